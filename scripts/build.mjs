@@ -1,0 +1,48 @@
+// @ts-check
+// src -> dist, and only when something changed. `--clean` starts from nothing: that is what gets packed.
+// Besides calling tsc it deletes outputs whose source is gone and makes the CLI executable, which tsc does not.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const src = join(root, 'src')
+const dist = join(root, 'dist')
+/** Written by tsc; its time is set to when the last build that succeeded began, or to 0 after one that did not. */
+const stamp = join(dist, 'build.tsbuildinfo')
+const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(root, name))
+
+/** @param {string} folder @returns {string[]} the files below it, relative to it */
+const filesBelow = (folder) =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    : []
+
+const sources = filesBelow(src).filter((file) => file.endsWith('.ts'))
+const wanted = new Set(sources.flatMap((file) => [file.replace(/\.ts$/, '.js'), file.replace(/\.ts$/, '.d.ts')]))
+
+function isFresh() {
+  if (!existsSync(stamp)) return false
+  const built = statSync(stamp).mtimeMs
+  const inputs = [...configs, ...sources.map((file) => join(src, file))]
+  return inputs.every((file) => statSync(file).mtimeMs < built) && [...wanted].every((file) => existsSync(join(dist, file)))
+}
+
+if (process.argv.includes('--clean')) rmSync(dist, { recursive: true, force: true })
+if (!isFresh()) {
+  const begun = new Date()
+  // tsc trusts its stamp and does not miss an output that somebody deleted.
+  if ([...wanted].some((file) => !existsSync(join(dist, file)))) rmSync(stamp, { force: true })
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  for (const file of filesBelow(dist)) {
+    if (!wanted.has(file) && join(dist, file) !== stamp) rmSync(join(dist, file))
+  }
+  const cli = join(dist, 'cli/main.js')
+  if (existsSync(cli)) chmodSync(cli, 0o755)
+  if (existsSync(stamp)) utimesSync(stamp, begun, status === 0 ? begun : 0)
+  process.exitCode = status ?? 1
+}

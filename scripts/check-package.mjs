@@ -1,0 +1,46 @@
+// @ts-check
+// `npm run check:package`: what is published, judged from the tarball and not from the tree.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { pack } from './pack.mjs'
+
+const tarball = pack('.results/package')
+let failed = false
+
+/** @param {string} name @param {string[]} args */
+function tool(name, ...args) {
+  const { status } = spawnSync('npx', ['--no-install', name, ...args], { stdio: 'inherit' })
+  if (status !== 0) failed = true
+}
+tool('publint', 'run', tarball, '--strict')
+tool('attw', tarball, '--profile', 'esm-only', '--no-emoji')
+
+const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const entries = new Map(
+  execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => [line.replace(/^.* package\//, './'), line.slice(0, 10)]),
+)
+
+/** @param {string} what */
+function complain(what) {
+  console.error(`check:package: ${what}`)
+  failed = true
+}
+for (const file of Object.values(bin)) {
+  if (!entries.get(file)?.includes('x')) complain(`${file} is a command and not an executable file in the tarball`)
+}
+for (const target of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))) {
+  if (!entries.has(target)) complain(`${target} is exported and not in the tarball`)
+}
+for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
+  if (!entries.has(`./${name}`)) complain(`${name} is not in the tarball`)
+}
+for (const file of entries.keys()) {
+  if (!/^\.\/(dist\/.*\.(js|d\.ts)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(file)) {
+    complain(`${file} is in the tarball and should not be`)
+  }
+}
+console.log(`${tarball}: ${entries.size} files`)
+process.exitCode = failed ? 1 : 0

@@ -1,0 +1,315 @@
+// @ts-check
+// `npm run check:readme [FILE...]`: runs the code blocks of README.md and docs/ as a new user would, in an empty folder with the packed
+// package installed. What happens to a block says the comment on the line above it:
+//
+//   <!-- run -->               a js or ts program that must end with exit code 0 (ts is type-checked first); sh commands; or a console
+//                              block, whose `$ ` lines are commands and whose other lines are the output they must print
+//   <!-- run: serves 8080 -->  the same, but a server: kept until `<!-- stop -->`, the next server or the end of the document, then sent
+//                              SIGTERM (Ctrl-C if its output shows `^C`), and must end with exit code 0. Blocks in between may talk to
+//                              it and find its process id in $SERVER_PID
+//   <!-- file: NAME -->        saved under that name for later blocks
+//   <!-- test -->              the project's own test command: .ci/run takes it from here (`--print-test` prints it)
+//   <!-- not run: REASON -->   left alone
+//
+// In README.md a js, ts, sh or console block without such a comment is an error. In expected output `…` stands for any text, and a line
+// of its own for any lines. Documented ports are replaced by free ones.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { pack } from './pack.mjs'
+
+const PATIENCE_MS = 60_000
+const EXECUTABLE = ['js', 'ts', 'sh', 'console']
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * @typedef {{ at: string, directive: string, argument: string, language: string, text: string }} Block
+ * @typedef {{ at: string, child: import('node:child_process').ChildProcess, output: () => string, expected: string, stopped: boolean }} Server
+ */
+
+/** The marked blocks and `stop` comments of a document, in order. @param {string} file @returns {Block[]} */
+function blocksOf(file) {
+  /** @type {Block[]} */
+  const blocks = []
+  const lines = readFileSync(join(root, file), 'utf8').split('\n')
+  let directive = ''
+  let argument = ''
+  for (let i = 0; i < lines.length; i += 1) {
+    const line = lines[i] ?? ''
+    const comment = /^<!-- (run|file|test|not run|stop)(?:: (.*?))? -->$/.exec(line.trim())
+    if (comment?.[1] === 'stop') blocks.push({ at: `${file}:${i + 1}`, directive: 'stop', argument: '', language: '', text: '' })
+    else if (comment) [directive, argument] = [comment[1] ?? '', comment[2] ?? '']
+    const fence = /^(`{3,})(\w*)/.exec(line)
+    if (!fence) {
+      if (!comment && line.trim() !== '') directive = ''
+      continue
+    }
+    const begun = i + 1
+    while (i + 1 < lines.length && !lines[i + 1]?.startsWith(fence[1] ?? '```')) i += 1
+    blocks.push({ at: `${file}:${begun}`, directive, argument, language: fence[2] ?? '', text: lines.slice(begun, i + 1).join('\n') })
+    i += 1
+    directive = ''
+  }
+  return blocks
+}
+
+/** Expected output as a pattern. @param {string} expected */
+function pattern(expected) {
+  const literal = (/** @type {string} */ text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const lines = expected
+    .trim()
+    .split('\n')
+    .filter((line) => line.trim() !== '^C')
+    .map((line) => (line.trim() === '…' ? '(?:[^\\n]*\\n)*?' : `${line.trimEnd().split('…').map(literal).join('[^\\n]*?')}[ \\t\\r]*\\n`))
+  return new RegExp(`^${lines.join('')}$`)
+}
+
+/** @param {string} at @param {string} expected @param {string} actual */
+function compare(at, expected, actual) {
+  if (expected.trim() === '') return
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
+  const plain = `${actual.replace(/\x1b\[[0-9;]*m/g, '').trim()}\n`
+  if (!pattern(expected).test(plain)) throw new Error(`${at}: documented output\n${expected}\n--- differs from what was printed:\n${plain}`)
+}
+
+/** A console block as its commands, each with the output it shows. @param {string} text */
+function session(text) {
+  return text
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const lines = part.split('\n')
+      let end = 1
+      while (lines[end - 1]?.endsWith('\\')) end += 1
+      return { command: lines.slice(0, end).join('\n'), expected: lines.slice(end).join('\n') }
+    })
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** @param {number} port */
+const accepts = (port) =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+
+/** One document, run from top to bottom in a folder of its own. */
+class Document {
+  passed = 0
+  #server = /** @type {Server | undefined} */ (undefined)
+  #ports = /** @type {Map<string, number>} */ (new Map())
+  #programs = 0
+
+  /** @param {string} file @param {string} tarball */
+  constructor(file, tarball) {
+    this.file = file
+    this.tarball = tarball
+    this.blocks = blocksOf(file)
+    this.folder = mkdtempSync(join(tmpdir(), 'quiesce-readme-'))
+  }
+
+  /** @param {string} text */
+  #withFreePorts = (text) =>
+    [...this.#ports].reduce((result, [from, to]) => result.replace(new RegExp(`\\b${from}\\b`, 'g'), String(to)), text)
+
+  async run() {
+    for (const { argument } of this.blocks) {
+      const port = /^serves (\d+)$/.exec(argument)?.[1]
+      if (port && !this.#ports.has(port)) this.#ports.set(port, await freePort())
+    }
+    this.#install()
+    try {
+      for (const block of this.blocks) {
+        await this.#block({ ...block, text: this.#withFreePorts(block.text) })
+      }
+      await this.#stop()
+    } finally {
+      if (this.#server) killGroup(this.#server.child, 'SIGKILL')
+      rmSync(this.folder, { recursive: true, force: true })
+    }
+  }
+
+  /** The package, and from the registry what the document's programs import, in the versions we develop against. */
+  #install() {
+    const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const versions = { ...dependencies, ...devDependencies }
+    const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(/\bfrom '([^'./][^']*)'/g)].map((match) => match[1] ?? ''))
+    const packages = [...new Set(imported)].filter((id) => id in versions).map((id) => `${id}@${versions[id]}`)
+    const types = this.blocks.some(({ language }) => language === 'ts') ? [`@types/node@${versions['@types/node']}`] : []
+    writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+    const args = ['install', '--no-fund', '--no-audit', '--loglevel=error', this.tarball, ...packages, ...types]
+    const { status } = spawnSync('npm', args, { cwd: this.folder, stdio: ['ignore', 'inherit', 'inherit'] })
+    if (status !== 0) throw new Error(`${this.file}: npm could not install ${[name, ...packages].join(', ')}`)
+  }
+
+  /** @param {Block} block */
+  async #block(block) {
+    const { at, directive, argument, language, text } = block
+    if (directive === 'stop') return this.#stop()
+    if (directive === 'file') return writeFileSync(join(this.folder, argument), `${text}\n`)
+    if (directive === '' && EXECUTABLE.includes(language) && this.file === 'README.md') {
+      throw new Error(`${at}: this ${language} block is neither run nor said not to be; see scripts/readme.mjs`)
+    }
+    if (directive !== 'run') return
+    const commands = language === 'console' ? session(text) : [{ command: await this.#program(block), expected: '' }]
+    const port = /^serves (\d+)$/.exec(argument)?.[1]
+    if (argument !== '' && !port) throw new Error(`${at}: <!-- run: ${argument} -->: allowed is "serves PORT"`)
+    if (commands.length === 0 || (port && commands.length > 1))
+      throw new Error(`${at}: a server is one command, a console block at least one`)
+    for (const { command, expected } of commands) {
+      console.log(`${at}: ${command.split('\n')[0]}`)
+      if (port) await this.#serve(at, command, expected, this.#ports.get(port) ?? 0)
+      else await this.#command(at, command, expected)
+    }
+    this.passed += 1
+  }
+
+  /** The command that runs a block. @param {Block} block */
+  async #program({ at, language, text }) {
+    // A new user gets the package from the registry; here it is the tarball.
+    if (language === 'sh') return text.replace(/^(npm (?:i|install|add)\b.*?)\bquiesce\b/gm, `$1${this.tarball}`)
+    this.#programs += 1
+    const base = `block-${this.#programs}`
+    if (language === 'js') writeFileSync(join(this.folder, `${base}.mjs`), `${text}\n`)
+    else if (language === 'ts') await this.#compile(at, base, text)
+    else throw new Error(`${at}: cannot run a ${language || 'nameless'} block`)
+    return `node ${base}.mjs`
+  }
+
+  /** @param {string} at @param {string} base @param {string} text */
+  async #compile(at, base, text) {
+    // Not at the top: `--print-test` runs before anything is installed.
+    const { default: ts } = await import('typescript')
+    const file = join(this.folder, `${base}.mts`)
+    writeFileSync(file, `${text}\n`)
+    const options = {
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+      module: ts.ModuleKind.NodeNext,
+      strict: true,
+      skipLibCheck: true,
+      outDir: this.folder,
+      types: ['node'],
+      typeRoots: [join(this.folder, 'node_modules/@types')],
+    }
+    const program = ts.createProgram([file], options)
+    const diagnostics = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
+    if (diagnostics.length === 0) return
+    const host = {
+      getCanonicalFileName: (/** @type {string} */ name) => name,
+      getCurrentDirectory: () => this.folder,
+      getNewLine: () => '\n',
+    }
+    throw new Error(`${at}: does not compile\n${ts.formatDiagnostics(diagnostics, host)}`)
+  }
+
+  /** @param {string} command */
+  #spawn(command) {
+    // A process group of its own, as a terminal gives it: Ctrl-C reaches everything in it.
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
+      cwd: this.folder,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        NO_COLOR: '1',
+        FORCE_COLOR: undefined,
+        npm_config_loglevel: 'error',
+        SERVER_PID: String(this.#server?.child.pid ?? ''),
+      },
+    })
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    child.stderr.on('data', (chunk) => (output += chunk))
+    return { child, output: () => output, closed: once(child, 'close') }
+  }
+
+  /** @param {string} at @param {string} command @param {string} expected */
+  async #command(at, command, expected) {
+    const { child, output, closed } = this.#spawn(command)
+    const late = sleep(PATIENCE_MS, 'late', { ref: false })
+    if ((await Promise.race([closed, late])) === 'late') {
+      killGroup(child, 'SIGKILL')
+      throw new Error(`${at}: still running after ${PATIENCE_MS} ms: ${command}\n${output()}`)
+    }
+    // It has had its signal from the document; a second one would be another story.
+    if (this.#server && /\bkill\b.*\$SERVER_PID/.test(command)) this.#server.stopped = true
+    if (child.exitCode !== 0) throw new Error(`${at}: ${command}: exit code ${child.exitCode ?? child.signalCode}\n${output()}`)
+    compare(at, expected, output())
+  }
+
+  /** @param {string} at @param {string} command @param {string} expected @param {number} port */
+  async #serve(at, command, expected, port) {
+    await this.#stop()
+    const { child, output } = this.#spawn(`exec ${command}`)
+    this.#server = { at, child, output, expected, stopped: false }
+    const deadline = performance.now() + PATIENCE_MS
+    while (!(await accepts(port))) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`${at}: the server ended with ${child.exitCode}\n${output()}`)
+      if (performance.now() > deadline) throw new Error(`${at}: nothing listens on its port after ${PATIENCE_MS} ms\n${output()}`)
+      await sleep(50)
+    }
+  }
+
+  async #stop() {
+    if (!this.#server) return
+    const { at, child, output, expected, stopped } = this.#server
+    const interrupted = /^\^C$/m.test(expected)
+    if (child.exitCode === null && child.signalCode === null) {
+      const closed = once(child, 'close')
+      if (!stopped) killGroup(child, interrupted ? 'SIGINT' : 'SIGTERM')
+      if ((await Promise.race([closed, sleep(PATIENCE_MS, 'late', { ref: false })])) === 'late') {
+        killGroup(child, 'SIGKILL')
+        throw new Error(`${at}: the server did not end within ${PATIENCE_MS} ms of its signal\n${output()}`)
+      }
+    }
+    this.#server = undefined
+    // After Ctrl-C npm and npx end by that signal, whatever the server's own exit code was.
+    const good = child.exitCode === 0 || (interrupted && (child.exitCode === 130 || child.signalCode === 'SIGINT'))
+    if (!good) throw new Error(`${at}: the server ended with ${child.exitCode ?? child.signalCode}\n${output()}`)
+    compare(at, expected, output())
+  }
+}
+
+/** @param {import('node:child_process').ChildProcess} child @param {NodeJS.Signals} signal */
+function killGroup(child, signal) {
+  if (child.pid !== undefined) process.kill(-child.pid, signal)
+}
+
+async function main() {
+  const [first, ...more] = process.argv.slice(2)
+  if (first === '--print-test') {
+    const tests = blocksOf('README.md').filter(({ directive }) => directive === 'test')
+    if (tests.length !== 1) throw new Error(`README.md: expected one <!-- test --> block, found ${tests.length}`)
+    console.log(tests[0]?.text)
+    return
+  }
+  const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
+  const files = first ? [first, ...more].map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
+  const documents = files.filter((file) => file === 'README.md' || blocksOf(file).some(({ directive }) => directive === 'run'))
+  const tarball = pack(join(root, '.results/package'))
+  for (const file of documents) {
+    const document = new Document(file, tarball)
+    await document.run()
+    console.log(`${file}: ${document.passed} blocks ran`)
+    if (document.passed === 0) throw new Error(`${file}: no block ran`)
+  }
+}
+
+await main().catch((error) => {
+  console.error(`check:readme: ${error instanceof Error ? error.message : error}`)
+  process.exitCode = 1
+})

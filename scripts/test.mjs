@@ -1,0 +1,40 @@
+// @ts-check
+// `npm test`: the whole suite; `npm test -- test/http` a part of it, with any of vitest's arguments.
+// Builds first; a build with type errors is one failure, and what tsc emitted is tested all the same.
+// The last line is always `N passed, N failed[, N skipped]`; the exit code is 0 only if something ran and nothing failed.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+const args = process.argv.slice(2)
+const results = process.env['RESULTS_DIR'] ?? '.results'
+const seed = process.env['SEED'] ?? String(Math.trunc(Math.random() * 2 ** 31))
+const runFile = join(results, 'run.json')
+
+rmSync(runFile, { force: true })
+rmSync(join(results, 'rows.json'), { force: true })
+console.log(`node ${process.versions.node}; seed ${seed}, again with: SEED=${seed} npm test`)
+
+const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+const { status, signal } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=./scripts/results-reporter.mjs', ...args],
+  { stdio: 'inherit', env: { ...process.env, SEED: seed, ...(args.length > 0 && { RESULTS_PARTIAL: '1' }) } },
+)
+
+/** @type {import('./results-reporter.mjs').Run} a runner that died before it could report is one failure */
+const run = existsSync(runFile)
+  ? JSON.parse(readFileSync(runFile, 'utf8'))
+  : { complete: false, passed: 0, failed: 1, skipped: 0, failures: [`vitest ended without a result (${signal ?? `exit code ${status}`})`] }
+if (status !== 0 && run.failed === 0) {
+  run.failed = 1
+  run.failures.push(`vitest itself failed (${signal ?? `exit code ${status}`})`)
+}
+if (build.status !== 0) {
+  run.failed += 1
+  run.failures.push('the build has errors (above)')
+}
+
+for (const failure of run.failures) console.log(`FAILED ${failure.split('\n')[0]}`)
+process.exitCode = run.failed === 0 && run.passed > 0 ? 0 : 1
+console.log(`${run.passed} passed, ${run.failed} failed${run.skipped > 0 ? `, ${run.skipped} skipped` : ''}`)

@@ -1,0 +1,23 @@
+/**
+ * Time, as everything in quiesce sees it. One clock drives xstate's delays, the watch limiter, hook bounds and the report,
+ * so that a test can replace all of it. Nothing else in `src/` may call `Date.now` or `setTimeout` (test/tidy checks it).
+ */
+export interface Clock {
+  /** Milliseconds that only ever grow; differences mean something, the value itself does not. */
+  now(): number
+  /** Wall-clock milliseconds since the epoch, for what a person reads. */
+  wall(): number
+  setTimeout(fn: () => void, ms: number): unknown
+  clearTimeout(handle: unknown): void
+}
+
+/** Longest delay a node timer takes; a longer one would fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+/** The process's own clock. Its timers keep the process alive: a bound that lets the process end early is no bound. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, TIMER_MS_MAX)),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+}

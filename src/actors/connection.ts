@@ -1,0 +1,181 @@
+import type { Socket } from 'node:net'
+import type { Straggler } from '../events.ts'
+import type { Clock } from './clock.ts'
+import type { Exchange } from './exchange.ts'
+
+/** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
+const CONNECTION: unique symbol = Symbol('quiesce.connection')
+
+/** How long a closing connection reads what its client still sends, and then waits for the client's own end (V16). */
+const LINGER_MS = 1000
+
+/**
+ * How a connection ended during the shutdown: `told` that it would close, by `Connection: close`; closed by us while idle
+ * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with whatever was on it.
+ */
+export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
+
+/** One socket of a server, with the exchanges that are outstanding on it: several when the client pipelines. */
+export class Connection {
+  readonly socket: Socket
+  /** `clock.now()` when it was first seen. */
+  readonly openedAt: number
+  oldest: Exchange | undefined = undefined
+  newest: Exchange | undefined = undefined
+  /** Whether it ever had a request. */
+  isUsed = false
+  /** Its client has been told, in the head of a response, that the connection closes: no later request is looked at. */
+  wasTold = false
+  /** A response went out untold because its head was sent too early to tell; the next one tells for certain. */
+  isOverdue = false
+  #bytesReadWhenIdle = 0
+  readonly #clock: Clock
+  readonly #onClosed: (connection: Connection) => void
+  #isEnding = false
+  #isEndedIdle = false
+  #isForced = false
+  #bound: unknown
+
+  constructor(socket: Socket, clock: Clock, onClosed: (connection: Connection) => void) {
+    this.socket = socket
+    this.#clock = clock
+    this.openedAt = clock.now()
+    this.#onClosed = onClosed
+    ;(socket as Tagged)[CONNECTION] = this
+    socket.once('close', onSocketClose)
+  }
+
+  get isIdle(): boolean {
+    return this.newest === undefined
+  }
+
+  /**
+   * Whether part of a request has arrived that node has not announced, because its head is not complete: more bytes than
+   * when it was last {@link noteIdle noted} to be idle, or any at all on a connection without a request.
+   */
+  get isHalfSent(): boolean {
+    return this.isIdle && this.socket.bytesRead > this.#bytesReadWhenIdle
+  }
+
+  /** Called only during a shutdown: the number of bytes is expensive to ask for. */
+  noteIdle(): void {
+    if (this.isIdle && this.isUsed) this.#bytesReadWhenIdle = this.socket.bytesRead
+  }
+
+  /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */
+  get takesRequests(): boolean {
+    return !this.wasTold && !this.#isEnding
+  }
+
+  get fate(): Fate {
+    if (this.#isForced) return 'forced'
+    if (this.wasTold) return 'told'
+    return this.#isEndedIdle ? 'idleUntold' : 'ended'
+  }
+
+  add(exchange: Exchange): void {
+    const { newest } = this
+    this.isUsed = true
+    exchange.older = newest
+    if (newest) newest.newer = exchange
+    else this.oldest = exchange
+    this.newest = exchange
+  }
+
+  remove(exchange: Exchange): void {
+    const { older, newer } = exchange
+    if (older) older.newer = newer
+    else this.oldest = newer
+    if (newer) newer.older = older
+    else this.newest = older
+    exchange.older = undefined
+    exchange.newer = undefined
+  }
+
+  /**
+   * From now on, whenever node would close the socket at once after a last response, it lingers instead. A socket closed
+   * with unread bytes in it resets its client, which may then lose the response that it has just been sent.
+   */
+  closeGently(): void {
+    this.socket.destroySoon = lingerInstead
+  }
+
+  /**
+   * Closes in steps: first reads the rest of a request whose body is still arriving, for at most a second, then ends our
+   * side, then waits at most a second for the client's end. A second call does nothing.
+   * @see RFC 9112 section 9.6
+   */
+  linger(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    const request = this.newest?.request
+    if (request && !request.complete && !this.socket.readableEnded) {
+      const endOurSide = (): void => this.#endOurSide()
+      request.once('end', endOurSide)
+      this.#bound = this.#clock.setTimeout(() => this.#endNow(), LINGER_MS)
+    } else this.#endOurSide()
+  }
+
+  /** Closes it gently although its client was not told. */
+  endIdle(): void {
+    this.#isEndedIdle = true
+    this.linger()
+  }
+
+  /** Closes it at once. A connection that was told and has nothing outstanding loses nothing by that, and is not `forced`. */
+  destroy(): void {
+    this.#isForced = !(this.wasTold && this.isIdle)
+    this.socket.destroy()
+  }
+
+  /** `ADDRESS:PORT`, and the request that is on it. */
+  straggler(now: number): Straggler {
+    const { remoteAddress = 'unknown', remotePort, remoteFamily } = this.socket
+    const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
+    const address = remotePort === undefined ? host : `${host}:${remotePort}`
+    return { name: this.oldest ? `${address} ${this.oldest.name}` : address, ageMs: now - this.openedAt }
+  }
+
+  #endOurSide(): void {
+    if (this.socket.destroyed) return
+    this.#clearBound()
+    this.socket.end()
+    this.#bound = this.#clock.setTimeout(() => this.socket.destroy(), LINGER_MS)
+  }
+
+  /** The client sends for too long: what it was answered is on its way, and nothing of its request is read any more. */
+  #endNow(): void {
+    const { socket } = this
+    if (socket.writableFinished) socket.destroy()
+    else socket.end(() => socket.destroy())
+  }
+
+  #clearBound(): void {
+    if (this.#bound !== undefined) this.#clock.clearTimeout(this.#bound)
+    this.#bound = undefined
+  }
+
+  /** A response that waits behind another one is never closed by node when its socket is: its exchange ends here. */
+  closed(): void {
+    this.#clearBound()
+    for (let exchange = this.oldest; exchange; exchange = this.oldest) exchange.end()
+    this.#onClosed(this)
+  }
+}
+
+interface Tagged {
+  [CONNECTION]?: Connection
+}
+
+/** The connection that a socket was given, if any. */
+export function connectionOf(socket: Socket): Connection | undefined {
+  return (socket as Tagged)[CONNECTION]
+}
+
+function onSocketClose(this: Socket): void {
+  connectionOf(this)?.closed()
+}
+
+function lingerInstead(this: Socket): void {
+  connectionOf(this)?.linger()
+}

@@ -1,0 +1,123 @@
+import type { Socket } from 'node:net'
+import type { Straggler } from '../events.ts'
+import type { Clock } from './clock.ts'
+import { Connection, connectionOf, type Fate } from './connection.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
+ * without a request survives `closeIdleConnections()` on Node 20 to 24, one with half a request on all of them, and an
+ * upgraded one even `closeAllConnections()`.
+ */
+export class Connections {
+  readonly #clock: Clock
+  readonly #all = new Set<Connection>()
+  readonly #fates: Record<Fate, number> = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+  readonly #forced: Straggler[] = []
+  readonly #whenNone = new Set<() => void>()
+  readonly #onClosed = (connection: Connection): void => {
+    if (this.#all.delete(connection)) this.#settle(connection)
+  }
+  #countsFates = false
+  #closesIdle = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  [Symbol.iterator](): IterableIterator<Connection> {
+    return this.#all.values()
+  }
+
+  /** The outstanding exchanges of all connections. */
+  *exchanges(): Generator<Exchange> {
+    for (const connection of this.#all) {
+      for (let exchange = connection.oldest; exchange; exchange = exchange.newer) yield exchange
+    }
+  }
+
+  /** The connection of a socket, tracked from now on if it was not yet. */
+  of(socket: Socket): Connection {
+    const known = connectionOf(socket)
+    if (known) return known
+    const connection = new Connection(socket, this.#clock, this.#onClosed)
+    this.#all.add(connection)
+    return connection
+  }
+
+  /** How the connections ended that were open when {@link countFates} was called, or opened since. */
+  get fates(): Readonly<Record<Fate, number>> {
+    return this.#fates
+  }
+
+  /** Those that were ended by force, by name. */
+  get forced(): readonly Straggler[] {
+    return this.#forced
+  }
+
+  countFates(): void {
+    this.#countsFates = true
+    for (const connection of this.#all) connection.noteIdle()
+  }
+
+  /**
+   * Ends every connection that is idle, and from now on each one that becomes idle. A request that has reached us is looked
+   * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One
+   * with half a request stays, for whoever bounds the whole.
+   */
+  closeIdle(): void {
+    this.#closesIdle = true
+    afterPoll(() => {
+      for (const connection of this.#all) endIfIdle(connection)
+    })
+  }
+
+  /** To be called when an exchange of `connection` is over. */
+  exchangeOver(connection: Connection): void {
+    if (!this.#countsFates) return
+    connection.noteIdle()
+    if (this.#closesIdle && connection.isIdle) afterPoll(() => endIfIdle(connection))
+  }
+
+  /** Resolves when there is none, at once if so. */
+  none(): Promise<void> {
+    if (this.#all.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  /** Destroys those that `which` picks, and names those that lost something by it. They are no longer ours when it returns. */
+  destroy(which: (connection: Connection) => boolean = () => true): Straggler[] {
+    const now = this.#clock.now()
+    const forced: Straggler[] = []
+    for (const connection of this.#all) {
+      if (!which(connection)) continue
+      const straggler = connection.straggler(now)
+      connection.destroy()
+      if (connection.fate === 'forced') forced.push(straggler)
+      this.#all.delete(connection)
+      this.#settle(connection)
+    }
+    if (this.#countsFates) this.#forced.push(...forced)
+    return forced
+  }
+
+  #settle(connection: Connection): void {
+    if (this.#countsFates) this.#fates[connection.fate]++
+    if (this.#all.size > 0) return
+    for (const resolve of this.#whenNone) resolve()
+    this.#whenNone.clear()
+  }
+}
+
+function endIfIdle(connection: Connection): void {
+  if (connection.isIdle && connection.takesRequests && !connection.isHalfSent) connection.endIdle()
+}
+
+/** The first immediate may run before the loop has polled again, the second one cannot. */
+function afterPoll(then: () => void): void {
+  setImmediate(() => setImmediate(then))
+}

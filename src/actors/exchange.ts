@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { QuiesceError } from '../errors.ts'
+import type { Straggler } from '../events.ts'
+import type { Connection } from './connection.ts'
+import { pathOf } from './exempt.ts'
+import type { Member } from './wait-group.ts'
+
+/** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
+const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
+
+/** A name in a report is for people; a URL may have 16 KiB. */
+const NAME_LENGTH_MAX = 200
+
+/** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
+export type CountedAs = 'nothing' | 'request' | 'watch'
+
+/** Whoever counts an exchange. */
+export interface Accounts {
+  /** Its response, or its socket if it has none, is closed. */
+  over(exchange: Exchange): void
+  /** Its handler says that it is a watch. */
+  moveToWatches(exchange: Exchange): void
+}
+
+/**
+ * One request with its response, from node's request event until the response is closed: what the drain waits for. The
+ * handler's promise says less, because a framework returns before a stream has been sent, and after its client has gone.
+ *
+ * What changes during its life is its owner's: filters read and answer, and change nothing else.
+ */
+export class Exchange {
+  readonly request: IncomingMessage
+  /** Undefined for an upgrade, whose handler gets the bare socket. */
+  readonly response: ServerResponse | undefined
+  readonly connection: Connection
+  /** `clock.now()` of the request event. */
+  readonly arrivedAt: number
+  readonly #accounts: Accounts
+
+  countedAs: CountedAs = 'nothing'
+  /** Its place among the watches. */
+  member: Member | undefined = undefined
+  isOver = false
+  /** Its response has to tell the client that the connection closes. */
+  mustTell = false
+  /** The response's own `writeHead`, once ours stands in front of it. */
+  writeHead: ServerResponse['writeHead'] | undefined = undefined
+  /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
+  bytesWrittenBefore = 0
+  /** Promises returned by its handlers that have not settled. */
+  handlersRunning = 0
+  /** Neighbours among the connection's outstanding exchanges, in order of arrival. */
+  older: Exchange | undefined = undefined
+  newer: Exchange | undefined = undefined
+  #ending: AbortController | undefined = undefined
+  #endReason: QuiesceError | undefined = undefined
+
+  constructor(
+    accounts: Accounts,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+    connection: Connection,
+    arrivedAt: number,
+  ) {
+    this.#accounts = accounts
+    this.request = request
+    this.response = response
+    this.connection = connection
+    this.arrivedAt = arrivedAt
+    ;(request as Tagged)[EXCHANGE] = this
+  }
+
+  /** `GET /path`, without the query, which may hold secrets. */
+  get name(): string {
+    const { method = 'GET', url = '/' } = this.request
+    const name = `${method} ${pathOf(url)}`
+    return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
+  }
+
+  /** Aborted when the handler has to come to its end. Made when first asked for: few handlers ask. */
+  get signal(): AbortSignal {
+    if (!this.#ending) {
+      this.#ending = new AbortController()
+      if (this.#endReason) this.#ending.abort(this.#endReason)
+    }
+    return this.#ending.signal
+  }
+
+  /** Whether `thrown` is only our own {@link askToEnd} coming back out of a handler. */
+  wasAskedToEndWith(thrown: unknown): boolean {
+    return thrown !== undefined && thrown === this.#endReason
+  }
+
+  /** Tells the handler to come to its end. A second call does nothing. */
+  askToEnd(why: string): void {
+    if (this.#endReason) return
+    this.#endReason = new QuiesceError('ERR_ABORTED', why)
+    this.#ending?.abort(this.#endReason)
+  }
+
+  becomeWatch(): void {
+    this.#accounts.moveToWatches(this)
+  }
+
+  /** Ends it in the books. A second call does nothing. */
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.connection.remove(this)
+    this.#accounts.over(this)
+  }
+
+  straggler(now: number): Straggler {
+    return { name: this.name, ageMs: now - this.arrivedAt }
+  }
+}
+
+interface Tagged {
+  [EXCHANGE]?: Exchange
+}
+
+/** The exchange of a request, or undefined when its server was not taken over. With Hono, give `c.env.incoming`. */
+export function exchangeOf(request: object): Exchange | undefined {
+  return (request as Tagged)[EXCHANGE]
+}
+
+/**
+ * The signal that tells this request's handler to come to its end: for a watch, when its turn in the watch drain has come;
+ * for any other request, when its drain is cut. Always the same for the same request, also when asked for late.
+ *
+ * @param request node's request; with Hono, `c.env.incoming`
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ */
+export function shutdownSignalOf(request: object): AbortSignal {
+  return known(request).signal
+}
+
+/**
+ * Makes a request a watch from now on, for handlers that learn only from the body or a database that they will last. In one
+ * step it leaves the request drain and joins the watch drain, also while both are under way: then its turn has come at
+ * once. Once the watch drain is over it stays a request, and is told all the same. A second call does nothing.
+ *
+ * @param request node's request; with Hono, `c.env.incoming`
+ * @returns its {@link shutdownSignalOf}
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ */
+export function markWatch(request: object): AbortSignal {
+  const exchange = known(request)
+  exchange.becomeWatch()
+  return exchange.signal
+}
+
+function known(request: object): Exchange {
+  const exchange = exchangeOf(request)
+  if (!exchange) throw new QuiesceError('ERR_UNKNOWN_REFERENCE', 'not a node request of a server that quiesce has taken over')
+  return exchange
+}

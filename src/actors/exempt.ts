@@ -1,0 +1,56 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+/** Watched by probes and scrapers until the very end. */
+const EXEMPT_SEGMENTS = ['/readyz', '/livez', '/healthz', '/metrics']
+
+const TOKEN_HEADER = 'x-quiesce-loopback'
+const TOKEN = randomBytes(32).toString('base64url')
+
+/**
+ * Whether a request passes although new ones are refused: a health or metrics path, or the server's own client. One rule for
+ * every refusal, otherwise a drain could wait for a request that it let in itself.
+ *
+ * Upstream compares prefixes of the path and of the User-Agent, so that `/readyzanything` and any client with the right
+ * name pass (V4).
+ * @see kubernetes/apiserver pkg/server/filters/with_retry_after.go isRequestExemptFromRetryAfter
+ */
+export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
+  return isExemptPath(pathOf(url)) || isOwnToken(headers[TOKEN_HEADER])
+}
+
+/**
+ * Headers that identify this process's own client to its own servers, for hooks that call the API while it refuses others.
+ * The token is new in every process and never written anywhere: send it to nobody else.
+ */
+export function loopbackHeaders(): Record<string, string> {
+  return { [TOKEN_HEADER]: TOKEN }
+}
+
+function isExemptPath(path: string): boolean {
+  for (const segment of EXEMPT_SEGMENTS) {
+    if (path.startsWith(segment) && (path.length === segment.length || path[segment.length] === '/')) return true
+  }
+  return false
+}
+
+function isOwnToken(given: string | string[] | undefined): boolean {
+  if (typeof given !== 'string' || given.length !== TOKEN.length) return false
+  const bytes = Buffer.from(given)
+  // Same number of characters, but not necessarily of bytes, which timingSafeEqual would throw about.
+  return bytes.length === TOKEN.length && timingSafeEqual(bytes, Buffer.from(TOKEN))
+}
+
+/** The path of a request target as it was sent: of `/a?b`, or of `http://host/a?b`, the form that proxies send. */
+export function pathOf(target: string): string {
+  const start = target.startsWith('/') ? 0 : pathStart(target)
+  const query = target.indexOf('?', start)
+  return query < 0 ? target.slice(start) : target.slice(start, query)
+}
+
+function pathStart(target: string): number {
+  const authority = target.indexOf('://')
+  if (authority < 0) return 0
+  const slash = target.indexOf('/', authority + 3)
+  return slash < 0 ? target.length : slash
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http'
+import type { Mode } from '../machines/wiring.ts'
+import type { Clock } from './clock.ts'
+import type { Exchange } from './exchange.ts'
+import { isExempt } from './exempt.ts'
+import { stopAfter } from './rate-limiter.ts'
+import { NOT_ACCEPTING, RETRY_AFTER, type Refusal, WATCH_NOT_ACCEPTING } from './refusal.ts'
+import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
+
+const SHUTTING_DOWN = 'the server is shutting down'
+
+/**
+ * What has been let in and is not over, in the two groups that are drained apart: requests and watches. {@link admit} is
+ * one synchronous step from the question to the count, so that nothing slips in behind a drain that begins.
+ *
+ * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go, watch_termination.go
+ */
+export class InFlight {
+  /** Shared with whatever else joins the request drain. */
+  readonly requests = new WaitGroup()
+  readonly #watches = new RateLimitedWaitGroup()
+  /** Requests that turned into watches after the watch drain had begun: told at once, and waited for by it all the same. */
+  readonly #lateWatches = new WaitGroup()
+  readonly #clock: Clock
+  readonly #mode: Mode
+  readonly #isLongRunning: (request: IncomingMessage) => boolean
+  #isAccepting = true
+
+  constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean) {
+    this.#clock = clock
+    this.#mode = mode
+    this.#isLongRunning = isLongRunning
+  }
+
+  get watchCount(): number {
+    return this.#watches.count + this.#lateWatches.count
+  }
+
+  /** From now on, only what is exempt is let in. */
+  stopAccepting(): void {
+    this.#isAccepting = false
+  }
+
+  /**
+   * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while its group is open and passes
+   * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it.
+   */
+  admit(exchange: Exchange): Refusal | undefined {
+    const { request, response } = exchange
+    const isWatch = response === undefined || this.#isLongRunning(request)
+    if (!this.#isAccepting && !isExempt(request)) {
+      if (this.#mode === 'retry-after') return RETRY_AFTER
+      return isWatch ? WATCH_NOT_ACCEPTING : NOT_ACCEPTING
+    }
+    if (isWatch) return this.#joinWatches(exchange) ? undefined : WATCH_NOT_ACCEPTING
+    if (this.count(exchange) || isExempt(request)) return undefined
+    return NOT_ACCEPTING
+  }
+
+  /** Counts an exchange that needs no admission; false, and uncounted, once the request drain has begun. */
+  count(exchange: Exchange): boolean {
+    if (!this.requests.tryAdd()) return false
+    exchange.countedAs = 'request'
+    return true
+  }
+
+  over(exchange: Exchange): void {
+    if (exchange.countedAs === 'request') this.requests.done()
+    else if (exchange.countedAs === 'watch') {
+      if (exchange.member) exchange.member.done()
+      else this.#lateWatches.done()
+    }
+  }
+
+  /** First in, then out: at no instant is it in neither group. */
+  moveToWatches(exchange: Exchange): void {
+    if (exchange.isOver || exchange.countedAs !== 'request') return
+    const hasJoined = this.#joinWatches(exchange) || this.#joinLate(exchange)
+    if (hasJoined) this.requests.done()
+  }
+
+  /** Resolves when every request is over. */
+  drainRequests(): Promise<void> {
+    return this.requests.wait()
+  }
+
+  /**
+   * Tells the watches to end, at most so many per second that all are told within the grace, and resolves when all have
+   * ended or the grace is over. Without a grace all are told at once and none is waited for.
+   */
+  async drainWatches(graceMs: number): Promise<DrainResult> {
+    const deadline = this.#clock.now() + graceMs
+    const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
+    const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
+    const late = this.#lateWatches.wait()
+    if (!error && this.#lateWatches.count > 0) await Promise.race([late, aborted(stop.signal)])
+    cancel()
+    return { before, after: after + this.#lateWatches.count, ...(error && { error }) }
+  }
+
+  #joinWatches(exchange: Exchange): boolean {
+    const member = this.#watches.tryAdd(() => exchange.askToEnd(SHUTTING_DOWN))
+    if (!member) return false
+    exchange.member = member
+    exchange.countedAs = 'watch'
+    return true
+  }
+
+  #joinLate(exchange: Exchange): boolean {
+    exchange.askToEnd(SHUTTING_DOWN)
+    if (!this.#lateWatches.tryAdd()) return false
+    exchange.countedAs = 'watch'
+    return true
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -1,0 +1,137 @@
+import type { Server } from 'node:http'
+import type { AddressInfo, ListenOptions } from 'node:net'
+import { QuiesceError, toError } from '../errors.ts'
+
+/** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */
+export type ListenTarget = { readonly port: number; readonly host?: string } | { readonly path: string }
+
+export interface BoundAddress {
+  /** `http://127.0.0.1:8080`, or `unix:/run/app.sock`. */
+  readonly url: string
+  /** Host or socket path. */
+  readonly address: string
+  /** 0 for a Unix socket. */
+  readonly port: number
+}
+
+/**
+ * One listening socket of a life: bound once, closed once, watched in between. It stops accepting and nothing else; what
+ * becomes of the connections is the traffic's business.
+ */
+export class Listener {
+  readonly server: Server
+  readonly admin: boolean
+  readonly #target: ListenTarget | undefined
+  readonly #closeServer: Server['close']
+  #state: 'idle' | 'bound' | 'closed' = 'idle'
+
+  /**
+   * @param target where to bind; undefined adopts a server that its owner binds
+   * @param admin serves health only, is not part of the drain and closes last
+   */
+  constructor(server: Server, target: ListenTarget | undefined, admin = false) {
+    this.server = server
+    this.admin = admin
+    this.#target = target
+    this.#closeServer = server.close
+  }
+
+  /**
+   * Resolves when the socket accepts connections. Aborted, it leaves nothing bound.
+   * @throws QuiesceError ERR_LISTEN with the system's error as cause
+   */
+  async bind(signal: AbortSignal): Promise<BoundAddress> {
+    if (!this.server.listening) await this.#listening(signal)
+    this.#state = 'bound'
+    return boundAddress(this.server)
+  }
+
+  #listening(signal: AbortSignal): Promise<void> {
+    const { server } = this
+    return new Promise((resolve, reject) => {
+      const settle = (result: () => void): void => {
+        server.off('listening', onListening)
+        server.off('error', onError)
+        result()
+      }
+      const onListening = (): void =>
+        settle(() => {
+          if (signal.aborted && this.#target) this.#stop()
+          resolve()
+        })
+      const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
+      server.on('listening', onListening)
+      server.on('error', onError)
+      if (!this.#target) return
+      try {
+        server.listen(this.#target satisfies ListenOptions)
+      } catch (thrown) {
+        // listen() throws what it can tell at once, such as a port out of range.
+        settle(() => reject(listenError(this.#target, toError(thrown))))
+      }
+    })
+  }
+
+  /** Calls back once if the bound socket ends without `close()`: by an error, or because its owner closed it. */
+  onDeath(died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void): Disposable {
+    const { server } = this
+    let told = false
+    const tell = (death: Parameters<typeof died>[0]): void => {
+      if (told || this.#state === 'closed') return
+      told = true
+      died(death)
+    }
+    const onError = (error: Error): void => tell({ kind: 'error', error })
+    const onClose = (): void => tell({ kind: 'closed' })
+    server.on('error', onError)
+    server.on('close', onClose)
+    // The owner's own close() would end the listener before anybody was told: it becomes a stop, and the stop closes.
+    server.close = (callback?: (error?: Error) => void) => {
+      if (callback) server.once('close', callback)
+      if (this.#state === 'closed') return server
+      tell({ kind: 'closed' })
+      return server
+    }
+    return {
+      [Symbol.dispose]: () => {
+        server.off('error', onError)
+        server.off('close', onClose)
+        if (Object.hasOwn(server, 'close')) server.close = this.#closeServer
+      },
+    }
+  }
+
+  /** Stops accepting, at once, and tells the address that it had; existing connections stay. Does nothing when it is not listening. */
+  close(): string | undefined {
+    if (this.#state === 'closed') return undefined
+    this.#state = 'closed'
+    if (!this.server.listening) return undefined
+    const { url } = boundAddress(this.server)
+    this.#stop()
+    return url
+  }
+
+  #stop(): void {
+    const { server } = this
+    // close() of node also destroys idle keep-alive sockets, among them those whose next request is in the kernel's buffer already.
+    const closeIdleConnections = server.closeIdleConnections
+    server.closeIdleConnections = () => {}
+    try {
+      this.#closeServer.call(server)
+    } finally {
+      server.closeIdleConnections = closeIdleConnections
+    }
+  }
+}
+
+function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {
+  const where = target === undefined ? 'the attached server' : 'path' in target ? target.path : `${target.host ?? '*'}:${target.port}`
+  return new QuiesceError('ERR_LISTEN', `failed to create listener: failed to listen on ${where}: ${cause.message}`, { address: where }, cause)
+}
+
+function boundAddress(server: Server): BoundAddress {
+  const address = server.address() as AddressInfo | string | null
+  if (address === null || typeof address === 'string') return { url: `unix:${address ?? ''}`, address: address ?? '', port: 0 }
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return { url: `http://${host}:${address.port}`, address: address.address, port: address.port }
+}

@@ -1,0 +1,204 @@
+import { writeSync } from 'node:fs'
+import { type Clock, systemClock } from './clock.ts'
+
+export interface LogDestinationOptions {
+  readonly fd: number
+  readonly clock?: Clock
+  /** Bytes that may wait for a slow reader; lines beyond are dropped and counted. Default 64 MiB. */
+  readonly pendingBytesMax?: number
+  /** The line that says how many lines are missing; it is written when the reader is back. Default: a pino-like JSON line. */
+  readonly describeLoss?: (lines: number) => string
+  /** Replaces `fs.writeSync` in tests. */
+  readonly write?: (fd: number, bytes: Uint8Array, offset: number) => number
+}
+
+const PENDING_BYTES_MAX = 64 * 1024 * 1024
+/** A pipe holds 64 KiB on Linux, so that one try in 5 ms moves up to 13 MB/s to a reader that was slow. */
+const RETRY_MS = 5
+const LEVEL_WARN = 40
+
+const describeLossAsJson = (lines: number): string =>
+  `${JSON.stringify({ level: LEVEL_WARN, msg: 'log lines dropped, because their reader is too slow', lines })}\n`
+
+/**
+ * Where log lines go: a file descriptor that is never waited for while serving, and for a bounded time at the end.
+ *
+ * A line is written at once. When the reader does not keep up (`EAGAIN`: the pipe is full) lines wait in memory and are tried
+ * again every few milliseconds, so that a slow reader costs memory and never a blocked event loop. Three ways to write to a
+ * pipe do not work here: pino's `flushSync` never returns when nobody reads; `fs.write` parks a thread of the pool in the
+ * kernel, and `process.exit` then waits for that thread; `process.stdout.write` drops what is pending when the process exits
+ * and does not say how much of a line has left.
+ *
+ * The descriptor must be in non-blocking mode: see {@link stdoutDestination}.
+ */
+export class LogDestination {
+  readonly #fd: number
+  readonly #clock: Clock
+  readonly #pendingBytesMax: number
+  readonly #describeLoss: (lines: number) => string
+  readonly #writeBytes: (fd: number, bytes: Uint8Array, offset: number) => number
+
+  #queue: Buffer[] = []
+  /** Bytes of the first line that have left. */
+  #offset = 0
+  #pendingBytes = 0
+  #droppedLines = 0
+  #progressAt: number
+  #retry: unknown
+  #waiters: (() => void)[] = []
+  /** A line was given up in its middle: the next one begins on a line of its own. */
+  #isTorn = false
+  /** The reader was given up. It is tried again with every line, but no timer waits for it: that would hold the process. */
+  #isStalled = false
+  #isReaderGone = false
+
+  constructor({
+    fd,
+    clock = systemClock,
+    pendingBytesMax = PENDING_BYTES_MAX,
+    describeLoss = describeLossAsJson,
+    write = writeSync,
+  }: LogDestinationOptions) {
+    this.#fd = fd
+    this.#clock = clock
+    this.#pendingBytesMax = pendingBytesMax
+    this.#describeLoss = describeLoss
+    this.#writeBytes = write
+    this.#progressAt = clock.now()
+  }
+
+  /** Bytes taken but not yet accepted by the operating system. */
+  get pendingBytes(): number {
+    return this.#pendingBytes
+  }
+
+  /** Takes one line, with its newline. Never throws, never waits. */
+  write(line: string): void {
+    if (this.#isReaderGone) return
+    if (this.#pendingBytes > this.#pendingBytesMax) {
+      this.#droppedLines++
+      return
+    }
+    this.#enqueue(line)
+    if (this.#retry === undefined) this.#writeOrRetry()
+  }
+
+  /** Resolves when nothing is pending: written, or given up because the reader is gone. */
+  flushed(): Promise<void> {
+    return this.#pendingBytes === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
+  }
+
+  /**
+   * As {@link flushed}, but gives up what is pending when the reader has taken nothing for `ms`: a slow reader gets
+   * everything, one that does not read holds nobody. Resolves with the number of bytes given up.
+   */
+  flushBounded(ms: number): Promise<number> {
+    const begun = this.#clock.now()
+    return new Promise((resolve) => {
+      let timer: unknown
+      const watch = (): void => {
+        const idleMs = this.#clock.now() - Math.max(begun, this.#progressAt)
+        if (idleMs >= ms) resolve(this.#giveUp())
+        else timer = this.#clock.setTimeout(watch, ms - idleMs)
+      }
+      watch()
+      void this.flushed().then(() => {
+        this.#clock.clearTimeout(timer)
+        resolve(0)
+      })
+    })
+  }
+
+  /** Writes for at most `ms` while nothing else runs, then gives up. For the last step before `process.exit`. Returns the bytes given up. */
+  flushSync(ms: number): number {
+    const end = this.#clock.now() + ms
+    while (!this.#drain() && this.#clock.now() < end) sleepSync(RETRY_MS)
+    return this.#giveUp()
+  }
+
+  #enqueue(line: string): void {
+    const bytes = Buffer.from(this.#isTorn ? `\n${line}` : line)
+    this.#isTorn = false
+    this.#queue.push(bytes)
+    this.#pendingBytes += bytes.length
+  }
+
+  #writeOrRetry(): void {
+    this.#retry = undefined
+    if (this.#drain()) this.#settle()
+    else if (this.#isStalled) this.#giveUp()
+    else this.#retry = this.#clock.setTimeout(() => this.#writeOrRetry(), RETRY_MS)
+  }
+
+  /** Writes until nothing is left or the reader is full; true when nothing is left. */
+  #drain(): boolean {
+    try {
+      for (let line = this.#queue[0]; line; line = this.#queue[0]) this.#writeSome(line)
+    } catch (thrown) {
+      const { code } = thrown as { code?: unknown }
+      if (code === 'EAGAIN' || code === 'EBUSY') return false
+      // EPIPE and its kind: the reader is gone for good. Losing logs must not end a server.
+      this.#isReaderGone = true
+      this.#forget()
+    }
+    if (this.#droppedLines === 0 || this.#isReaderGone) return true
+    this.#enqueue(this.#describeLoss(this.#droppedLines))
+    this.#droppedLines = 0
+    return this.#drain()
+  }
+
+  #writeSome(line: Buffer): void {
+    const written = this.#writeBytes(this.#fd, line, this.#offset)
+    this.#offset += written
+    this.#pendingBytes -= written
+    this.#progressAt = this.#clock.now()
+    this.#isStalled = false
+    if (this.#offset < line.length) return
+    this.#queue.shift()
+    this.#offset = 0
+  }
+
+  #giveUp(): number {
+    const bytes = this.#pendingBytes
+    this.#isTorn ||= this.#offset > 0
+    this.#isStalled ||= bytes > 0
+    if (this.#retry !== undefined) this.#clock.clearTimeout(this.#retry)
+    this.#retry = undefined
+    this.#forget()
+    this.#settle()
+    return bytes
+  }
+
+  #forget(): void {
+    this.#queue = []
+    this.#offset = 0
+    this.#pendingBytes = 0
+  }
+
+  #settle(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const resolve of waiters) resolve()
+  }
+}
+
+let ofStdout: LogDestination | undefined
+
+/**
+ * The destination on standard output, one for the whole process, so that the lines of two servers are never mixed within a
+ * line. Reading `process.stdout` makes node open it, which puts a pipe or socket into non-blocking mode; without that a
+ * write to a full pipe would block the process. Node restores the mode at exit.
+ */
+export function stdoutDestination(): LogDestination {
+  if (!ofStdout) {
+    // Somebody else's write to a reader that is gone must not end the server, either.
+    process.stdout.on('error', () => {})
+    ofStdout = new LogDestination({ fd: process.stdout.fd })
+  }
+  return ofStdout
+}
+
+const nothing = new Int32Array(new SharedArrayBuffer(4))
+const sleepSync = (ms: number): void => {
+  Atomics.wait(nothing, 0, 0, ms)
+}

@@ -1,0 +1,209 @@
+import { RESERVES_DEFAULT_MS } from '../budget.ts'
+import { formatDuration } from '../duration.ts'
+import type { ErrorRecord, LifecycleEvent, StopReason } from '../events.ts'
+import type { Outcome } from '../machines/signals.ts'
+import { type LogDestination, stdoutDestination } from './log-destination.ts'
+
+/** What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  /** As pino's: calls back when everything logged so far is written, or given up. */
+  flush?(callback?: (error?: Error) => void): void
+  /** Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes that were given up. */
+  flushSync?(ms: number): number
+}
+
+/** What the log has to know of the options to speak as upstream does. */
+export interface LogContext {
+  readonly whileDraining: 'refuse' | 'retry-after'
+  readonly connectionTimeoutMs: number
+  readonly audit: unknown
+}
+
+/**
+ * A sink that writes lifecycle events to a logger: upstream's signals with upstream's names and messages, in the order they
+ * fired, at info; everything of ours at debug, unless somebody has to know. Never throws.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ */
+export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
+  let reason: StopReason | undefined
+  return (event) => {
+    if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason
+    const { level, fields, message } = lineOf(event, { ...context, reason })
+    try {
+      logger[level](fields, message)
+    } catch {
+      // The user's logger: there is nobody left to tell, and a log line is no reason to end differently.
+    }
+  }
+}
+
+/** Resolves when a logger has written what it was given. One that cannot say so is taken at its word; the caller bounds the wait. */
+export const flushLogger = (logger: Logger): Promise<void> =>
+  new Promise((resolve) => {
+    if (logger.flush) logger.flush(() => resolve())
+    else resolve()
+  })
+
+interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly fields: object
+  readonly message: string
+}
+
+const debug = (message: string, fields: object = {}): Line => ({ level: 'debug', fields, message })
+const info = (message: string, fields: object = {}): Line => ({ level: 'info', fields, message })
+const warn = (message: string, fields: object = {}): Line => ({ level: 'warn', fields, message })
+const error = (message: string, fields: object = {}): Line => ({ level: 'error', fields, message })
+/** A failure is an error, a cut a warning, everything else is for whoever looks closely. */
+const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
+  (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
+
+const TERMINATION = '[graceful-termination]'
+const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
+
+/** `err` is where pino's readers look for an error. */
+const errOf = (record: ErrorRecord | undefined): { err?: ErrorRecord } => (record ? { err: record } : {})
+
+type SignalContext = LogContext & { readonly reason: StopReason | undefined }
+
+function lineOf(event: LifecycleEvent, context: SignalContext): Line {
+  switch (event.type) {
+    case 'platform':
+      return info('platform defaults', { platform: event.platform, reason: event.reason, defaults: event.defaults })
+    case 'signal':
+      return signalLine(event.name, event.outcome, context)
+    case 'phase.started':
+      return debug('phase started', { phase: event.phase, ...(event.budgetMs !== undefined && { budget: formatDuration(event.budgetMs) }) })
+    case 'phase.ended':
+      // A start row that is skipped fires no signal; upstream has a line for this one.
+      if (event.phase === 'mux-complete' && event.outcome === 'skipped')
+        return info("haven't completed MuxAndDiscoveryComplete, stop requested")
+      return byOutcome(event.outcome, 'phase ended', {
+        phase: event.phase,
+        outcome: event.outcome,
+        ...event.details,
+        ...errOf(event.error),
+      })
+    case 'hook.started':
+      return debug('hook started', { kind: event.kind, hook: event.name })
+    case 'hook.ended': {
+      const { kind, name, outcome, durationMs } = event
+      const message = outcome === 'failed' ? `${HOOK[kind]} "${name}" failed: ${event.error?.message ?? 'no reason given'}` : 'hook ended'
+      return byOutcome(outcome, message, { kind, hook: name, outcome, duration: formatDuration(durationMs), ...errOf(event.error) })
+    }
+    case 'late':
+      return warn('late answer', { what: event.what, answer: event.answer, late: formatDuration(event.lateMs), ...errOf(event.error) })
+    case 'listening':
+      return info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
+    case 'stopped-listening':
+      return event.error
+        ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))
+        : info(`Stopped listening on ${event.url}`)
+    case 'drained':
+      return event.what === 'requests' ? requestsDrained(event) : watchesDrained(event)
+    case 'connections': {
+      const { told, idleUntold, ended, forced, forcedNames } = event
+      const counts = { told, idleUntold, ended, forced }
+      return forced > 0 ? warn('connections closed by force', { ...counts, forcedNames }) : debug('connections closed', counts)
+    }
+    case 'handlers':
+      return event.running.length > 0 ? warn('handlers still running', { running: event.running }) : debug('no handler is running')
+    case 'error':
+      return error(event.error.message, { where: event.where, ...errOf(event.error) })
+    case 'warning':
+      return warn(event.message, event.details)
+    case 'forced':
+      return error('ending by force', { why: event.why })
+    case 'ended':
+      return debug('ended', { exitCode: event.exitCode })
+    default:
+      return event satisfies never
+  }
+}
+
+function signalLine(name: string, outcome: Outcome, { whileDraining, connectionTimeoutMs, audit, reason }: SignalContext): Line {
+  const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
+  const ours = debug('lifecycle signal', { name, outcome, ...why })
+  switch (name) {
+    case 'Start':
+      return whileDraining === 'retry-after'
+        ? info(`${TERMINATION} using HTTP Server shutdown timeout`, { shutdownTimeout: formatDuration(connectionTimeoutMs) })
+        : ours
+    case 'Announced':
+      return info(`${TERMINATION} waiting for shutdown to be initiated`)
+    case 'MuxAndDiscoveryComplete':
+      return info('MuxAndDiscoveryComplete has all endpoints registered and discovery information is complete')
+    case 'ShutdownInitiated':
+    case 'AfterShutdownDelayDuration':
+    case 'NotAcceptingNewRequest':
+    case 'InFlightRequestsDrained':
+    case 'HTTPServerStoppedListening':
+      return info(`${TERMINATION} shutdown event`, { name, ...why })
+    case 'PreShutdownHooksStopped':
+      return info(`${TERMINATION} pre-shutdown hooks completed`, { name })
+    case 'AuditStopped':
+      return audit !== undefined && outcome === 'ok' ? info(`${TERMINATION} audit backend shutdown completed`) : ours
+    case 'AdminClosed':
+      // Upstream's last line. Ours comes before the flush, so that it is among what is flushed.
+      return info(`${TERMINATION} apiserver is exiting`)
+    default:
+      return ours
+  }
+}
+
+type Drained = Extract<LifecycleEvent, { type: 'drained' }>
+
+/** Upstream has no bound here and so no fields; ours are named like those of the watches. */
+function requestsDrained({ before, after, cut }: Drained): Line {
+  const message = `${TERMINATION} in-flight non long-running request(s) have drained`
+  const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
+  return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut }) : info(message, fields)
+}
+
+function watchesDrained({ before, after, graceMs, cut }: Drained): Line {
+  if (graceMs === 0) return info(`${TERMINATION} not going to wait for active watch request(s) to drain`)
+  const message = `${TERMINATION} active watch request(s) have drained`
+  const fields = {
+    ...(graceMs !== undefined && { duration: formatDuration(graceMs) }),
+    activeWatchesBefore: before,
+    activeWatchesAfter: after,
+  }
+  return after > 0
+    ? warn(message, { ...fields, error: `${after} watch(es) still open at the end of the grace period`, cut })
+    : info(message, { ...fields, error: null })
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+export interface DefaultLoggerOptions {
+  /** Default `info`. */
+  readonly level?: LogLevel
+  /** Turns a JSON line into what is written instead. Default: as it is. */
+  readonly format?: (jsonLine: string) => string
+  /** Default: standard output. */
+  readonly destination?: LogDestination
+  /** `flush` gives up on a reader that has taken nothing for so long. Default 500, the flush reserve. */
+  readonly stallMs?: number
+}
+
+/**
+ * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON lines. It never blocks the
+ * process: a slow reader costs memory, and one that never reads costs `stallMs` at the end.
+ */
+export async function createDefaultLogger({
+  level = 'info',
+  format,
+  destination = stdoutDestination(),
+  stallMs = RESERVES_DEFAULT_MS.flush,
+}: DefaultLoggerOptions = {}): Promise<Required<Logger>> {
+  const { pino } = await import('pino')
+  const logger = pino({ level }, { write: (line: string) => destination.write(format ? format(line) : line) })
+  return Object.assign(logger, {
+    flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs).then(() => callback?.()),
+    flushSync: (ms: number) => destination.flushSync(ms),
+  })
+}

@@ -1,0 +1,47 @@
+import type { Straggler } from '../events.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * Handlers whose promise has not settled. They may outlive their response, when the client left or somebody else answered,
+ * and then still use what is about to be destroyed (V8).
+ */
+export class RunningHandlers {
+  #count = 0
+  /** Only those whose response is gone: the others are found on their connections. */
+  readonly #orphans = new Set<Exchange>()
+  readonly #whenNone = new Set<() => void>()
+
+  /** @param threw told when the promise rejects */
+  async track(exchange: Exchange, promise: PromiseLike<unknown>, threw: (exchange: Exchange, thrown: unknown) => void): Promise<void> {
+    this.#count++
+    exchange.handlersRunning++
+    try {
+      await promise
+    } catch (thrown) {
+      threw(exchange, thrown)
+    }
+    this.#count--
+    exchange.handlersRunning--
+    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.delete(exchange)
+    if (this.#count > 0) return
+    for (const resolve of this.#whenNone) resolve()
+    this.#whenNone.clear()
+  }
+
+  responseGone(exchange: Exchange): void {
+    if (exchange.handlersRunning > 0) this.#orphans.add(exchange)
+  }
+
+  /** Resolves when none is running, at once if so. */
+  none(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  /** @param outstanding the exchanges that are not over */
+  stragglers(outstanding: Iterable<Exchange>, now: number): Straggler[] {
+    const running = [...this.#orphans]
+    for (const exchange of outstanding) if (exchange.handlersRunning > 0) running.push(exchange)
+    return running.map((exchange) => exchange.straggler(now))
+  }
+}

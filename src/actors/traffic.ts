@@ -1,0 +1,319 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { LifecycleFact, Straggler } from '../events.ts'
+import type { TellPlan } from '../machines/tell.ts'
+import type { Mode } from '../machines/wiring.ts'
+import type { Clock } from './clock.ts'
+import type { Fate } from './connection.ts'
+import { Connections } from './connections.ts'
+import { type Accounts, Exchange, exchangeOf } from './exchange.ts'
+import { type GateKeeper, openGate } from './gate.ts'
+import { type HoldContext, Holds } from './holds.ts'
+import { InFlight } from './in-flight.ts'
+import { recover } from './recovery.ts'
+import { type Refusal, type RefusalKind, refuse } from './refusal.ts'
+import { RunningHandlers } from './running-handlers.ts'
+import { Telling } from './telling.ts'
+import type { DrainResult } from './wait-group.ts'
+
+/** Looks at an exchange before anything else does; true says that it has answered, or will. Runs for every request. */
+export type Filter = (exchange: Exchange) => boolean
+
+export interface TrafficOptions {
+  readonly clock: Clock
+  readonly mode: Mode
+  /** Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not throw. */
+  readonly isLongRunning: (request: IncomingMessage) => boolean
+  readonly record: (fact: LifecycleFact) => void
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** In order; the first that answers ends the exchange's way. Default: none. */
+  readonly filters?: readonly Filter[]
+}
+
+/** `late`: a request that came after its connection had been told to close; it is not answered at all. */
+export type RejectionKind = RefusalKind | 'late'
+
+export interface TrafficCounts {
+  /** Requests that the drain waits for, without holds. */
+  readonly requests: number
+  readonly watches: number
+  readonly holds: number
+  /** `told` are being closed; `idle` have nothing outstanding. */
+  readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
+  readonly rejected: Readonly<Record<RejectionKind, number>>
+}
+
+/** How connections ended since ShutdownInitiated, and the names of those that were forced. */
+export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
+
+/**
+ * The traffic of one life, on one or more HTTP/1.1 servers: what has been let in and is not over, and the connections it came
+ * on. It counts, refuses, tells and ends; when to do which is the machines' business.
+ *
+ * The request path reads plain fields and bumps plain counters, with one object per request and no emission.
+ */
+export class Traffic {
+  /** What has begun. Latched: nothing here is ever taken back. */
+  readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
+  readonly #clock: Clock
+  readonly #record: (fact: LifecycleFact) => void
+  readonly #filters: readonly Filter[]
+  readonly #inFlight: InFlight
+  readonly #holds: Holds
+  readonly #handlers = new RunningHandlers()
+  readonly #telling: Telling
+  readonly #connections: Connections
+  readonly #adminConnections: Connections
+  readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
+  readonly #threw = (exchange: Exchange, thrown: unknown): void => recover(exchange, thrown, this.#record)
+
+  constructor({ clock, mode, isLongRunning, record, random, filters = [] }: TrafficOptions) {
+    this.#clock = clock
+    this.#record = record
+    this.#filters = filters
+    this.#inFlight = new InFlight(clock, mode, isLongRunning)
+    this.#holds = new Holds(clock, this.#inFlight.requests)
+    this.#telling = new Telling(clock, random)
+    this.#connections = new Connections(clock)
+    this.#adminConnections = new Connections(clock)
+  }
+
+  /**
+   * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
+   * request; one that never does stays unknown, because node keeps no public list of them.
+   *
+   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; filters apply.
+   * @returns gives the server back; what is under way stays counted, and its connections stay ours
+   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already, by whomever
+   */
+  takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
+    return openGate(server, admin ? this.#adminKeeper() : this.#keeper())
+  }
+
+  // The steps of a shutdown, each called when its signal fires.
+
+  /** ShutdownInitiated: from now on it counts how connections end. */
+  initiateShutdown(): void {
+    this.state.shutdownInitiated = true
+    this.#connections.countFates()
+  }
+
+  /** Responses begin to carry `Connection: close`, those of requests under way included. A second call does nothing. */
+  beginTelling(plan: TellPlan): void {
+    this.state.telling = true
+    this.#telling.begin(plan)
+    for (const exchange of this.#connections.exchanges()) this.#telling.arm(exchange)
+  }
+
+  /** From now on every response carries it. */
+  completeTelling(): void {
+    if (!this.state.telling) this.beginTelling({ how: 'at-once', delayMs: 0 })
+    this.#telling.complete()
+  }
+
+  /** NotAcceptingNewRequest: from now on only exempt requests are let in. */
+  stopAccepting(): void {
+    this.state.notAccepting = true
+    this.#inFlight.stopAccepting()
+  }
+
+  /** Lets no request and no hold in any more, and resolves when none is left. */
+  drainRequests(): Promise<void> {
+    return this.#inFlight.drainRequests()
+  }
+
+  /** Requests that the drain waits for, and holds. */
+  requestStragglers(): Straggler[] {
+    return [...this.#stragglers('request'), ...this.#holds.stragglers()]
+  }
+
+  /** Aborts the signals of what the request drain waits for, and names it. Nothing is closed. */
+  cutRequests(): Straggler[] {
+    const stragglers = this.requestStragglers()
+    for (const exchange of this.#counted('request')) exchange.askToEnd('the request drain is out of time')
+    this.#holds.cut()
+    return stragglers
+  }
+
+  /**
+   * Aborts the signals of the watches, at max(count / grace, 200) per second, and resolves when they are over or `graceMs`
+   * is. With 0, all at once, and waits for none.
+   */
+  drainWatches(graceMs: number): Promise<DrainResult> {
+    return this.#inFlight.drainWatches(graceMs)
+  }
+
+  /** Destroys the connections of the watches that are left, and names the watches. */
+  terminateWatches(): Straggler[] {
+    const stragglers = this.#stragglers('watch')
+    const connections = new Set(Array.from(this.#counted('watch'), ({ connection }) => connection))
+    this.#connections.destroy((connection) => connections.has(connection))
+    return stragglers
+  }
+
+  /**
+   * Ends idle connections, and from now on every one that becomes idle, after a look at what they have sent already. To be
+   * called right after the listeners have closed.
+   */
+  closeIdleConnections(): void {
+    this.#connections.closeIdle()
+  }
+
+  /** Resolves when no connection is left; admin connections do not count. */
+  connectionsClosed(): Promise<void> {
+    return this.#connections.none()
+  }
+
+  /** Destroys every connection that is left and names those that lost something by it. */
+  destroyConnections(): Straggler[] {
+    return this.#connections.destroy()
+  }
+
+  destroyAdminConnections(): void {
+    this.#adminConnections.destroy()
+  }
+
+  connectionFates(): ConnectionFates {
+    return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
+  }
+
+  /** Resolves when no handler's promise is pending. */
+  handlersDone(): Promise<void> {
+    return this.#handlers.none()
+  }
+
+  /** Handlers whose promise is pending, whether their response is still there or not. */
+  runningHandlers(): Straggler[] {
+    return this.#handlers.stragglers(this.#connections.exchanges(), this.#clock.now())
+  }
+
+  // For the user.
+
+  /**
+   * Work that is not HTTP joins the request drain: until it has settled, or with a name alone, until the result is disposed
+   * of. Its signal is aborted when the drain is cut.
+   * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun, ERR_NAME_MISSING; given `work`, it rejects instead
+   */
+  hold(name: string): Disposable
+  hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+  hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
+    return work ? this.#holds.run(name, work) : this.#holds.take(name)
+  }
+
+  counts(): TrafficCounts {
+    const holds = this.#holds.count
+    let told = 0
+    let idle = 0
+    for (const connection of this.#connections) {
+      if (connection.wasTold) told++
+      if (connection.isIdle) idle++
+    }
+    return {
+      requests: this.#inFlight.requests.count - holds,
+      watches: this.#inFlight.watchCount,
+      holds,
+      connections: { open: this.#connections.size, told, idle },
+      rejected: { ...this.#rejected },
+    }
+  }
+
+  // What a gate asks.
+
+  #keeper(): GateKeeper {
+    const { state } = this
+    const connections = this.#connections
+    const accounts: Accounts = {
+      over: (exchange) => this.#over(exchange),
+      moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
+    }
+    return {
+      get letsRequestsGather() {
+        return state.telling
+      },
+      connected: (socket) => void connections.of(socket),
+      arrived: (request, response) => {
+        const exchange = this.#arrived(connections, accounts, request, response)
+        if (exchange && state.telling) this.#telling.arm(exchange)
+        return exchange
+      },
+      admit: (exchange) => this.#admit(exchange),
+      handlerReturned: (exchange, promise) => void this.#handlers.track(exchange, promise, this.#threw),
+      threw: this.#threw,
+    }
+  }
+
+  #adminKeeper(): GateKeeper {
+    const connections = this.#adminConnections
+    const accounts: Accounts = { over: () => undefined, moveToWatches: () => undefined }
+    return {
+      letsRequestsGather: false,
+      connected: (socket) => void connections.of(socket),
+      arrived: (request, response) => this.#arrived(connections, accounts, request, response),
+      admit: (exchange) => !this.#isAnswered(exchange),
+      handlerReturned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => this.#threw(exchange, thrown)),
+      threw: this.#threw,
+    }
+  }
+
+  #arrived(
+    connections: Connections,
+    accounts: Accounts,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+  ): Exchange | undefined {
+    const { socket } = request
+    const connection = connections.of(socket)
+    if (!connection.takesRequests) {
+      this.#rejected.late++
+      // An upgrade comes without node's own listener for errors.
+      if (!response) socket.on('error', () => undefined)
+      return undefined
+    }
+    const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
+    connection.add(exchange)
+    if (response) response.on('close', onResponseClose)
+    else exchange.bytesWrittenBefore = socket.bytesWritten
+    return exchange
+  }
+
+  #admit(exchange: Exchange): boolean {
+    if (this.#isAnswered(exchange)) {
+      this.#inFlight.count(exchange)
+      return false
+    }
+    const refusal = this.#inFlight.admit(exchange)
+    if (refusal) this.#refuse(exchange, refusal)
+    return refusal === undefined
+  }
+
+  #isAnswered(exchange: Exchange): boolean {
+    for (const filter of this.#filters) if (filter(exchange)) return true
+    return false
+  }
+
+  #refuse(exchange: Exchange, refusal: Refusal): void {
+    this.#rejected[refusal.kind]++
+    this.#telling.arm(exchange)
+    refuse(exchange, refusal)
+  }
+
+  #over(exchange: Exchange): void {
+    this.#inFlight.over(exchange)
+    this.#handlers.responseGone(exchange)
+    this.#connections.exchangeOver(exchange.connection)
+  }
+
+  *#counted(as: Exchange['countedAs']): Generator<Exchange> {
+    for (const exchange of this.#connections.exchanges()) if (exchange.countedAs === as) yield exchange
+  }
+
+  #stragglers(as: Exchange['countedAs']): Straggler[] {
+    const now = this.#clock.now()
+    return Array.from(this.#counted(as), (exchange) => exchange.straggler(now))
+  }
+}
+
+/** One function for all responses. Node closes a response exactly once, whether it was sent or its socket broke. */
+function onResponseClose(this: ServerResponse): void {
+  exchangeOf(this.req)?.end()
+}

@@ -1,0 +1,42 @@
+import type { Server } from 'node:http'
+import { type Host, systemHost } from './actors/host.ts'
+import { Listener } from './actors/listener.ts'
+import { openAdminListener } from './create-server.ts'
+import { optionError } from './errors.ts'
+import { type Life, Lifecycle } from './lifecycle.ts'
+import { type LifecycleOptions, resolveLifecycleOptions } from './options.ts'
+import { processFacts } from './platform.ts'
+
+/** A lifecycle around a server of your own. */
+export interface AttachedLife extends Life, Disposable {
+  /** Takes the gate away again and restores the server's own listeners. The life itself goes on until `stop()`. Twice is harmless. */
+  dispose(): void
+}
+
+/**
+ * Puts a lifecycle around a `node:http` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
+ * listen already or later; requests are counted from here on. Its `close()` becomes a stop of this life.
+ *
+ * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
+ */
+export function attachLifecycle(server: Server, options: LifecycleOptions = {}): AttachedLife {
+  return attachLifecycleOn(systemHost, server, options)
+}
+
+/** `attachLifecycle` in a given world; the test kit has its own. */
+export function attachLifecycleOn(host: Host, server: Server, options: LifecycleOptions): AttachedLife {
+  if (typeof server?.on !== 'function' || typeof server.listen !== 'function') {
+    throw optionError('server', server, 'a node:http server (what app.listen() of Express returns, or fastify.server)')
+  }
+  const resolved = resolveLifecycleOptions(options, { facts: processFacts() })
+  const life = new Lifecycle({
+    options: resolved,
+    host,
+    openListeners: (traffic) =>
+      Promise.resolve([new Listener(server, undefined), ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
+    openLogger: () => Promise.resolve(resolved.logger ?? false),
+  })
+  const gate = life.takeOver(server)
+  const dispose = (): void => gate[Symbol.dispose]()
+  return Object.assign(life, { dispose, [Symbol.dispose]: dispose })
+}

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { didYouMean } from '../did-you-mean.ts'
+import { toError } from '../errors.ts'
+import type { ExitCode } from '../machines/exit-codes.ts'
+import type { PlatformFacts } from '../platform.ts'
+import type { ServeSettings } from './flags.ts'
+
+/** The world of a command, so that tests can be one. */
+export interface CliHost {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly facts: PlatformFacts
+  readonly stdin: NodeJS.ReadableStream
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
+  readonly stderr: { write(text: string): unknown }
+  /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
+  readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
+}
+
+const COMMANDS = ['serve', 'report']
+const OK: ExitCode = 0
+const BAD_USAGE: ExitCode = 2
+
+/** Runs a command line. Resolves with its exit code, or undefined when the command has set it. Everything is loaded by the command that needs it. */
+export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
+  const [command, ...args] = host.args
+  if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
+  if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
+  if (host.args.includes('--version')) return printed(host, `${await version()}\n`)
+  if (host.args.includes('--help') || command === 'help') return printed(host, (await import('./help.ts')).MAIN_HELP)
+  if (command === 'report') return reportCommand(host, args)
+  if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
+  return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
+}
+
+async function serveCommand(host: CliHost, args: readonly string[]): Promise<ExitCode | undefined> {
+  const [{ readSettings }, { readConfigFile }] = await Promise.all([import('./flags.ts'), import('./config-file.ts')])
+  const settings = await readSettings({ args, env: host.env, facts: host.facts, readConfig: readConfigFile })
+  if ('problems' in settings) return refused(host, settings.problems)
+  await host.serve(settings, host)
+  return undefined
+}
+
+async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
+  const [path, ...rest] = args
+  if (path === undefined || rest.length > 0 || (path.startsWith('-') && path !== '-')) {
+    return refused(host, [`report: got ${path === undefined ? 'no file' : args.join(' ')}, allowed: one file, or - for standard input`])
+  }
+  const [{ renderReport }, { isReport }] = await Promise.all([import('../render-report.ts'), import('./is-report.ts')])
+  try {
+    const report: unknown = JSON.parse(path === '-' ? await text(host.stdin) : await readFile(path, 'utf8'))
+    if (!isReport(report)) return refused(host, [`${path}: not a report of quiesce, version 1`])
+    return printed(host, renderReport(report, renderOptions(host)))
+  } catch (thrown) {
+    return refused(host, [`${path}: ${toError(thrown).message}`])
+  }
+}
+
+/** Colour and width of the terminal, if it is one. @see https://no-color.org */
+export const renderOptions = ({ stdout, env }: Pick<CliHost, 'stdout' | 'env'>): { color: boolean; width?: number } => ({
+  color: stdout.isTTY === true && !env['NO_COLOR'],
+  ...(stdout.columns !== undefined && { width: stdout.columns }),
+})
+
+function printed(host: CliHost, output: string): ExitCode {
+  host.stdout.write(output)
+  return OK
+}
+
+/** One line for each problem. */
+function refused(host: CliHost, problems: readonly string[]): ExitCode {
+  for (const problem of problems) host.stderr.write(`quiesce: ${problem}\n`)
+  return BAD_USAGE
+}
+
+async function version(): Promise<string> {
+  const { version: own } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  return own
+}

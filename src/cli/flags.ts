@@ -1,0 +1,218 @@
+import { parseArgs } from 'node:util'
+import { didYouMean } from '../did-you-mean.ts'
+import { QuiesceError, show } from '../errors.ts'
+import { OPTION_NAMES, type OptionName, type OptionRow, optionRow } from '../option-table.ts'
+import { type OptionProblem, resolveServerOptions, type ServerOptions } from '../options.ts'
+import type { PlatformFacts } from '../platform.ts'
+
+/**
+ * What `quiesce serve` is told, by flag, `QUIESCE_*` environment variable or config file, in this order. The three use the
+ * same names: `--request-timeout`, `QUIESCE_REQUEST_TIMEOUT`, `request-timeout`. Whatever is wrong is collected, named by
+ * where it was written, and reported together.
+ */
+
+export interface Flag {
+  /** Without the dashes. */
+  readonly name: string
+  readonly kind: OptionRow['kind']
+  readonly allowed: string
+  readonly default: string
+  readonly meaning: string
+  /** The option it sets; none for those of the command line alone. */
+  readonly option?: OptionName
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+type LogLevel = (typeof LOG_LEVELS)[number]
+
+const CLI_FLAGS: readonly Flag[] = [
+  { name: 'log-level', kind: 'choice', allowed: LOG_LEVELS.join(', '), default: 'info', meaning: 'What is logged' },
+  { name: 'pretty', kind: 'switch', allowed: 'true, false', default: 'on a terminal', meaning: 'Log for people and print a timeline at the end' },
+  { name: 'config', kind: 'text', allowed: 'a JSON or YAML file', default: 'none', meaning: 'File of these settings, by the same names' },
+]
+
+/** Every flag of `quiesce serve`: those of the option table, in its order, then those of the command line alone. */
+export const SERVE_FLAGS: readonly Flag[] = [
+  ...OPTION_NAMES.flatMap((option): Flag[] => {
+    const row = optionRow(option)
+    if (row.flag === undefined) return []
+    const { flag: name, kind, meaning, cliDefault } = row
+    const allowed = kind === 'switch' ? 'true, false' : (row.allowedAsText ?? row.allowed)
+    return [{ name, kind, allowed, default: cliDefault ?? (kind === 'switch' ? 'false' : row.default), meaning, option }]
+  }),
+  ...CLI_FLAGS,
+]
+
+const FLAG_NAMES = SERVE_FLAGS.map(({ name }) => name)
+
+export const envName = (flag: string): string => `QUIESCE_${flag.toUpperCase().replaceAll('-', '_')}`
+
+/** Something that was set, and where. */
+interface Setting {
+  readonly given: unknown
+  /** `--port`, `QUIESCE_PORT` or `FILE: port`. */
+  readonly label: string
+}
+
+export interface ServeSettings {
+  readonly options: ServerOptions
+  readonly logLevel: LogLevel
+  /** undefined: it depends on the terminal. */
+  readonly pretty: boolean | undefined
+}
+
+export interface SettingsSources {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly facts: PlatformFacts
+  /** Reads and parses a config file. */
+  readonly readConfig: (path: string) => Promise<unknown>
+}
+
+/** The settings, or one line for every problem. */
+export async function readSettings(sources: SettingsSources): Promise<ServeSettings | { readonly problems: readonly string[] }> {
+  const reader = new SettingsReader()
+  const fromArgs = reader.fromArgs(sources.args)
+  const fromEnv = reader.fromEnv(sources.env)
+  const file = fromArgs.get('config') ?? fromEnv.get('config')
+  const fromConfig = file ? await reader.fromConfig(file, sources.readConfig) : new Map<string, Setting>()
+  const settings = new Map([...fromConfig, ...fromEnv, ...fromArgs])
+  const result: ServeSettings = {
+    options: reader.options(settings, sources.facts),
+    logLevel: reader.logLevel(settings),
+    pretty: reader.switch(settings.get('pretty')),
+  }
+  return reader.problems.length > 0 ? { problems: reader.problems } : result
+}
+
+class SettingsReader {
+  readonly problems: string[] = []
+
+  fromArgs(args: readonly string[]): Map<string, Setting> {
+    const settings = new Map<string, Setting>()
+    const { tokens } = parseArgs({
+      args: [...args],
+      strict: false,
+      tokens: true,
+      options: Object.fromEntries(SERVE_FLAGS.map(({ name, kind }) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }])),
+    })
+    for (const token of tokens) {
+      if (token.kind === 'positional') this.problems.push(`${show(token.value)}: unexpected argument, allowed: flags`)
+      if (token.kind !== 'option') continue
+      const flag = SERVE_FLAGS.find(({ name }) => name === token.name)
+      // A value that is a flag was meant as one: `--bind-address --port 80`.
+      const value = !token.inlineValue && token.value?.startsWith('--') ? undefined : token.value
+      if (!flag) this.#unknown(token.rawName, 'flag', token.rawName.startsWith('--') ? FLAG_NAMES.map((name) => `--${name}`) : [])
+      else if (flag.kind === 'switch') settings.set(flag.name, { given: value ?? true, label: token.rawName })
+      else if (value === undefined) this.problems.push(`${token.rawName}: got no value, allowed: ${flag.allowed}`)
+      else settings.set(flag.name, { given: value, label: token.rawName })
+    }
+    return settings
+  }
+
+  fromEnv(env: SettingsSources['env']): Map<string, Setting> {
+    const settings = new Map<string, Setting>()
+    for (const [label, given] of Object.entries(env)) {
+      if (!label.startsWith('QUIESCE_') || given === undefined || isServiceLink(label, given)) continue
+      const flag = FLAG_NAMES.find((name) => envName(name) === label)
+      if (flag === undefined) this.#unknown(label, 'environment variable', FLAG_NAMES.map(envName))
+      else settings.set(flag, { given, label })
+    }
+    return settings
+  }
+
+  async fromConfig({ given: path, label }: Setting, read: SettingsSources['readConfig']): Promise<Map<string, Setting>> {
+    const settings = new Map<string, Setting>()
+    let config: unknown
+    try {
+      config = await read(String(path))
+    } catch (thrown) {
+      this.problems.push(`${label}: got ${show(path)}, allowed: a JSON or YAML file (${(thrown as Error).message})`)
+      return settings
+    }
+    if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+      this.problems.push(`${label}: got ${show(path)}, allowed: a file with one object (it holds ${show(config)})`)
+      return settings
+    }
+    const names = FLAG_NAMES.filter((name) => name !== 'config')
+    for (const [name, given] of Object.entries(config)) {
+      if (names.includes(name)) settings.set(name, { given, label: `${path}: ${name}` })
+      else this.#unknown(`${path}: ${name}`, 'key', names, name)
+    }
+    return settings
+  }
+
+  /** The options, checked by the same rules as everybody's, but named as the user wrote them. */
+  options(settings: ReadonlyMap<string, Setting>, facts: PlatformFacts): ServerOptions {
+    const options: Record<string, unknown> = {}
+    const labels = new Map<OptionName, string>()
+    for (const flag of SERVE_FLAGS) {
+      if (flag.option === undefined) continue
+      const setting = settings.get(flag.name)
+      labels.set(flag.option, setting?.label ?? `--${flag.name}`)
+      const given = setting ? this.#optionValue(flag, setting) : optionRow(flag.option).cliDefault
+      if (given !== undefined) options[flag.option] = given
+    }
+    try {
+      resolveServerOptions(options as ServerOptions, { facts, asText: true, label: (name) => labels.get(name) ?? name })
+    } catch (thrown) {
+      if (!(thrown instanceof QuiesceError)) throw thrown
+      for (const { message } of thrown.details['problems'] as readonly OptionProblem[]) this.problems.push(message)
+    }
+    return options as ServerOptions
+  }
+
+  logLevel(settings: ReadonlyMap<string, Setting>): LogLevel {
+    const setting = settings.get('log-level')
+    const level = LOG_LEVELS.find((name) => name === (setting?.given ?? 'info'))
+    if (setting && level === undefined) this.#refuse(setting, LOG_LEVELS.join(', '))
+    return level ?? 'info'
+  }
+
+  switch(setting: Setting | undefined): boolean | undefined {
+    const given = setting?.given
+    if (given === true || given === 'true') return true
+    if (given === false || given === 'false') return false
+    if (setting) this.#refuse(setting, 'true, false')
+    return undefined
+  }
+
+  /** Text as the option wants it. What cannot be converted is passed on as it is, and refused with the others. */
+  #optionValue({ option, kind, allowed }: Flag, setting: Setting): unknown {
+    const { given } = setting
+    if (option === 'admin') {
+      const address = addressOf(given)
+      if (!address) this.#refuse(setting, allowed)
+      return address
+    }
+    if (kind === 'switch') {
+      const on = this.switch(setting)
+      return on === undefined ? undefined : on ? 'retry-after' : 'refuse'
+    }
+    if (kind === 'port') return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+    return given
+  }
+
+  #refuse({ label, given }: Setting, allowed: string): void {
+    this.problems.push(`${label}: got ${show(given)}, allowed: ${allowed}`)
+  }
+
+  #unknown(label: string, what: string, known: readonly string[], name = label): void {
+    this.problems.push(`${label}: unknown ${what}${didYouMean(name, known) || ', see quiesce serve --help'}`)
+  }
+}
+
+/**
+ * Kubernetes puts the addresses of every Service into the environment of every pod. A Service named `quiesce` must not keep
+ * its own pods from starting.
+ */
+const isServiceLink = (name: string, value: string): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) || /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) || (/_PORT$/.test(name) && /^\w+:\/\//.test(value))
+
+/** `HOST:PORT`, with an IPv6 address in brackets. */
+function addressOf(text: unknown): { host: string; port: number } | undefined {
+  const [, bracketed, plain, digits] = (typeof text === 'string' && /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text)) || []
+  const host = bracketed ?? plain
+  const port = Number(digits)
+  return host !== undefined && port <= 65_535 ? { host, port } : undefined
+}

@@ -1,0 +1,52 @@
+import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
+import { envName, SERVE_FLAGS } from './flags.ts'
+
+const WIDTH = 100
+const INDENT = '      '
+
+export const MAIN_HELP = `\
+quiesce: a server that starts, drains and ends in order
+
+Usage:
+  quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
+  quiesce report FILE      print the timeline of a report that --report-file wrote (- for standard input)
+  quiesce --help | --version
+`
+
+/** `quiesce serve --help`: every flag with its default and meaning, from the option table. */
+export function serveHelp(): string {
+  const flags = SERVE_FLAGS.flatMap(({ name, kind, allowed, default: fallback, meaning }) => [
+    `  --${name}${kind === 'switch' ? '' : ' VALUE'}`,
+    ...wrap(`${meaning}.`),
+    ...wrap(`Allowed: ${allowed}. Default: ${fallback}.`),
+  ])
+  return `\
+Usage: quiesce serve [flags]
+
+Serves the example API until SIGTERM or SIGINT, then refuses, drains and ends in order.
+
+Flags:
+${flags.join('\n')}
+  --help, --version
+
+Each flag has an environment variable (--port: ${envName('port')}) and a key in the config file (port).
+A flag wins over the environment, the environment over the file, the file over the default.
+
+Exit codes:
+${EXIT_CODES_BY_SEVERITY.map((code) => `  ${String(code).padStart(2)}  ${EXIT_CODES[code]}`).join('\n')}
+`
+}
+
+/** Words into lines that fit. */
+function wrap(text: string): string[] {
+  const lines: string[] = []
+  let line = INDENT
+  for (const word of text.split(' ')) {
+    if (line.length + word.length > WIDTH && line !== INDENT) {
+      lines.push(line.trimEnd())
+      line = INDENT
+    }
+    line += `${word} `
+  }
+  return [...lines, line.trimEnd()]
+}

@@ -1,0 +1,58 @@
+/** Values longer than this are for machines; a person at a terminal sees their beginning. */
+const VALUE_WIDTH_MAX = 60
+const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
+const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {
+  20: { name: 'DEBUG', color: 90 },
+  30: { name: 'INFO ', color: 36 },
+  40: { name: 'WARN ', color: 33 },
+  50: { name: 'ERROR', color: 31 },
+}
+
+/**
+ * A formatter that turns pino's JSON lines into lines for people: time, level, message, fields, and an error's stack below.
+ * What is not such a line passes as it is.
+ */
+export const prettyFormat =
+  ({ color }: { readonly color: boolean }) =>
+  (jsonLine: string): string => {
+    const entry = parse(jsonLine)
+    if (!entry) return jsonLine
+    const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+    const { name, color: levelColor } = LEVELS[Number(entry['level'])] ?? { name: String(entry['level']), color: 0 }
+    const fields = Object.entries(entry)
+      .filter(([key]) => !HIDDEN.has(key))
+      .map(([key, value]) => ` ${paint(90, `${key}=`)}${clip(typeof value === 'string' ? value : JSON.stringify(value))}`)
+    return `${timeOf(entry['time'])} ${paint(levelColor, name)} ${clean(String(entry['msg']))}${fields.join('')}\n${stackOf(entry['err'])}`
+  }
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const entry: unknown = JSON.parse(line)
+    return typeof entry === 'object' && entry !== null && 'msg' in entry ? (entry as Record<string, unknown>) : undefined
+  } catch {
+    // Not JSON, so not ours.
+    return undefined
+  }
+}
+
+function timeOf(time: unknown): string {
+  const date = new Date(Number(time))
+  return Number.isNaN(date.getTime()) ? '--:--:--.---' : `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+}
+
+function stackOf(err: unknown): string {
+  const stack = typeof err === 'object' && err !== null && 'stack' in err ? String(err.stack) : undefined
+  if (stack === undefined) return ''
+  return stack
+    .split('\n')
+    .map((line) => `    ${clean(line.trim())}\n`)
+    .join('')
+}
+
+const clip = (text: string): string => {
+  const safe = clean(text)
+  return safe.length > VALUE_WIDTH_MAX ? `${safe.slice(0, VALUE_WIDTH_MAX - 1)}…` : safe
+}
+
+/** Messages may hold what a client sent: no control character of theirs reaches the terminal. */
+const clean = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')

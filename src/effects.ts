@@ -1,0 +1,237 @@
+import { fromPromise, type NonReducibleUnknown } from 'xstate'
+import { announceReady } from './actors/announce.ts'
+import type { Host } from './actors/host.ts'
+import type { Listener } from './actors/listener.ts'
+import type { Traffic } from './actors/traffic.ts'
+import { type UserCode, userCode } from './actors/user-code.ts'
+import { toError } from './errors.ts'
+import { errorRecord, type HookKind, type LifecycleFact } from './events.ts'
+import { closeConnectionsMachine } from './machines/close-connections.ts'
+import { destroyMachine } from './machines/destroy.ts'
+import { handlersMachine } from './machines/handlers.ts'
+import { type HookPlan, hookMachine } from './machines/hook.ts'
+import type { LifecycleMachine } from './machines/lifecycle.ts'
+import type { MachineFact } from './machines/phase.ts'
+import { preShutdownHooksMachine } from './machines/pre-shutdown-hooks.ts'
+import { reportMachine } from './machines/report.ts'
+import { requestDrainMachine } from './machines/request-drain.ts'
+import { type TellPlan, tellMachine } from './machines/tell.ts'
+import { watchDrainMachine } from './machines/watch-drain.ts'
+import type { AuditBackend } from './options.ts'
+
+/**
+ * What the machines wish for and what is done about it: every effect of the root machine and its phases, by name. Effects
+ * do one thing and report how it ended; when to do it, and what follows, is the machines' business.
+ */
+export interface World {
+  readonly host: Host
+  readonly traffic: Traffic
+  readonly record: (fact: LifecycleFact | MachineFact) => void
+  /** Runs a function where `start()` was called. */
+  readonly inContext: <R>(fn: () => R) => R
+  /** Every listener, opened on the first call: loading the adapter of a fetch handler takes a moment. */
+  readonly listeners: () => Promise<readonly Listener[]>
+  readonly opened: () => readonly Listener[]
+  readonly audit: AuditBackend | undefined
+  readonly hook: (kind: HookKind, name: string) => UserCode | undefined
+  readonly listenerDied: (address: string, error: Error | undefined) => void
+  readonly flushLogs: () => Promise<void>
+  readonly writeReport: () => Promise<void>
+  readonly writeReportNow: () => void
+}
+
+/** Reason of the abort signal that a post-start hook gets. @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx */
+const TIME_TO_STOP = 'time to stop HTTP server'
+
+/** An effect as actor logic: runs `work` with a signal that is aborted when its phase is left. */
+const effect = (work: (signal: AbortSignal) => unknown) =>
+  fromPromise<void, NonReducibleUnknown>(async ({ signal }) => {
+    await work(signal)
+  })
+
+/** The machine with everything it names. */
+export function provideEffects(machine: LifecycleMachine, world: World): LifecycleMachine {
+  const { traffic, record, host } = world
+  const actions = { record: (_: unknown, fact: MachineFact) => record(fact) }
+  const drains = new Drains(world)
+  const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
+    name,
+    what: `${kind} hook "${name}"`,
+    run: world.hook(kind, name),
+    reason: new Error(kind === 'post-start' ? TIME_TO_STOP : `${kind} hook "${name}" is out of time`),
+  }))
+  const hook = hookMachine.provide({ actors: { runHook } })
+
+  return machine.provide({
+    actions,
+    actors: {
+      auditRun: userCode<NonReducibleUnknown>(world, () => ({ name: 'audit', what: 'audit backend run', run: runAudit(world), reason: new Error('start-up was stopped') })),
+      bind: effect((signal) => bind(world, signal)),
+      announce: effect((signal) => announceReady(host, signal)),
+      runPostStartHook: runHook,
+      tell: tellMachine.provide({
+        actors: {
+          beginTelling: fromPromise<void, TellPlan>(async ({ input }) => traffic.beginTelling(input)),
+          completeTelling: effect(() => traffic.completeTelling()),
+        },
+      }),
+      preShutdownHooks: preShutdownHooksMachine.provide({ actions, actors: { hook } }),
+      requestDrain: requestDrainMachine.provide({
+        actors: {
+          drainRequests: effect(() => drains.requests()),
+          cutRequests: effect(() => drains.cutRequests()),
+        },
+      }),
+      watchDrain: watchDrainMachine.provide({
+        actors: {
+          drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(({ input }) => drains.watches(input.graceMs)),
+          terminateWatches: effect(() => drains.terminateWatches()),
+        },
+      }),
+      closeListener: effect(() => closeListeners(world)),
+      closeConnections: closeConnectionsMachine.provide({
+        actors: {
+          lingerConnections: effect(() => lingerConnections(world)),
+          destroyConnections: effect(() => destroyConnections(world)),
+        },
+      }),
+      handlers: handlersMachine.provide({
+        actors: {
+          waitForHandlers: effect(() => traffic.handlersDone()),
+          nameHandlers: effect(() => record({ type: 'handlers', running: traffic.runningHandlers() })),
+        },
+      }),
+      auditShutdown: userCode<NonReducibleUnknown>(world, () => ({ name: 'audit', what: 'audit backend shutdown', run: (context) => world.audit?.shutdown(context), reason: new Error('out of time') })),
+      destroy: destroyMachine.provide({
+        actions,
+        actors: {
+          hook,
+          startRest: fromPromise<void, { readonly functions: readonly HookPlan[] }>(async ({ input }) => startRest(world, input.functions)),
+        },
+      }),
+      userPhase: hook,
+      closeAdmin: effect(() => closeAdmin(world)),
+      report: reportMachine.provide({
+        actors: {
+          flushLogs: effect(() => world.flushLogs()),
+          writeReport: effect(() => world.writeReport()),
+          writeReportNow: effect(() => world.writeReportNow()),
+        },
+      }),
+      force: effect(() => force(world)),
+    },
+  })
+}
+
+/** Runs the audit backend. One that answers after start-up was given up has begun all the same, so it is shut down again. */
+const runAudit =
+  ({ audit }: World): UserCode =>
+  async (context) => {
+    if (!audit) return
+    try {
+      await audit.run(context)
+    } catch (thrown) {
+      throw new Error(`failed to run the audit backend: ${toError(thrown).message}`, { cause: thrown })
+    }
+    if (context.signal.aborted) await audit.shutdown(context)
+  }
+
+/** All listeners or none: the first that fails ends start-up, and the stop that follows closes those before it. */
+async function bind(world: World, signal: AbortSignal): Promise<void> {
+  for (const listener of await world.listeners()) {
+    signal.throwIfAborted()
+    const bound = await listener.bind(signal)
+    listener.onDeath((death) => world.listenerDied(bound.url, death.kind === 'error' ? death.error : undefined))
+    world.record({ type: 'listening', ...bound, admin: listener.admin })
+  }
+}
+
+/** The two drains, and what the report says of each: how many there were, how many are left, and which. */
+class Drains {
+  readonly #traffic: Traffic
+  readonly #record: World['record']
+  #requestsBefore = 0
+  #watchesBefore = 0
+  #graceMs = 0
+
+  constructor({ traffic, record }: World) {
+    this.#traffic = traffic
+    this.#record = record
+  }
+
+  async requests(): Promise<void> {
+    const { requests, holds } = this.#traffic.counts()
+    this.#requestsBefore = requests + holds
+    await this.#traffic.drainRequests()
+    this.#record({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: 0, cut: [] })
+  }
+
+  cutRequests(): void {
+    const cut = this.#traffic.cutRequests()
+    this.#record({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
+  }
+
+  async watches(graceMs: number): Promise<{ readonly after: number }> {
+    this.#graceMs = graceMs
+    this.#watchesBefore = this.#traffic.counts().watches
+    const { before, after } = await this.#traffic.drainWatches(graceMs)
+    if (after === 0 || graceMs === 0) this.#record({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
+    return { after }
+  }
+
+  terminateWatches(): void {
+    const cut = this.#traffic.terminateWatches()
+    this.#record({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+  }
+}
+
+async function lingerConnections(world: World): Promise<void> {
+  await world.traffic.connectionsClosed()
+  recordConnections(world)
+}
+
+function destroyConnections(world: World): void {
+  world.traffic.destroyConnections()
+  recordConnections(world)
+}
+
+const recordConnections = ({ traffic, record }: World): void => record({ type: 'connections', ...traffic.connectionFates() })
+
+/** In reverse, as everything that is taken back. */
+function closeListeners({ opened, traffic, record }: World): void {
+  for (const listener of [...opened()].reverse()) {
+    if (listener.admin) continue
+    const url = listener.close()
+    if (url !== undefined) record({ type: 'stopped-listening', url })
+  }
+  traffic.closeIdleConnections()
+}
+
+function closeAdmin({ opened, traffic }: World): void {
+  for (const listener of opened()) if (listener.admin) listener.close()
+  traffic.destroyAdminConnections()
+}
+
+/** Every destroy function is called, also when there is no time to wait for it. */
+function startRest(world: World, functions: readonly HookPlan[]): void {
+  const signal = AbortSignal.abort(new Error('out of time'))
+  for (const { kind, name } of functions) {
+    const ended = (error?: unknown): void =>
+      world.record({ type: 'hook.ended', kind, name, outcome: 'cut', durationMs: 0, ...(error !== undefined && { error: errorRecord(error) }) })
+    try {
+      const answer = world.inContext(() => world.hook(kind, name)?.({ name, signal }))
+      Promise.resolve(answer).then(undefined, (error: unknown) => world.record({ type: 'late', what: `${kind} hook "${name}"`, answer: 'rejected', lateMs: 0, error: errorRecord(error) }))
+      ended()
+    } catch (thrown) {
+      ended(thrown)
+    }
+  }
+}
+
+/** Ends what is left in one synchronous step. */
+function force(world: World): void {
+  for (const listener of world.opened()) listener.close()
+  destroyConnections(world)
+  world.traffic.destroyAdminConnections()
+  world.writeReportNow()
+}

@@ -1,0 +1,155 @@
+import type { Clock } from '../actors/clock.ts'
+import { type Duration, parseDuration } from '../duration.ts'
+import { QuiesceError } from '../errors.ts'
+import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
+import { type Check, type CheckOptions, NamedCheck } from './health-check.ts'
+import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
+import type { MetricFamily } from './metrics.ts'
+import type { RequestLike } from './request-info.ts'
+import type { ResponseLike } from './respond.ts'
+
+/** `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to send it traffic. */
+export type HealthEndpointName = 'healthz' | 'livez' | 'readyz'
+
+export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
+  readonly clock: Clock
+  /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
+  readonly isShuttingDown: () => boolean
+  /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
+  readonly lastFlushAgeMs?: () => number
+  /** How long the checks of post-start hooks pass on `/livez`, from their registration on. Default 0. */
+  readonly livezGraceMs?: number
+  /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
+  readonly paths?: Partial<Readonly<Record<HealthEndpointName, string>>>
+  /** `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent. */
+  readonly onFirstReady?: () => void
+}
+
+export interface LivezCheckOptions extends CheckOptions {
+  /** How long the check passes without being run, from now on. Default 0. */
+  readonly delay?: Duration
+}
+
+/**
+ * The health endpoints of one server: three registries, each with its root path and one path per check, answered on plain
+ * node requests and responses in front of any framework, and on the admin listener.
+ *
+ * Every `add…` throws ERR_NAME_MISSING or ERR_FUNCTION_MISSING for what is missing, ERR_OPTION_INVALID for a bad option,
+ * ERR_TOO_LATE once installed, and ERR_DUPLICATE, with the place of the first registration, for a name that is taken.
+ * It returns a Disposable that removes the check, until installed.
+ *
+ * @see kubernetes/apiserver pkg/server/healthz.go
+ */
+export class Health {
+  readonly #clock: Clock
+  readonly #isShuttingDown: () => boolean
+  readonly #livezGraceMs: number
+  readonly #endpoints: Readonly<Record<HealthEndpointName, HealthEndpoint>>
+  readonly #all: readonly HealthEndpoint[]
+  #installed = false
+
+  constructor({ clock, isShuttingDown, lastFlushAgeMs = () => 0, livezGraceMs = 0, paths = {}, onFirstReady, ...observer }: HealthOptions) {
+    this.#clock = clock
+    this.#isShuttingDown = isShuttingDown
+    this.#livezGraceMs = livezGraceMs
+    const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
+    this.#endpoints = {
+      healthz: new HealthEndpoint(healthz, clock, observer),
+      livez: new HealthEndpoint(livez, clock, observer),
+      readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }),
+    }
+    this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
+    const taken = this.#all.map(({ path }) => path)
+    if (new Set(taken).size < taken.length)
+      throw new QuiesceError('ERR_DUPLICATE', `health paths must differ, got ${taken.join(', ')}`, { taken })
+    this.addCheck('ping', ping)
+    this.addCheck('log', logFlushed(lastFlushAgeMs))
+  }
+
+  addHealthzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#endpoints.healthz.add(this.#named(name, check, options))
+  }
+
+  addLivezCheck(name: string, check: Check, options: LivezCheckOptions = {}): Disposable {
+    const delayMs = parseDuration(`delay of health check ${JSON.stringify(name)}`, options.delay ?? 0)
+    return this.#endpoints.livez.add(this.#named(name, check, options), delayMs)
+  }
+
+  addReadyzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#endpoints.readyz.add(this.#named(name, check, options))
+  }
+
+  /** On all three endpoints, or on none; they share its runs. */
+  addCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#addEverywhere(this.#named(name, check, options), 0)
+  }
+
+  /** `poststarthook/NAME` on all three endpoints, for a hook that the server must have finished to be healthy. */
+  addPostStartHookCheck(hookName: string, hasFinished: () => boolean): Disposable {
+    return this.#addEverywhere(this.#named(`poststarthook/${hookName}`, hookFinished(hasFinished), {}), this.#livezGraceMs)
+  }
+
+  /**
+   * Starts answering and refuses further checks; `shutdown` comes last on `/readyz`. Until then {@link handle} knows no
+   * path. A second call does nothing.
+   */
+  install(): void {
+    if (this.#installed) return
+    this.#installed = true
+    const { healthz, livez, readyz } = this.#endpoints
+    healthz.install()
+    livez.install()
+    readyz.add(this.#named('shutdown', notShuttingDown(this.#isShuttingDown), {}))
+    readyz.install()
+  }
+
+  /**
+   * Answers requests for health paths, whatever their method, and says whether it does. Costs three comparisons for any
+   * other path. Never throws.
+   */
+  handle(request: RequestLike, response: ResponseLike): boolean {
+    for (const endpoint of this.#all) if (endpoint.handle(request, response)) return true
+    return false
+  }
+
+  /** Names of an endpoint's checks, in order of registration. */
+  checkNames(endpoint: HealthEndpointName): readonly string[] {
+    return this.#endpoints[endpoint].checkNames
+  }
+
+  /** What upstream serves at `/metrics`. */
+  requestMetrics(): readonly MetricFamily[] {
+    const samples = this.#all.flatMap((endpoint) => endpoint.requestTotals)
+    return [
+      { name: 'apiserver_request_total', help: 'Requests answered by the server itself, by path and status.', type: 'counter', samples },
+    ]
+  }
+
+  /** What upstream serves at `/metrics/slis`. */
+  checkMetrics(): readonly MetricFamily[] {
+    const states = this.#all.flatMap((endpoint) => endpoint.checkStates)
+    const totals = this.#all.flatMap((endpoint) => endpoint.checkTotals)
+    return [
+      { name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 passed, 0 failed.', type: 'gauge', samples: states },
+      { name: 'kubernetes_healthchecks_total', help: 'Results of health checks.', type: 'counter', samples: totals },
+    ]
+  }
+
+  #named(name: string, check: Check, options: CheckOptions): NamedCheck {
+    return new NamedCheck(name, check, options, this.#clock)
+  }
+
+  #addEverywhere(check: NamedCheck, livezDelayMs: number): Disposable {
+    const added: Disposable[] = []
+    const dispose = (): void => {
+      for (const one of added) one[Symbol.dispose]()
+    }
+    try {
+      for (const endpoint of this.#all) added.push(endpoint.add(check, endpoint === this.#endpoints.livez ? livezDelayMs : 0))
+    } catch (thrown) {
+      dispose()
+      throw thrown
+    }
+    return { [Symbol.dispose]: dispose }
+  }
+}

@@ -1,0 +1,143 @@
+/** As much of a node request as our rules read; HTTP/1 and HTTP/2 requests both fit. */
+export interface RequestLike {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Preferred where present: the first look at `headers` makes node build the whole object. */
+  readonly rawHeaders?: readonly string[] | undefined
+  /** Whether the parser handed the socket over, which an `Upgrade` header alone does not mean. */
+  readonly upgrade?: boolean | null | undefined
+}
+
+/**
+ * What a request is about in the terms of the Kubernetes API: derived from method and URL alone, so that every filter,
+ * and every instance behind a load balancer, sees the same.
+ */
+export interface RequestInfo {
+  /** For a resource request `get`, `list`, `watch`, `create`, …; otherwise the HTTP method in lower case. */
+  readonly verb: string
+  readonly isResourceRequest: boolean
+  /** The URL's path, percent-decoded. */
+  readonly path: string
+  /** `api` or `apis` where the path begins with one and goes on; else empty, as are all fields below. */
+  readonly apiPrefix: string
+  /** Empty under `/api`, the legacy group. */
+  readonly apiGroup: string
+  readonly apiVersion: string
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  /** The path from the resource on: `[resource, name, subresource, …]`. */
+  readonly parts: readonly string[]
+}
+
+const API_PREFIXES = new Set(['api', 'apis'])
+/** Below these there is no group: `/api/v1`, but `/apis/apps/v1`. */
+const GROUPLESS_API_PREFIXES = new Set(['api'])
+/** Verbs that old clients write into the path, in front of the resource. */
+const PATH_VERBS = new Set(['proxy', 'watch'])
+/** What follows a proxied object's name belongs to the object, not to us. */
+const VERBS_WITHOUT_SUBRESOURCE = new Set(['proxy'])
+/** What may follow `/namespaces/NAME` without being a resource inside that namespace. */
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+const VERB_OF_METHOD: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+/**
+ * Classifies a request. Total: every method and URL has an answer, the same for the same input, and nothing is thrown.
+ * `/api/v1/watch` with no resource after it is a resource request without parts. A name that only a field selector
+ * implies (`?fieldSelector=metadata.name=a`) is not filled in.
+ *
+ * @see kubernetes/apiserver pkg/endpoints/request/requestinfo.go NewRequestInfo
+ */
+export function requestInfo(method: string, url: string): RequestInfo {
+  const path = pathOf(url)
+  const info = { ...NOTHING, verb: method.toLowerCase(), path }
+  const segments = split(path)
+  const prefix = segments[0]
+  if (prefix === undefined || segments.length < 3 || !API_PREFIXES.has(prefix)) return info
+
+  const hasGroup = !GROUPLESS_API_PREFIXES.has(prefix)
+  if (hasGroup && segments.length < 4) return { ...info, apiPrefix: prefix }
+  const [apiGroup = '', apiVersion = '', ...rest] = hasGroup ? segments.slice(1) : ['', ...segments.slice(1)]
+  const api = { ...info, isResourceRequest: true, apiPrefix: prefix, apiGroup, apiVersion }
+
+  const pathVerb = PATH_VERBS.has(rest[0] as string) ? rest.shift() : undefined
+  if (rest.length === 0) return api
+  const { namespace, parts } = insideNamespace(rest)
+  const [resource = '', name = ''] = parts
+  const verb = pathVerb ?? resourceVerb(method, name, url)
+  const subresource = VERBS_WITHOUT_SUBRESOURCE.has(verb) ? '' : (parts[2] ?? '')
+  return { ...api, verb, namespace, resource, name, subresource, parts }
+}
+
+const NOTHING: RequestInfo = {
+  verb: '',
+  isResourceRequest: false,
+  path: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+}
+
+/** `/namespaces/N/pods/P` is about the pod; `/namespaces/N` and `/namespaces/N/status` are about the namespace. */
+function insideNamespace(rest: readonly string[]): { namespace: string; parts: readonly string[] } {
+  const [resource, namespace = '', inside] = rest
+  if (resource !== 'namespaces') return { namespace: '', parts: rest }
+  return { namespace, parts: inside === undefined || NAMESPACE_SUBRESOURCES.has(inside) ? rest : rest.slice(2) }
+}
+
+function resourceVerb(method: string, name: string, url: string): string {
+  const verb = VERB_OF_METHOD[method] ?? ''
+  if (name !== '') return verb
+  if (verb === 'get') return asksToWatch(url) ? 'watch' : 'list'
+  return verb === 'delete' ? 'deletecollection' : verb
+}
+
+/** The parameter's presence is enough; only `0` and `false` deny it. The first one counts. */
+function asksToWatch(url: string): boolean {
+  const query = url.indexOf('?')
+  if (query < 0) return false
+  const value = new URLSearchParams(url.slice(query)).get('watch')
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** Surrounding slashes do not count; empty segments inside do. No regular expression: a run of slashes makes one quadratic. */
+function split(path: string): string[] {
+  let start = 0
+  let end = path.length
+  while (path[start] === '/') start++
+  while (end > start && path[end - 1] === '/') end--
+  return start === end ? [] : path.slice(start, end).split('/')
+}
+
+/** The path of a request target, percent-decoded: of `/a?b`, of `http://host/a` as proxies send it, or of `*`. */
+export function pathOf(url: string): string {
+  let start = 0
+  if (!url.startsWith('/') && url.includes('://')) {
+    start = url.indexOf('/', url.indexOf('://') + 3)
+    if (start < 0) return '/'
+  }
+  const query = url.indexOf('?', start)
+  const path = url.slice(start, query < 0 ? undefined : query)
+  if (!path.includes('%')) return path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    // Malformed escapes are the application's to judge; for us they are just not a known path.
+    return path
+  }
+}

@@ -1,0 +1,26 @@
+/** A complete, small answer that quiesce gives by itself. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** As much of a node response as an answer needs; HTTP/1 and HTTP/2 responses both fit. */
+export interface ResponseLike {
+  statusCode: number
+  readonly headersSent: boolean
+  setHeader(name: string, value: string): unknown
+  end(body: string): unknown
+}
+
+/**
+ * Sends `answer`, with its length, so that a HEAD request learns it too (node leaves out the body by itself) and the
+ * connection can be reused. Headers that a filter has set stay. Does nothing when somebody else has begun to answer.
+ */
+export function respond(response: ResponseLike, { status, headers, body }: Answer): void {
+  if (response.headersSent) return
+  response.statusCode = status
+  for (const name in headers) response.setHeader(name, headers[name] as string)
+  response.setHeader('Content-Length', String(Buffer.byteLength(body)))
+  response.end(body)
+}

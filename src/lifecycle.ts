@@ -1,0 +1,500 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Server } from 'node:http'
+import type { Observable } from 'rxjs/internal/Observable'
+import { Subject } from 'rxjs/internal/Subject'
+import { type ActorRefFrom, createActor } from 'xstate'
+import type { Host } from './actors/host.ts'
+import type { BoundAddress, Listener } from './actors/listener.ts'
+import type { HoldContext } from './actors/holds.ts'
+import { flushLogger, type Logger, logEvents } from './actors/log.ts'
+import { Traffic } from './actors/traffic.ts'
+import type { UserCode } from './actors/user-code.ts'
+import { provideEffects } from './effects.ts'
+import { QuiesceError, show, toError } from './errors.ts'
+import { errorRecord, type LifecycleEvent, type StopReason } from './events.ts'
+import { Health, type LivezCheckOptions } from './http/health.ts'
+import type { FailedCheck } from './http/health-endpoint.ts'
+import type { Check, CheckOptions } from './http/health-check.ts'
+import { isLongRunning } from './http/long-running.ts'
+import { composeLifecycle, effectiveWiring, type LifecycleMachine } from './machines/lifecycle.ts'
+import { BUDGET_INSTANTS, cutSignal } from './machines/signals.ts'
+import type { LifecycleInEvent } from './machines/vocabulary.ts'
+import type { ResolvedOptions } from './options.ts'
+import { isInteractiveStop } from './platform.ts'
+import { Recorder } from './recorder.ts'
+import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
+import { type Report, ReportBuilder } from './report.ts'
+import { writeReport, writeReportNow } from './report-file.ts'
+import { runLifecycle } from './run.ts'
+
+/** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
+export interface Parts {
+  readonly options: ResolvedOptions
+  readonly host: Host
+  /** Creates the listeners behind the gate; called once, when they are to be bound. */
+  readonly openListeners: (traffic: Traffic) => Promise<readonly Listener[]>
+  /** Called once, when the life begins; undefined for silence. */
+  readonly openLogger: () => Promise<Logger | false>
+}
+
+/** The public face of a life. */
+export type Life = Pick<
+  Lifecycle,
+  | 'signal'
+  | 'events$'
+  | 'addReadyzCheck'
+  | 'addLivezCheck'
+  | 'addHealthCheck'
+  | 'addPostStartHook'
+  | 'addPreShutdownHook'
+  | 'addDestroy'
+  | 'addPhase'
+  | 'addMuxCompleteSignal'
+  | 'hold'
+  | 'addresses'
+  | 'start'
+  | 'stop'
+  | 'run'
+> &
+  AsyncDisposable
+
+/**
+ * A server's life: registers what belongs to it, starts it, ends it, and tells what happened. This is the composition root
+ * behind `createServer` and `attachLifecycle`; it connects machines, actors and HTTP, and decides nothing itself.
+ */
+export class Lifecycle implements AsyncDisposable {
+  readonly options: ResolvedOptions
+  readonly host: Host
+  readonly record: Recorder['record']
+  readonly #parts: Parts
+  readonly #report: ReportBuilder
+  readonly #events = new Subject<LifecycleEvent>()
+  readonly #signals = new Map<string, AbortController>()
+  readonly #traffic: Traffic
+  readonly #health: Health
+  readonly #registrations: Registrations
+  readonly #served = deferred<void>()
+  readonly #ended = deferred<Report>()
+  readonly #unlogged: LifecycleEvent[] = []
+  #logger: Logger | false | undefined
+  #writeLog: ((event: LifecycleEvent) => void) | undefined
+  #listeners: readonly Listener[] = []
+  #actor: ActorRefFrom<LifecycleMachine> | undefined
+  #startError: unknown
+
+  constructor(parts: Parts) {
+    const { options, host } = parts
+    this.#parts = parts
+    this.options = options
+    this.host = host
+    const recorder = new Recorder(host.clock)
+    this.record = recorder.record
+    this.#report = new ReportBuilder({ options, wallAtStart: host.clock.wall(), rejections: () => this.#traffic.counts().rejected })
+    const longRunning = {
+      ...(options.longRunning && { longRunning: options.longRunning }),
+      onError: (error: Error) => this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
+    }
+    this.#traffic = new Traffic({
+      clock: host.clock,
+      random: host.random,
+      mode: options.whileDraining,
+      isLongRunning: (request) => isLongRunning(request, longRunning),
+      record: this.record,
+      filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
+    })
+    this.#health = new Health({
+      clock: host.clock,
+      isShuttingDown: () => this.#signals.get('ShutdownInitiated')?.signal.aborted ?? false,
+      livezGraceMs: options.livezGraceMs,
+      onFirstReady: () => this.send({ type: 'readyz.passed' }),
+      onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
+      onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
+      ...(options.health && { paths: options.health }),
+    })
+    this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
+    for (const sink of [this.#latch, this.#report.fold, this.#toLog, this.#observe]) recorder.addSink(sink)
+    this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
+  }
+
+  /** Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon. */
+  get events$(): Observable<LifecycleEvent> {
+    return this.#events.asObservable()
+  }
+
+  /** Settles with the end of the life, by whatever way. */
+  get ended(): Promise<Report> {
+    return this.#ended.promise
+  }
+
+  get exitCode(): number {
+    return this.#actor?.getSnapshot().context.exitCode ?? 0
+  }
+
+  // --- what belongs to the life ---------------------------------------------------------------------------------------
+
+  /**
+   * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time it is asked for.
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
+   */
+  signal(name: string): AbortSignal {
+    const known = this.#signalNames()
+    if (!known.includes(name)) {
+      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
+    }
+    return this.#controller(name).signal
+  }
+
+  /** Adds a check to `/readyz` only. Errors as {@link Health}. */
+  addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.#health.addReadyzCheck(name, check, options)
+  }
+
+  /** Adds a check to `/livez` only. */
+  addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
+    return this.#health.addLivezCheck(name, check, options)
+  }
+
+  /** Adds a check to `/healthz`, `/livez` and `/readyz`. */
+  addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.#health.addCheck(name, check, options)
+  }
+
+  /**
+   * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red until it has ended. It may run as
+   * long as the server: its signal is aborted when the listener is told to stop. When it fails, the server stops in order, exit code 4.
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE
+   * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
+   */
+  addPostStartHook(name: string, run: UserCode): Disposable {
+    if (this.options.disabledPostStartHooks.has(name)) return { [Symbol.dispose]: () => {} }
+    const hook = this.#registrations.addPostStartHook(name, run)
+    try {
+      const check = this.#health.addPostStartHookCheck(name, () => this.#finishedHooks.has(name))
+      return disposeAll(hook, check)
+    } catch (error) {
+      hook[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  /**
+   * Adds a function that runs when a stop is requested, while the server still serves. Failing or timing out costs exit code 4 and stops nothing.
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_CYCLE, ERR_OPTION_INVALID
+   * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
+   */
+  addPreShutdownHook(name: string, run: UserCode, options?: PreShutdownHookOptions): Disposable {
+    return this.#registrations.addPreShutdownHook(name, run, options)
+  }
+
+  /**
+   * Adds a function that runs when nothing uses the server any more, in the order of registration, on every end, also of a failed start (then in reverse).
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_OPTION_INVALID
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
+   */
+  addDestroy(name: string, run: UserCode, options?: BoundedOptions): Disposable {
+    return this.#registrations.addDestroy(name, run, options)
+  }
+
+  /**
+   * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`.
+   * @throws QuiesceError as addDestroy; an `after` or `before` that names nothing is refused by `start()`
+   */
+  addPhase(name: string, run: UserCode, options?: PhaseOptions): Disposable {
+    return this.#registrations.addPhase(name, run, options)
+  }
+
+  /**
+   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too.
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_OPTION_INVALID
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
+   */
+  addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
+    return this.#registrations.addMuxCompleteSignal(name, complete)
+  }
+
+  /**
+   * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its result is returned); without, until the returned Disposable is disposed.
+   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on
+   */
+  hold(name: string): Disposable
+  hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+  hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
+    return work ? this.#traffic.hold(name, work) : this.#traffic.hold(name)
+  }
+
+  // --- start and stop ---------------------------------------------------------------------------------------------------
+
+  /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
+  begin(): ActorRefFrom<LifecycleMachine> {
+    if (this.#actor) return this.#actor
+    const registrations = this.#registrations
+    registrations.checkReferences()
+    const machine = composeLifecycle({
+      mode: this.options.whileDraining,
+      postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
+      muxSignals: registrations.muxSignals.entries().map(([name]) => name),
+      userPhases: registrations.plannedPhases(),
+    })
+    const actor = createActor(provideEffects(machine, this.#world()), {
+      clock: this.host.clock,
+      input: {
+        profiles: this.options.profiles,
+        tell: this.options.tell,
+        connectionTimeoutMs: this.options.connectionTimeoutMs,
+        preShutdownHooks: registrations.plannedHooks(),
+        destroyFunctions: registrations.plannedDestroyFunctions(),
+      },
+    })
+    this.#health.install()
+    registrations.phases.close()
+    registrations.muxSignals.close()
+    this.#actor = actor
+    actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
+    actor.start()
+    return actor
+  }
+
+  /**
+   * Starts the server. Resolves when it serves and every post-start hook has been started; rejects, after everything that was acquired
+   * has been released, when it could not start (ERR_START with the cause) or was stopped before it served (ERR_STOPPED_DURING_START).
+   * A second call returns the same promise.
+   */
+  async start(): Promise<void> {
+    if (!this.#started) {
+      this.#started = true
+      // Handled here as well: a life that fails to start while nobody awaits start() must not be an unhandled rejection.
+      this.#served.promise.catch(() => {})
+      const actor = this.begin()
+      await this.#openLog()
+      for (const [name, complete] of this.#registrations.muxSignals.entries()) this.#awaitMux(name, complete)
+      actor.send({ type: 'start' })
+    }
+    await this.#served.promise
+  }
+
+  /**
+   * Ends the life in order and resolves with the report; never rejects. A second call changes nothing and returns the same report.
+   * Before `start()` it only runs what was registered to be destroyed.
+   */
+  stop(reason = 'stop() was called'): Promise<Report> {
+    this.begin()
+    this.send({ type: 'stop.requested', reason: { kind: 'stop', reason } })
+    return this.#ended.promise
+  }
+
+  /**
+   * Serves until stopped, as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it.
+   * Always resolves with the report, sets `process.exitCode` if it is unset, and ends a process that is still alive a second later.
+   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
+   */
+  run(): Promise<Report> {
+    return runLifecycle(this)
+  }
+
+  /** Stops, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop('disposed')
+  }
+
+  /** Where it listens; empty before it does. The admin listener is not among them. */
+  get addresses(): readonly BoundAddress[] {
+    return this.#addresses
+  }
+
+  /** Puts a server of the user's behind this life's gate. */
+  takeOver(server: Server): Disposable {
+    return this.#traffic.takeOver(server)
+  }
+
+  /** Tells the machine what the outside wants or has seen. Before `begin()` and after the end there is nobody to tell. */
+  send(event: LifecycleInEvent): void {
+    const actor = this.#actor
+    if (actor?.getSnapshot().status === 'active') actor.send(event)
+  }
+
+  requestStop(reason: StopReason): void {
+    this.send({ type: 'stop.requested', reason })
+  }
+
+  signalled(signal: string): void {
+    this.send({ type: 'process.signalled', signal, interactive: isInteractiveStop(this.options.facts, signal) })
+  }
+
+  get report(): Report {
+    return this.#report.build(this.exitCode)
+  }
+
+  flushLogs(): Promise<void> {
+    return this.#logger ? flushLogger(this.#logger) : Promise.resolve()
+  }
+
+  /** Writes what it can of the logs without giving way to anything else, within the flush reserve. */
+  flushLogsNow(): void {
+    if (this.#logger) this.#logger.flushSync?.(this.options.reservesMs.flush)
+  }
+
+  // --- inside -----------------------------------------------------------------------------------------------------------
+
+  #started = false
+  readonly #addresses: BoundAddress[] = []
+  readonly #finishedHooks = new Set<string>()
+
+  #world(): Parameters<typeof provideEffects>[1] {
+    return {
+      host: this.host,
+      traffic: this.#traffic,
+      record: this.record,
+      inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
+      listeners: async () => {
+        this.#listeners = await this.#parts.openListeners(this.#traffic)
+        return this.#listeners
+      },
+      opened: () => this.#listeners,
+      audit: this.options.audit,
+      hook: (kind, name) => this.#registrations.find(kind, name),
+      listenerDied: (address, error) =>
+        error
+          ? this.send({ type: 'listener.died', address, error: errorRecord(error) })
+          : this.requestStop({ kind: 'server-closed' }),
+      flushLogs: () => this.flushLogs(),
+      writeReport: () => writeReport(this.options.reportFile, this.report),
+      writeReportNow: () => {
+        this.flushLogsNow()
+        writeReportNow(this.options.reportFile, this.report)
+      },
+    }
+  }
+
+  /** First sink: what the request path reads and what others wait for is set before anybody is told. */
+  readonly #latch = (event: LifecycleEvent): void => {
+    if (event.type === 'phase.ended' && event.outcome === 'failed' && this.#startError === undefined) this.#startError = event.error
+    if (event.type === 'hook.ended' && event.kind === 'post-start' && event.outcome === 'ok') this.#finishedHooks.add(event.name)
+    if (event.type === 'listening' && !event.admin) this.#addresses.push({ url: event.url, address: event.address, port: event.port })
+    if (event.type !== 'signal') return
+    switch (event.name) {
+      case 'ShutdownInitiated':
+        this.#traffic.initiateShutdown()
+        break
+      case 'NotAcceptingNewRequest':
+        this.#traffic.stopAccepting()
+        this.#registrations.preShutdownHooks.close()
+        break
+      case 'PostStartHooksLaunched':
+        this.#served.resolve()
+        break
+    }
+    if (event.name === 'Serving') this.#registrations.postStartHooks.close()
+    if (event.name === 'StopRequested') this.#registrations.preShutdownHooks.close()
+    this.#controller(event.name).abort(new Error(event.name))
+  }
+
+  readonly #toLog = (event: LifecycleEvent): void => {
+    if (this.#writeLog) this.#writeLog(event)
+    else this.#unlogged.push(event)
+  }
+
+  readonly #observe = (event: LifecycleEvent): void => this.#events.next(event)
+
+  /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
+  #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
+    const names = failed.map(({ name }) => name).join(',')
+    if (this.#logger) this.#logger.debug({ failed }, `${names} check failed: ${endpoint}`)
+  }
+
+  /** Events from before the logger was there are written first. */
+  async #openLog(): Promise<void> {
+    try {
+      this.#logger = await this.#parts.openLogger()
+    } catch (error) {
+      this.#logger = false
+      this.record({ type: 'error', where: 'logger', error: errorRecord(error) })
+    }
+    const write = this.#logger ? logEvents(this.#logger, this.options) : () => {}
+    for (const event of this.#unlogged.splice(0)) write(event)
+    this.#writeLog = write
+  }
+
+  #controller(name: string): AbortController {
+    let controller = this.#signals.get(name)
+    if (!controller) {
+      controller = new AbortController()
+      this.#signals.set(name, controller)
+    }
+    return controller
+  }
+
+  #signalNames(): string[] {
+    const wiring = effectiveWiring({ mode: this.options.whileDraining, userPhases: this.#registrations.plannedPhases() })
+    return ['Start', 'StopRequested', ...Object.values(wiring).map((row) => row.fires), ...BUDGET_INSTANTS.map(cutSignal)]
+  }
+
+  #registrationsChanged(): void {
+    this.send({ type: 'pre-shutdown-hooks.changed', hooks: this.#registrations.plannedHooks() })
+    this.send({ type: 'destroy-functions.changed', functions: this.#registrations.plannedDestroyFunctions() })
+  }
+
+  #awaitMux(name: string, complete: AbortSignal | PromiseLike<unknown>): void {
+    const fire = (): void => this.send({ type: `mux.${name}` })
+    if (complete instanceof AbortSignal) {
+      if (complete.aborted) fire()
+      else complete.addEventListener('abort', fire, { once: true })
+      return
+    }
+    Promise.resolve(complete).then(fire, (error: unknown) => this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) }))
+  }
+
+  #end(): void {
+    const report = this.report
+    this.#registrations.destroyFunctions.close()
+    this.#served.reject(this.#whyNotServed(report))
+    this.#ended.resolve(report)
+    this.#events.complete()
+  }
+
+  #whyNotServed(report: Report): QuiesceError {
+    const { reason } = report
+    if (reason?.kind === 'start-failed') {
+      return new QuiesceError('ERR_START', `could not start: ${reason.phase}: ${reason.error.message}`, { phase: reason.phase, report }, this.#startError)
+    }
+    return new QuiesceError('ERR_STOPPED_DURING_START', 'stopped before it served', { reason, report })
+  }
+
+  /** The root machine itself has failed, which is a defect of ours: end what can be ended, outside of it. */
+  #lastResort(error: unknown): void {
+    this.record({ type: 'error', where: 'lifecycle', error: errorRecord(toError(error)) })
+    this.record({ type: 'forced', why: 'internal-error' })
+    this.record({ type: 'ended', exitCode: 70 })
+    for (const listener of this.#listeners) listener.close()
+    this.#traffic.destroyConnections()
+    this.#traffic.destroyAdminConnections()
+    const report = this.#report.build(70)
+    this.flushLogsNow()
+    writeReportNow(this.options.reportFile, report)
+    this.#served.reject(new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
+    this.#ended.resolve(report)
+    this.#events.complete()
+  }
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** Promise.withResolvers, which Node 20 does not have. */
+function deferred<T>(): Deferred<T> {
+  let resolve: (value: T) => void = () => {}
+  let reject: (reason: unknown) => void = () => {}
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}
+
+const disposeAll = (...disposables: Disposable[]): Disposable => ({
+  [Symbol.dispose]: () => {
+    for (const disposable of disposables) disposable[Symbol.dispose]()
+  },
+})

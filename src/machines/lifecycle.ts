@@ -1,0 +1,114 @@
+import { QuiesceError } from '../errors.ts'
+import { budgetRegion } from './budget.ts'
+import type { HookPlan } from './hook.ts'
+import { postStartHooksRegion } from './post-start-hooks.ts'
+import { findCycle } from './pre-shutdown-hooks.ts'
+import { phaseRegion, say, type StateConfig, stateKey } from './region.ts'
+import { CUT_SIGNALS } from './signals.ts'
+import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
+import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
+import { vocabulary } from './vocabulary.ts'
+import { type Mode, type PhaseRow, type Wiring, WIRING } from './wiring.ts'
+
+/**
+ * The root machine: a whole life, composed from the wiring table. `running` holds one region per row and the regions of
+ * stop, budget, second signal and crash. It is left in two ways: all regions have ended, or something means "now" and
+ * `forcing` ends what is left in one synchronous step.
+ */
+export interface Composition {
+  readonly mode: Mode
+  /** Post-start hooks, fixed when the life begins. */
+  readonly postStartHooks?: readonly HookPlan[]
+  /** Names of the mux-complete signals to wait for. */
+  readonly muxSignals?: readonly string[]
+  /** The user's own phases. */
+  readonly userPhases?: readonly UserPhase[]
+  /** Replaces the built-in table; for tests of the composition itself. */
+  readonly wiring?: Wiring
+}
+
+/** The rows of this life: the table without the other mode's rows, plus mux signals and user phases. */
+export function effectiveWiring({ mode, muxSignals = [], userPhases = [], wiring = WIRING }: Composition): Wiring {
+  const rows: Record<string, PhaseRow> = {}
+  for (const [phase, row] of Object.entries(wiring as Wiring)) {
+    if (row.when !== undefined && row.when !== mode) continue
+    rows[phase] = phase === 'mux-complete' ? { ...row, after: [...row.after, ...muxSignals.map((name) => `mux.${name}`)] } : row
+  }
+  const all = addUserPhases(rows, userPhases)
+  checkWiring(all)
+  return placeUserPhases(all, userPhases)
+}
+
+/** Regions of the root that are no phases. */
+const OTHER_REGIONS = { start: startRegion, stop: stopRegion, 'second-signal': secondSignalRegion, crash: crashRegion, budget: budgetRegion }
+const ROOT = 'lifecycle'
+
+/** Signals that come from outside the rows. */
+const isGiven = (signal: string): boolean => ['Start', 'StopRequested', 'readyz.passed'].includes(signal) || signal.startsWith('mux.')
+const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === 'StartFailed' || Object.hasOwn(CUT_SIGNALS, signal)
+
+/** @throws QuiesceError ERR_OPTION_INVALID, ERR_UNKNOWN_REFERENCE, ERR_DUPLICATE or ERR_CYCLE: a table that could not run is refused when it is composed. */
+function checkWiring(rows: Wiring): void {
+  const firedBy = new Map<string, string>()
+  for (const [phase, { after, fires }] of Object.entries(rows)) {
+    if (phase === ROOT || Object.hasOwn(OTHER_REGIONS, phase)) throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" exists already`, { phase })
+    if (after.length === 0) throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, { phase })
+    const other = firedBy.get(fires) ?? (isOfTheRoot(fires) ? 'the root machine' : undefined)
+    if (other !== undefined) throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" fires ${fires}, which ${other} fires already`, { phase, fires })
+    firedBy.set(fires, phase)
+  }
+  const after = new Map<string, string[]>()
+  for (const [phase, row] of Object.entries(rows)) {
+    for (const signal of [...row.after, ...(row.unless ? [row.unless] : []), ...Object.values(row.until ?? {})]) {
+      if (isGiven(signal) || firedBy.has(signal)) continue
+      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `phase "${phase}" waits for ${signal}, which no phase fires`, { phase, signal })
+    }
+    after.set(
+      phase,
+      row.after.flatMap((signal) => firedBy.get(signal) ?? []),
+    )
+  }
+  const cycle = findCycle(after)
+  if (cycle) throw new QuiesceError('ERR_CYCLE', `phases wait for each other: ${cycle.join(' -> ')}`, { cycle })
+}
+
+/** Composes the root machine of a life. Pure: the same machine runs, is drawn and is checked. */
+export function composeLifecycle(composition: Composition) {
+  const rows = effectiveWiring(composition)
+  const regions = Object.fromEntries(
+    Object.entries(rows).map(([phase, row]) => [
+      stateKey(phase),
+      row.workKind === 'regions' ? postStartHooksRegion(phase, row, composition.mode, composition.postStartHooks ?? []) : phaseRegion(phase, row),
+    ]),
+  )
+  const forced = (exitCode: 1 | 5, why: 'second-signal' | 'second-crash' | 'deadline') => ({
+    target: 'forcing',
+    actions: [{ type: 'worsen', params: { exitCode } }, say({ type: 'forced', why })],
+  })
+  const config: StateConfig = {
+    id: ROOT,
+    context: ({ input }: { input: object }) => ({ ...input, exitCode: 0 }),
+    initial: 'running',
+    states: {
+      running: {
+        type: 'parallel',
+        states: { ...OTHER_REGIONS, ...regions },
+        on: {
+          SecondSignal: forced(1, 'second-signal'),
+          SecondCrash: forced(1, 'second-crash'),
+          Forced: forced(5, 'deadline'),
+          'pre-shutdown-hooks.changed': { actions: 'replaceHooks' },
+          'destroy-functions.changed': { actions: 'replaceDestroyFunctions' },
+        },
+        onDone: 'ended',
+      },
+      forcing: { invoke: { id: 'force', src: 'force', onDone: 'ended', onError: 'ended' } },
+      ended: { type: 'final', entry: say(({ context }) => ({ type: 'ended', exitCode: context.exitCode })) },
+    },
+    output: ({ context }: { context: { exitCode: number } }) => ({ exitCode: context.exitCode }),
+  }
+  // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines checks that every name exists.
+  return vocabulary.createMachine(config as Parameters<typeof vocabulary.createMachine>[0])
+}
+
+export type LifecycleMachine = ReturnType<typeof composeLifecycle>

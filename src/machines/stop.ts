@@ -1,0 +1,116 @@
+import { raise } from 'xstate'
+import type { ErrorRecord, StopReason } from '../events.ts'
+import type { StopProfiles } from '../budget.ts'
+import type { LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
+import { say, type StateConfig } from './region.ts'
+
+/**
+ * Everything that asks for the end. The first asker wins and its reason stands in the report; later ones change nothing,
+ * except the two that mean "now": a second OS signal and a second crash.
+ */
+type Asker =
+  | LifecycleInEvent
+  | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
+  | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
+
+interface Why {
+  readonly reason: StopReason
+  readonly profile: keyof StopProfiles
+}
+
+/** Why an event ends the life, and by which profile of delays. Pure data in, pure data out: the whole rule stands here. */
+export function stopReason(event: Asker): Why {
+  switch (event.type) {
+    case 'stop.requested':
+      return { reason: event.reason, profile: 'default' }
+    case 'process.signalled':
+      return { reason: { kind: 'os-signal', signal: event.signal }, profile: event.interactive ? 'interactive' : 'default' }
+    case 'process.crashed':
+      return { reason: { kind: 'crash', origin: event.origin, error: event.error }, profile: 'crash' }
+    case 'listener.died':
+      return { reason: { kind: 'listener-died', address: event.address, error: event.error }, profile: 'default' }
+    case 'StartFailed':
+      return { reason: { kind: 'start-failed', phase: event.phase, error: event.error }, profile: 'startFailed' }
+    case 'PostStartHookFailed':
+      return { reason: { kind: 'hook-failed', hook: event.hook, error: event.error }, profile: 'default' }
+    default:
+      throw new Error(`${event.type} does not end a life`)
+  }
+}
+
+interface Args {
+  readonly context: LifecycleContext
+  readonly event: Asker
+}
+
+const becauseOf = ({ context, event }: Args) => {
+  const { reason, profile } = stopReason(event)
+  return { reason, profile: context.profiles[profile] }
+}
+const stopBy = (exitCode: 0 | 1 | 4) => ({
+  target: 'requested',
+  actions: [
+    { type: 'worsen', params: { exitCode } },
+    { type: 'requestStop', params: becauseOf },
+    say(({ event }) => ({ type: 'signal', name: 'StopRequested', outcome: 'ok', reason: stopReason(event as unknown as Asker).reason })),
+    raise({ type: 'StopRequested' } as never),
+  ],
+})
+
+/** The life begins on the outside's word, so that a stop can come before it: then nothing is acquired at all. */
+export const startRegion: StateConfig = {
+  id: 'start',
+  initial: 'idle',
+  states: {
+    idle: {
+      on: {
+        start: { target: 'started', actions: [say({ type: 'signal', name: 'Start', outcome: 'ok' }), raise({ type: 'Start' } as never)] },
+        StopRequested: 'skipped',
+      },
+    },
+    started: { type: 'final' },
+    skipped: { type: 'final' },
+  },
+}
+
+export const stopRegion: StateConfig = {
+  id: 'stop',
+  initial: 'living',
+  states: {
+    living: {
+      on: {
+        'stop.requested': stopBy(0),
+        'process.signalled': stopBy(0),
+        'process.crashed': stopBy(1),
+        'listener.died': stopBy(4),
+        // The failed row has already made the exit code 3.
+        StartFailed: stopBy(0),
+        PostStartHookFailed: stopBy(4),
+      },
+    },
+    requested: { type: 'final' },
+  },
+}
+
+/** The second OS signal means "now" (V10); the same signal delivered twice by a forwarding parent does not. */
+export const secondSignalRegion: StateConfig = {
+  id: 'second-signal',
+  initial: 'none',
+  states: {
+    none: { on: { 'process.signalled': 'debouncing', Ended: 'over' } },
+    debouncing: { after: { signalDebounce: 'armed' }, on: { Ended: 'over' } },
+    armed: { on: { 'process.signalled': { actions: raise({ type: 'SecondSignal' } as never) }, Ended: 'over' } },
+    over: { type: 'final' },
+  },
+}
+
+/** A crash costs exit code 1 whenever it comes; a second one leaves nothing to trust and ends the process at once. */
+export const crashRegion: StateConfig = {
+  id: 'crash',
+  initial: 'calm',
+  states: {
+    calm: { on: { 'process.crashed': { target: 'crashed', actions: { type: 'worsen', params: { exitCode: 1 } } }, Ended: 'over' } },
+    crashed: { on: { 'process.crashed': { actions: raise({ type: 'SecondCrash' } as never) }, Ended: 'over' } },
+    over: { type: 'final' },
+  },
+}

@@ -1,0 +1,52 @@
+import { fromPromise, setup } from 'xstate'
+import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+/**
+ * Tells keep-alive clients to reconnect elsewhere, by `Connection: close` on their next response, so that no connection
+ * has to be closed under a request. `gradual` reaches every response after half of the delay, which leaves each client the
+ * other half for one more request; with no delay there is no time to be gradual and every response carries it at once.
+ */
+export type TellPlan =
+  | { readonly how: 'gradual'; readonly delayMs: number }
+  | { readonly how: 'at-once'; readonly delayMs: number }
+  | { readonly how: 'after-delay'; readonly delayMs: number }
+
+/** How long until every response tells. */
+const rampMs = ({ how, delayMs }: TellPlan): number => (how === 'gradual' ? delayMs / 2 : how === 'at-once' ? 0 : delayMs)
+
+export const tellMachine = setup({
+  types: {} as {
+    input: TellPlan
+    context: TellPlan
+    events: CutEvent
+    output: PhaseOutput
+  },
+  actors: {
+    beginTelling: fromPromise<void, TellPlan>(() => Promise.resolve()),
+    completeTelling: fromPromise<void>(() => Promise.resolve()),
+  },
+  delays: { ramp: ({ context }) => rampMs(context) },
+}).createMachine({
+  id: 'tell',
+  context: ({ input }) => input,
+  initial: 'ramping',
+  states: {
+    ramping: {
+      invoke: { id: 'begin-telling', src: 'beginTelling', input: ({ context }) => context, onError: 'failed' },
+      after: { ramp: 'completing' },
+      on: { cut: 'cutting' },
+    },
+    completing: {
+      invoke: { id: 'complete-telling', src: 'completeTelling', onDone: 'complete', onError: 'failed' },
+      on: { cut: 'cutting' },
+    },
+    cutting: {
+      invoke: { id: 'complete-telling-now', src: 'completeTelling', onDone: 'cut', onError: 'cut' },
+      on: { cut: 'cut' },
+    },
+    complete: { type: 'final', output: OK },
+    ...CUT_STATE,
+    ...FAILED_STATE,
+  },
+  output: outputOfFinalState,
+})

@@ -1,0 +1,151 @@
+import { assign, fromPromise, setup } from 'xstate'
+import type { StopProfile, StopProfiles } from '../budget.ts'
+import type { ErrorRecord, StopReason } from '../events.ts'
+import { BUDGET_INSTANTS, type BudgetInstant, type SignalName } from './signals.ts'
+import { closeConnectionsMachine } from './close-connections.ts'
+import { destroyMachine } from './destroy.ts'
+import { type ExitCode, moreSevere } from './exit-codes.ts'
+import { handlersMachine } from './handlers.ts'
+import { hookMachine, type HookPlan } from './hook.ts'
+import { type PhaseOutput, record } from './phase.ts'
+import { type PlannedHook, preShutdownHooksMachine } from './pre-shutdown-hooks.ts'
+import { reportMachine } from './report.ts'
+import { requestDrainMachine } from './request-drain.ts'
+import { shutdownDelayMachine } from './shutdown-delay.ts'
+import { tellMachine } from './tell.ts'
+import { watchDrainMachine } from './watch-drain.ts'
+
+/**
+ * The words of the root machine: its context, the events the outside may send, and every actor, action, guard and delay its
+ * regions use by name. The regions themselves are generated in `region.ts` and composed in `lifecycle.ts`.
+ */
+
+/** What a life is given; complete, checked and in milliseconds. */
+export interface LifecycleInput {
+  /** Delay, deadline and cut instants by kind of stop; chosen when the stop is requested. */
+  readonly profiles: StopProfiles
+  readonly tell: 'gradual' | 'at-once' | 'after-delay'
+  readonly connectionTimeoutMs: number
+  readonly preShutdownHooks: readonly PlannedHook[]
+  readonly destroyFunctions: readonly HookPlan[]
+}
+
+export interface LifecycleContext extends LifecycleInput {
+  /** Set once, by the first thing that asks for the end. */
+  readonly stop?: { readonly reason: StopReason; readonly profile: StopProfile }
+  /** The most severe so far; it never decreases. */
+  readonly exitCode: ExitCode
+  /** Of the first post-start hook that failed. */
+  readonly hookFailure?: ErrorRecord
+}
+
+/** What the outside may tell a life. */
+export type LifecycleInEvent =
+  | { readonly type: 'start' }
+  | { readonly type: 'stop.requested'; readonly reason: StopReason }
+  | { readonly type: 'process.signalled'; readonly signal: string; readonly interactive: boolean }
+  | { readonly type: 'process.crashed'; readonly origin: string; readonly error: ErrorRecord }
+  | { readonly type: 'listener.died'; readonly address: string; readonly error: ErrorRecord }
+  | { readonly type: 'readyz.passed' }
+  | { readonly type: `mux.${string}` }
+  | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
+  | { readonly type: 'destroy-functions.changed'; readonly functions: readonly HookPlan[] }
+
+/** What the regions tell each other. */
+type InternalEvent =
+  | { readonly type: Exclude<SignalName, 'StartFailed'> }
+  | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
+  | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
+  | { readonly type: 'PostStartHooksAborted' }
+  | { readonly type: 'SecondSignal' }
+  | { readonly type: 'SecondCrash' }
+  | { readonly type: `due.${string}` }
+
+/** Longest time that one step of start-up may take: audit backend, listeners, telling the platform. */
+const START_BOUND_MS = 10_000
+/** OS signals within this time of the first count as the same one: parents that forward deliver twice within a millisecond (V10). */
+const SIGNAL_DEBOUNCE_MS = 500
+
+/** What an outcome costs when the phase does not say otherwise. */
+const exitCodeOf = ({ outcome, exitCode }: PhaseOutput): ExitCode => exitCode ?? (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
+
+const effect = fromPromise<void>(() => Promise.resolve())
+const budgetOf = (context: LifecycleContext): StopProfile => context.stop?.profile ?? context.profiles.default
+/** How long the budget's chain waits for each cut after the one before it. Relative on purpose: after a pause of the whole process the gaps, and with them the reserves, still hold. */
+const budgetDelays = <P extends string>(prefix: P, profileOf: (context: LifecycleContext) => StopProfile) => {
+  const until = (instant: BudgetInstant, previous?: BudgetInstant) => ({ context }: { context: LifecycleContext }) => {
+    const at = (name: BudgetInstant) => (name === 'forced' ? profileOf(context).deadlineMs : profileOf(context).cutsMs[name])
+    return at(instant) - (previous ? at(previous) : 0)
+  }
+  return Object.fromEntries(BUDGET_INSTANTS.map((instant, i) => [`${prefix}until.${instant}`, until(instant, BUDGET_INSTANTS[i - 1])])) as Record<
+    `${P}until.${BudgetInstant}`,
+    ReturnType<typeof until>
+  >
+}
+const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
+
+export const vocabulary = setup({
+  types: {} as {
+    input: LifecycleInput
+    context: LifecycleContext
+    events: LifecycleInEvent | InternalEvent
+    output: { readonly exitCode: ExitCode }
+  },
+  actors: {
+    auditRun: effect,
+    bind: effect,
+    announce: effect,
+    runPostStartHook: hookEffect,
+    tell: tellMachine,
+    shutdownDelay: shutdownDelayMachine,
+    preShutdownHooks: preShutdownHooksMachine,
+    requestDrain: requestDrainMachine,
+    watchDrain: watchDrainMachine,
+    closeListener: effect,
+    closeConnections: closeConnectionsMachine,
+    handlers: handlersMachine,
+    auditShutdown: effect,
+    destroy: destroyMachine,
+    closeAdmin: effect,
+    report: reportMachine,
+    userPhase: hookMachine,
+    force: effect,
+  },
+  actions: {
+    record,
+    worsen: assign(({ context }, { exitCode }: { exitCode: ExitCode }) => ({ exitCode: moreSevere(context.exitCode, exitCode) })),
+    settle: assign(({ context }, { output }: { output: PhaseOutput }) => ({ exitCode: moreSevere(context.exitCode, exitCodeOf(output)) })),
+    requestStop: assign((_, { reason, profile }: { reason: StopReason; profile: StopProfile }) => ({ stop: { reason, profile } })),
+    noteHookFailure: assign(({ context }, { error }: { error: ErrorRecord }) => ({ hookFailure: context.hookFailure ?? error })),
+    replaceHooks: assign(({ context, event }) => (event.type === 'pre-shutdown-hooks.changed' ? { preShutdownHooks: event.hooks } : context)),
+    replaceDestroyFunctions: assign(({ context, event }) =>
+      event.type === 'destroy-functions.changed' ? { destroyFunctions: event.functions } : context,
+    ),
+  },
+  guards: {
+    postStartHookFailed: ({ context }) => context.hookFailure !== undefined,
+    workFailed: ({ event }) => (event as { readonly output?: PhaseOutput }).output?.outcome === 'failed',
+  },
+  delays: {
+    startBound: START_BOUND_MS,
+    signalDebounce: SIGNAL_DEBOUNCE_MS,
+    ...budgetDelays('', budgetOf),
+    ...budgetDelays('crash.', (context) => context.profiles.crash),
+  },
+})
+
+/** What each named work is started with. Works that need nothing are not listed. */
+export const WORK_INPUT: Readonly<Record<string, (context: LifecycleContext) => unknown>> = {
+  tell: (context) => {
+    const { delayMs } = budgetOf(context)
+    return { how: delayMs === 0 ? 'at-once' : context.tell, delayMs }
+  },
+  shutdownDelay: (context) => ({ delayMs: budgetOf(context).delayMs }),
+  preShutdownHooks: (context) => ({ hooks: context.preShutdownHooks }),
+  watchDrain: (context) => ({ graceMs: budgetOf(context).watchGraceMs }),
+  closeConnections: (context) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
+  // Only the roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09).
+  destroy: (context) => ({
+    functions: context.stop?.reason.kind === 'start-failed' ? [...context.destroyFunctions].reverse() : context.destroyFunctions,
+  }),
+}

@@ -1,0 +1,57 @@
+import { fromPromise, setup } from 'xstate'
+import { CUT_BY_OWN_LIMIT, CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+/**
+ * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in the same instant, and
+ * waits for them until the grace is over; then what is left is terminated. The grace is the user's own limit: using it up
+ * is no failure. Without a grace every watch is told and none is waited for.
+ * @see kubernetes/apimachinery pkg/util/waitgroup/ratelimited_waitgroup.go RateLimitedSafeWaitGroup
+ */
+export const watchDrainMachine = setup({
+  types: {} as {
+    input: { readonly graceMs: number }
+    context: { readonly graceMs: number }
+    events: CutEvent
+    output: PhaseOutput
+  },
+  actors: {
+    drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(() => Promise.resolve({ after: 0 })),
+    terminateWatches: fromPromise<void>(() => Promise.resolve()),
+  },
+  delays: { grace: ({ context }) => context.graceMs },
+  guards: {
+    hasGrace: ({ context }) => context.graceMs > 0,
+    someLeft: ({ context }, { after }: { after: number }) => context.graceMs > 0 && after > 0,
+  },
+}).createMachine({
+  id: 'watch-drain',
+  context: ({ input }) => input,
+  initial: 'draining',
+  states: {
+    draining: {
+      invoke: {
+        id: 'drain-watches',
+        src: 'drainWatches',
+        input: ({ context }) => context,
+        // The drain's own bound and the grace below are the same instant; whichever is seen first, what is left is terminated.
+        onDone: [{ guard: { type: 'someLeft', params: ({ event }) => event.output }, target: 'terminating' }, { target: 'drained' }],
+        onError: 'failed',
+      },
+      after: { grace: { guard: 'hasGrace', target: 'terminating' } },
+      on: { cut: 'cutting' },
+    },
+    terminating: {
+      invoke: { id: 'terminate-watches', src: 'terminateWatches', onDone: 'terminated', onError: 'failed' },
+      on: { cut: 'cutting' },
+    },
+    cutting: {
+      invoke: { id: 'terminate-watches-now', src: 'terminateWatches', onDone: 'cut', onError: 'cut' },
+      on: { cut: 'cut' },
+    },
+    drained: { type: 'final', output: OK },
+    terminated: { type: 'final', output: CUT_BY_OWN_LIMIT },
+    ...CUT_STATE,
+    ...FAILED_STATE,
+  },
+  output: outputOfFinalState,
+})

@@ -1,0 +1,432 @@
+import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
+import type { Logger } from './actors/log.ts'
+import {
+  deadlineThatFits,
+  delayFits,
+  longestDelayMs,
+  RESERVES_DEFAULT_MS,
+  RESERVES_SHARE_MAX,
+  type Reserves,
+  type StopPlan,
+  type StopProfiles,
+  stopProfile,
+} from './budget.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { type Duration, formatDuration, parseDuration } from './duration.ts'
+import { QuiesceError, show } from './errors.ts'
+import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
+import { isNegativeDuration, OPTION_NAMES, OPTION_TABLE, type OptionName, optionRow, SERVER_ONLY_OPTIONS } from './option-table.ts'
+import {
+  detectPlatform,
+  INTERACTIVE_DEFAULTS,
+  type Platform,
+  type PlatformDefaults,
+  type PlatformFacts,
+  type PlatformName,
+} from './platform.ts'
+
+/**
+ * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text, everything optional) and what
+ * code reads (`ResolvedOptions`: complete, checked, milliseconds). Ranges and defaults in words stand in `option-table.ts`.
+ */
+
+/** New requests while draining: `refuse` closes the listener, `retry-after` answers 429 until everything has drained. */
+export type WhileDraining = 'refuse' | 'retry-after'
+/** When kept-alive clients are told to reconnect elsewhere. */
+export type Tell = 'gradual' | 'at-once' | 'after-delay'
+
+/** Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver pkg/audit/types.go Backend */
+export interface AuditBackend {
+  /** Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done. */
+  run(context: { readonly signal: AbortSignal }): void | Promise<void>
+  /** Called for every event; false when an event could not be accepted. */
+  processEvents?(events: readonly unknown[]): boolean
+  /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
+  shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
+}
+
+export interface HealthPaths {
+  readonly healthz: string
+  readonly livez: string
+  readonly readyz: string
+}
+
+/**
+ * Options of a lifecycle. Every duration is milliseconds or text like `'1.5s'`; every default is in {@link OPTION_TABLE}.
+ * `undefined` is the same as leaving the option out.
+ */
+export interface LifecycleOptions {
+  /** Where the process runs; decides the delay and the deadline that are not given. Default `'auto'`. */
+  readonly platform?: 'auto' | PlatformName | undefined
+  /**
+   * Time between StopRequested and the moment new requests may be refused. Default by platform: 5 s on Kubernetes, else 0.
+   * It must leave the later phases their time before `deadline`.
+   * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownDelayDuration
+   */
+  readonly shutdownDelay?: Duration | undefined
+  /** Default `'refuse'`. @see kubernetes/apiserver pkg/server/config.go Config.ShutdownSendRetryAfter */
+  readonly whileDraining?: WhileDraining | undefined
+  /**
+   * Time that watches have to end after they were told. 0: told, but not waited for. Default 8 s, at most a third of the deadline.
+   * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownWatchTerminationGracePeriod
+   */
+  readonly watchGrace?: Duration | undefined
+  /** Time from StopRequested to the end by force; at least 100 ms. Default by platform, raised to fit a given delay, grace or reserve. */
+  readonly deadline?: Duration | undefined
+  /**
+   * Time that connections have to end once requests are drained; it does not bound the drain itself. Default `requestTimeout`,
+   * or 2 s with `whileDraining: 'retry-after'`. The deadline's own cut may come first.
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go GenericAPIServer.ShutdownTimeout
+   */
+  readonly connectionTimeout?: Duration | undefined
+  /** Default `'gradual'`, which is `'at-once'` when there is no delay. `'after-delay'` needs `whileDraining: 'retry-after'`. */
+  readonly tell?: Tell | undefined
+  /** Longest time of a hook that states none itself; above 0. Default 5 s, at most a third of the deadline. */
+  readonly hookTimeout?: Duration | undefined
+  /** Longest time a request is expected to take. Default 60 s. @see kubernetes/apiserver pkg/server/config.go Config.RequestTimeout */
+  readonly requestTimeout?: Duration | undefined
+  /** Time after start during which liveness does not wait for post-start hooks. Default 0. @see kubernetes/apiserver pkg/server/config.go Config.LivezGracePeriod */
+  readonly livezGrace?: Duration | undefined
+  /** Longest time of one health check; above 0. Default 900 ms: probers usually wait 1 s. */
+  readonly healthCheckTimeout?: Duration | undefined
+  /** Time that the budget keeps free for the late phases; together at most half of a given deadline. */
+  readonly reserves?: { readonly [K in keyof Reserves]?: Duration | undefined } | undefined
+  /** Which requests are watches, beside upgrades, event streams and watches of the Kubernetes API. */
+  readonly longRunning?: ((request: IncomingMessage) => boolean) | undefined
+  /** Whether, and where, health is answered. Default true for `createServer`, false for `attachLifecycle`. */
+  readonly health?: boolean | { readonly paths?: Partial<HealthPaths> | undefined } | undefined
+  /** Second listener for health: outside the drain, closed last. `host` defaults to 127.0.0.1. */
+  readonly admin?: { readonly port: number; readonly host?: string | undefined } | undefined
+  readonly audit?: AuditBackend | undefined
+  /** Pino-compatible, or false for silence. Default: pino on standard output for `createServer`, none for `attachLifecycle`. */
+  readonly logger?: Logger | false | undefined
+  /** The report is written here, as JSON, on every path that can still write. */
+  readonly reportFile?: string | undefined
+  /** `explicit` (default) ends the process when it is still alive 1 s after `run()` is done; `natural` does not. */
+  readonly exit?: 'explicit' | 'natural' | undefined
+  /** Aborting it is a stop request. */
+  readonly signal?: AbortSignal | undefined
+  readonly disabledPostStartHooks?: readonly string[] | undefined
+}
+
+export type ListenerAddress = { readonly port: number; readonly host?: string | undefined } | { readonly path: string }
+
+/** Options of a server that quiesce creates. */
+export interface ServerOptions extends LifecycleOptions {
+  /** Default 8080; 0 is any free port. */
+  readonly port?: number | undefined
+  /** Default: all addresses. */
+  readonly host?: string | undefined
+  /** Several addresses or Unix sockets instead of `port` and `host`; all are bound, or none is. */
+  readonly listeners?: readonly ListenerAddress[] | undefined
+  /** Time after which an idle connection is closed. Default 75 s: longer than the idle time of the usual load balancers, which must not lose the race. */
+  readonly keepAliveTimeout?: Duration | undefined
+  /** Given to `node:http` as it is. */
+  readonly serverOptions?: NodeServerOptions | undefined
+}
+
+/** What one default came out as, and why. */
+export interface Chosen {
+  readonly ms: number
+  readonly because: string
+}
+
+export interface ResolvedOptions {
+  readonly platform: Platform
+  readonly facts: PlatformFacts
+  /** Delay, deadline and cuts by kind of stop. */
+  readonly profiles: StopProfiles
+  readonly shutdownDelayMs: number
+  readonly deadlineMs: number
+  readonly watchGraceMs: number
+  readonly connectionTimeoutMs: number
+  readonly hookTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly livezGraceMs: number
+  readonly healthCheckTimeoutMs: number
+  readonly reservesMs: Reserves
+  readonly whileDraining: WhileDraining
+  readonly tell: Tell
+  readonly longRunning: ((request: IncomingMessage) => boolean) | undefined
+  /** Paths of the health endpoints, or false. */
+  readonly health: HealthPaths | false
+  readonly admin: { readonly port: number; readonly host: string } | undefined
+  readonly audit: AuditBackend | undefined
+  /** undefined: the user said nothing. */
+  readonly logger: Logger | false | undefined
+  readonly reportFile: string | undefined
+  readonly exit: 'explicit' | 'natural'
+  readonly signal: AbortSignal | undefined
+  readonly disabledPostStartHooks: ReadonlySet<string>
+  /** Every duration with where it came from; logged and reported. */
+  readonly chosen: Readonly<Record<string, Chosen>>
+}
+
+export interface ResolvedServerOptions extends ResolvedOptions {
+  readonly listeners: readonly ListenerAddress[]
+  readonly keepAliveTimeoutMs: number
+  readonly serverOptions: NodeServerOptions
+}
+
+export interface ResolveContext {
+  readonly facts: PlatformFacts
+  /** How messages name an option; the command line names its flag. Default: the option's own name. */
+  readonly label?: (name: OptionName) => string
+  /** The user can only write text: messages do not offer numbers. */
+  readonly asText?: boolean
+}
+
+/** One thing that is wrong with the options. */
+export interface OptionProblem {
+  readonly field: string
+  readonly given: unknown
+  readonly allowed: string
+  readonly message: string
+}
+
+const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
+const PORT_DEFAULT = 8_080
+const ADMIN_HOST_DEFAULT = '127.0.0.1'
+const REQUEST_TIMEOUT_DEFAULT_MS = 60_000
+const KEEP_ALIVE_TIMEOUT_DEFAULT_MS = 75_000
+const WATCH_GRACE_DEFAULT_MS = 8_000
+const HOOK_TIMEOUT_DEFAULT_MS = 5_000
+/** Everything has drained by then, so only connections that nobody uses are left. @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext */
+const CONNECTION_TIMEOUT_RETRY_AFTER_MS = 2_000
+const CRASH_DEADLINE_MAX_MS = 5_000
+/** No single hook and no grace may use up the deadline alone. */
+const DEADLINE_SHARE_MAX = 1 / 3
+
+/**
+ * Complete and checked options of a lifecycle.
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem; `details.problems` has them as data.
+ */
+export function resolveLifecycleOptions(options: LifecycleOptions, context: ResolveContext): ResolvedOptions {
+  return resolve(options, 'lifecycle', context)
+}
+
+/**
+ * Complete and checked options of a server that quiesce creates.
+ * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
+ */
+export function resolveServerOptions(options: ServerOptions, context: ResolveContext): ResolvedServerOptions {
+  const resolved = resolve(options, 'server', context)
+  const { port = PORT_DEFAULT, host, listeners = [host === undefined ? { port } : { port, host }], serverOptions = {} } = options
+  return { ...resolved, listeners, serverOptions, keepAliveTimeoutMs: (resolved.chosen['keepAliveTimeout'] as Chosen).ms }
+}
+
+type Kind = 'lifecycle' | 'server'
+
+const namesOf = (kind: Kind): readonly OptionName[] =>
+  kind === 'server' ? OPTION_NAMES : OPTION_NAMES.filter((name) => !(SERVER_ONLY_OPTIONS as readonly string[]).includes(name))
+
+function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): ResolvedOptions {
+  const problems = new Problems(context)
+  const given = problems.checkEach(options, namesOf(kind))
+  const platform = detectPlatform(context.facts, given.platform)
+  const whileDraining = given.whileDraining ?? 'refuse'
+  const times = chooseTimes(given, platform, kind)
+  problems.checkRelations(given, times)
+  problems.throwIfAny()
+
+  const { chosen, plan } = times
+  const ms = (name: OptionName): number => (chosen[name] as Chosen).ms
+  return {
+    platform,
+    facts: context.facts,
+    profiles: profilesOf(given, plan),
+    shutdownDelayMs: plan.delayMs,
+    deadlineMs: plan.deadlineMs,
+    watchGraceMs: plan.watchGraceMs,
+    connectionTimeoutMs: ms('connectionTimeout'),
+    hookTimeoutMs: ms('hookTimeout'),
+    requestTimeoutMs: ms('requestTimeout'),
+    livezGraceMs: ms('livezGrace'),
+    healthCheckTimeoutMs: ms('healthCheckTimeout'),
+    reservesMs: plan.reserves,
+    whileDraining,
+    tell: given.tell ?? 'gradual',
+    longRunning: given.longRunning,
+    health: healthPaths(given.health ?? kind === 'server'),
+    admin: given.admin && { port: given.admin.port, host: given.admin.host ?? ADMIN_HOST_DEFAULT },
+    audit: given.audit,
+    logger: given.logger,
+    reportFile: given.reportFile,
+    exit: given.exit ?? 'explicit',
+    signal: given.signal,
+    disabledPostStartHooks: new Set(given.disabledPostStartHooks),
+    chosen,
+  }
+}
+
+function healthPaths(health: NonNullable<LifecycleOptions['health']>): HealthPaths | false {
+  if (health === false) return false
+  return { ...HEALTH_PATHS_DEFAULT, ...(typeof health === 'object' && defined(health.paths ?? {})) }
+}
+
+interface Times {
+  readonly plan: StopPlan
+  readonly chosen: Readonly<Record<string, Chosen>>
+  /** What the deadline would be, had it not been given. */
+  readonly deadlineToFitMs: number
+}
+
+/** Every duration, with the reason for it. Deadline and delay depend on each other: a given one stays, the other one gives way. */
+function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Times {
+  const parsed = (name: OptionName): number | undefined => {
+    const duration = given[name] as Duration | undefined
+    return duration === undefined ? undefined : parseDuration(name, duration)
+  }
+  const chosen: Record<string, Chosen> = {}
+  const choose = (name: OptionName, defaultMs: number, because = 'default'): number => {
+    const ms = parsed(name)
+    const choice: Chosen = ms === undefined ? { ms: defaultMs, because } : { ms, because: 'given' }
+    chosen[name] = choice
+    return choice.ms
+  }
+  const ofPlatform = (name: keyof PlatformDefaults, ms: number): string =>
+    ms === platform[name] ? `platform ${platform.name}` : `${formatDuration(platform[name])} of platform ${platform.name} does not fit`
+
+  const reserves = reservesOf(given)
+  const demand = { delayMs: parsed('shutdownDelay') ?? platform.delayMs, watchGraceMs: parsed('watchGrace') ?? 0, reserves }
+  const deadlineToFitMs = Math.max(deadlineThatFits(demand), platform.deadlineMs + (parsed('shutdownDelay') ?? 0) + demand.watchGraceMs)
+  const deadlineDefaultMs = fits({ ...demand, deadlineMs: platform.deadlineMs }, given) ? platform.deadlineMs : deadlineToFitMs
+  const deadlineMs = choose('deadline', deadlineDefaultMs, ofPlatform('deadlineMs', deadlineDefaultMs))
+
+  const delayDefaultMs = Math.min(platform.delayMs, longestDelayMs({ ...demand, deadlineMs }))
+  const delayMs = choose('shutdownDelay', delayDefaultMs, ofPlatform('delayMs', delayDefaultMs))
+
+  const shareMs = deadlineMs * DEADLINE_SHARE_MAX
+  const watchGraceMs = choose('watchGrace', Math.min(WATCH_GRACE_DEFAULT_MS, shareMs))
+  choose('hookTimeout', Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareMs))
+  const requestTimeoutMs = choose('requestTimeout', REQUEST_TIMEOUT_DEFAULT_MS)
+  if (given.whileDraining === 'retry-after') choose('connectionTimeout', CONNECTION_TIMEOUT_RETRY_AFTER_MS, 'default with retry-after')
+  else choose('connectionTimeout', requestTimeoutMs, 'the request timeout')
+  choose('livezGrace', 0)
+  choose('healthCheckTimeout', CHECK_TIMEOUT_MS)
+  if (kind === 'server') choose('keepAliveTimeout', KEEP_ALIVE_TIMEOUT_DEFAULT_MS)
+  return { plan: { delayMs, deadlineMs, watchGraceMs, reserves }, chosen, deadlineToFitMs }
+}
+
+function reservesOf(given: ServerOptions): Reserves {
+  const reserves = given.reserves ?? {}
+  const ms = (name: keyof Reserves): number => {
+    const duration = reserves[name]
+    return duration === undefined ? RESERVES_DEFAULT_MS[name] : parseDuration(`reserves.${name}`, duration)
+  }
+  return { connections: ms('connections'), audit: ms('audit'), destroy: ms('destroy'), flush: ms('flush') }
+}
+
+const reservesFit = ({ reserves, deadlineMs }: StopPlan): boolean =>
+  reserves.connections + reserves.audit + reserves.destroy + reserves.flush <= deadlineMs * RESERVES_SHARE_MAX
+
+/** Default reserves may be scaled, given ones may not. */
+const fits = (plan: StopPlan, given: ServerOptions): boolean => delayFits(plan) && (given.reserves === undefined || reservesFit(plan))
+
+/** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. */
+function profilesOf(given: ServerOptions, plan: StopPlan): StopProfiles {
+  const shorter = (delayMs: number, deadlineMs: number): StopPlan => ({
+    ...plan,
+    delayMs,
+    deadlineMs,
+    watchGraceMs: given.watchGrace === undefined ? Math.min(WATCH_GRACE_DEFAULT_MS, deadlineMs * DEADLINE_SHARE_MAX) : plan.watchGraceMs,
+  })
+  const interactive = { ...plan, delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs }
+  const asksForTime = interactive.delayMs > 0 || (given.watchGrace !== undefined && plan.watchGraceMs > 0)
+  const interactiveDeadlineMs = Math.max(INTERACTIVE_DEFAULTS.deadlineMs, asksForTime ? deadlineThatFits(interactive) : 0)
+  return {
+    default: stopProfile(plan),
+    interactive: stopProfile(
+      shorter(interactive.delayMs, given.deadline === undefined ? Math.min(plan.deadlineMs, interactiveDeadlineMs) : plan.deadlineMs),
+    ),
+    crash: stopProfile(shorter(0, Math.min(CRASH_DEADLINE_MAX_MS, plan.deadlineMs))),
+    startFailed: stopProfile({ ...plan, delayMs: 0 }),
+  }
+}
+
+/** Collects everything that is wrong, so that the user repairs it in one go. */
+class Problems {
+  readonly #problems: OptionProblem[] = []
+  readonly #label: (name: OptionName) => string
+  readonly #asText: boolean
+
+  constructor({ label = (name) => name, asText = false }: ResolveContext) {
+    this.#label = label
+    this.#asText = asText
+  }
+
+  /** Checks every option by itself and returns those that are usable. */
+  checkEach(options: ServerOptions, names: readonly OptionName[]): ServerOptions {
+    if (typeof options !== 'object' || options === null) {
+      this.#add('options', options, 'an object')
+      return {}
+    }
+    const usable: Record<string, unknown> = {}
+    for (const [name, given] of Object.entries(options)) {
+      if (!(names as readonly string[]).includes(name)) {
+        const allowed = (OPTION_NAMES as readonly string[]).includes(name) ? 'only for createServer' : `one of ${names.join(', ')}`
+        const hint = didYouMean(name, names)
+        this.#problems.push({
+          field: name,
+          given,
+          allowed,
+          message: hint ? `${name}: unknown option${hint}` : `${name}: unknown option, allowed: ${allowed}`,
+        })
+      } else if (given !== undefined) {
+        const row = optionRow(name as OptionName)
+        if (row.accepts(given)) usable[name] = given
+        else this.#addForOption(name as OptionName, given, (this.#asText && row.allowedAsText) || row.allowed)
+      }
+    }
+    return usable as ServerOptions
+  }
+
+  /** Checks what options mean for each other. Only for usable ones: a refused value says nothing about the others. */
+  checkRelations(given: ServerOptions, { plan, deadlineToFitMs }: Times): void {
+    if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
+      this.#addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${this.#label('whileDraining')})`)
+    }
+    if (given.listeners && (given.port !== undefined || given.host !== undefined)) {
+      this.#addForOption('listeners', given.listeners, OPTION_TABLE.listeners.allowed)
+    }
+    if (given.deadline === undefined) return
+    const raise = `; ${this.#label('deadline')} would have to be ${formatDuration(deadlineToFitMs)}`
+    const within = `with ${this.#label('deadline')} ${formatDuration(plan.deadlineMs)}, so that the later phases keep their time${raise}`
+    if (given.reserves !== undefined && !reservesFit(plan)) {
+      this.#addForOption('reserves', given.reserves, `together at most ${formatDuration(plan.deadlineMs * RESERVES_SHARE_MAX)} ${within}`)
+      return
+    }
+    const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
+    if (delayFits(demand)) return
+    if (given.shutdownDelay !== undefined && plan.delayMs > 0) {
+      this.#addForOption('shutdownDelay', given.shutdownDelay, `at most ${formatDuration(longestDelayMs(demand))} ${within}`)
+    } else if (given.watchGrace !== undefined) {
+      const longest = Math.max(0, Math.floor(stopProfile(demand).cutsMs.requests - plan.delayMs))
+      this.#addForOption('watchGrace', given.watchGrace, `at most ${formatDuration(longest)} ${within}`)
+    }
+  }
+
+  throwIfAny(): void {
+    const [first] = this.#problems
+    if (!first) return
+    const message = this.#problems.map((problem) => problem.message).join('\n')
+    throw new QuiesceError('ERR_OPTION_INVALID', message, {
+      field: first.field,
+      given: first.given,
+      allowed: first.allowed,
+      problems: this.#problems,
+    })
+  }
+
+  #addForOption(name: OptionName, given: unknown, allowed: string): void {
+    const refusal = optionRow(name).upstreamRefusal
+    this.#add(this.#label(name), given, allowed, refusal !== undefined && isNegativeDuration(given) ? ` (${refusal})` : '')
+  }
+
+  #add(field: string, given: unknown, allowed: string, remark = ''): void {
+    this.#problems.push({ field, given, allowed, message: `${field}: got ${show(given)}, allowed: ${allowed}${remark}` })
+  }
+}
+
+const defined = <T extends object>(record: T): Partial<T> =>
+  Object.fromEntries(Object.entries(record).filter(([, field]) => field !== undefined)) as Partial<T>

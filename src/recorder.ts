@@ -1,0 +1,37 @@
+import type { Clock } from './actors/clock.ts'
+import type { LifecycleEvent, LifecycleFact } from './events.ts'
+import type { MachineFact } from './machines/phase.ts'
+
+/**
+ * Where everything that happens passes through: facts come from machines and actors, get their time, and go to the sinks in
+ * the order they were added. Sinks are ours and must not throw; what observers of the user's do is contained by rxjs.
+ */
+export class Recorder {
+  readonly #clock: Clock
+  readonly #startedAt: number
+  readonly #hooks = new Map<string, number>()
+  readonly #sinks: ((event: LifecycleEvent) => void)[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#startedAt = clock.now()
+  }
+
+  addSink(sink: (event: LifecycleEvent) => void): void {
+    this.#sinks.push(sink)
+  }
+
+  /** Bound, because it is handed to every actor. */
+  readonly record = (fact: MachineFact | LifecycleFact): void => {
+    const now = this.#clock.now()
+    const event = { ...this.#timed(fact, now), at: now - this.#startedAt } as LifecycleEvent
+    for (const sink of this.#sinks) sink(event)
+  }
+
+  #timed(fact: MachineFact | LifecycleFact, now: number): LifecycleFact {
+    if (fact.type === 'hook.started') this.#hooks.set(`${fact.kind} ${fact.name}`, now)
+    if (fact.type !== 'hook.ended' || 'durationMs' in fact) return fact
+    // A hook that never began took no time.
+    return { ...fact, durationMs: now - (this.#hooks.get(`${fact.kind} ${fact.name}`) ?? now) }
+  }
+}

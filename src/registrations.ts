@@ -1,0 +1,159 @@
+import type { UserCode, UserCodeContext } from './actors/user-code.ts'
+import { type Duration, parseDuration } from './duration.ts'
+import { optionError, QuiesceError, show } from './errors.ts'
+import type { HookKind } from './events.ts'
+import type { HookPlan } from './machines/hook.ts'
+import { findCycle, type PlannedHook, predecessors } from './machines/pre-shutdown-hooks.ts'
+import type { UserPhase } from './machines/user-phases.ts'
+import { Registry } from './registry.ts'
+
+export interface BoundedOptions {
+  /** Longest time it may take. Default: the option `hookTimeout`. Must be above 0. */
+  readonly timeout?: Duration | undefined
+}
+
+export interface PreShutdownHookOptions extends BoundedOptions {
+  /**
+   * Hooks that have to end first. Without it a hook follows the one registered before it; with it, even empty, it starts
+   * as soon as those named have ended.
+   */
+  readonly after?: readonly string[] | undefined
+}
+
+export interface PhaseOptions extends BoundedOptions {
+  /** Signals (`NotAcceptingNewRequest`) or phases (`request-drain`) that come first. Default: `NotAcceptingNewRequest`. */
+  readonly after?: readonly string[] | undefined
+  /** Phases that wait for this one. Default: `destroy`. */
+  readonly before?: readonly string[] | undefined
+}
+
+interface Bounded {
+  readonly run: UserCode
+  readonly timeoutMs: number
+}
+
+/**
+ * Everything a user registers by name before or during a life: hooks, destroy functions, phases, mux-complete signals.
+ * The texts of refusals are upstream's. @see kubernetes/apiserver pkg/server/hooks.go
+ */
+export class Registrations {
+  readonly postStartHooks = new Registry<UserCode>({
+    tooLate: (name) => `unable to add ${JSON.stringify(name)} because PostStartHooks have already been called`,
+    duplicate: (name, at) => `unable to add ${JSON.stringify(name)} because it was already registered by: ${at}`,
+  })
+  readonly preShutdownHooks = new Registry<Bounded & { readonly after: readonly string[] | undefined }>(
+    {
+      tooLate: (name) => `unable to add ${JSON.stringify(name)} because PreShutdownHooks have already been called`,
+      duplicate: (name, at) => `unable to add ${JSON.stringify(name)} because it is already registered, by: ${at}`,
+    },
+    () => this.#changed(),
+  )
+  readonly destroyFunctions = new Registry<Bounded>(
+    {
+      tooLate: (name) => `unable to add destroy function ${JSON.stringify(name)} because they have already been called`,
+      duplicate: (name, at) => `destroy function ${JSON.stringify(name)} already registered by: ${at}`,
+    },
+    () => this.#changed(),
+  )
+  readonly phases = new Registry<Bounded & { readonly after: readonly string[]; readonly before: readonly string[] }>({
+    tooLate: (name) => `unable to add phase ${JSON.stringify(name)} because the life has already begun`,
+    duplicate: (name, at) => `phase ${JSON.stringify(name)} already registered by: ${at}`,
+  })
+  readonly muxSignals = new Registry<AbortSignal | PromiseLike<unknown>>({
+    tooLate: (name) => `unable to add mux-complete signal ${JSON.stringify(name)} because the life has already begun`,
+    duplicate: (name, at) => `${name} already registered, by: ${at}`,
+  })
+  readonly #hookTimeoutMs: number
+  readonly #changed: () => void
+
+  constructor(hookTimeoutMs: number, changed: () => void) {
+    this.#hookTimeoutMs = hookTimeoutMs
+    this.#changed = changed
+  }
+
+  addPostStartHook(name: string, run: UserCode): Disposable {
+    return this.postStartHooks.add(name, checkedFunction('hook func', name, run))
+  }
+
+  addPreShutdownHook(name: string, run: UserCode, options: PreShutdownHookOptions = {}): Disposable {
+    const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
+    const added = this.preShutdownHooks.add(name, { ...this.#bounded('hook func', name, run, options), after })
+    const cycle = findCycle(predecessors(this.preShutdownHooks.entries().map(([other, hook]) => ({ name: other, after: hook.after }))))
+    if (!cycle) return added
+    added[Symbol.dispose]()
+    throw new QuiesceError('ERR_CYCLE', `pre-shutdown hooks wait for each other: ${cycle.join(' -> ')}`, { cycle })
+  }
+
+  addDestroy(name: string, run: UserCode, options: BoundedOptions = {}): Disposable {
+    return this.destroyFunctions.add(name, this.#bounded('destroy function', name, run, options))
+  }
+
+  addPhase(name: string, run: UserCode, options: PhaseOptions = {}): Disposable {
+    const after = checkedNames(`after of phase ${show(name)}`, options.after) ?? ['NotAcceptingNewRequest']
+    const before = checkedNames(`before of phase ${show(name)}`, options.before) ?? ['destroy']
+    return this.phases.add(name, { ...this.#bounded('phase function', name, run, options), after, before })
+  }
+
+  addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
+    const usable = complete instanceof AbortSignal || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
+    if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
+    return this.muxSignals.add(name, complete)
+  }
+
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a hook's `after` names no hook; checked when the life begins, because hooks may be added in any order. */
+  checkReferences(): void {
+    for (const [name, { after = [] }] of this.preShutdownHooks.entries()) {
+      const unknown = after.find((other) => !this.preShutdownHooks.has(other))
+      if (unknown === undefined) continue
+      const known = this.preShutdownHooks.entries().map(([other]) => other)
+      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `pre-shutdown hook ${show(name)}: after names ${show(unknown)}, known hooks: ${known.join(', ')}`, { name, unknown })
+    }
+  }
+
+  /** What the life machine has to know of them. */
+  plannedHooks(): PlannedHook[] {
+    const entries = this.preShutdownHooks.entries()
+    const after = predecessors(entries.map(([name, hook]) => ({ name, after: hook.after })))
+    return entries.map(([name, { timeoutMs }]) => ({ kind: 'pre-shutdown', name, timeoutMs, after: after.get(name) ?? [] }))
+  }
+
+  plannedDestroyFunctions(): HookPlan[] {
+    return this.destroyFunctions.entries().map(([name, { timeoutMs }]) => ({ kind: 'destroy', name, timeoutMs }))
+  }
+
+  plannedPhases(): UserPhase[] {
+    return this.phases.entries().map(([name, { after, before, timeoutMs }]) => ({ name, after, before, timeoutMs }))
+  }
+
+  find(kind: HookKind, name: string): UserCode | undefined {
+    switch (kind) {
+      case 'post-start':
+        return this.postStartHooks.get(name)
+      case 'pre-shutdown':
+        return this.preShutdownHooks.get(name)?.run
+      case 'destroy':
+        return this.destroyFunctions.get(name)?.run
+      case 'phase':
+        return this.phases.get(name)?.run
+    }
+  }
+
+  #bounded(what: string, name: string, run: UserCode, { timeout }: BoundedOptions): Bounded {
+    const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${show(name)}`, timeout)
+    if (timeoutMs === 0) throw optionError(`timeout of ${show(name)}`, timeout, 'more than 0')
+    return { run: checkedFunction(what, name, run), timeoutMs }
+  }
+}
+
+function checkedFunction(what: string, name: string, run: unknown): (context: UserCodeContext) => unknown {
+  // Upstream names the missing name first; the registry does that for a name alone.
+  if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
+  if (typeof run !== 'function') throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
+  return run as (context: UserCodeContext) => unknown
+}
+
+function checkedNames(field: string, names: unknown): readonly string[] | undefined {
+  if (names === undefined) return undefined
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
+  throw optionError(field, names, 'a list of names')
+}

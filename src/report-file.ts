@@ -1,0 +1,31 @@
+import { writeFileSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import { QuiesceError, toError } from './errors.ts'
+import type { Report } from './report.ts'
+
+/** Writes the report beside its place and moves it there, so that nobody ever reads half of one. @throws QuiesceError ERR_REPORT_WRITE */
+export async function writeReport(path: string | undefined, report: Report): Promise<void> {
+  if (path === undefined) return
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await writeFile(temporary, text(report))
+    await rename(temporary, path)
+  } catch (thrown) {
+    throw writeError(path, thrown)
+  }
+}
+
+/** The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr: nobody else would say it. */
+export function writeReportNow(path: string | undefined, report: Report): void {
+  if (path === undefined) return
+  try {
+    writeFileSync(path, text(report))
+  } catch (thrown) {
+    process.stderr.write(`${writeError(path, thrown).message}\n`)
+  }
+}
+
+const text = (report: Report): string => `${JSON.stringify(report, undefined, 2)}\n`
+
+const writeError = (path: string, thrown: unknown): QuiesceError =>
+  new QuiesceError('ERR_REPORT_WRITE', `quiesce: the report could not be written to ${path}: ${toError(thrown).message}`, { path }, thrown)

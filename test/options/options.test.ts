@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import type { QuiesceError } from '../../src/errors.ts'
+import { OPTION_NAMES, OPTION_TABLE, optionRow } from '../../src/option-table.ts'
+import {
+  type LifecycleOptions,
+  type OptionProblem,
+  resolveLifecycleOptions,
+  resolveServerOptions,
+  type ServerOptions,
+} from '../../src/options.ts'
+import type { PlatformFacts } from '../../src/platform.ts'
+
+const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
+const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }
+
+const resolve = (options: LifecycleOptions = {}, facts = nowhere) => resolveLifecycleOptions(options, { facts })
+
+/** The messages of a refusal, one for each problem. */
+function refusal(options: unknown, facts = nowhere): string[] {
+  try {
+    resolveServerOptions(options as ServerOptions, { facts })
+  } catch (thrown) {
+    const { code, message, details } = thrown as QuiesceError
+    expect(code).toBe('ERR_OPTION_INVALID')
+    const problems = details['problems'] as readonly OptionProblem[]
+    expect(message.split('\n')).toEqual(problems.map((problem) => problem.message))
+    return message.split('\n')
+  }
+  throw new Error('the options were accepted')
+}
+
+describe('defaults', () => {
+  test('without a platform', () => {
+    expect(resolve()).toMatchObject({
+      shutdownDelayMs: 0,
+      deadlineMs: 8_000,
+      watchGraceMs: 8_000 / 3,
+      hookTimeoutMs: 8_000 / 3,
+      requestTimeoutMs: 60_000,
+      connectionTimeoutMs: 60_000,
+      livezGraceMs: 0,
+      healthCheckTimeoutMs: 2_000,
+      reservesMs: { connections: 250, audit: 1_000, destroy: 2_000, flush: 500 },
+      whileDraining: 'refuse',
+      tell: 'gradual',
+      health: false,
+      exit: 'explicit',
+    })
+  })
+
+  test('on Kubernetes', () => {
+    expect(resolve({}, kubernetes)).toMatchObject({ shutdownDelayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000, hookTimeoutMs: 5_000 })
+  })
+
+  test('of a created server', () => {
+    expect(resolveServerOptions({}, { facts: nowhere })).toMatchObject({
+      listeners: [{ port: 8_080 }],
+      keepAliveTimeoutMs: 75_000,
+      health: { healthz: '/healthz', livez: '/livez', readyz: '/readyz' },
+      serverOptions: {},
+    })
+  })
+
+  test('undefined is the same as leaving an option out', () => {
+    const nothing = Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined])) as ServerOptions
+    expect(resolveServerOptions(nothing, { facts: nowhere })).toEqual(resolveServerOptions({}, { facts: nowhere }))
+  })
+
+  test('every duration says why it is what it is', () => {
+    const { chosen } = resolve({ requestTimeout: '30s' }, kubernetes)
+    expect(chosen).toMatchObject({
+      shutdownDelay: { ms: 5_000, because: 'platform kubernetes' },
+      requestTimeout: { ms: 30_000, because: 'given' },
+      connectionTimeout: { ms: 30_000, because: 'the request timeout' },
+      livezGrace: { ms: 0, because: 'default' },
+    })
+  })
+
+  test('connections get 2 s in retry-after mode, whatever the request timeout is', () => {
+    expect(resolve({ whileDraining: 'retry-after', requestTimeout: '60s' }).connectionTimeoutMs).toBe(2_000)
+    expect(resolve({ whileDraining: 'retry-after', connectionTimeout: '7s' }).connectionTimeoutMs).toBe(7_000)
+  })
+
+  test('a single health path is moved alone, an admin listener is on loopback', () => {
+    expect(resolve({ health: { paths: { livez: '/alive' } }, admin: { port: 9_090 } })).toMatchObject({
+      health: { healthz: '/healthz', livez: '/alive', readyz: '/readyz' },
+      admin: { port: 9_090, host: '127.0.0.1' },
+    })
+  })
+})
+
+describe('deadline and delay', () => {
+  test('an unset deadline is raised to fit a given delay and watch grace', () => {
+    expect(resolve({ shutdownDelay: '70s' }, kubernetes)).toMatchObject({
+      shutdownDelayMs: 70_000,
+      deadlineMs: 95_000,
+      chosen: { deadline: { because: '25s of platform kubernetes does not fit' } },
+    })
+    expect(resolve({ shutdownDelay: '10s', watchGrace: '30s' }).deadlineMs).toBe(48_000)
+  })
+
+  test('an unset deadline stays when the delay fits', () => {
+    expect(resolve({ shutdownDelay: '1.5s' }).deadlineMs).toBe(8_000)
+  })
+
+  test('an unset deadline is raised to keep given reserves whole', () => {
+    const { deadlineMs, profiles } = resolve({ reserves: { destroy: '20s' } })
+    expect(deadlineMs).toBe(43_500)
+    expect(profiles.default.cutsMs.destroy - profiles.default.cutsMs.audit).toBe(20_000)
+  })
+
+  test('the delay of the platform is lowered to fit a given deadline', () => {
+    const { shutdownDelayMs, profiles, chosen } = resolve({ deadline: '6s' }, kubernetes)
+    expect(shutdownDelayMs).toBe(1_500)
+    expect(profiles.default.delayMs).toBe(1_500)
+    expect(chosen['shutdownDelay']?.because).toBe('5s of platform kubernetes does not fit')
+  })
+
+  test('a given delay that leaves no time before a given deadline is refused', () => {
+    expect(refusal({ shutdownDelay: '10s', deadline: '12s' })).toEqual([
+      'shutdownDelay: got "10s", allowed: at most 6.375s with deadline 12s, so that the later phases keep their time; deadline would have to be 18s',
+    ])
+    expect(resolve({ shutdownDelay: 6_375, deadline: '12s' }).profiles.default.delayMs).toBe(6_375)
+    expect(resolve({ shutdownDelay: '10s', deadline: '18s' }).profiles.default.delayMs).toBe(10_000)
+  })
+
+  test('so are a watch grace and reserves', () => {
+    expect(refusal({ watchGrace: '10s', deadline: '8s' })[0]).toMatch(/^watchGrace: got "10s", allowed: at most 4.25s with deadline 8s/)
+    expect(refusal({ reserves: { audit: '5s' }, deadline: '8s' })[0]).toMatch(/^reserves: .* together at most 4s with deadline 8s/)
+  })
+})
+
+describe('profiles', () => {
+  test('somebody at a terminal waits for 2 s at most, a crash for 5 s', () => {
+    const { profiles } = resolve({}, kubernetes)
+    expect(profiles.default).toMatchObject({ delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000 })
+    expect(profiles.interactive).toMatchObject({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 2_000 / 3 })
+    expect(profiles.crash).toMatchObject({ delayMs: 0, deadlineMs: 5_000 })
+    expect(profiles.startFailed).toMatchObject({ delayMs: 0, deadlineMs: 25_000 })
+  })
+
+  test('a shorter deadline shortens them all', () => {
+    const { profiles } = resolve({ deadline: '1s' })
+    expect(profiles.interactive.deadlineMs).toBe(1_000)
+    expect(profiles.crash.deadlineMs).toBe(1_000)
+  })
+
+  test('a delay that was given is kept at a terminal, too, whole', () => {
+    const { profiles } = resolve({ shutdownDelay: '1s' })
+    expect(profiles.interactive.delayMs).toBe(1_000)
+    expect(profiles.interactive.deadlineMs).toBeLessThanOrEqual(profiles.default.deadlineMs)
+    expect(resolve({ shutdownDelay: 0, watchGrace: 0 }).profiles.interactive.deadlineMs).toBe(2_000)
+  })
+})
+
+describe('refusals', () => {
+  test('unknown options, with the one that was probably meant', () => {
+    expect(refusal({ shutdownDelai: '5s' })).toEqual(['shutdownDelai: unknown option (did you mean "shutdownDelay"?)'])
+    expect(() => resolve({ port: 1 } as LifecycleOptions)).toThrow('port: unknown option, allowed: only for createServer')
+  })
+
+  test('all problems at once', () => {
+    expect(refusal({ port: 70_000, whileDraining: 'drop', deadline: '1ms', tell: 'after-delay', colour: 'red' })).toEqual([
+      'port: got 70000, allowed: an integer from 0 to 65535; 0 is any free port',
+      'whileDraining: got "drop", allowed: refuse, retry-after',
+      'deadline: got "1ms", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s; 100ms to 24 days',
+      expect.stringMatching(/^colour: unknown option, allowed: one of port, /),
+      'tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (whileDraining)',
+    ])
+  })
+
+  test.each([
+    ['--shutdown-delay-duration can not be negative value', { shutdownDelay: '-1s' }],
+    ['--request-timeout can not be negative value', { requestTimeout: '-2m' }],
+    ['--livez-grace-period can not be a negative value', { livezGrace: -1 }],
+    ['shutdown-watch-termination-grace-period, if provided, can not be a negative value', { watchGrace: '-1s' }],
+  ])('negative durations in upstream’s words: %s', (text, options) => {
+    expect(refusal(options)).toEqual([expect.stringContaining(`(${text})`)])
+  })
+
+  test('upstream’s words are kept for negative values', () => {
+    expect(refusal({ requestTimeout: 'soon' })[0]).not.toContain('negative')
+  })
+
+  const wrong: { readonly [K in keyof Required<ServerOptions>]: readonly unknown[] } = {
+    port: ['8080', 1.5, -1],
+    host: ['', 1],
+    listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], 'x'],
+    platform: ['heroku'],
+    shutdownDelay: ['5', -1, Number.NaN, {}],
+    whileDraining: [true],
+    watchGrace: ['x'],
+    deadline: [0, 99],
+    connectionTimeout: [Number.POSITIVE_INFINITY],
+    tell: ['never'],
+    requestTimeout: [null],
+    livezGrace: [[]],
+    hookTimeout: [0],
+    healthCheckTimeout: [0],
+    keepAliveTimeout: ['x'],
+    reserves: [5, { flush: 0 }, { flsh: 1 }],
+    longRunning: [/watch/],
+    health: ['yes', { paths: { livez: 'alive' } }, { paths: { alive: '/x' } }],
+    admin: [{}, { port: '1' }, { path: '/x' }, 9_090],
+    audit: [{}, { run() {} }],
+    logger: [true, { info() {} }],
+    reportFile: ['', 1],
+    exit: ['now'],
+    signal: [{ aborted: false }],
+    disabledPostStartHooks: ['x', [1]],
+    serverOptions: ['x'],
+  }
+  test.each(Object.entries(wrong))('%s', (name, values) => {
+    for (const value of values)
+      expect(refusal({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: got .+, allowed: .+`))])
+  })
+
+  test('by the names the user knows', () => {
+    const context = { facts: nowhere, asText: true, label: (name: string) => `--${optionRow(name as 'port').flag}` }
+    expect(() => resolveServerOptions({ livezGrace: 'x' }, context)).toThrow(
+      '--livez-grace-period: got "x", allowed: a duration like 500ms, 5s, 1m30s; 0 to 24 days',
+    )
+  })
+})
+
+test('every option has a row that says what it means', () => {
+  for (const row of Object.values(OPTION_TABLE)) {
+    expect(row.meaning).toMatch(/^\S.+[^.]$/)
+    expect(row.default).not.toBe('')
+  }
+})

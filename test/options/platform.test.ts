@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { detectPlatform, isInteractiveStop, type PlatformFacts } from '../../src/platform.ts'
+
+const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
+
+describe('the platform', () => {
+  test.each([
+    ['kubernetes', { env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, 5_000, 25_000],
+    ['cloud-run', { env: { K_SERVICE: 'shop' } }, 0, 8_000],
+    ['cloud-run', { env: { K_SERVICE: 'shop', KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, 0, 8_000],
+    ['systemd', { env: { NOTIFY_SOCKET: '/run/systemd/notify' }, terminal: true }, 0, 80_000],
+    ['systemd', { env: { INVOCATION_ID: 'abc' } }, 0, 80_000],
+    ['pm2', { env: { pm_id: '0', INVOCATION_ID: 'abc' } }, 0, 1_400],
+    ['container', { containerFile: true }, 0, 8_000],
+    ['container', { pid: 1 }, 0, 8_000],
+    ['unknown', {}, 0, 8_000],
+  ] as const)('is %s for %j', (name, facts, delayMs, deadlineMs) => {
+    expect(detectPlatform({ ...nowhere, ...facts })).toMatchObject({ name, delayMs, deadlineMs })
+  })
+
+  test('is not systemd in a shell of a desktop session, which inherits INVOCATION_ID', () => {
+    expect(detectPlatform({ ...nowhere, env: { INVOCATION_ID: 'abc' }, terminal: true }).name).toBe('unknown')
+  })
+
+  test('is not PM2 because its home is set', () => {
+    expect(detectPlatform({ ...nowhere, env: { PM2_HOME: '/home/me/.pm2' } }).name).toBe('unknown')
+  })
+
+  test('names the sign it went by', () => {
+    expect(detectPlatform({ ...nowhere, env: { K_SERVICE: 'shop' } }).reason).toBe('K_SERVICE is set')
+    expect(detectPlatform(nowhere, 'pm2')).toEqual({ name: 'pm2', reason: 'given', delayMs: 0, deadlineMs: 1_400 })
+  })
+})
+
+describe('an interactive stop', () => {
+  test('is Ctrl-C on a terminal, or any signal of node --watch', () => {
+    const terminal = { ...nowhere, terminal: true }
+    const watched = { ...nowhere, env: { WATCH_REPORT_DEPENDENCIES: '1' } }
+    expect(isInteractiveStop(terminal, 'SIGINT')).toBe(true)
+    expect(isInteractiveStop(terminal, 'SIGTERM')).toBe(false)
+    expect(isInteractiveStop(nowhere, 'SIGINT')).toBe(false)
+    expect(isInteractiveStop(watched, 'SIGTERM')).toBe(true)
+  })
+})

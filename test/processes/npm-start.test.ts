@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** `npm start -- ARGS` in a process group of its own, as a terminal would start it, and the port that it says it serves on. */
+async function npmStart(...args: string[]): Promise<{ npm: ChildProcess; port: number }> {
+  const npm = spawn('npm', ['start', '--', '--port', '0', ...args], { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => {
+    try {
+      if (npm.pid !== undefined) process.kill(-npm.pid, 'SIGKILL')
+    } catch {
+      // The group has ended, as it should have.
+    }
+  })
+  const output: string[] = []
+  for await (const line of createInterface({ input: npm.stdout })) {
+    output.push(line)
+    if (!line.includes('"msg":"Serving on ')) continue
+    // What follows must be read, or the server's log would block at its end.
+    npm.stdout.resume()
+    return { npm, port: (JSON.parse(line) as { port: number }).port }
+  }
+  throw new Error(`npm start ended without serving:\n${output.join('\n')}`)
+}
+
+test.each([
+  ['SIGTERM to npm alone, as a process manager sends it', (npm: ChildProcess) => npm.kill('SIGTERM')],
+  ['SIGINT to the whole group, as Ctrl-C sends it', (npm: ChildProcess) => process.kill(-(npm.pid as number), 'SIGINT')],
+])('npm start ends gracefully on %s', async (_, send) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const reportFile = join(folder, 'report.json')
+  const { npm, port } = await npmStart('--report-file', reportFile)
+  expect((await fetch(`http://127.0.0.1:${port}/echo?message=hello`)).status).toBe(200)
+
+  const ended = once(npm, 'exit')
+  send(npm)
+  await ended
+  // npm itself ends by the signal; how the server ended stands in its report, and nothing of it is left.
+  expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({ exitCode: 0 })
+  await expect(fetch(`http://127.0.0.1:${port}/echo`)).rejects.toThrow('fetch failed')
+})

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '../../src/actors/log.ts'
+import { LogDestination } from '../../src/actors/log-destination.ts'
+import type { LifecycleEvent } from '../../src/events.ts'
+import { badLife, quietLife } from './lives.ts'
+
+interface Line {
+  readonly level: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
+const plain: LogContext = { whileDraining: 'refuse', connectionTimeoutMs: 60_000, audit: undefined }
+
+/** What a logger is told of these events. */
+function linesOf(events: readonly LifecycleEvent[], context = plain): Line[] {
+  const lines: Line[] = []
+  const level = (name: string) => (fields: object, message: string) => lines.push({ level: name, fields: { ...fields }, message })
+  const logger = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') }
+  const write = logEvents(logger, context)
+  for (const event of events) write(event)
+  return lines
+}
+const signal = (name: string, outcome: 'ok' | 'skipped' = 'ok'): LifecycleEvent => ({ at: 0, type: 'signal', name, outcome })
+const messagesOf = (events: readonly LifecycleEvent[], context = plain): string[] =>
+  linesOf(events, context)
+    .filter(({ level }) => level !== 'debug')
+    .map(({ message }) => message)
+
+describe('the log', () => {
+  test('has upstream’s lines of a termination, in the order they fired', () => {
+    expect(linesOf(quietLife.slice(8)).filter(({ level }) => level === 'info')).toEqual([
+      {
+        level: 'info',
+        fields: { name: 'ShutdownInitiated', reason: { kind: 'os-signal', signal: 'SIGTERM' } },
+        message: '[graceful-termination] shutdown event',
+      },
+      { level: 'info', fields: { name: 'AfterShutdownDelayDuration' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: { name: 'PreShutdownHooksStopped' }, message: '[graceful-termination] pre-shutdown hooks completed' },
+      { level: 'info', fields: { name: 'NotAcceptingNewRequest' }, message: '[graceful-termination] shutdown event' },
+      {
+        level: 'info',
+        fields: { activeRequestsBefore: 3, activeRequestsAfter: 0 },
+        message: '[graceful-termination] in-flight non long-running request(s) have drained',
+      },
+      {
+        level: 'info',
+        fields: { duration: '2s', activeWatchesBefore: 0, activeWatchesAfter: 0, error: null },
+        message: '[graceful-termination] active watch request(s) have drained',
+      },
+      { level: 'info', fields: { name: 'InFlightRequestsDrained' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: {}, message: 'Stopped listening on http://127.0.0.1:8080' },
+      { level: 'info', fields: { name: 'HTTPServerStoppedListening' }, message: '[graceful-termination] shutdown event' },
+    ])
+  })
+
+  test('has upstream’s lines of a start and of the end', () => {
+    expect(messagesOf([signal('Start'), signal('MuxAndDiscoveryComplete'), signal('Announced')])).toEqual([
+      'MuxAndDiscoveryComplete has all endpoints registered and discovery information is complete',
+      '[graceful-termination] waiting for shutdown to be initiated',
+    ])
+    expect(messagesOf([{ at: 0, type: 'phase.ended', phase: 'mux-complete', outcome: 'skipped' }])).toEqual([
+      "haven't completed MuxAndDiscoveryComplete, stop requested",
+    ])
+    expect(messagesOf([signal('AdminClosed')])).toEqual(['[graceful-termination] apiserver is exiting'])
+  })
+
+  test('says that the audit backend is done, if there is one that was run', () => {
+    const audit = { run() {}, shutdown() {} }
+    expect(messagesOf([signal('AuditStopped')], { ...plain, audit })).toEqual(['[graceful-termination] audit backend shutdown completed'])
+    expect(messagesOf([signal('AuditStopped', 'skipped')], { ...plain, audit })).toEqual([])
+    expect(messagesOf([signal('AuditStopped')])).toEqual([])
+  })
+
+  test('says that it does not wait for watches without a grace', () => {
+    const drained: LifecycleEvent = { at: 0, type: 'drained', what: 'watches', before: 3, after: 3, graceMs: 0, cut: [] }
+    expect(messagesOf([drained])).toEqual(['[graceful-termination] not going to wait for active watch request(s) to drain'])
+  })
+
+  test('in retry-after mode the start says how long connections get', () => {
+    const context: LogContext = { whileDraining: 'retry-after', connectionTimeoutMs: 2_000, audit: undefined }
+    expect(linesOf([signal('Start')], context)).toEqual([
+      { level: 'info', fields: { shutdownTimeout: '2s' }, message: '[graceful-termination] using HTTP Server shutdown timeout' },
+    ])
+    expect(messagesOf([signal('Start')])).toEqual([])
+  })
+
+  test('keeps what is ours for whoever looks closely', () => {
+    expect(linesOf([signal('Serving'), { at: 0, type: 'phase.started', phase: 'destroy', budgetMs: 1_500 }])).toEqual([
+      { level: 'debug', fields: { name: 'Serving', outcome: 'ok' }, message: 'lifecycle signal' },
+      { level: 'debug', fields: { phase: 'destroy', budget: '1.5s' }, message: 'phase started' },
+    ])
+  })
+
+  test('says aloud what was cut, failed, late or forced', () => {
+    const lines = linesOf(badLife.slice(9))
+    expect(lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
+      'PreShutdownHook "leave" failed: no registry',
+      'phase ended',
+      'phase ended',
+      'Stopped listening on http://127.0.0.1:8080 due to error: gone',
+      'no log',
+      'ending by force',
+    ])
+    expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'hook ended',
+      'late answer',
+      '[graceful-termination] in-flight non long-running request(s) have drained',
+      'phase ended',
+      '[graceful-termination] active watch request(s) have drained',
+      'connections closed by force',
+      'handlers still running',
+      'uncaughtException has a listener already',
+    ])
+  })
+
+  test('survives a logger that throws', () => {
+    const broken = () => {
+      throw new Error('disk full')
+    }
+    const write = logEvents({ debug: broken, info: broken, warn: broken, error: broken }, plain)
+    for (const event of badLife) write(event)
+  })
+})
+
+describe('the default logger', () => {
+  async function open(level?: 'debug'): Promise<{ logger: Required<Logger>; written: () => string }> {
+    let written = ''
+    const destination = new LogDestination({
+      fd: 1,
+      write: (_fd, bytes, offset) => {
+        written += Buffer.from(bytes).subarray(offset).toString()
+        return bytes.length - offset
+      },
+    })
+    return { logger: await createDefaultLogger({ destination, ...(level && { level }) }), written: () => written }
+  }
+
+  test('writes one JSON line when it listens', async () => {
+    const { logger, written } = await open()
+    const write = logEvents(logger, plain)
+    write({ at: 0, type: 'listening', url: 'http://127.0.0.1:8080', address: '127.0.0.1', port: 8080, admin: false })
+    write({ at: 0, type: 'listening', url: 'http://127.0.0.1:9090', address: '127.0.0.1', port: 9090, admin: true })
+    await flushLogger(logger)
+    const lines = written().trim().split('\n')
+    expect(lines[0]).toContain('"msg":"Serving on http://127.0.0.1:8080"')
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ level: 30, address: '127.0.0.1', port: 8080 })
+    expect(JSON.parse(lines[1] as string)).toMatchObject({ msg: 'Serving admin endpoints on http://127.0.0.1:9090' })
+  })
+
+  test('is silent about ours unless asked', async () => {
+    const quiet = await open()
+    logEvents(quiet.logger, plain)(signal('Serving'))
+    expect(quiet.written()).toBe('')
+    const curious = await open('debug')
+    logEvents(curious.logger, plain)(signal('Serving'))
+    expect(curious.written()).toContain('lifecycle signal')
+  })
+
+  test('flushing a logger that cannot flush does not wait', async () => {
+    const { debug, info, warn, error } = (await open()).logger
+    await flushLogger({ debug, info, warn, error })
+  })
+})

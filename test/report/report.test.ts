@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { describe, expect, test } from 'vitest'
+import type { LifecycleEvent, StopReason } from '../../src/events.ts'
+import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '../../src/machines/exit-codes.ts'
+import { badLife, options, quietLife, reportOf } from './lives.ts'
+
+const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
+const validate: ValidateFunction = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(schema)
+
+/** What a reader of the file gets. */
+const asJson = (report: object): unknown => JSON.parse(JSON.stringify(report))
+const errorsOf = (report: object): unknown => (validate(asJson(report)) ? [] : validate.errors)
+
+describe('a report', () => {
+  test('counts from the stop request, negative before it', () => {
+    const report = reportOf(quietLife)
+    expect(report.signals).toEqual([
+      { name: 'Start', at: -60_000, outcome: 'ok' },
+      { name: 'Bound', at: -59_997, outcome: 'ok' },
+      { name: 'StopRequested', at: 0, outcome: 'ok' },
+      { name: 'ShutdownInitiated', at: 0, outcome: 'ok' },
+      { name: 'AfterShutdownDelayDuration', at: 1_000, outcome: 'ok' },
+      { name: 'PreShutdownHooksStopped', at: 1_000, outcome: 'ok' },
+      { name: 'NotAcceptingNewRequest', at: 1_000, outcome: 'ok' },
+      { name: 'InFlightRequestsDrained', at: 1_200, outcome: 'ok' },
+      { name: 'HTTPServerStoppedListening', at: 1_201, outcome: 'ok' },
+    ])
+    expect(report).toMatchObject({
+      startedAt: '2026-01-01T00:00:00.000Z',
+      stopRequestedAt: '2026-01-01T00:01:00.000Z',
+      endedAt: '2026-01-01T00:01:01.203Z',
+      reason: { kind: 'os-signal', signal: 'SIGTERM' },
+      forced: null,
+      exitCode: 0,
+      listeners: [{ url: 'http://127.0.0.1:8080', admin: false }],
+      requests: { before: 3, after: 0, cut: [] },
+      connections: { told: 3, idleUntold: 1, ended: 2, forced: 0 },
+      errors: [],
+    })
+  })
+
+  test('says how much time each phase had until its cut', () => {
+    const [bind, delay] = reportOf(quietLife).phases
+    expect(bind).toEqual({ name: 'bind', start: -59_999, end: -59_997, budget: null, outcome: 'ok', cut: [] })
+    expect(delay).toMatchObject({ name: 'shutdown-delay', start: 0, end: 1_000, budget: options.profiles.default.cutsMs.hooks })
+  })
+
+  test('names what was cut beside the phase that cut it, by the budget of that kind of stop', () => {
+    const report = reportOf(badLife, 1)
+    expect(report.phases.find(({ name }) => name === 'request-drain')).toMatchObject({
+      outcome: 'cut',
+      budget: 2_200,
+      cut: report.requests.cut,
+    })
+    expect(report.requests.cut).toHaveLength(7)
+    expect(report.watches.cut).toEqual([{ name: 'GET /watch', ageMs: 400 }])
+  })
+
+  test('has a phase that is not over', () => {
+    expect(reportOf(badLife).phases.find(({ name }) => name === 'destroy')).toEqual({
+      name: 'destroy',
+      start: 500,
+      end: null,
+      budget: 700,
+      outcome: null,
+      cut: [],
+    })
+  })
+
+  test('lists every failure once', () => {
+    expect(reportOf(badLife).errors.map(({ where, error }) => `${where}: ${error.message}`)).toEqual([
+      'uncaughtException: boom',
+      'pre-shutdown hook "leave": no registry',
+      'phase audit-shutdown: audit is down',
+      'http://127.0.0.1:8080: gone',
+      'logger: no log',
+    ])
+  })
+
+  test('keeps failures apart that only look the same', () => {
+    const error = { name: 'Error', message: 'boom' }
+    const failed = (name: string): LifecycleEvent => ({
+      at: 1,
+      type: 'hook.ended',
+      kind: 'destroy',
+      name,
+      outcome: 'failed',
+      durationMs: 1,
+      error: { ...error },
+    })
+    expect(reportOf([failed('a'), failed('b')]).errors.map(({ where }) => where)).toEqual(['destroy hook "a"', 'destroy hook "b"'])
+  })
+
+  test('counts refusals as they are when it is built', () => {
+    expect(reportOf(quietLife, 0, { 'retry-after': 3 }).rejections).toEqual({ 'retry-after': 3 })
+  })
+
+  test('of a life that nobody stopped counts from its start', () => {
+    const report = reportOf(quietLife.slice(0, 6))
+    expect(report).toMatchObject({ reason: null, stopRequestedAt: null, signals: [{ at: 0 }, { at: 3 }] })
+    expect(errorsOf(report)).toEqual([])
+  })
+
+  test('may be built in the middle of a life and again at its end', () => {
+    for (let n = 0; n <= badLife.length; n++) expect(errorsOf(reportOf(badLife.slice(0, n), 1))).toEqual([])
+  })
+})
+
+describe('the schema', () => {
+  test('accepts folded reports', () => {
+    expect(errorsOf(reportOf(quietLife))).toEqual([])
+    expect(errorsOf(reportOf(badLife, 1, { late: 2 }))).toEqual([])
+  })
+
+  const error = { name: 'Error', message: 'x' }
+  const reasons: { readonly [K in StopReason['kind']]: Extract<StopReason, { kind: K }> } = {
+    'os-signal': { kind: 'os-signal', signal: 'SIGINT' },
+    stop: { kind: 'stop', reason: 'test' },
+    ipc: { kind: 'ipc' },
+    'abort-signal': { kind: 'abort-signal', reason: 'test' },
+    'server-closed': { kind: 'server-closed' },
+    'listener-died': { kind: 'listener-died', address: 'http://[::]:1', error },
+    'hook-failed': { kind: 'hook-failed', hook: 'warm', error },
+    'start-failed': { kind: 'start-failed', phase: 'bind', error },
+    crash: { kind: 'crash', origin: 'unhandledRejection', error },
+  }
+  test.each(Object.values(reasons))('accepts the reason $kind', (reason) => {
+    expect(errorsOf(reportOf([{ at: 1, type: 'signal', name: 'StopRequested', outcome: 'ok', reason }]))).toEqual([])
+  })
+
+  test('describes every field and requires them all', () => {
+    const { properties, required } = schema as { properties: object; required: string[] }
+    expect(Object.keys(properties)).toEqual(Object.keys(reportOf(quietLife)))
+    expect(required).toEqual(Object.keys(properties))
+  })
+
+  test('refuses what is not a report', () => {
+    for (const change of [
+      { version: 2 },
+      { exitCode: 9 },
+      { extra: 1 },
+      { reason: { kind: 'mood' } },
+      { phases: [{}] },
+      { startedAt: 'now' },
+    ]) {
+      expect(validate({ ...reportOf(quietLife), ...change }), JSON.stringify(change)).toBe(false)
+    }
+  })
+})
+
+describe('exit codes', () => {
+  test('the more severe of any two wins', () => {
+    expect(EXIT_CODES_BY_SEVERITY).toEqual([0, 4, 5, 1, 3, 2, 70])
+    for (const [i, mild] of EXIT_CODES_BY_SEVERITY.entries()) {
+      for (const severe of EXIT_CODES_BY_SEVERITY.slice(i)) {
+        expect(moreSevere(mild, severe)).toBe(severe)
+        expect(moreSevere(severe, mild)).toBe(severe)
+      }
+    }
+  })
+
+  test('say what they mean, also one that is not ours', () => {
+    expect(exitCodeMeaning(5)).toBe('the deadline cut something')
+    expect(exitCodeMeaning(137)).toMatch(/not one of/)
+  })
+})

@@ -1,0 +1,199 @@
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+import { lineOf, parse, type Source, sources, walk } from './sources.ts'
+
+/** What is not to be used, where, and what to use instead. */
+interface Ban {
+  readonly what: string
+  readonly instead: string
+  /** Prefixes of the paths it holds for, and of those that are its purpose. */
+  readonly within: string
+  readonly except?: readonly string[]
+  readonly is: (node: ts.Node, source: Source) => boolean
+}
+
+/** `name(…)` as a bare identifier, or `a.b(…)` spelled out. */
+const isCallOf = (node: ts.Node, ...names: readonly string[]): boolean =>
+  (ts.isCallExpression(node) || ts.isNewExpression(node)) && names.includes(node.expression.getText().replace(/^globalThis\./, ''))
+
+/** `object.member`, called or not: `Date.now` may also be passed on. */
+const isMember = (node: ts.Node, object: string, member?: string): boolean =>
+  ts.isPropertyAccessExpression(node) &&
+  node.expression.getText().replace(/^globalThis\./, '') === object &&
+  (member === undefined || node.name.text === member)
+
+const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean => {
+  if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier) || !specifier.test(node.moduleSpecifier.text)) return false
+  const bindings = node.importClause?.namedBindings
+  if (names === undefined || bindings === undefined || !ts.isNamedImports(bindings)) return names === undefined
+  return bindings.elements.some((element) => names.test((element.propertyName ?? element.name).text))
+}
+
+const CLOCK = ['src/actors/clock.ts']
+const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
+
+const BANS: readonly Ban[] = [
+  {
+    what: 'Date.now, performance.now or new Date()',
+    instead: 'now() or wall() of the Clock that was passed in',
+    within: 'src/',
+    except: CLOCK,
+    is: (node) =>
+      isMember(node, 'Date', 'now') ||
+      isMember(node, 'performance', 'now') ||
+      (ts.isNewExpression(node) && node.getText().startsWith('new Date()')),
+  },
+  {
+    what: 'a bare timer',
+    instead: 'setTimeout of the Clock that was passed in',
+    within: 'src/',
+    except: CLOCK,
+    is: (node) =>
+      isCallOf(node, 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'AbortSignal.timeout') ||
+      isImportOf(node, /^(node:)?timers(\/promises)?$/),
+  },
+  {
+    what: "rxjs's own time",
+    instead: 'the operators of actors/clock.ts, which take a Clock',
+    within: 'src/',
+    except: CLOCK,
+    is: (node) =>
+      isImportOf(node, /^rxjs/, /^(timer|interval|delay|(debounce|throttle|audit|sample|buffer|window)Time|timeout|asyncScheduler)$/),
+  },
+  {
+    what: 'console',
+    instead: 'an event that actors/log.ts writes, or the stream that the host passed in',
+    within: 'src/',
+    is: (node) => isMember(node, 'console'),
+  },
+  {
+    what: 'process.exit or process.abort',
+    instead: 'an Ended signal with its exit code: run() decides how the process ends',
+    within: 'src/',
+    except: ['src/run.ts', 'src/run/', 'src/cli/'],
+    is: (node) => isMember(node, 'process', 'exit') || isMember(node, 'process', 'reallyExit') || isMember(node, 'process', 'abort'),
+  },
+  {
+    what: 'Math.random',
+    instead: 'random of the Host, so that a test can replace it',
+    within: 'src/',
+    except: ['src/actors/host.ts'],
+    is: (node) => isMember(node, 'Math', 'random'),
+  },
+  {
+    what: 'Math.random',
+    instead: 'a generator made from the printed seed of test/support/seed.ts',
+    within: 'test/',
+    except: ['test/support/seed.ts'],
+    is: (node) => isMember(node, 'Math', 'random'),
+  },
+  {
+    what: 'any',
+    instead: 'unknown and a check, or the real type',
+    within: 'src/',
+    is: (node) => node.kind === ts.SyntaxKind.AnyKeyword,
+  },
+  {
+    what: '`as any`',
+    instead: '`as unknown as T`, or a fixture of the real type',
+    within: 'test/',
+    is: (node) => ts.isAsExpression(node) && node.type.kind === ts.SyntaxKind.AnyKeyword,
+  },
+  {
+    what: 'an empty catch',
+    instead: 'a comment inside that says why the error may be forgotten',
+    within: 'src/',
+    is: (node) =>
+      ts.isCatchClause(node) &&
+      node.block.statements.length === 0 &&
+      !/\/[/*]/.test(
+        node.block
+          .getFullText()
+          .replace(/^\s*\{/, '')
+          .replace(/\}$/, ''),
+      ),
+  },
+  {
+    what: 'an ignored type error or lint rule without its reason',
+    instead: 'the fix, or the reason after a colon',
+    within: '',
+    is: (node, { text }) =>
+      ts.isSourceFile(node) && /@ts-(ignore|nocheck)|@ts-expect-error\s*$|eslint-disable(?!.*--)|biome-ignore [\w/]+: *$/m.test(text),
+  },
+  {
+    what: 'a test that does not run',
+    instead: 'the test, or no test',
+    within: 'test/',
+    is: (node) => ts.isCallExpression(node) && TEST_MODIFIERS.test(node.expression.getText()),
+  },
+  {
+    what: 'a fixed sleep',
+    instead: 'expect.poll, an event, or the virtual clock: wait for a condition',
+    within: 'test/',
+    is: (node) => {
+      if (!isCallOf(node, 'setTimeout', 'sleep') || !ts.isCallExpression(node)) return false
+      const [what, time] = node.expression.getText() === 'sleep' ? [undefined, node.arguments[0]] : [node.arguments[0], node.arguments[1]]
+      const resolves = what === undefined || /^(r|res|resolve|done)$/.test(what.getText())
+      return resolves && time !== undefined && ts.isNumericLiteral(time) && Number(time.text) >= 100
+    },
+  },
+]
+
+/** This folder spells out what it forbids. */
+const OWN = 'test/tidy/'
+
+function offences({ path, ast, ...rest }: Source): string[] {
+  const bans = BANS.filter(({ within, except }) => path.startsWith(within) && !except?.some((prefix) => path.startsWith(prefix)))
+  const found: string[] = []
+  walk(ast, (node) => {
+    for (const { what, instead, is } of bans) {
+      if (is(node, { path, ast, ...rest })) found.push(`${path}:${lineOf(ast, node)}: ${what}; use ${instead}`)
+    }
+  })
+  return found
+}
+
+test.each(['src', 'test', 'scripts', 'bench', 'diagrams'])('nothing banned is used in %s/', (folder) => {
+  const all = sources(folder).filter(({ path }) => !path.startsWith(OWN))
+  expect(all.flatMap(offences)).toEqual([])
+})
+
+describe('the bans see', () => {
+  test.each([
+    ['src/x.ts', 'const t = Date.now()'],
+    ['src/x.ts', 'const options = { now: Date.now }'],
+    ['src/x.ts', 'const t = new Date()'],
+    ['src/x.ts', 'setTimeout(() => undefined, 5)'],
+    ['src/x.ts', 'globalThis.setTimeout(() => undefined, 5)'],
+    ['src/x.ts', "import { setTimeout as sleep } from 'node:timers/promises'"],
+    ['src/x.ts', "import { timer } from 'rxjs'"],
+    ['src/x.ts', "import { delay as later } from 'rxjs/operators'"],
+    ['src/x.ts', "console.log('x')"],
+    ['src/x.ts', 'process.exit(1)'],
+    ['src/x.ts', 'const jitter = Math.random()'],
+    ['src/x.ts', 'const x = y as any'],
+    ['src/x.ts', 'let x: any'],
+    ['src/x.ts', 'try { f() } catch {}'],
+    ['src/x.ts', '// @ts-ignore\nf()'],
+    ['test/x.ts', 'const x = y as any'],
+    ['test/x.test.ts', "test.only('x', () => {})"],
+    ['test/x.test.ts', "describe.skip('x', () => {})"],
+    ['test/x.test.ts', 'await new Promise((resolve) => setTimeout(resolve, 500))'],
+    ['test/x.test.ts', 'await sleep(1_000)'],
+  ])('in %s: %s', (path, text) => {
+    expect(offences(parse(path, text))).toHaveLength(1)
+  })
+
+  test.each([
+    ['src/actors/clock.ts', 'export const now = () => Date.now()'],
+    ['src/x.ts', 'clock.setTimeout(() => undefined, 5)'],
+    ['src/x.ts', 'const t = new Date(clock.wall())'],
+    ['src/x.ts', 'const text = "console.log(Date.now())" // console.log'],
+    ['src/x.ts', 'try { f() } catch {\n  // Gone already: that is what we wanted.\n}'],
+    ['src/cli/x.ts', 'process.exit(2)'],
+    ['test/x.test.ts', 'await sleep(pauseMs)'],
+    ['test/x.test.ts', 'setTimeout(() => response.end(), 500)'],
+  ])('nothing wrong in %s: %s', (path, text) => {
+    expect(offences(parse(path, text))).toEqual([])
+  })
+})

@@ -1,0 +1,37 @@
+import { availableParallelism } from 'node:os'
+import { defineConfig } from 'vitest/config'
+
+// Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
+const pool = 'forks' as const
+// Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
+const patience = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, teardownTimeout: 10_000 })
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/processes/**'],
+          pool,
+          maxWorkers: Math.max(2, availableParallelism()),
+          sequence: { groupOrder: 0 },
+          ...patience(30_000),
+        },
+      },
+      {
+        // Each test starts node processes and measures when they end: one file at a time, and alone on the machine.
+        test: {
+          name: 'processes',
+          include: ['test/processes/**/*.test.ts'],
+          pool,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          globalSetup: ['test/support/build.ts'],
+          ...patience(60_000),
+        },
+      },
+    ],
+  },
+})
