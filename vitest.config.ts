@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config'
 const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
 const patience = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, teardownTimeout: 10_000 })
+const setupFiles = ['test/support/seed.ts']
 
 export default defineConfig({
   test: {
@@ -15,6 +16,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/processes/**'],
           pool,
+          setupFiles,
           maxWorkers: Math.max(2, availableParallelism()),
           sequence: { groupOrder: 0 },
           ...patience(30_000),
@@ -26,6 +28,7 @@ export default defineConfig({
           name: 'processes',
           include: ['test/processes/**/*.test.ts'],
           pool,
+          setupFiles,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
           globalSetup: ['test/support/build.ts'],

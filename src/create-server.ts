@@ -10,7 +10,10 @@ import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions,
 import { processFacts } from './platform.ts'
 
 /** A fetch function, as Hono's `app.fetch` is one. `env.incoming` and `env.outgoing` are node's request and response. */
-export type FetchHandler = (request: Request, env: { readonly incoming: unknown; readonly outgoing: unknown }) => Response | Promise<Response>
+export type FetchHandler = (
+  request: Request,
+  env: { readonly incoming: unknown; readonly outgoing: unknown },
+) => Response | Promise<Response>
 
 /** What a server serves: anything with `fetch` (a Hono app), a fetch function, or a node request listener. */
 export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readonly listener: RequestListener }
@@ -53,7 +56,9 @@ function openListeners(options: ResolvedServerOptions, traffic: Traffic, listene
 /** Health alone, outside the drain; what the health filter does not answer is not there. */
 export function openAdminListener(traffic: Traffic, target: { readonly port: number; readonly host: string }): Listener {
   const server = createHttpServer((_, response) => {
-    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }).end('404 page not found\n')
+    response
+      .writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' })
+      .end('404 page not found\n')
   })
   traffic.takeOver(server, { admin: true })
   return new Listener(server, target, true)
@@ -68,12 +73,16 @@ function requestListener(handler: Handler): (record: (fact: LifecycleFact) => vo
   const fetch = fetchOf(handler)
   return async (record) => {
     const { getRequestListener } = await import('@hono/node-server')
+    // The adapter's listener returns a promise, which is how the gate knows that its handler still runs.
     return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
       errorHandler: (thrown) => {
         record({ type: 'error', where: 'fetch handler', error: errorRecord(thrown) })
-        return new Response('Internal Server Error\n', { status: 500, headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } })
+        return new Response('Internal Server Error\n', {
+          status: 500,
+          headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+        })
       },
-    })
+    }) as RequestListener
   }
 }
 

@@ -37,7 +37,8 @@ export interface World {
   readonly listenerDied: (address: string, error: Error | undefined) => void
   readonly flushLogs: () => Promise<void>
   readonly writeReport: () => Promise<void>
-  readonly writeReportNow: () => void
+  /** In one synchronous step; `cut` when the report itself ran out of time. */
+  readonly writeReportNow: (why: 'cut' | 'forced') => void
 }
 
 /** Reason of the abort signal that a post-start hook gets. @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx */
@@ -65,7 +66,12 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
   return machine.provide({
     actions,
     actors: {
-      auditRun: userCode<NonReducibleUnknown>(world, () => ({ name: 'audit', what: 'audit backend run', run: runAudit(world), reason: new Error('start-up was stopped') })),
+      auditRun: userCode<NonReducibleUnknown>(world, () => ({
+        name: 'audit',
+        what: 'audit backend run',
+        run: runAudit(world),
+        reason: new Error('start-up was stopped'),
+      })),
       bind: effect((signal) => bind(world, signal)),
       announce: effect((signal) => announceReady(host, signal)),
       runPostStartHook: runHook,
@@ -101,7 +107,12 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
           nameHandlers: effect(() => record({ type: 'handlers', running: traffic.runningHandlers() })),
         },
       }),
-      auditShutdown: userCode<NonReducibleUnknown>(world, () => ({ name: 'audit', what: 'audit backend shutdown', run: (context) => world.audit?.shutdown(context), reason: new Error('out of time') })),
+      auditShutdown: userCode<NonReducibleUnknown>(world, () => ({
+        name: 'audit',
+        what: 'audit backend shutdown',
+        run: (context) => world.audit?.shutdown(context),
+        reason: new Error('out of time'),
+      })),
       destroy: destroyMachine.provide({
         actions,
         actors: {
@@ -115,7 +126,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
         actors: {
           flushLogs: effect(() => world.flushLogs()),
           writeReport: effect(() => world.writeReport()),
-          writeReportNow: effect(() => world.writeReportNow()),
+          writeReportNow: effect(() => world.writeReportNow('cut')),
         },
       }),
       force: effect(() => force(world)),
@@ -217,10 +228,19 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
   const signal = AbortSignal.abort(new Error('out of time'))
   for (const { kind, name } of functions) {
     const ended = (error?: unknown): void =>
-      world.record({ type: 'hook.ended', kind, name, outcome: 'cut', durationMs: 0, ...(error !== undefined && { error: errorRecord(error) }) })
+      world.record({
+        type: 'hook.ended',
+        kind,
+        name,
+        outcome: 'cut',
+        durationMs: 0,
+        ...(error !== undefined && { error: errorRecord(error) }),
+      })
     try {
       const answer = world.inContext(() => world.hook(kind, name)?.({ name, signal }))
-      Promise.resolve(answer).then(undefined, (error: unknown) => world.record({ type: 'late', what: `${kind} hook "${name}"`, answer: 'rejected', lateMs: 0, error: errorRecord(error) }))
+      Promise.resolve(answer).then(undefined, (error: unknown) =>
+        world.record({ type: 'late', what: `${kind} hook "${name}"`, answer: 'rejected', lateMs: 0, error: errorRecord(error) }),
+      )
       ended()
     } catch (thrown) {
       ended(thrown)
@@ -233,5 +253,5 @@ function force(world: World): void {
   for (const listener of world.opened()) listener.close()
   destroyConnections(world)
   world.traffic.destroyAdminConnections()
-  world.writeReportNow()
+  world.writeReportNow('forced')
 }

@@ -38,14 +38,47 @@ export type LifecycleFact =
   | { readonly type: 'platform'; readonly platform: string; readonly reason: string; readonly defaults: Readonly<Record<string, unknown>> }
   | { readonly type: 'signal'; readonly name: string; readonly outcome: Outcome; readonly reason?: StopReason }
   | { readonly type: 'phase.started'; readonly phase: string; readonly budgetMs?: number }
-  | { readonly type: 'phase.ended'; readonly phase: string; readonly outcome: Outcome; readonly error?: ErrorRecord; readonly details?: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'phase.ended'
+      readonly phase: string
+      readonly outcome: Outcome
+      readonly error?: ErrorRecord
+      readonly details?: Readonly<Record<string, unknown>>
+    }
   | { readonly type: 'hook.started'; readonly kind: HookKind; readonly name: string }
-  | { readonly type: 'hook.ended'; readonly kind: HookKind; readonly name: string; readonly outcome: Outcome; readonly durationMs: number; readonly error?: ErrorRecord }
-  | { readonly type: 'late'; readonly what: string; readonly answer: 'resolved' | 'rejected'; readonly lateMs: number; readonly error?: ErrorRecord }
+  | {
+      readonly type: 'hook.ended'
+      readonly kind: HookKind
+      readonly name: string
+      readonly outcome: Outcome
+      readonly durationMs: number
+      readonly error?: ErrorRecord
+    }
+  | {
+      readonly type: 'late'
+      readonly what: string
+      readonly answer: 'resolved' | 'rejected'
+      readonly lateMs: number
+      readonly error?: ErrorRecord
+    }
   | { readonly type: 'listening'; readonly url: string; readonly address: string; readonly port: number; readonly admin: boolean }
   | { readonly type: 'stopped-listening'; readonly url: string; readonly error?: ErrorRecord }
-  | { readonly type: 'drained'; readonly what: 'requests' | 'watches'; readonly before: number; readonly after: number; readonly graceMs?: number; readonly cut: readonly Straggler[] }
-  | { readonly type: 'connections'; readonly told: number; readonly idleUntold: number; readonly ended: number; readonly forced: number; readonly forcedNames: readonly Straggler[] }
+  | {
+      readonly type: 'drained'
+      readonly what: 'requests' | 'watches'
+      readonly before: number
+      readonly after: number
+      readonly graceMs?: number
+      readonly cut: readonly Straggler[]
+    }
+  | {
+      readonly type: 'connections'
+      readonly told: number
+      readonly idleUntold: number
+      readonly ended: number
+      readonly forced: number
+      readonly forcedNames: readonly Straggler[]
+    }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }

@@ -3,19 +3,22 @@ import type { Server } from 'node:http'
 import type { Observable } from 'rxjs/internal/Observable'
 import { Subject } from 'rxjs/internal/Subject'
 import { type ActorRefFrom, createActor } from 'xstate'
+import type { HoldContext } from './actors/holds.ts'
 import type { Host } from './actors/host.ts'
 import type { BoundAddress, Listener } from './actors/listener.ts'
-import type { HoldContext } from './actors/holds.ts'
-import { flushLogger, type Logger, logEvents } from './actors/log.ts'
+import type { Logger } from './actors/log.ts'
 import { Traffic } from './actors/traffic.ts'
 import type { UserCode } from './actors/user-code.ts'
+import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
 import { QuiesceError, show, toError } from './errors.ts'
+import { EventLog } from './event-log.ts'
 import { errorRecord, type LifecycleEvent, type StopReason } from './events.ts'
 import { Health, type LivezCheckOptions } from './http/health.ts'
-import type { FailedCheck } from './http/health-endpoint.ts'
 import type { Check, CheckOptions } from './http/health-check.ts'
+import type { FailedCheck } from './http/health-endpoint.ts'
 import { isLongRunning } from './http/long-running.ts'
+import { type ExitCode, moreSevere } from './machines/exit-codes.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine } from './machines/lifecycle.ts'
 import { BUDGET_INSTANTS, cutSignal } from './machines/signals.ts'
 import type { LifecycleInEvent } from './machines/vocabulary.ts'
@@ -26,6 +29,7 @@ import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Re
 import { type Report, ReportBuilder } from './report.ts'
 import { writeReport, writeReportNow } from './report-file.ts'
 import { runLifecycle } from './run.ts'
+import { SignalLatches } from './signal-latches.ts'
 
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface Parts {
@@ -69,18 +73,19 @@ export class Lifecycle implements AsyncDisposable {
   readonly #parts: Parts
   readonly #report: ReportBuilder
   readonly #events = new Subject<LifecycleEvent>()
-  readonly #signals = new Map<string, AbortController>()
+  readonly #signals = new SignalLatches()
   readonly #traffic: Traffic
   readonly #health: Health
   readonly #registrations: Registrations
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
-  readonly #unlogged: LifecycleEvent[] = []
-  #logger: Logger | false | undefined
-  #writeLog: ((event: LifecycleEvent) => void) | undefined
+  readonly #log: EventLog
   #listeners: readonly Listener[] = []
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
+  #started = false
+  readonly #addresses: BoundAddress[] = []
+  readonly #finishedHooks = new Set<string>()
 
   constructor(parts: Parts) {
     const { options, host } = parts
@@ -89,6 +94,7 @@ export class Lifecycle implements AsyncDisposable {
     this.host = host
     const recorder = new Recorder(host.clock)
     this.record = recorder.record
+    this.#log = new EventLog(parts.openLogger, options)
     this.#report = new ReportBuilder({ options, wallAtStart: host.clock.wall(), rejections: () => this.#traffic.counts().rejected })
     const longRunning = {
       ...(options.longRunning && { longRunning: options.longRunning }),
@@ -104,7 +110,7 @@ export class Lifecycle implements AsyncDisposable {
     })
     this.#health = new Health({
       clock: host.clock,
-      isShuttingDown: () => this.#signals.get('ShutdownInitiated')?.signal.aborted ?? false,
+      isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,
       onFirstReady: () => this.send({ type: 'readyz.passed' }),
       onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
@@ -112,7 +118,7 @@ export class Lifecycle implements AsyncDisposable {
       ...(options.health && { paths: options.health }),
     })
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
-    for (const sink of [this.#latch, this.#report.fold, this.#toLog, this.#observe]) recorder.addSink(sink)
+    for (const sink of [this.#latch, this.#report.fold, this.#log.write, this.#observe]) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
 
@@ -126,7 +132,7 @@ export class Lifecycle implements AsyncDisposable {
     return this.#ended.promise
   }
 
-  get exitCode(): number {
+  get exitCode(): ExitCode {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
   }
 
@@ -141,7 +147,7 @@ export class Lifecycle implements AsyncDisposable {
     if (!known.includes(name)) {
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
     }
-    return this.#controller(name).signal
+    return this.#signals.signal(name)
   }
 
   /** Adds a check to `/readyz` only. Errors as {@link Health}. */
@@ -166,8 +172,8 @@ export class Lifecycle implements AsyncDisposable {
    * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
    */
   addPostStartHook(name: string, run: UserCode): Disposable {
-    if (this.options.disabledPostStartHooks.has(name)) return { [Symbol.dispose]: () => {} }
-    const hook = this.#registrations.addPostStartHook(name, run)
+    const hook = this.#registrations.addPostStartHook(name, run, this.options.disabledPostStartHooks)
+    if (!hook) return { [Symbol.dispose]: () => {} }
     try {
       const check = this.#health.addPostStartHookCheck(name, () => this.#finishedHooks.has(name))
       return disposeAll(hook, check)
@@ -225,17 +231,13 @@ export class Lifecycle implements AsyncDisposable {
   // --- start and stop ---------------------------------------------------------------------------------------------------
 
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
-  begin(): ActorRefFrom<LifecycleMachine> {
-    if (this.#actor) return this.#actor
+  begin(): void {
+    if (this.#actor) return
     const registrations = this.#registrations
-    registrations.checkReferences()
-    const machine = composeLifecycle({
-      mode: this.options.whileDraining,
-      postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
-      muxSignals: registrations.muxSignals.entries().map(([name]) => name),
-      userPhases: registrations.plannedPhases(),
-    })
-    const actor = createActor(provideEffects(machine, this.#world()), {
+    this.#health.install()
+    registrations.phases.close()
+    registrations.muxSignals.close()
+    const actor = createActor(provideEffects(this.#compose(), this.#world()), {
       clock: this.host.clock,
       input: {
         profiles: this.options.profiles,
@@ -245,13 +247,9 @@ export class Lifecycle implements AsyncDisposable {
         destroyFunctions: registrations.plannedDestroyFunctions(),
       },
     })
-    this.#health.install()
-    registrations.phases.close()
-    registrations.muxSignals.close()
     this.#actor = actor
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
-    return actor
   }
 
   /**
@@ -264,10 +262,10 @@ export class Lifecycle implements AsyncDisposable {
       this.#started = true
       // Handled here as well: a life that fails to start while nobody awaits start() must not be an unhandled rejection.
       this.#served.promise.catch(() => {})
-      const actor = this.begin()
-      await this.#openLog()
+      this.begin()
+      await this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
       for (const [name, complete] of this.#registrations.muxSignals.entries()) this.#awaitMux(name, complete)
-      actor.send({ type: 'start' })
+      this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })
     }
     await this.#served.promise
   }
@@ -325,19 +323,33 @@ export class Lifecycle implements AsyncDisposable {
   }
 
   flushLogs(): Promise<void> {
-    return this.#logger ? flushLogger(this.#logger) : Promise.resolve()
+    return this.#log.flush()
   }
 
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve. */
   flushLogsNow(): void {
-    if (this.#logger) this.#logger.flushSync?.(this.options.reservesMs.flush)
+    this.#log.flushNow(this.options.reservesMs.flush)
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
 
-  #started = false
-  readonly #addresses: BoundAddress[] = []
-  readonly #finishedHooks = new Set<string>()
+  /** What is registered may not fit together; such a life cannot start, but it ends like every other, so that what it owns is destroyed. */
+  #compose(): LifecycleMachine {
+    const registrations = this.#registrations
+    const mode = this.options.whileDraining
+    try {
+      registrations.checkReferences()
+      return composeLifecycle({
+        mode,
+        postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
+        muxSignals: registrations.muxSignals.entries().map(([name]) => name),
+        userPhases: registrations.plannedPhases(),
+      })
+    } catch (error) {
+      this.#startError = error
+      return composeLifecycle({ mode })
+    }
+  }
 
   #world(): Parameters<typeof provideEffects>[1] {
     return {
@@ -353,14 +365,14 @@ export class Lifecycle implements AsyncDisposable {
       audit: this.options.audit,
       hook: (kind, name) => this.#registrations.find(kind, name),
       listenerDied: (address, error) =>
-        error
-          ? this.send({ type: 'listener.died', address, error: errorRecord(error) })
-          : this.requestStop({ kind: 'server-closed' }),
+        error ? this.send({ type: 'listener.died', address, error: errorRecord(error) }) : this.requestStop({ kind: 'server-closed' }),
       flushLogs: () => this.flushLogs(),
       writeReport: () => writeReport(this.options.reportFile, this.report),
-      writeReportNow: () => {
+      writeReportNow: (why) => {
         this.flushLogsNow()
-        writeReportNow(this.options.reportFile, this.report)
+        // The phase that is being cut has not told the root yet.
+        const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
+        writeReportNow(this.options.reportFile, this.#report.build(exitCode))
       },
     }
   }
@@ -385,12 +397,7 @@ export class Lifecycle implements AsyncDisposable {
     }
     if (event.name === 'Serving') this.#registrations.postStartHooks.close()
     if (event.name === 'StopRequested') this.#registrations.preShutdownHooks.close()
-    this.#controller(event.name).abort(new Error(event.name))
-  }
-
-  readonly #toLog = (event: LifecycleEvent): void => {
-    if (this.#writeLog) this.#writeLog(event)
-    else this.#unlogged.push(event)
+    this.#signals.fire(event.name)
   }
 
   readonly #observe = (event: LifecycleEvent): void => this.#events.next(event)
@@ -398,29 +405,7 @@ export class Lifecycle implements AsyncDisposable {
   /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
     const names = failed.map(({ name }) => name).join(',')
-    if (this.#logger) this.#logger.debug({ failed }, `${names} check failed: ${endpoint}`)
-  }
-
-  /** Events from before the logger was there are written first. */
-  async #openLog(): Promise<void> {
-    try {
-      this.#logger = await this.#parts.openLogger()
-    } catch (error) {
-      this.#logger = false
-      this.record({ type: 'error', where: 'logger', error: errorRecord(error) })
-    }
-    const write = this.#logger ? logEvents(this.#logger, this.options) : () => {}
-    for (const event of this.#unlogged.splice(0)) write(event)
-    this.#writeLog = write
-  }
-
-  #controller(name: string): AbortController {
-    let controller = this.#signals.get(name)
-    if (!controller) {
-      controller = new AbortController()
-      this.#signals.set(name, controller)
-    }
-    return controller
+    this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
   }
 
   #signalNames(): string[] {
@@ -440,7 +425,9 @@ export class Lifecycle implements AsyncDisposable {
       else complete.addEventListener('abort', fire, { once: true })
       return
     }
-    Promise.resolve(complete).then(fire, (error: unknown) => this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) }))
+    Promise.resolve(complete).then(fire, (error: unknown) =>
+      this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) }),
+    )
   }
 
   #end(): void {
@@ -454,7 +441,12 @@ export class Lifecycle implements AsyncDisposable {
   #whyNotServed(report: Report): QuiesceError {
     const { reason } = report
     if (reason?.kind === 'start-failed') {
-      return new QuiesceError('ERR_START', `could not start: ${reason.phase}: ${reason.error.message}`, { phase: reason.phase, report }, this.#startError)
+      return new QuiesceError(
+        'ERR_START',
+        `could not start: ${reason.phase}: ${reason.error.message}`,
+        { phase: reason.phase, report },
+        this.#startError,
+      )
     }
     return new QuiesceError('ERR_STOPPED_DURING_START', 'stopped before it served', { reason, report })
   }
@@ -474,23 +466,6 @@ export class Lifecycle implements AsyncDisposable {
     this.#ended.resolve(report)
     this.#events.complete()
   }
-}
-
-interface Deferred<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-  readonly reject: (reason: unknown) => void
-}
-
-/** Promise.withResolvers, which Node 20 does not have. */
-function deferred<T>(): Deferred<T> {
-  let resolve: (value: T) => void = () => {}
-  let reject: (reason: unknown) => void = () => {}
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
 }
 
 const disposeAll = (...disposables: Disposable[]): Disposable => ({

@@ -19,6 +19,8 @@ export interface OptionRow {
   /** What `quiesce serve` uses instead: upstream's flags have defaults of their own. */
   readonly cliDefault?: string
   readonly meaning: string
+  /** The same for a flag that is only on or off. */
+  readonly cliMeaning?: string
   /** Upstream's name: a flag, a Config field or a server field. */
   readonly upstream?: string
   /** Upstream's text for a negative value. @see kubernetes/apiserver pkg/server/options/server_run_options.go Validate */
@@ -124,6 +126,7 @@ export const OPTION_TABLE = {
     flag: 'shutdown-send-retry-after',
     default: 'refuse',
     meaning: 'New requests while draining: refuse closes the listener, retry-after answers 429 until all are drained',
+    cliMeaning: 'Answer new requests with 429 while draining, and close the listener only when all are drained',
     upstream: '--shutdown-send-retry-after',
   },
   watchGrace: {
@@ -211,7 +214,7 @@ export const OPTION_TABLE = {
     ...value('{ port, host? } with a port from 0 to 65535', (given) => isRecord(given) && !('path' in given) && isListener(given)),
     flag: 'admin-address',
     allowedAsText: 'HOST:PORT with a port from 0 to 65535',
-    default: 'none; its host is 127.0.0.1 when not given',
+    default: 'none',
     meaning: 'Second listener for health, outside the drain, closed last',
   },
   audit: {

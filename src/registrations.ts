@@ -71,8 +71,10 @@ export class Registrations {
     this.#changed = changed
   }
 
-  addPostStartHook(name: string, run: UserCode): Disposable {
-    return this.postStartHooks.add(name, checkedFunction('hook func', name, run))
+  /** undefined: the hook is disabled, which is no error, but is told only after what is wrong with it. */
+  addPostStartHook(name: string, run: UserCode, disabled: ReadonlySet<string>): Disposable | undefined {
+    const checked = checkedFunction('hook func', name, run)
+    return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
   }
 
   addPreShutdownHook(name: string, run: UserCode, options: PreShutdownHookOptions = {}): Disposable {
@@ -106,7 +108,11 @@ export class Registrations {
       const unknown = after.find((other) => !this.preShutdownHooks.has(other))
       if (unknown === undefined) continue
       const known = this.preShutdownHooks.entries().map(([other]) => other)
-      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `pre-shutdown hook ${show(name)}: after names ${show(unknown)}, known hooks: ${known.join(', ')}`, { name, unknown })
+      throw new QuiesceError(
+        'ERR_UNKNOWN_REFERENCE',
+        `pre-shutdown hook ${show(name)}: after names ${show(unknown)}, known hooks: ${known.join(', ')}`,
+        { name, unknown },
+      )
     }
   }
 
@@ -148,7 +154,8 @@ export class Registrations {
 function checkedFunction(what: string, name: string, run: unknown): (context: UserCodeContext) => unknown {
   // Upstream names the missing name first; the registry does that for a name alone.
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
-  if (typeof run !== 'function') throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
+  if (typeof run !== 'function')
+    throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
   return run as (context: UserCodeContext) => unknown
 }
 

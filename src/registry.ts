@@ -23,7 +23,8 @@ export class Registry<T> {
     checkName(name)
     if (this.#closed) throw new QuiesceError('ERR_TOO_LATE', this.#texts.tooLate(name), { name })
     const first = this.#entries.get(name)
-    if (first) throw new QuiesceError('ERR_DUPLICATE', this.#texts.duplicate(name, first.registeredAt), { name, registeredAt: first.registeredAt })
+    if (first)
+      throw new QuiesceError('ERR_DUPLICATE', this.#texts.duplicate(name, first.registeredAt), { name, registeredAt: first.registeredAt })
     const entry = { value, registeredAt: new Error('first registration').stack ?? '' }
     this.#entries.set(name, entry)
     this.#changed()
@@ -67,6 +68,10 @@ function checkName(name: unknown): void {
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (typeof name !== 'string' || name.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f]/.test(name)) {
-    throw new QuiesceError('ERR_NAME_MISSING', `name: got ${show(name)}, allowed: text of 1 to ${NAME_LENGTH_MAX} characters without control characters`, { name })
+    throw new QuiesceError(
+      'ERR_NAME_MISSING',
+      `name: got ${show(name)}, allowed: text of 1 to ${NAME_LENGTH_MAX} characters without control characters`,
+      { name },
+    )
   }
 }

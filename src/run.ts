@@ -14,7 +14,10 @@ const EXIT_GRACE_MS = 1_000
  */
 export async function runLifecycle(life: Lifecycle): Promise<Report> {
   if (!isMainThread) {
-    throw new QuiesceError('ERR_WORKER_THREAD', 'run() owns the process and works in the main thread only; use start() and stop() in a worker')
+    throw new QuiesceError(
+      'ERR_WORKER_THREAD',
+      'run() owns the process and works in the main thread only; use start() and stop() in a worker',
+    )
   }
   life.begin()
   const owned = [ownSignals(life), ownCrashes(life), ownIpc(life), ownAbortSignal(life)]
@@ -48,7 +51,11 @@ function ownCrashes(life: Lifecycle): Disposable {
     process.on(event, onCrash)
     return () => process.off(event, onCrash)
   })
-  return { [Symbol.dispose]: () => owned.forEach((disown) => disown()) }
+  return {
+    [Symbol.dispose]: () => {
+      for (const disown of owned) disown()
+    },
+  }
 }
 
 /** Process managers on Windows, and PM2 with `shutdown_with_message`, have no SIGTERM to send. */
@@ -83,7 +90,9 @@ function endProcess(life: Lifecycle, { exitCode }: Report, isForced: boolean): v
   if (life.options.exit === 'natural') return
   const timer = clock.setTimeout(() => {
     const resources = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout')
-    process.stderr.write(`quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${resources.join(', ') || 'a timer'}; exiting\n`)
+    process.stderr.write(
+      `quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${resources.join(', ') || 'a timer'}; exiting\n`,
+    )
     process.exit(process.exitCode as number)
   }, EXIT_GRACE_MS)
   // The only timer that must not keep the process alive: it is there to end it.

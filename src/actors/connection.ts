@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
 import type { Exchange } from './exchange.ts'
+import { ExchangeList } from './exchange-list.ts'
 
 /** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
 const CONNECTION: unique symbol = Symbol('quiesce.connection')
@@ -20,8 +21,7 @@ export class Connection {
   readonly socket: Socket
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
-  oldest: Exchange | undefined = undefined
-  newest: Exchange | undefined = undefined
+  readonly outstanding = new ExchangeList()
   /** Whether it ever had a request. */
   isUsed = false
   /** Its client has been told, in the head of a response, that the connection closes: no later request is looked at. */
@@ -46,7 +46,7 @@ export class Connection {
   }
 
   get isIdle(): boolean {
-    return this.newest === undefined
+    return this.outstanding.newest === undefined
   }
 
   /**
@@ -74,22 +74,8 @@ export class Connection {
   }
 
   add(exchange: Exchange): void {
-    const { newest } = this
     this.isUsed = true
-    exchange.older = newest
-    if (newest) newest.newer = exchange
-    else this.oldest = exchange
-    this.newest = exchange
-  }
-
-  remove(exchange: Exchange): void {
-    const { older, newer } = exchange
-    if (older) older.newer = newer
-    else this.oldest = newer
-    if (newer) newer.older = older
-    else this.newest = older
-    exchange.older = undefined
-    exchange.newer = undefined
+    this.outstanding.add(exchange)
   }
 
   /**
@@ -108,7 +94,7 @@ export class Connection {
   linger(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    const request = this.newest?.request
+    const request = this.outstanding.newest?.request
     if (request && !request.complete && !this.socket.readableEnded) {
       const endOurSide = (): void => this.#endOurSide()
       request.once('end', endOurSide)
@@ -133,7 +119,8 @@ export class Connection {
     const { remoteAddress = 'unknown', remotePort, remoteFamily } = this.socket
     const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
     const address = remotePort === undefined ? host : `${host}:${remotePort}`
-    return { name: this.oldest ? `${address} ${this.oldest.name}` : address, ageMs: now - this.openedAt }
+    const { oldest } = this.outstanding
+    return { name: oldest ? `${address} ${oldest.name}` : address, ageMs: now - this.openedAt }
   }
 
   #endOurSide(): void {
@@ -158,7 +145,8 @@ export class Connection {
   /** A response that waits behind another one is never closed by node when its socket is: its exchange ends here. */
   closed(): void {
     this.#clearBound()
-    for (let exchange = this.oldest; exchange; exchange = this.oldest) exchange.end()
+    const { outstanding } = this
+    while (outstanding.oldest) outstanding.oldest.end()
     this.#onClosed(this)
   }
 }

@@ -35,9 +35,7 @@ export class Connections {
 
   /** The outstanding exchanges of all connections. */
   *exchanges(): Generator<Exchange> {
-    for (const connection of this.#all) {
-      for (let exchange = connection.oldest; exchange; exchange = exchange.newer) yield exchange
-    }
+    for (const { outstanding } of this.#all) yield* outstanding
   }
 
   /** The connection of a socket, tracked from now on if it was not yet. */

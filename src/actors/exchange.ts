@@ -49,7 +49,7 @@ export class Exchange {
   bytesWrittenBefore = 0
   /** Promises returned by its handlers that have not settled. */
   handlersRunning = 0
-  /** Neighbours among the connection's outstanding exchanges, in order of arrival. */
+  /** Neighbours in the list that it is in. */
   older: Exchange | undefined = undefined
   newer: Exchange | undefined = undefined
   #ending: AbortController | undefined = undefined
@@ -106,7 +106,7 @@ export class Exchange {
   end(): void {
     if (this.isOver) return
     this.isOver = true
-    this.connection.remove(this)
+    this.connection.outstanding.remove(this)
     this.#accounts.over(this)
   }
 

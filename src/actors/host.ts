@@ -16,6 +16,8 @@ export type HostProcess = Pick<
   'on' | 'off' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
 > & {
   readonly stderr: { write(text: string): unknown }
-  exitCode?: NodeJS.Process['exitCode']; send?: ((message: unknown) => boolean) | undefined }
+  exitCode?: NodeJS.Process['exitCode']
+  send?: ((message: unknown) => boolean) | undefined
+}
 
 export const systemHost: Host = { clock: systemClock, random: Math.random, process }

@@ -126,7 +126,12 @@ export class Listener {
 
 function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {
   const where = target === undefined ? 'the attached server' : 'path' in target ? target.path : `${target.host ?? '*'}:${target.port}`
-  return new QuiesceError('ERR_LISTEN', `failed to create listener: failed to listen on ${where}: ${cause.message}`, { address: where }, cause)
+  return new QuiesceError(
+    'ERR_LISTEN',
+    `failed to create listener: failed to listen on ${where}: ${cause.message}`,
+    { address: where },
+    cause,
+  )
 }
 
 function boundAddress(server: Server): BoundAddress {

@@ -1,5 +1,6 @@
 import type { Straggler } from '../events.ts'
 import type { Exchange } from './exchange.ts'
+import { ExchangeList } from './exchange-list.ts'
 
 /**
  * Handlers whose promise has not settled. They may outlive their response, when the client left or somebody else answered,
@@ -8,7 +9,7 @@ import type { Exchange } from './exchange.ts'
 export class RunningHandlers {
   #count = 0
   /** Only those whose response is gone: the others are found on their connections. */
-  readonly #orphans = new Set<Exchange>()
+  readonly #orphans = new ExchangeList()
   readonly #whenNone = new Set<() => void>()
 
   /** @param threw told when the promise rejects */
@@ -22,10 +23,8 @@ export class RunningHandlers {
     }
     this.#count--
     exchange.handlersRunning--
-    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.delete(exchange)
-    if (this.#count > 0) return
-    for (const resolve of this.#whenNone) resolve()
-    this.#whenNone.clear()
+    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.remove(exchange)
+    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
   }
 
   responseGone(exchange: Exchange): void {
@@ -36,6 +35,11 @@ export class RunningHandlers {
   none(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  #tellNone(): void {
+    for (const resolve of this.#whenNone) resolve()
+    this.#whenNone.clear()
   }
 
   /** @param outstanding the exchanges that are not over */

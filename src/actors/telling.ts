@@ -68,7 +68,7 @@ export class Telling {
   }
 
   #tells(exchange: Exchange, connection: Connection): boolean {
-    if (connection.newest !== exchange) return false
+    if (connection.outstanding.newest !== exchange) return false
     if (exchange.mustTell) return true
     const { probability } = this
     return probability > 0 && (connection.isOverdue || this.#random() < probability)

@@ -27,7 +27,13 @@ type LogLevel = (typeof LOG_LEVELS)[number]
 
 const CLI_FLAGS: readonly Flag[] = [
   { name: 'log-level', kind: 'choice', allowed: LOG_LEVELS.join(', '), default: 'info', meaning: 'What is logged' },
-  { name: 'pretty', kind: 'switch', allowed: 'true, false', default: 'on a terminal', meaning: 'Log for people and print a timeline at the end' },
+  {
+    name: 'pretty',
+    kind: 'switch',
+    allowed: 'true, false',
+    default: 'on a terminal',
+    meaning: 'Log for people and print a timeline at the end',
+  },
   { name: 'config', kind: 'text', allowed: 'a JSON or YAML file', default: 'none', meaning: 'File of these settings, by the same names' },
 ]
 
@@ -36,7 +42,7 @@ export const SERVE_FLAGS: readonly Flag[] = [
   ...OPTION_NAMES.flatMap((option): Flag[] => {
     const row = optionRow(option)
     if (row.flag === undefined) return []
-    const { flag: name, kind, meaning, cliDefault } = row
+    const { flag: name, kind, cliDefault, cliMeaning: meaning = row.meaning } = row
     const allowed = kind === 'switch' ? 'true, false' : (row.allowedAsText ?? row.allowed)
     return [{ name, kind, allowed, default: cliDefault ?? (kind === 'switch' ? 'false' : row.default), meaning, option }]
   }),
@@ -45,12 +51,15 @@ export const SERVE_FLAGS: readonly Flag[] = [
 
 const FLAG_NAMES = SERVE_FLAGS.map(({ name }) => name)
 
+/** The flag of an option that somebody called by its name in code. */
+const flagOf = (option: string): string | undefined => SERVE_FLAGS.find((flag) => flag.option === option)?.name
+
 export const envName = (flag: string): string => `QUIESCE_${flag.toUpperCase().replaceAll('-', '_')}`
 
 /** Something that was set, and where. */
 interface Setting {
   readonly given: unknown
-  /** `--port`, `QUIESCE_PORT` or `FILE: port`. */
+  /** `--port`, `QUIESCE_PORT` or `port in FILE`. */
   readonly label: string
 }
 
@@ -94,18 +103,36 @@ class SettingsReader {
       args: [...args],
       strict: false,
       tokens: true,
-      options: Object.fromEntries(SERVE_FLAGS.map(({ name, kind }) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }])),
+      options: Object.fromEntries(
+        SERVE_FLAGS.map(({ name, kind }) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),
+      ),
     })
+    // A value that is a flag was meant as one: `--bind-address --port 80`.
+    const swallowed = tokens.find((token) => token.kind === 'option' && !token.inlineValue && token.value?.startsWith('--'))
+    if (swallowed) {
+      this.#noValue(args[swallowed.index] as string)
+      return this.fromArgs(args.toSpliced(swallowed.index, 1))
+    }
+    let unknownAt = Number.NaN
     for (const token of tokens) {
-      if (token.kind === 'positional') this.problems.push(`${show(token.value)}: unexpected argument, allowed: flags`)
+      // What follows an unknown flag was meant as its value.
+      if (token.kind === 'positional' && token.index !== unknownAt + 1) {
+        this.problems.push(`${show(token.value)}: unexpected argument, see quiesce serve --help`)
+      }
       if (token.kind !== 'option') continue
-      const flag = SERVE_FLAGS.find(({ name }) => name === token.name)
-      // A value that is a flag was meant as one: `--bind-address --port 80`.
-      const value = !token.inlineValue && token.value?.startsWith('--') ? undefined : token.value
-      if (!flag) this.#unknown(token.rawName, 'flag', token.rawName.startsWith('--') ? FLAG_NAMES.map((name) => `--${name}`) : [])
-      else if (flag.kind === 'switch') settings.set(flag.name, { given: value ?? true, label: token.rawName })
-      else if (value === undefined) this.problems.push(`${token.rawName}: got no value, allowed: ${flag.allowed}`)
-      else settings.set(flag.name, { given: value, label: token.rawName })
+      const { rawName: label, value } = token
+      const flag = SERVE_FLAGS.find(({ name }) => `--${name}` === label)
+      if (!flag) {
+        this.#unknown(
+          label,
+          'flag',
+          label,
+          FLAG_NAMES.map((name) => `--${name}`),
+        )
+        unknownAt = token.index
+      } else if (flag.kind === 'switch') settings.set(flag.name, { given: value ?? true, label })
+      else if (value === undefined) this.#noValue(label)
+      else settings.set(flag.name, { given: value, label })
     }
     return settings
   }
@@ -115,7 +142,7 @@ class SettingsReader {
     for (const [label, given] of Object.entries(env)) {
       if (!label.startsWith('QUIESCE_') || given === undefined || isServiceLink(label, given)) continue
       const flag = FLAG_NAMES.find((name) => envName(name) === label)
-      if (flag === undefined) this.#unknown(label, 'environment variable', FLAG_NAMES.map(envName))
+      if (flag === undefined) this.#unknown(label, 'environment variable', label, FLAG_NAMES.map(envName))
       else settings.set(flag, { given, label })
     }
     return settings
@@ -136,8 +163,8 @@ class SettingsReader {
     }
     const names = FLAG_NAMES.filter((name) => name !== 'config')
     for (const [name, given] of Object.entries(config)) {
-      if (names.includes(name)) settings.set(name, { given, label: `${path}: ${name}` })
-      else this.#unknown(`${path}: ${name}`, 'key', names, name)
+      if (names.includes(name)) settings.set(name, { given, label: `${name} in ${path}` })
+      else this.#unknown(`${name} in ${path}`, 'key', flagOf(name) ?? name, names)
     }
     return settings
   }
@@ -197,8 +224,13 @@ class SettingsReader {
     this.problems.push(`${label}: got ${show(given)}, allowed: ${allowed}`)
   }
 
-  #unknown(label: string, what: string, known: readonly string[], name = label): void {
-    this.problems.push(`${label}: unknown ${what}${didYouMean(name, known) || ', see quiesce serve --help'}`)
+  #noValue(label: string): void {
+    const flag = SERVE_FLAGS.find(({ name }) => `--${name}` === label)
+    this.problems.push(`${label}: got no value, allowed: ${flag?.allowed}`)
+  }
+
+  #unknown(label: string, what: string, meant: string, known: readonly string[]): void {
+    this.problems.push(`${label}: unknown ${what}${didYouMean(meant, known) || ', see quiesce serve --help'}`)
   }
 }
 
@@ -207,7 +239,9 @@ class SettingsReader {
  * its own pods from starting.
  */
 const isServiceLink = (name: string, value: string): boolean =>
-  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) || /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) || (/_PORT$/.test(name) && /^\w+:\/\//.test(value))
+  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||
+  /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+  (/_PORT$/.test(name) && /^\w+:\/\//.test(value))
 
 /** `HOST:PORT`, with an IPv6 address in brackets. */
 function addressOf(text: unknown): { host: string; port: number } | undefined {

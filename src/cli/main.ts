@@ -7,7 +7,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-const code = await runCli({
+runCli({
   args: process.argv.slice(2),
   env: process.env,
   facts: processFacts(),
@@ -15,5 +15,12 @@ const code = await runCli({
   stdout: process.stdout,
   stderr: process.stderr,
   serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host),
-})
-if (code !== undefined) process.exitCode = code
+}).then(
+  (code) => {
+    if (code !== undefined) process.exitCode = code
+  },
+  (error: unknown) => {
+    process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
+    process.exitCode = 70
+  },
+)

@@ -37,7 +37,9 @@ function parse(line: string): Record<string, unknown> | undefined {
 
 function timeOf(time: unknown): string {
   const date = new Date(Number(time))
-  return Number.isNaN(date.getTime()) ? '--:--:--.---' : `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+  return Number.isNaN(date.getTime())
+    ? '--:--:--.---'
+    : `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }
 
 function stackOf(err: unknown): string {

@@ -1,6 +1,7 @@
 import { createDefaultLogger } from '../actors/log.ts'
 import { createServer } from '../create-server.ts'
-import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS, Registry } from '../example/app.ts'
+import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'
+import { Registry } from '../example/registry.ts'
 import { renderReport } from '../render-report.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import type { ServeSettings } from './flags.ts'

@@ -1,5 +1,5 @@
 import { raise } from 'xstate'
-import { say, type StateConfig } from './region.ts'
+import { type StateConfig, say } from './region.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from './signals.ts'
 
 /**

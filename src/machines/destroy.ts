@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate'
 import type { ErrorRecord } from '../events.ts'
-import { hookMachine, type HookPlan } from './hook.ts'
+import { type HookPlan, hookMachine } from './hook.ts'
 import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 import { aggregate } from './pre-shutdown-hooks.ts'
 
@@ -73,7 +73,10 @@ export const destroyMachine = setup({
       on: {
         cut: {
           target: 'cutting',
-          actions: { type: 'record', params: ({ context }) => ({ type: 'hook.ended', kind: 'destroy', name: current(context).name, outcome: 'cut' }) },
+          actions: {
+            type: 'record',
+            params: ({ context }) => ({ type: 'hook.ended', kind: 'destroy', name: current(context).name, outcome: 'cut' }),
+          },
         },
       },
     },

@@ -34,7 +34,11 @@ export const hookMachine = setup({
       type: 'final',
       output: ({ context }) => ({
         outcome: 'failed',
-        error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: `${context.kind} hook "${context.name}" did not end within ${context.timeoutMs} ms` },
+        error: {
+          name: 'QuiesceError',
+          code: 'ERR_TIMEOUT',
+          message: `${context.kind} hook "${context.name}" did not end within ${context.timeoutMs} ms`,
+        },
       }),
     },
     ...FAILED_STATE,

@@ -3,12 +3,12 @@ import { budgetRegion } from './budget.ts'
 import type { HookPlan } from './hook.ts'
 import { postStartHooksRegion } from './post-start-hooks.ts'
 import { findCycle } from './pre-shutdown-hooks.ts'
-import { phaseRegion, say, type StateConfig, stateKey } from './region.ts'
+import { phaseRegion, type StateConfig, say, stateKey } from './region.ts'
 import { CUT_SIGNALS } from './signals.ts'
 import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
 import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
 import { vocabulary } from './vocabulary.ts'
-import { type Mode, type PhaseRow, type Wiring, WIRING } from './wiring.ts'
+import { type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
  * The root machine: a whole life, composed from the wiring table. `running` holds one region per row and the regions of
@@ -40,7 +40,13 @@ export function effectiveWiring({ mode, muxSignals = [], userPhases = [], wiring
 }
 
 /** Regions of the root that are no phases. */
-const OTHER_REGIONS = { start: startRegion, stop: stopRegion, 'second-signal': secondSignalRegion, crash: crashRegion, budget: budgetRegion }
+const OTHER_REGIONS = {
+  start: startRegion,
+  stop: stopRegion,
+  'second-signal': secondSignalRegion,
+  crash: crashRegion,
+  budget: budgetRegion,
+}
 const ROOT = 'lifecycle'
 
 /** Signals that come from outside the rows. */
@@ -51,10 +57,13 @@ const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === '
 function checkWiring(rows: Wiring): void {
   const firedBy = new Map<string, string>()
   for (const [phase, { after, fires }] of Object.entries(rows)) {
-    if (phase === ROOT || Object.hasOwn(OTHER_REGIONS, phase)) throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" exists already`, { phase })
-    if (after.length === 0) throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, { phase })
+    if (phase === ROOT || Object.hasOwn(OTHER_REGIONS, phase))
+      throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" exists already`, { phase })
+    if (after.length === 0)
+      throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, { phase })
     const other = firedBy.get(fires) ?? (isOfTheRoot(fires) ? 'the root machine' : undefined)
-    if (other !== undefined) throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" fires ${fires}, which ${other} fires already`, { phase, fires })
+    if (other !== undefined)
+      throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" fires ${fires}, which ${other} fires already`, { phase, fires })
     firedBy.set(fires, phase)
   }
   const after = new Map<string, string[]>()
@@ -78,7 +87,9 @@ export function composeLifecycle(composition: Composition) {
   const regions = Object.fromEntries(
     Object.entries(rows).map(([phase, row]) => [
       stateKey(phase),
-      row.workKind === 'regions' ? postStartHooksRegion(phase, row, composition.mode, composition.postStartHooks ?? []) : phaseRegion(phase, row),
+      row.workKind === 'regions'
+        ? postStartHooksRegion(phase, row, composition.mode, composition.postStartHooks ?? [])
+        : phaseRegion(phase, row),
     ]),
   )
   const forced = (exitCode: 1 | 5, why: 'second-signal' | 'second-crash' | 'deadline') => ({

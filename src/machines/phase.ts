@@ -23,7 +23,9 @@ export interface CutEvent {
 }
 
 /** What a machine says; the one who writes it down adds the times, because machines have no clock. */
-export type MachineFact = Exclude<LifecycleFact, { type: 'hook.ended' }> | Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'>
+export type MachineFact =
+  | Exclude<LifecycleFact, { type: 'hook.ended' }>
+  | Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'>
 
 /** Default implementation of the `record` action: nothing. `provide({ actions: { record } })` makes it speak. */
 export const record = (_: unknown, _fact: MachineFact): void => {}
@@ -36,17 +38,24 @@ export const CUT_BY_OWN_LIMIT: PhaseOutput = { outcome: 'cut', exitCode: 0 }
 export const CUT_STATE = {
   cut: {
     type: 'final',
-    output: ({ event }: { event: unknown }): PhaseOutput => ({ outcome: 'cut', ...(carriesError(event) && { error: errorRecord(event.error) }) }),
+    output: ({ event }: { event: unknown }): PhaseOutput => ({
+      outcome: 'cut',
+      ...(carriesError(event) && { error: errorRecord(event.error) }),
+    }),
   },
 } as const
 export const FAILED_STATE = {
   failed: {
     type: 'final',
-    output: ({ event }: { event: unknown }): PhaseOutput => ({ outcome: 'failed', error: errorRecord((event as { error?: unknown }).error) }),
+    output: ({ event }: { event: unknown }): PhaseOutput => ({
+      outcome: 'failed',
+      error: errorRecord((event as { error?: unknown }).error),
+    }),
   },
 } as const
 
-const carriesError = (event: unknown): event is { readonly error: unknown } => typeof event === 'object' && event !== null && 'error' in event
+const carriesError = (event: unknown): event is { readonly error: unknown } =>
+  typeof event === 'object' && event !== null && 'error' in event
 
 /** The machine's output is the output of the final state it ended in. */
 export const outputOfFinalState = ({ event }: { event: unknown }): PhaseOutput => (event as { output: PhaseOutput }).output

@@ -1,7 +1,7 @@
 import { raise } from 'xstate'
 import { errorRecord } from '../events.ts'
 import type { HookPlan } from './hook.ts'
-import { gate, say, type StateConfig, stateKey, withEvents } from './region.ts'
+import { gate, type StateConfig, say, stateKey, withEvents } from './region.ts'
 import type { Outcome } from './signals.ts'
 import type { Mode, PhaseRow } from './wiring.ts'
 
@@ -16,7 +16,12 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
   const end = (state: string, outcome: Outcome) => ({
     target: `#${phase}.${state}`,
     actions: [
-      say(({ context: { hookFailure: error } }) => ({ type: 'phase.ended', phase, outcome, ...(outcome === 'failed' && error && { error }) })),
+      say(({ context: { hookFailure: error } }) => ({
+        type: 'phase.ended',
+        phase,
+        outcome,
+        ...(outcome === 'failed' && error && { error }),
+      })),
       ...(outcome === 'ok' ? [say({ type: 'signal', name: row.fires, outcome })] : []),
     ],
   })
@@ -66,11 +71,17 @@ function hookRegion(hook: HookPlan, until: string): StateConfig {
               { type: 'worsen', params: { exitCode: 4 } },
               { type: 'noteHookFailure', params: ({ event }: { event: { error: unknown } }) => ({ error: errorRecord(event.error) }) },
               say(({ event }) => ({ ...ended, outcome: 'failed', error: errorRecord(event.error) })),
-              raise((({ event }: { event: { error: unknown } }) => ({ type: 'PostStartHookFailed', hook: hook.name, error: errorRecord(event.error) })) as never),
+              raise((({ event }: { event: { error: unknown } }) => ({
+                type: 'PostStartHookFailed',
+                hook: hook.name,
+                error: errorRecord(event.error),
+              })) as never),
             ],
           },
         },
-        on: { [until]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raise({ type: 'PostStartHooksAborted' } as never)] } },
+        on: {
+          [until]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raise({ type: 'PostStartHooksAborted' } as never)] },
+        },
       },
       done: { type: 'final' },
       failed: { type: 'final' },

@@ -1,6 +1,6 @@
 import { enqueueActions, setup } from 'xstate'
 import type { ErrorRecord, LifecycleFact } from '../events.ts'
-import { hookMachine, type HookPlan } from './hook.ts'
+import { type HookPlan, hookMachine } from './hook.ts'
 import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
 /**
@@ -27,7 +27,10 @@ export function predecessors(hooks: readonly HookOrder[]): Map<string, readonly 
   const result = new Map<string, readonly string[]>()
   for (const { name, after } of hooks) {
     if (after) {
-      result.set(name, after.filter((other) => known.has(other)))
+      result.set(
+        name,
+        after.filter((other) => known.has(other)),
+      )
     } else {
       result.set(name, previous === undefined ? [] : [previous])
       previous = name
@@ -90,7 +93,8 @@ export const preShutdownHooksMachine = setup({
     record,
     startReady: enqueueActions(({ context, enqueue }) => {
       const ready = context.hooks.filter(
-        ({ name, after }) => !context.running.includes(name) && !context.ended.includes(name) && after.every((other) => context.ended.includes(other)),
+        ({ name, after }) =>
+          !context.running.includes(name) && !context.ended.includes(name) && after.every((other) => context.ended.includes(other)),
       )
       enqueue.assign({ running: [...context.running, ...ready.map((hook) => hook.name)] })
       for (const hook of ready) {

@@ -117,7 +117,10 @@ function working(phase: string, row: PhaseRow, work: string, end: RegionEnds): S
   const input = WORK_INPUT[work]
   const id = stateKey(phase)
   const onCut = row.workKind === 'machine' ? { actions: sendTo(id, { type: 'cut' }) } : end.fired(fixed('cut'))
-  const timedOut: PhaseOutput = { outcome: 'failed', error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: `${phase} did not end within its bound` } }
+  const timedOut: PhaseOutput = {
+    outcome: 'failed',
+    error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: `${phase} did not end within its bound` },
+  }
   return {
     entry: say({ type: 'phase.started', phase }),
     invoke: {
@@ -133,5 +136,9 @@ function working(phase: string, row: PhaseRow, work: string, end: RegionEnds): S
   }
 }
 
-const onEach = (signals: readonly string[], transition: StateConfig): StateConfig => Object.fromEntries(signals.map((signal) => [signal, transition]))
-export const withEvents = (state: StateConfig, events: StateConfig): StateConfig => ({ ...state, on: { ...(state.on as StateConfig | undefined), ...events } })
+const onEach = (signals: readonly string[], transition: StateConfig): StateConfig =>
+  Object.fromEntries(signals.map((signal) => [signal, transition]))
+export const withEvents = (state: StateConfig, events: StateConfig): StateConfig => ({
+  ...state,
+  on: { ...(state.on as StateConfig | undefined), ...events },
+})

@@ -1,8 +1,8 @@
 import { raise } from 'xstate'
-import type { ErrorRecord, StopReason } from '../events.ts'
 import type { StopProfiles } from '../budget.ts'
+import type { ErrorRecord, StopReason } from '../events.ts'
+import { type StateConfig, say } from './region.ts'
 import type { LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
-import { say, type StateConfig } from './region.ts'
 
 /**
  * Everything that asks for the end. The first asker wins and its reason stands in the report; later ones change nothing,
@@ -65,9 +65,21 @@ export const startRegion: StateConfig = {
     idle: {
       on: {
         start: { target: 'started', actions: [say({ type: 'signal', name: 'Start', outcome: 'ok' }), raise({ type: 'Start' } as never)] },
+        'start.refused': {
+          target: 'refused',
+          actions: [
+            { type: 'worsen', params: { exitCode: 3 } },
+            raise((({ event }: { event: { error: ErrorRecord } }) => ({
+              type: 'StartFailed',
+              phase: 'start',
+              error: event.error,
+            })) as never),
+          ],
+        },
         StopRequested: 'skipped',
       },
     },
+    refused: { type: 'final' },
     started: { type: 'final' },
     skipped: { type: 'final' },
   },

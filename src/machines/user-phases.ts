@@ -32,10 +32,21 @@ export function addUserPhases(wiring: Wiring, phases: readonly UserPhase[]): Wir
   const rows = new Map(Object.entries(wiring))
   for (const { name, timeoutMs } of phases) {
     if (rows.has(name)) throw new QuiesceError('ERR_DUPLICATE', `phase "${name}" exists already`, { phase: name })
-    rows.set(name, { lane: 'stop', after: [], fires: userSignal(name), work: 'userPhase', workKind: 'effect', input: { kind: 'phase', name, timeoutMs } })
+    rows.set(name, {
+      lane: 'stop',
+      after: [],
+      fires: userSignal(name),
+      work: 'userPhase',
+      workKind: 'effect',
+      input: { kind: 'phase', name, timeoutMs },
+    })
   }
   for (const { name, after, before } of phases) {
-    waitFor(rows, name, after.map((other) => rows.get(other)?.fires ?? other))
+    waitFor(
+      rows,
+      name,
+      after.map((other) => rows.get(other)?.fires ?? other),
+    )
     for (const other of before) {
       if (!rows.has(other)) throw unknown(name, other, [...rows.keys()])
       waitFor(rows, other, [userSignal(name)])
@@ -64,7 +75,12 @@ export function placeUserPhases(wiring: Wiring, phases: readonly UserPhase[]): W
     else if (waitersOf(row.fires, rows).length === 0) waitFor(rows, 'report', [row.fires])
   }
   for (const { name } of phases) {
-    if (lanes.get(name) === 'stop') rows.set(name, { ...(rows.get(name) as PhaseRow), onFailure: 'record', cut: cutSignal(BUDGET_INSTANTS[cutIndex(name, rows)] ?? 'flush') })
+    if (lanes.get(name) === 'stop')
+      rows.set(name, {
+        ...(rows.get(name) as PhaseRow),
+        onFailure: 'record',
+        cut: cutSignal(BUDGET_INSTANTS[cutIndex(name, rows)] ?? 'flush'),
+      })
   }
   return Object.fromEntries(rows)
 }
@@ -83,14 +99,19 @@ function laneOf({ name, before }: UserPhase, wiring: Wiring, phases: readonly Us
   }
   const [lane, ...others] = new Set([name, ...before].flatMap(lanesOf))
   if (lane !== undefined && others.length === 0) return lane
-  throw new QuiesceError('ERR_OPTION_INVALID', `phase "${name}": after and before must name phases or signals of one lane, start or stop`, { phase: name })
+  throw new QuiesceError('ERR_OPTION_INVALID', `phase "${name}": after and before must name phases or signals of one lane, start or stop`, {
+    phase: name,
+  })
 }
 
 /** A user's phase is cut one instant before the earliest of those that wait for it, so that their time stays theirs. */
 const cutIndex = (name: string, rows: ReadonlyMap<string, PhaseRow>): number => Math.max(0, earliestWaiter(name, rows) - 1)
 
 const earliestWaiter = (name: string, rows: ReadonlyMap<string, PhaseRow>): number =>
-  Math.min(BUDGET_INSTANTS.indexOf('forced'), ...waitersOf((rows.get(name) as PhaseRow).fires, rows).map((waiter) => earliestCut(waiter, rows)))
+  Math.min(
+    BUDGET_INSTANTS.indexOf('forced'),
+    ...waitersOf((rows.get(name) as PhaseRow).fires, rows).map((waiter) => earliestCut(waiter, rows)),
+  )
 
 /** A phase without work takes the earliest cut of those that wait for it. */
 function earliestCut(name: string, rows: ReadonlyMap<string, PhaseRow>): number {

@@ -1,17 +1,17 @@
 import { assign, fromPromise, setup } from 'xstate'
 import type { StopProfile, StopProfiles } from '../budget.ts'
 import type { ErrorRecord, StopReason } from '../events.ts'
-import { BUDGET_INSTANTS, type BudgetInstant, type SignalName } from './signals.ts'
 import { closeConnectionsMachine } from './close-connections.ts'
 import { destroyMachine } from './destroy.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'
 import { handlersMachine } from './handlers.ts'
-import { hookMachine, type HookPlan } from './hook.ts'
+import { type HookPlan, hookMachine } from './hook.ts'
 import { type PhaseOutput, record } from './phase.ts'
 import { type PlannedHook, preShutdownHooksMachine } from './pre-shutdown-hooks.ts'
 import { reportMachine } from './report.ts'
 import { requestDrainMachine } from './request-drain.ts'
 import { shutdownDelayMachine } from './shutdown-delay.ts'
+import { BUDGET_INSTANTS, type BudgetInstant, type SignalName } from './signals.ts'
 import { tellMachine } from './tell.ts'
 import { watchDrainMachine } from './watch-drain.ts'
 
@@ -42,6 +42,8 @@ export interface LifecycleContext extends LifecycleInput {
 /** What the outside may tell a life. */
 export type LifecycleInEvent =
   | { readonly type: 'start' }
+  /** What was registered does not fit together. */
+  | { readonly type: 'start.refused'; readonly error: ErrorRecord }
   | { readonly type: 'stop.requested'; readonly reason: StopReason }
   | { readonly type: 'process.signalled'; readonly signal: string; readonly interactive: boolean }
   | { readonly type: 'process.crashed'; readonly origin: string; readonly error: ErrorRecord }
@@ -73,14 +75,15 @@ const effect = fromPromise<void>(() => Promise.resolve())
 const budgetOf = (context: LifecycleContext): StopProfile => context.stop?.profile ?? context.profiles.default
 /** How long the budget's chain waits for each cut after the one before it. Relative on purpose: after a pause of the whole process the gaps, and with them the reserves, still hold. */
 const budgetDelays = <P extends string>(prefix: P, profileOf: (context: LifecycleContext) => StopProfile) => {
-  const until = (instant: BudgetInstant, previous?: BudgetInstant) => ({ context }: { context: LifecycleContext }) => {
-    const at = (name: BudgetInstant) => (name === 'forced' ? profileOf(context).deadlineMs : profileOf(context).cutsMs[name])
-    return at(instant) - (previous ? at(previous) : 0)
-  }
-  return Object.fromEntries(BUDGET_INSTANTS.map((instant, i) => [`${prefix}until.${instant}`, until(instant, BUDGET_INSTANTS[i - 1])])) as Record<
-    `${P}until.${BudgetInstant}`,
-    ReturnType<typeof until>
-  >
+  const until =
+    (instant: BudgetInstant, previous?: BudgetInstant) =>
+    ({ context }: { context: LifecycleContext }) => {
+      const at = (name: BudgetInstant) => (name === 'forced' ? profileOf(context).deadlineMs : profileOf(context).cutsMs[name])
+      return at(instant) - (previous ? at(previous) : 0)
+    }
+  return Object.fromEntries(
+    BUDGET_INSTANTS.map((instant, i) => [`${prefix}until.${instant}`, until(instant, BUDGET_INSTANTS[i - 1])]),
+  ) as Record<`${P}until.${BudgetInstant}`, ReturnType<typeof until>>
 }
 const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
 
@@ -117,7 +120,9 @@ export const vocabulary = setup({
     settle: assign(({ context }, { output }: { output: PhaseOutput }) => ({ exitCode: moreSevere(context.exitCode, exitCodeOf(output)) })),
     requestStop: assign((_, { reason, profile }: { reason: StopReason; profile: StopProfile }) => ({ stop: { reason, profile } })),
     noteHookFailure: assign(({ context }, { error }: { error: ErrorRecord }) => ({ hookFailure: context.hookFailure ?? error })),
-    replaceHooks: assign(({ context, event }) => (event.type === 'pre-shutdown-hooks.changed' ? { preShutdownHooks: event.hooks } : context)),
+    replaceHooks: assign(({ context, event }) =>
+      event.type === 'pre-shutdown-hooks.changed' ? { preShutdownHooks: event.hooks } : context,
+    ),
     replaceDestroyFunctions: assign(({ context, event }) =>
       event.type === 'destroy-functions.changed' ? { destroyFunctions: event.functions } : context,
     ),

@@ -44,44 +44,40 @@ export type Wiring = Readonly<Record<string, PhaseRow>>
 
 /** Checks the signal names of a table while it compiles: every `after` must be a built-in signal or fired by a row of the table. */
 export const defineWiring = <const W extends Record<string, PhaseRow>>(
-  wiring: W & { readonly [K in keyof W]: { readonly after: readonly (W[keyof W]['fires'] | GivenSignal)[]; readonly unless?: W[keyof W]['fires']; readonly until?: Readonly<Record<Mode, W[keyof W]['fires']>> } },
+  wiring: W & {
+    readonly [K in keyof W]: {
+      readonly after: readonly (W[keyof W]['fires'] | GivenSignal)[]
+      readonly unless?: W[keyof W]['fires']
+      readonly until?: Readonly<Record<Mode, W[keyof W]['fires']>>
+    }
+  },
 ): W => wiring
 
 /** Signals that rows wait for but no row fires: the root raises them from the outside's events. */
 export type GivenSignal = Extract<OwnSignal, 'Start' | 'StopRequested'> | `mux.${string}` | 'readyz.passed'
 
+// biome-ignore format: a table, one row per line
 export const WIRING = defineWiring({
   'audit-run': { lane: 'start', after: ['Start'], work: 'auditRun', workKind: 'effect', fires: 'AuditRunning', onFailure: 'StartFailed', bounded: true },
   bind: { lane: 'start', after: ['AuditRunning'], work: 'bind', workKind: 'effect', fires: 'Bound', onFailure: 'StartFailed', bounded: true },
   serve: { lane: 'start', after: ['Bound'], fires: 'Serving' },
   'mux-complete': { lane: 'start', after: ['Start'], fires: 'MuxAndDiscoveryComplete' },
   'post-start-launch': { lane: 'start', after: ['Serving'], fires: 'PostStartHooksLaunched' },
-  'post-start-hooks': {
-    lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone',
-    until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' },
-  },
+  'post-start-hooks': { lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone', until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' } },
   announce: { lane: 'start', after: ['PostStartHooksLaunched'], work: 'announce', workKind: 'effect', fires: 'Announced', onFailure: 'log', bounded: true },
   'has-been-ready': { lane: 'start', after: ['readyz.passed'], fires: 'HasBeenReady' },
 
   'shutdown-initiated': { lane: 'stop', after: ['StopRequested'], fires: 'ShutdownInitiated' },
   tell: { lane: 'stop', after: ['ShutdownInitiated'], work: 'tell', workKind: 'machine', fires: 'TellComplete', cut: 'Cut.hooks' },
   'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
-  'pre-shutdown-hooks': {
-    lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks',
-  },
+  'pre-shutdown-hooks': { lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks' },
   'not-accepting': { lane: 'stop', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest' },
   'request-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'requestDrain', workKind: 'machine', fires: 'RequestsDrained', cut: 'Cut.requests' },
   'watch-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'watchDrain', workKind: 'machine', fires: 'WatchesDrained', cut: 'Cut.requests' },
   'in-flight-drained': { lane: 'stop', after: ['RequestsDrained', 'WatchesDrained'], fires: 'InFlightRequestsDrained' },
-  'close-listener': {
-    lane: 'stop', when: 'refuse', after: ['NotAcceptingNewRequest'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections',
-  },
-  'close-listener-after-drain': {
-    lane: 'stop', when: 'retry-after', after: ['InFlightRequestsDrained'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections',
-  },
-  'close-connections': {
-    lane: 'stop', after: ['HTTPServerStoppedListening', 'InFlightRequestsDrained'], work: 'closeConnections', workKind: 'machine', fires: 'ConnectionsClosed', cut: 'Cut.connections',
-  },
+  'close-listener': { lane: 'stop', when: 'refuse', after: ['NotAcceptingNewRequest'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections' },
+  'close-listener-after-drain': { lane: 'stop', when: 'retry-after', after: ['InFlightRequestsDrained'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections' },
+  'close-connections': { lane: 'stop', after: ['HTTPServerStoppedListening', 'InFlightRequestsDrained'], work: 'closeConnections', workKind: 'machine', fires: 'ConnectionsClosed', cut: 'Cut.connections' },
   handlers: { lane: 'stop', after: ['InFlightRequestsDrained'], work: 'handlers', workKind: 'machine', fires: 'HandlersDone', cut: 'Cut.connections' },
   'audit-shutdown': { lane: 'stop', after: ['InFlightRequestsDrained'], unless: 'AuditRunning', work: 'auditShutdown', workKind: 'effect', fires: 'AuditStopped', cut: 'Cut.audit' },
   destroy: { lane: 'stop', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], work: 'destroy', workKind: 'machine', fires: 'Destroyed', cut: 'Cut.destroy' },

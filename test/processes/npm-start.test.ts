@@ -20,14 +20,15 @@ async function npmStart(...args: string[]): Promise<{ npm: ChildProcess; port: n
     }
   })
   const output: string[] = []
-  for await (const line of createInterface({ input: npm.stdout })) {
-    output.push(line)
-    if (!line.includes('"msg":"Serving on ')) continue
-    // What follows must be read, or the server's log would block at its end.
-    npm.stdout.resume()
-    return { npm, port: (JSON.parse(line) as { port: number }).port }
-  }
-  throw new Error(`npm start ended without serving:\n${output.join('\n')}`)
+  const port = await new Promise<number>((resolve, reject) => {
+    // Read to the end, or the server's log would block on a full pipe.
+    createInterface({ input: npm.stdout }).on('line', (line) => {
+      output.push(line)
+      if (line.includes('"msg":"Serving on ')) resolve((JSON.parse(line) as { port: number }).port)
+    })
+    npm.once('exit', () => reject(new Error(`npm start ended without serving:\n${output.join('\n')}`)))
+  })
+  return { npm, port }
 }
 
 test.each([

@@ -16,17 +16,20 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
  * left answers all the same, and that answer must change nothing.
  */
 export type Answer =
-  | { readonly kind: 'resolve'; readonly afterMs: number }
+  | { readonly kind: 'resolve'; readonly afterMs: number; readonly output?: unknown }
   | { readonly kind: 'reject'; readonly afterMs: number; readonly error: unknown }
   | { readonly kind: 'never' }
 
 /** Without a time an answer takes no time at all: a promise that is settled already. */
-export const resolves = (afterMs = 0): Answer => ({ kind: 'resolve', afterMs })
+export const resolves = (afterMs = 0, output?: unknown): Answer => ({ kind: 'resolve', afterMs, output })
 export const rejects = (message: string, afterMs = 0): Answer => ({ kind: 'reject', afterMs, error: new Error(message) })
 export const never: Answer = { kind: 'never' }
 
 /** Answers by effect name; hooks and user phases by `KIND:NAME`, all of them by `runHook`. What is not named resolves at once. */
 export type Script = Readonly<Record<string, Answer>>
+
+/** What effects answer with whose machine looks at it. */
+const OUTPUTS: Readonly<Record<string, unknown>> = { drainWatches: { after: 0 } }
 
 export interface Call {
   readonly effect: string
@@ -68,10 +71,10 @@ export class FakeEffects {
   }
 
   #fake(name: string) {
-    return fromPromise<void, NonReducibleUnknown>(({ input, signal }) => this.#perform(name, input, signal))
+    return fromPromise<unknown, NonReducibleUnknown>(({ input, signal }) => this.#perform(name, input, signal))
   }
 
-  async #perform(name: string, input: unknown, signal: AbortSignal): Promise<void> {
+  async #perform(name: string, input: unknown, signal: AbortSignal): Promise<unknown> {
     const effect = isHook(input) ? `${input.kind}:${input.name}` : name
     const call: Call = { effect, at: this.#clock.now(), input }
     this.calls.push(call)
@@ -83,6 +86,7 @@ export class FakeEffects {
     if (answer.afterMs > 0) await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, answer.afterMs))
     if (call.leftAt !== undefined) this.#late(effect, answer, call.leftAt)
     if (answer.kind === 'reject') throw answer.error
+    return answer.output ?? OUTPUTS[name]
   }
 
   #late(what: string, answer: Exclude<Answer, { kind: 'never' }>, leftAt: number): void {
@@ -107,7 +111,8 @@ export async function phaseScene<M extends AnyStateMachine>(machine: M, script: 
   const effects = new FakeEffects(clock, script, recorder.record)
   const actor = createActor(effects.provide(machine as AnyStateMachine, recorder.record), { clock, input })
   const ended: number[] = []
-  actor.subscribe({ complete: () => ended.push(clock.now()), error: () => ended.push(Number.NaN) })
+  const errors: unknown[] = []
+  actor.subscribe({ complete: () => ended.push(clock.now()), error: (error) => errors.push(error) })
   actor.start()
   await clock.advance(0)
   return {
@@ -123,10 +128,14 @@ export async function phaseScene<M extends AnyStateMachine>(machine: M, script: 
       actor.send({ type: 'cut' })
       await clock.advance(0)
     },
+    /** Defects: errors of the machine itself. */
+    errors,
     get state(): unknown {
+      if (errors.length > 0) throw errors[0]
       return actor.getSnapshot().value
     },
     get output(): unknown {
+      if (errors.length > 0) throw errors[0]
       return actor.getSnapshot().output
     },
     get endedAt(): number | undefined {

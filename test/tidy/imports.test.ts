@@ -33,7 +33,7 @@ const ROOT_RULE: Rule = {
   lazy: ['hono', '@hono/node-server', 'pino'],
 }
 /** The command and its example server are a program of their own: they need all of it. */
-const CLI_RULE: Rule = { runtime: ['node:', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino', 'src/'], types: [] }
+const CLI_RULE: Rule = { runtime: ['node:', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino', 'src/'], types: [], lazy: ['yaml'] }
 
 const ruleFor = (path: string): Rule =>
   Object.entries(RULES).find(([prefix]) => path.startsWith(prefix))?.[1] ?? (/^src\/(cli|example)\//.test(path) ? CLI_RULE : ROOT_RULE)

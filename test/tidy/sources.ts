@@ -37,9 +37,13 @@ export const files: readonly string[] = [
 
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** The TypeScript and JavaScript files below a folder, parsed. */
+const parsed = new Map<string, Source>()
+
+/** The TypeScript and JavaScript files below a folder, parsed once. */
 export function sources(folder: string): readonly Source[] {
-  return files.filter((path) => path.startsWith(`${folder}/`) && /\.(ts|mjs|js)$/.test(path)).map((path) => parse(path))
+  const paths = files.filter((path) => path.startsWith(`${folder}/`) && /\.(ts|mjs|js)$/.test(path))
+  for (const path of paths) if (!parsed.has(path)) parsed.set(path, parse(path))
+  return paths.flatMap((path) => parsed.get(path) ?? [])
 }
 
 /** A file as the tidy tests see it; exported so that they can be tried on made-up files, too. */

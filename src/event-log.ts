@@ -1,0 +1,50 @@
+import { flushLogger, type LogContext, type Logger, logEvents } from './actors/log.ts'
+import type { LifecycleEvent } from './events.ts'
+
+/**
+ * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so events that come before are
+ * kept and written first.
+ */
+export class EventLog {
+  readonly #openLogger: () => Promise<Logger | false>
+  readonly #context: LogContext
+  readonly #kept: LifecycleEvent[] = []
+  #logger: Logger | false = false
+  #write: ((event: LifecycleEvent) => void) | undefined
+
+  constructor(openLogger: () => Promise<Logger | false>, context: LogContext) {
+    this.#openLogger = openLogger
+    this.#context = context
+  }
+
+  /** A sink of events. */
+  readonly write = (event: LifecycleEvent): void => {
+    if (this.#write) this.#write(event)
+    else this.#kept.push(event)
+  }
+
+  /** Opens the logger and writes what was kept. Rejects when it cannot be opened; the life goes on in silence then. */
+  async open(): Promise<void> {
+    try {
+      this.#logger = await this.#openLogger()
+    } finally {
+      const write = this.#logger ? logEvents(this.#logger, this.#context) : () => {}
+      for (const event of this.#kept.splice(0)) write(event)
+      this.#write = write
+    }
+  }
+
+  debug(fields: object, message: string): void {
+    if (this.#logger) this.#logger.debug(fields, message)
+  }
+
+  /** Resolves when everything logged so far is written, or given up. */
+  flush(): Promise<void> {
+    return this.#logger ? flushLogger(this.#logger) : Promise.resolve()
+  }
+
+  /** Writes what it can within `ms` without giving way to anything else. */
+  flushNow(ms: number): void {
+    if (this.#logger) this.#logger.flushSync?.(ms)
+  }
+}

@@ -1,0 +1,25 @@
+/** Every lifecycle signal as an AbortSignal: it aborts when the signal fires, stays so, and is the same object whenever it is asked for. */
+export class SignalLatches {
+  readonly #controllers = new Map<string, AbortController>()
+
+  signal(name: string): AbortSignal {
+    return this.#controller(name).signal
+  }
+
+  fire(name: string): void {
+    this.#controller(name).abort(new Error(name))
+  }
+
+  hasFired(name: string): boolean {
+    return this.#controllers.get(name)?.signal.aborted ?? false
+  }
+
+  #controller(name: string): AbortController {
+    let controller = this.#controllers.get(name)
+    if (!controller) {
+      controller = new AbortController()
+      this.#controllers.set(name, controller)
+    }
+    return controller
+  }
+}
