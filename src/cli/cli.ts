@@ -60,7 +60,8 @@ async function reportCommand(host: CliHost, args: readonly string[]): Promise<Ex
 /** Colour and width of the terminal, if it is one. @see https://no-color.org */
 export const renderOptions = ({ stdout, env }: Pick<CliHost, 'stdout' | 'env'>): { color: boolean; width?: number } => ({
   color: stdout.isTTY === true && !env['NO_COLOR'],
-  ...(stdout.columns !== undefined && { width: stdout.columns }),
+  // A terminal that does not know its width says 0.
+  ...(stdout.columns && { width: stdout.columns }),
 })
 
 function printed(host: CliHost, output: string): ExitCode {

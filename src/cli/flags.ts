@@ -154,7 +154,7 @@ class SettingsReader {
     try {
       config = await read(String(path))
     } catch (thrown) {
-      this.problems.push(`${label}: got ${show(path)}, allowed: a JSON or YAML file (${(thrown as Error).message})`)
+      this.problems.push(`${label}: got ${show(path)}, allowed: a JSON or YAML file (${firstLine((thrown as Error).message)})`)
       return settings
     }
     if (typeof config !== 'object' || config === null || Array.isArray(config)) {
@@ -250,3 +250,6 @@ function addressOf(text: unknown): { host: string; port: number } | undefined {
   const port = Number(digits)
   return host !== undefined && port <= 65_535 ? { host, port } : undefined
 }
+
+/** Parsers draw the place of an error below their message; a problem is one line. */
+const firstLine = (text: string): string => text.split('\n', 1)[0] as string

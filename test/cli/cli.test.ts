@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CliHost, runCli } from '../../src/cli/cli.ts'
+import { prettyFormat } from '../../src/cli/pretty.ts'
+import { quietLife, reportOf } from '../report/lives.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quiesce-cli-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run(args: readonly string[], { stdin = '', columns }: { stdin?: string; columns?: number } = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const served: unknown[] = []
+  const host: CliHost = {
+    args,
+    env: {},
+    facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
+    stdin: Readable.from([stdin]),
+    stdout: { write: (text) => out.push(text), ...(columns !== undefined && { columns }) },
+    stderr: { write: (text) => err.push(text) },
+    serve: async (settings) => {
+      served.push(settings)
+    },
+  }
+  const code = await runCli(host)
+  return { code, out: out.join(''), err: err.join(''), served }
+}
+
+describe('the command line', () => {
+  test('explains itself', async () => {
+    expect(await run(['--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('quiesce serve [flags]') })
+    expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration VALUE') })
+    expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  })
+
+  test('has a help that fits a terminal', async () => {
+    for (const line of (await run(['serve', '--help'])).out.split('\n')) expect(line.length).toBeLessThanOrEqual(105)
+  })
+
+  test('refuses what it does not know with exit code 2', async () => {
+    expect(await run([])).toEqual({
+      code: 2,
+      out: '',
+      err: 'quiesce: no command, allowed: serve, report; see quiesce --help\n',
+      served: [],
+    })
+    expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })
+    expect(await run(['serve', '--port=x', '--foo'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^quiesce: --foo.*\nquiesce: --port.*\n$/),
+      served: [],
+    })
+  })
+
+  test('serves with what it was told, and leaves the exit code to the life', async () => {
+    const { code, served } = await run(['serve', '--port=0'])
+    expect(code).toBeUndefined()
+    expect(served).toMatchObject([{ options: { port: 0 } }])
+  })
+
+  test.each([
+    ['c.json', '{"port":4711}'],
+    ['c.yaml', 'port: 4711\n'],
+    ['c.yml', '# all of it\nport: 4711\n'],
+  ])('reads %s', async (name, content) => {
+    const path = join(folder, name)
+    await writeFile(path, content)
+    expect((await run(['serve', `--config=${path}`])).served).toMatchObject([{ options: { port: 4_711 } }])
+  })
+
+  test.each([
+    ['broken.json', '{'],
+    ['broken.yaml', 'port: [1'],
+  ])('refuses %s', async (name, content) => {
+    const path = join(folder, name)
+    await writeFile(path, content)
+    expect(await run(['serve', `--config=${path}`])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^quiesce: --config: got ".*", allowed: a JSON or YAML file \(.+\)\n$/),
+    })
+  })
+})
+
+describe('quiesce report', () => {
+  const report = JSON.stringify(reportOf(quietLife))
+
+  test('prints the timeline of a file, and of standard input', async () => {
+    const path = join(folder, 'report.json')
+    await writeFile(path, report)
+    const printed = await run(['report', path])
+    expect(printed).toMatchObject({ code: 0, err: '', out: expect.stringContaining('stopped by SIGTERM, ended in 1.203s') })
+    expect(await run(['report', '-'], { stdin: report })).toEqual(printed)
+  })
+
+  test('fits the terminal', async () => {
+    const { out } = await run(['report', '-'], { stdin: report, columns: 80 })
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  test.each(['{}', '[]', 'null', '{', '{"$schema":"urn:quiesce:report:1","version":2}'])('refuses %s', async (stdin) => {
+    expect(await run(['report', '-'], { stdin })).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: -: .+\n$/) })
+  })
+
+  test.each([[[]], [['a', 'b']], [['--all']], [['/no/such/file']]])('refuses the arguments %j', async (args) => {
+    expect(await run(['report', ...args])).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: .+\n$/) })
+  })
+})
+
+describe('lines for people', () => {
+  const format = prettyFormat({ color: false })
+  const line = (entry: object) =>
+    format(`${JSON.stringify({ level: 30, time: new Date(2026, 0, 1, 9, 8, 7, 6).getTime(), pid: 1, hostname: 'h', ...entry })}\n`)
+
+  test('have a time, a level, the message and the fields', () => {
+    expect(line({ msg: 'Serving', port: 80, name: 'x y', list: [1] })).toBe('09:08:07.006 INFO  Serving port=80 name=x y list=[1]\n')
+  })
+
+  test('have an error’s stack below', () => {
+    expect(line({ level: 50, msg: 'boom', err: { message: 'boom', stack: 'Error: boom\n    at f (a.js:1)' } })).toBe(
+      '09:08:07.006 ERROR boom\n    Error: boom\n    at f (a.js:1)\n',
+    )
+  })
+
+  test('show the beginning of long values, and no control characters', () => {
+    expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(100) })).toBe(`09:08:07.006 INFO  x [2Jy long=${'a'.repeat(59)}…\n`)
+  })
+
+  test('pass what is not pino’s', () => {
+    expect(format('hello\n')).toBe('hello\n')
+    expect(format('{"a":1}\n')).toBe('{"a":1}\n')
+  })
+
+  test('are coloured on request', () => {
+    expect(prettyFormat({ color: true })('{"level":40,"msg":"x"}')).toBe('--:--:--.--- \u001b[33mWARN \u001b[0m x\n')
+  })
+})

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest'
+import { envName, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '../../src/cli/flags.ts'
+import { OPTION_TABLE } from '../../src/option-table.ts'
+
+const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
+
+interface Said {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly config?: unknown
+}
+
+const read = ({ args = [], env = {}, config = {} }: Said) => {
+  const sources: SettingsSources = {
+    args,
+    env,
+    facts: nowhere,
+    readConfig: (path) => (path === 'c.json' ? Promise.resolve(config) : Promise.reject(new Error('ENOENT'))),
+  }
+  return readSettings(sources)
+}
+
+async function settingsOf(said: Said): Promise<ServeSettings> {
+  const settings = await read(said)
+  if ('problems' in settings) throw new Error(settings.problems.join('\n'))
+  return settings
+}
+
+async function problemsOf(said: Said): Promise<readonly string[]> {
+  const settings = await read(said)
+  return 'problems' in settings ? settings.problems : []
+}
+
+describe('settings of quiesce serve', () => {
+  test('are upstream’s defaults when nobody says anything', async () => {
+    expect(await settingsOf({})).toEqual({
+      options: { host: '127.0.0.1', shutdownDelay: '0s', watchGrace: '0s' },
+      logLevel: 'info',
+      pretty: undefined,
+    })
+  })
+
+  test('can all be given as flags', async () => {
+    const args = [
+      '--bind-address=::1',
+      '--port',
+      '0',
+      '--shutdown-delay-duration',
+      '1s',
+      '--shutdown-send-retry-after',
+      '--shutdown-watch-termination-grace-period=2s',
+      '--request-timeout=30s',
+      '--livez-grace-period=10s',
+      '--connection-timeout=3s',
+      '--deadline=20s',
+      '--tell=after-delay',
+      '--admin-address=[::1]:9090',
+      '--report-file=r.json',
+      '--log-level=debug',
+      '--pretty',
+    ]
+    expect(await settingsOf({ args })).toEqual({
+      options: {
+        host: '::1',
+        port: 0,
+        shutdownDelay: '1s',
+        whileDraining: 'retry-after',
+        watchGrace: '2s',
+        requestTimeout: '30s',
+        livezGrace: '10s',
+        connectionTimeout: '3s',
+        deadline: '20s',
+        tell: 'after-delay',
+        admin: { host: '::1', port: 9_090 },
+        reportFile: 'r.json',
+      },
+      logLevel: 'debug',
+      pretty: true,
+    })
+    const given = new Set(args.map((arg) => arg.split('=')[0]))
+    expect(SERVE_FLAGS.filter(({ name }) => !given.has(`--${name}`)).map(({ name }) => name)).toEqual(['config'])
+  })
+
+  test('prefer the flag to the environment to the file to the default', async () => {
+    const config = { port: 1, 'request-timeout': 1_000, 'livez-grace-period': '1s' }
+    const env = { QUIESCE_CONFIG: 'c.json', QUIESCE_PORT: '2', QUIESCE_REQUEST_TIMEOUT: '2s' }
+    expect((await settingsOf({ args: ['--port=3'], env, config })).options).toMatchObject({
+      port: 3,
+      requestTimeout: '2s',
+      livezGrace: '1s',
+      host: '127.0.0.1',
+    })
+    expect((await settingsOf({ args: ['--config=c.json'], env: { QUIESCE_CONFIG: 'other.json' }, config })).options).toMatchObject({
+      port: 1,
+    })
+  })
+
+  test('are switched on and off in every way', async () => {
+    for (const said of [
+      { args: ['--pretty'] },
+      { args: ['--pretty=true'] },
+      { env: { QUIESCE_PRETTY: 'true' } },
+      { args: ['--config=c.json'], config: { pretty: true } },
+    ]) {
+      expect((await settingsOf(said)).pretty, JSON.stringify(said)).toBe(true)
+    }
+    for (const said of [
+      { args: ['--pretty=false'], env: { QUIESCE_PRETTY: 'true' } },
+      { args: ['--config=c.json'], config: { pretty: false } },
+    ]) {
+      expect((await settingsOf(said)).pretty, JSON.stringify(said)).toBe(false)
+    }
+    expect((await settingsOf({ env: { QUIESCE_SHUTDOWN_SEND_RETRY_AFTER: 'false' } })).options.whileDraining).toBe('refuse')
+  })
+
+  test('keep the last of a flag given twice', async () => {
+    expect((await settingsOf({ args: ['--port=1', '--port=2'] })).options.port).toBe(2)
+  })
+
+  test('do not mind what Kubernetes sets for a Service named quiesce', async () => {
+    const env = {
+      QUIESCE_SERVICE_HOST: '10.0.0.7',
+      QUIESCE_SERVICE_PORT: '80',
+      QUIESCE_SERVICE_PORT_HTTP: '80',
+      QUIESCE_PORT: 'tcp://10.0.0.7:80',
+      QUIESCE_PORT_80_TCP: 'tcp://10.0.0.7:80',
+      QUIESCE_PORT_80_TCP_PROTO: 'tcp',
+      QUIESCE_PORT_80_TCP_PORT: '80',
+      QUIESCE_PORT_80_TCP_ADDR: '10.0.0.7',
+      QUIESCE_CANARY_PORT: 'tcp://10.0.0.8:80',
+    }
+    expect((await settingsOf({ env })).options.port).toBeUndefined()
+  })
+})
+
+describe('what cannot be used', () => {
+  test('is listed whole: one line each, naming what was written, its value and what is allowed', async () => {
+    const args = [
+      '--port=99999',
+      '--deadline',
+      '1x',
+      '--admin-address=9090',
+      '--log-level=loud',
+      '--pretty=maybe',
+      '--tell=after-delay',
+      'x',
+      '--prot=1',
+    ]
+    expect(await problemsOf({ args, env: { QUIESCE_REQUEST_TIMEOUT: '-2m' } })).toEqual([
+      '"x": unexpected argument, see quiesce serve --help',
+      '--prot: unknown flag (did you mean "--port"?)',
+      '--admin-address: got "9090", allowed: HOST:PORT with a port from 0 to 65535',
+      '--port: got 99999, allowed: an integer from 0 to 65535; 0 is any free port',
+      '--deadline: got "1x", allowed: a duration like 500ms, 5s, 1m30s; 100ms to 24 days',
+      'QUIESCE_REQUEST_TIMEOUT: got "-2m", allowed: a duration like 500ms, 5s, 1m30s; 0 to 24 days (--request-timeout can not be negative value)',
+      '--tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (--shutdown-send-retry-after)',
+      '--log-level: got "loud", allowed: debug, info, warn, error, silent',
+      '--pretty: got "maybe", allowed: true, false',
+    ])
+  })
+
+  test.each(SERVE_FLAGS.filter(({ kind }) => kind !== 'text').map(({ name }) => name))('--%s, by every way', async (name) => {
+    const label = (where: string) => expect.stringMatching(new RegExp(`^${where}: got ".", allowed: .`))
+    expect(await problemsOf({ args: [`--${name}=?`] })).toEqual([label(`--${name}`)])
+    expect(await problemsOf({ env: { [envName(name)]: '?' } })).toEqual([label(envName(name))])
+    expect(await problemsOf({ args: ['--config=c.json'], config: { [name]: '?' } })).toEqual([label(`${name} in c.json`)])
+  })
+
+  test('includes values that are missing or empty', async () => {
+    expect(await problemsOf({ args: ['--bind-address', '--port', 'x', '--tell'] })).toEqual([
+      '--bind-address: got no value, allowed: a host name or an IP address',
+      '--tell: got no value, allowed: gradual, at-once, after-delay',
+      '--port: got "x", allowed: an integer from 0 to 65535; 0 is any free port',
+    ])
+    expect(await problemsOf({ args: ['--port='], env: { QUIESCE_REPORT_FILE: '' } })).toEqual([
+      '--port: got "", allowed: an integer from 0 to 65535; 0 is any free port',
+      'QUIESCE_REPORT_FILE: got "", allowed: a file name',
+    ])
+  })
+
+  test('includes numbers that only look like one', async () => {
+    for (const port of ['1e3', '0x50', '-1', ' 80', '8080.5']) expect(await problemsOf({ args: [`--port=${port}`] })).toHaveLength(1)
+    expect(await problemsOf({ args: ['--admin-address=localhost:70000'] })).toHaveLength(1)
+    expect(await problemsOf({ args: ['--deadline=5'] })).toHaveLength(1)
+  })
+
+  test('includes unknown flags, variables and keys', async () => {
+    const said = {
+      args: ['--foo', 'bar', '-p', '--config=c.json'],
+      env: { QUIESCE_PROT: '1' },
+      config: { shutdownDelay: '5s', config: 'd.json', foo: 1 },
+    }
+    expect(await problemsOf(said)).toEqual([
+      '--foo: unknown flag, see quiesce serve --help',
+      '-p: unknown flag, see quiesce serve --help',
+      'QUIESCE_PROT: unknown environment variable (did you mean "QUIESCE_PORT"?)',
+      'shutdownDelay in c.json: unknown key (did you mean "shutdown-delay-duration"?)',
+      'config in c.json: unknown key, see quiesce serve --help',
+      'foo in c.json: unknown key, see quiesce serve --help',
+    ])
+  })
+
+  test('includes a config file that is not there, or holds no settings', async () => {
+    expect(await problemsOf({ args: ['--config=d.json'] })).toEqual(['--config: got "d.json", allowed: a JSON or YAML file (ENOENT)'])
+    expect(await problemsOf({ env: { QUIESCE_CONFIG: 'c.json' }, config: [] })).toEqual([
+      'QUIESCE_CONFIG: got "c.json", allowed: a file with one object (it holds [])',
+    ])
+  })
+
+  test('includes settings that do not fit each other, wherever they stand', async () => {
+    expect(await problemsOf({ args: ['--config=c.json', '--deadline=12s'], config: { 'shutdown-delay-duration': '10s' } })).toEqual([
+      'shutdown-delay-duration in c.json: got "10s", allowed: at most 6.375s with --deadline 12s, so that the later phases keep their time; --deadline would have to be 18s',
+    ])
+  })
+})
+
+test('every option with a flag is a flag, under upstream’s name where there is one', () => {
+  const flags = Object.values(OPTION_TABLE).flatMap((row) => ('flag' in row ? [row] : []))
+  expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...flags.map(({ flag }) => flag), 'log-level', 'pretty', 'config'])
+  for (const row of flags) {
+    if ('upstream' in row && row.upstream.startsWith('--') && row.flag !== 'port') expect(`--${row.flag}`).toBe(row.upstream)
+  }
+})

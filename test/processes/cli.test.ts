@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { row } from '../support/row.ts'
+
+/**
+ * The command line as its users' scripts see it: a real process, its two streams, its exit code and its report. A server
+ * that is killed by SIGTERM as node does by default fails every one of these.
+ */
+const cli = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const schema = JSON.parse(await readFile(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
+
+interface LogLine {
+  readonly msg: string
+  readonly name?: string
+  readonly [field: string]: unknown
+}
+
+/** Only the environment that the command line is meant to read: the one of the test machine may be a platform. */
+const environment = { PATH: process.env['PATH'] }
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { child, stderr: text(child.stderr), exited: once(child, 'exit').then(([code]) => code as number | null) }
+}
+
+async function serve(...args: string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const reportFile = join(folder, 'report.json')
+  const { child, stderr, exited } = start('serve', '--port=0', `--report-file=${reportFile}`, ...args)
+  const lines: LogLine[] = []
+  const output = createInterface({ input: child.stdout })
+  const listening = await new Promise<LogLine>((resolve, reject) => {
+    output.on('line', (line) => {
+      const entry = JSON.parse(line) as LogLine
+      lines.push(entry)
+      if (entry.msg.startsWith('Serving on ')) resolve(entry)
+    })
+    output.once('close', () => reject(new Error(`it ended without serving: ${JSON.stringify(lines)}`)))
+  })
+  const closed = once(output, 'close')
+  return {
+    lines,
+    listening,
+    url: listening.msg.slice('Serving on '.length),
+    async stop() {
+      child.kill('SIGTERM')
+      const code = await exited
+      await closed
+      return { code, stderr: await stderr, report: JSON.parse(await readFile(reportFile, 'utf8')) as Record<string, unknown> }
+    },
+  }
+}
+
+describe('quiesce serve', () => {
+  test('says in one JSON line where it serves', async () => {
+    const { listening, url, stop } = await serve()
+    expect(listening).toMatchObject({
+      msg: `Serving on http://127.0.0.1:${listening['port']}`,
+      address: '127.0.0.1',
+      port: expect.any(Number),
+    })
+    expect(await (await fetch(`${url}/echo?message=hello`)).text()).toBe('hello')
+    expect(await stop()).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('logs upstream’s lines in the order in which the signals fired, the last one last', async () => {
+    const { lines, stop } = await serve()
+    await stop()
+    const terminations = lines.flatMap(({ msg, name }) => (msg.startsWith('[graceful-termination]') && name !== undefined ? [name] : []))
+    expect(terminations).toEqual([
+      'ShutdownInitiated',
+      ...(terminations.indexOf('PreShutdownHooksStopped') === 1
+        ? ['PreShutdownHooksStopped', 'AfterShutdownDelayDuration']
+        : ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped']),
+      'NotAcceptingNewRequest',
+      ...(terminations.indexOf('InFlightRequestsDrained') === 4
+        ? ['InFlightRequestsDrained', 'HTTPServerStoppedListening']
+        : ['HTTPServerStoppedListening', 'InFlightRequestsDrained']),
+    ])
+    expect(lines.at(-1)?.msg).toBe('[graceful-termination] apiserver is exiting')
+  })
+
+  row(['RA-14', 'RA-15'], 'in retry-after mode connections get 2 s, whatever the request timeout is, and the start says so', async () => {
+    const { lines, stop } = await serve('--shutdown-send-retry-after', '--request-timeout=60s')
+    await stop()
+    expect(lines.find(({ msg }) => msg === '[graceful-termination] using HTTP Server shutdown timeout')).toMatchObject({
+      shutdownTimeout: '2s',
+    })
+  })
+
+  test.each([[], ['--shutdown-send-retry-after']])('finishes a slow request and ends watches with their last frame %s', async (...mode) => {
+    const { url, stop } = await serve('--shutdown-watch-termination-grace-period=5s', ...mode)
+    const slow = fetch(`${url}/slow?ms=400`)
+    const watch = await fetch(`${url}/watch?intervalMs=50`)
+    const events = await fetch(`${url}/events?intervalMs=50`)
+    const frames = watch.text()
+    const ticks = events.text()
+    const { code, report } = await stop()
+    expect(await (await slow).text()).toBe('done')
+    expect(JSON.parse((await frames).trim().split('\n').at(-1) as string)).toMatchObject({ last: true })
+    expect(await ticks).toMatch(/event: last\n/)
+    expect(code).toBe(0)
+    expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGTERM' }, watches: { before: 2, after: 0 } })
+  })
+
+  test('writes a report that its schema describes and quiesce report prints', async () => {
+    const { url, stop } = await serve()
+    await fetch(`${url}/`)
+    const { report } = await stop()
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+    expect(ajv.validate(schema, report), ajv.errorsText()).toBe(true)
+
+    const printing = spawn(process.execPath, [cli, 'report', '-'], { env: environment, stdio: ['pipe', 'pipe', 'inherit'] })
+    printing.stdin.end(JSON.stringify(report))
+    const printed = await text(printing.stdout)
+    expect(printed).toMatch(/^stopped by SIGTERM, ended in/)
+    expect(printed).toContain('exit code 0: graceful')
+  })
+
+  test('ends with 3 when the port is taken, and says why', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as { port: number }
+    const { child, exited } = start('serve', `--port=${port}`)
+    const output = text(child.stdout)
+    expect(await exited).toBe(3)
+    expect(await output).toContain('EADDRINUSE')
+  })
+
+  test('ends with 2 and serves nothing when it is told something it cannot use', async () => {
+    const { child, stderr, exited } = start('serve', '--port=99999', '--deadline=soon')
+    expect(await text(child.stdout)).toBe('')
+    expect(await stderr).toBe(
+      'quiesce: --port: got 99999, allowed: an integer from 0 to 65535; 0 is any free port\n' +
+        'quiesce: --deadline: got "soon", allowed: a duration like 500ms, 5s, 1m30s; 100ms to 24 days\n',
+    )
+    expect(await exited).toBe(2)
+  })
+})

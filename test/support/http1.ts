@@ -1,0 +1,76 @@
+/** One HTTP/1.1 response as it came over the wire. */
+export interface RawResponse {
+  readonly status: number
+  /** By lower-case name; several values of one name are joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** How its end was known. `close`: from the end of the connection alone, so that nobody can tell whether it is whole. */
+  readonly framing: 'none' | 'length' | 'chunked' | 'close'
+}
+
+export interface Parsed {
+  readonly response: RawResponse
+  /** What came after it. */
+  readonly rest: Buffer
+}
+
+export interface ParseContext {
+  /** Of the request: the answer to HEAD has no body, whatever its length says. */
+  readonly method: string
+  /** Whether the server has ended the connection: then, and only then, a body without framing is over. */
+  readonly hasEnded: boolean
+}
+
+const HEAD_END = '\r\n\r\n'
+
+/**
+ * Reads the first response of `bytes`; undefined while it is not complete. Nothing is forgiven: what a strict client could
+ * not use is an error.
+ */
+export function parseResponse(bytes: Buffer, { method, hasEnded }: ParseContext): Parsed | undefined {
+  const headEnd = bytes.indexOf(HEAD_END)
+  if (headEnd < 0) return undefined
+  const [statusLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1])
+  if (!status) throw new Error(`not the status line of a response: ${JSON.stringify(statusLine)}`)
+  const headers: Record<string, string> = {}
+  for (const line of lines) {
+    const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? []
+    if (name === undefined || value === undefined) throw new Error(`not a header: ${JSON.stringify(line)}`)
+    const key = name.toLowerCase()
+    headers[key] = key in headers ? `${headers[key]}, ${value}` : value
+  }
+  const after = bytes.subarray(headEnd + HEAD_END.length)
+  const of = (body: Buffer, framing: RawResponse['framing'], rest: Buffer): Parsed => ({
+    response: { status, headers, body: body.toString(), framing },
+    rest,
+  })
+
+  if (method === 'HEAD' || status < 200 || status === 204 || status === 304) return of(Buffer.alloc(0), 'none', after)
+  if (headers['transfer-encoding'] === 'chunked') {
+    const chunks = parseChunks(after)
+    return chunks && of(chunks.body, 'chunked', chunks.rest)
+  }
+  const length = headers['content-length']
+  if (length === undefined) return hasEnded ? of(after, 'close', Buffer.alloc(0)) : undefined
+  if (!/^\d+$/.test(length)) throw new Error(`Content-Length: ${length}`)
+  return after.length >= Number(length) ? of(after.subarray(0, Number(length)), 'length', after.subarray(Number(length))) : undefined
+}
+
+/** A chunked body up to its last chunk; undefined while that is not there. Trailers are not expected. */
+function parseChunks(bytes: Buffer): { readonly body: Buffer; readonly rest: Buffer } | undefined {
+  const body: Buffer[] = []
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    if (lineEnd < 0) return undefined
+    const size = bytes.subarray(at, lineEnd).toString('latin1')
+    if (!/^[0-9a-f]+$/i.test(size)) throw new Error(`not the size of a chunk: ${JSON.stringify(size)}`)
+    const begin = lineEnd + 2
+    const end = begin + Number.parseInt(size, 16)
+    if (bytes.length < end + 2) return undefined
+    if (bytes.toString('latin1', end, end + 2) !== '\r\n') throw new Error('a chunk is longer than its size')
+    if (end === begin) return { body: Buffer.concat(body), rest: bytes.subarray(end + 2) }
+    body.push(bytes.subarray(begin, end))
+    at = end + 2
+  }
+}
