@@ -1,4 +1,5 @@
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
+import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
 import type { ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
 
@@ -180,7 +181,7 @@ export const OPTION_TABLE = {
   },
   healthCheckTimeout: {
     ...duration(1),
-    default: '2s',
+    default: formatDuration(CHECK_TIMEOUT_MS),
     meaning: 'Longest time of one health check; after it the check has failed',
   },
   keepAliveTimeout: {
