@@ -7,9 +7,10 @@ import { pack } from './pack.mjs'
 const tarball = pack('.results/package')
 let failed = false
 
-/** @param {string} name @param {string[]} args */
+/** Silent unless it fails: both tools say much when all is well. @param {string} name @param {string[]} args */
 function tool(name, ...args) {
-  const { status } = spawnSync('npx', ['--no-install', name, ...args], { stdio: 'inherit' })
+  const { status, stdout, stderr } = spawnSync('npx', ['--no-install', name, ...args], { encoding: 'utf8' })
+  console.log(`${name}: ${status === 0 ? 'nothing to complain about' : `exit code ${status}\n${stdout}${stderr}`}`)
   if (status !== 0) failed = true
 }
 tool('publint', 'run', tarball, '--strict')

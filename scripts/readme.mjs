@@ -12,7 +12,7 @@
 //   <!-- not run: REASON -->   left alone
 //
 // In README.md a js, ts, sh or console block without such a comment is an error. In expected output `…` stands for any text, and a line
-// of its own for any lines. Documented ports are replaced by free ones.
+// of its own for any lines. Ports written in the code are replaced by free ones; a default port must be free.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -77,6 +77,9 @@ function compare(at, expected, actual) {
   if (!pattern(expected).test(plain)) throw new Error(`${at}: documented output\n${expected}\n--- differs from what was printed:\n${plain}`)
 }
 
+/** @param {Block} block */
+const servedPort = ({ argument }) => /^serves (\d+)$/.exec(argument)?.[1]
+
 /** A console block as its commands, each with the output it shows. @param {string} text */
 function session(text) {
   return text
@@ -125,9 +128,9 @@ class Document {
     [...this.#ports].reduce((result, [from, to]) => result.replace(new RegExp(`\\b${from}\\b`, 'g'), String(to)), text)
 
   async run() {
-    for (const { argument } of this.blocks) {
-      const port = /^serves (\d+)$/.exec(argument)?.[1]
-      if (port && !this.#ports.has(port)) this.#ports.set(port, await freePort())
+    for (const block of this.blocks) {
+      const port = servedPort(block)
+      if (port && !this.#ports.has(port)) this.#ports.set(port, this.#isWritten(port) ? await freePort() : Number(port))
     }
     this.#install()
     try {
@@ -139,6 +142,15 @@ class Document {
       if (this.#server) killGroup(this.#server.child, 'SIGKILL')
       rmSync(this.folder, { recursive: true, force: true })
     }
+  }
+
+  /** Whether a port stands in the document's own code. A server's default port does not, and cannot be replaced. @param {string} port */
+  #isWritten(port) {
+    return this.blocks.some((block) => {
+      const { directive, language, text } = block
+      const code = language === 'console' ? session(text).map(({ command }) => command) : [text]
+      return (directive === 'file' || servedPort(block) === port) && code.some((line) => new RegExp(`\\b${port}\\b`).test(line))
+    })
   }
 
   /** The package, and from the registry what the document's programs import, in the versions we develop against. */
@@ -164,7 +176,7 @@ class Document {
     }
     if (directive !== 'run') return
     const commands = language === 'console' ? session(text) : [{ command: await this.#program(block), expected: '' }]
-    const port = /^serves (\d+)$/.exec(argument)?.[1]
+    const port = servedPort(block)
     if (argument !== '' && !port) throw new Error(`${at}: <!-- run: ${argument} -->: allowed is "serves PORT"`)
     if (commands.length === 0 || (port && commands.length > 1))
       throw new Error(`${at}: a server is one command, a console block at least one`)
@@ -253,6 +265,7 @@ class Document {
   /** @param {string} at @param {string} command @param {string} expected @param {number} port */
   async #serve(at, command, expected, port) {
     await this.#stop()
+    if (await accepts(port)) throw new Error(`${at}: port ${port} is taken`)
     const { child, output } = this.#spawn(`exec ${command}`)
     this.#server = { at, child, output, expected, stopped: false }
     const deadline = performance.now() + PATIENCE_MS

@@ -14,10 +14,14 @@ const NAME_LENGTH_MAX = 200
 /** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
 export type CountedAs = 'nothing' | 'request' | 'watch'
 
-/** Whoever counts an exchange. */
+/** Whoever keeps the books of an exchange. */
 export interface Accounts {
   /** Its response, or its socket if it has none, is closed. */
   over(exchange: Exchange): void
+  /** A handler has returned a promise. */
+  returned(exchange: Exchange, promise: PromiseLike<unknown>): void
+  /** A filter or a handler has thrown. */
+  threw(exchange: Exchange, thrown: unknown): void
   /** Its handler says that it is a watch. */
   moveToWatches(exchange: Exchange): void
 }
@@ -100,6 +104,14 @@ export class Exchange {
 
   becomeWatch(): void {
     this.#accounts.moveToWatches(this)
+  }
+
+  returned(promise: PromiseLike<unknown>): void {
+    this.#accounts.returned(this, promise)
+  }
+
+  threw(thrown: unknown): void {
+    this.#accounts.threw(this, thrown)
   }
 
   /** Ends it in the books. A second call does nothing. */

@@ -12,14 +12,14 @@ export class RunningHandlers {
   readonly #orphans = new ExchangeList()
   readonly #whenNone = new Set<() => void>()
 
-  /** @param threw told when the promise rejects */
-  async track(exchange: Exchange, promise: PromiseLike<unknown>, threw: (exchange: Exchange, thrown: unknown) => void): Promise<void> {
+  /** Never rejects. */
+  async track(exchange: Exchange, promise: PromiseLike<unknown>): Promise<void> {
     this.#count++
     exchange.handlersRunning++
     try {
       await promise
     } catch (thrown) {
-      threw(exchange, thrown)
+      exchange.threw(thrown)
     }
     this.#count--
     exchange.handlersRunning--

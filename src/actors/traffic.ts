@@ -65,7 +65,6 @@ export class Traffic {
   readonly #connections: Connections
   readonly #adminConnections: Connections
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
-  readonly #threw = (exchange: Exchange, thrown: unknown): void => recover(exchange, thrown, this.#record)
 
   constructor({ clock, mode, isLongRunning, record, random, filters = [] }: TrafficOptions) {
     this.#clock = clock
@@ -224,6 +223,8 @@ export class Traffic {
     const connections = this.#connections
     const accounts: Accounts = {
       over: (exchange) => this.#over(exchange),
+      returned: (exchange, promise) => void this.#handlers.track(exchange, promise),
+      threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
     }
     return {
@@ -237,21 +238,22 @@ export class Traffic {
         return exchange
       },
       admit: (exchange) => this.#admit(exchange),
-      handlerReturned: (exchange, promise) => void this.#handlers.track(exchange, promise, this.#threw),
-      threw: this.#threw,
     }
   }
 
   #adminKeeper(): GateKeeper {
     const connections = this.#adminConnections
-    const accounts: Accounts = { over: () => undefined, moveToWatches: () => undefined }
+    const accounts: Accounts = {
+      over: () => undefined,
+      returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
+      threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
+      moveToWatches: () => undefined,
+    }
     return {
       letsRequestsGather: false,
       connected: (socket) => void connections.of(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),
       admit: (exchange) => !this.#isAnswered(exchange),
-      handlerReturned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => this.#threw(exchange, thrown)),
-      threw: this.#threw,
     }
   }
 

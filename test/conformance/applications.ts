@@ -28,8 +28,7 @@ export function listenerApplication(stage: Stage): RequestListener {
     response.writeHead(200, { 'Content-Type': type })
     return pipeline(chunks, response).catch(() => undefined)
   }
-  // As people write it: the answer comes from an async function, whose promise the listener returns.
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     switch (request.url) {
       case '/hello':
         return text(response, 'hello\n')
@@ -46,19 +45,14 @@ export function listenerApplication(stage: Stage): RequestListener {
         return send(response, stage.marked(request), SSE)
       case '/upload':
         return text(response, `${await countBytes(request)}\n`)
-      case '/throws':
-        return stage.failing()
       case '/rejects':
         return stage.rejecting()
       default:
         return text(response, 'not found\n', 404)
     }
   }
-}
-
-/** A listener that is no async function: what it throws, it throws at node. */
-export function throwingListener(application: RequestListener, stage: Stage): RequestListener {
-  return (request, response) => (request.url === '/throws' ? stage.failing() : application(request, response))
+  // Both ways to fail: what a listener throws, it throws at node; what its promise rejects with, nobody looks at.
+  return (request, response) => (request.url === '/throws' ? stage.failing() : answer(request, response))
 }
 
 export function fetchApplication(stage: Stage): FetchHandler {

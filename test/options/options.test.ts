@@ -39,7 +39,7 @@ describe('defaults', () => {
       requestTimeoutMs: 60_000,
       connectionTimeoutMs: 60_000,
       livezGraceMs: 0,
-      healthCheckTimeoutMs: 2_000,
+      healthCheckTimeoutMs: 900,
       reservesMs: { connections: 250, audit: 1_000, destroy: 2_000, flush: 500 },
       whileDraining: 'refuse',
       tell: 'gradual',

@@ -23,7 +23,7 @@ export class RawClient {
   readonly #methods: string[] = []
   readonly #waiting = new Set<() => void>()
   #state: State = 'open'
-  #bytes = Buffer.alloc(0)
+  #bytes: Buffer = Buffer.alloc(0)
 
   /** Resolves when the connection is established; rejects with the system's error when it is refused. */
   static async open({ port, linkMs = 0 }: RawClientOptions): Promise<RawClient> {

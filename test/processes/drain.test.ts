@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import type { Straggler } from '../../src/index.ts'
+import { type Program, type ServerPlan, startServer } from '../support/program.ts'
+import type { RawClient } from '../support/raw-client.ts'
+
+/**
+ * What becomes of the traffic of a process that is told to end, as its clients and its exit code tell. Node without quiesce
+ * dies of the signal in the middle of everything.
+ */
+
+/** Far above what a step takes on a loaded machine, far below the deadlines of these lives. */
+const PROMPT_MS = 10_000
+const DEADLINE = '40s'
+
+describe.each(['refuse', 'retry-after'] as const)('%s:', (whileDraining) => {
+  test.each([false, true])('a request under way is answered with Connection: close, and then the process ends (attached: %s)', async (attached) => {
+    const program = startServer({ attached, options: { whileDraining, deadline: DEADLINE } })
+    const client = await program.connect()
+    const first = await client.ask('GET', '/hello')
+    expect(first).toMatchObject({ status: 200, body: 'hello' })
+    expect(first.headers['connection']).toBe('keep-alive')
+
+    client.request('GET', '/slow?ms=500')
+    await program.said('arrived GET /slow')
+    program.signal('SIGTERM')
+    const response = await client.response()
+    const answeredAt = performance.now()
+    expect(response).toMatchObject({ status: 200, body: 'done', headers: { connection: 'close' } })
+    expect(await client.closed()).toBe('ended')
+
+    const { code, at } = await program.ended()
+    expect(code).toBe(0)
+    expect(at - answeredAt).toBeLessThan(PROMPT_MS)
+    expect(program.report()).toMatchObject({
+      exitCode: 0,
+      reason: { kind: 'os-signal', signal: 'SIGTERM' },
+      requests: { before: 1, after: 0, cut: [] },
+      connections: { told: 1, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] },
+      errors: [],
+    })
+  })
+})
+
+describe('a connection that nobody ends', () => {
+  const named = (client: RawClient, request = ''): Straggler => ({
+    name: `127.0.0.1:${client.socket.localPort}${request}`,
+    ageMs: expect.any(Number),
+  })
+
+  test('and that was never used is closed with the listener', async () => {
+    const program = startServer({ options: { deadline: DEADLINE, connectionTimeout: DEADLINE } })
+    const client = await program.connect()
+    // A request on another connection has been through the server's loop, and so has the first connection.
+    await (await program.connect()).ask('GET', '/hello')
+    const toldAt = program.signal('SIGTERM')
+    expect(await client.closed()).toBe('ended')
+    const { code, at } = await program.ended()
+    expect(code).toBe(0)
+    expect(at - toldAt).toBeLessThan(PROMPT_MS)
+    expect(program.report().connections).toEqual({ told: 0, idleUntold: 2, ended: 0, forced: 0, forcedNames: [] })
+  })
+
+  const HALF_HEAD = 'GET /slow HTTP/1.1\r\nHost: localhost\r\n'
+  const HALVES: readonly [string, (client: RawClient) => Promise<unknown>][] = [
+    ['in the middle of a request’s head', async (client) => client.send(HALF_HEAD)],
+    [
+      'in the middle of a second request that was sent along with the first',
+      async (client) => {
+        client.send(`GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n${HALF_HEAD}`)
+        await client.response()
+      },
+    ],
+  ]
+  describe.each(HALVES)('%s', (_, sendHalf) => {
+    /** The half has arrived with everything that was sent before this answer came. */
+    async function withHalf(program: Program): Promise<RawClient> {
+      const client = await program.connect()
+      await sendHalf(client)
+      await (await program.connect()).ask('GET', '/hello')
+      return client
+    }
+
+    test('gets the connection timeout, which is no failure', async () => {
+      const program = startServer({ options: { deadline: DEADLINE, connectionTimeout: '500ms' } })
+      const client = await withHalf(program)
+      const toldAt = program.signal('SIGTERM')
+      await client.closed()
+      const { code, at } = await program.ended()
+      expect(code).toBe(0)
+      expect(at - toldAt).toBeGreaterThan(490)
+      expect(at - toldAt).toBeLessThan(PROMPT_MS)
+      const { connections, phases } = program.report()
+      expect(connections).toEqual({ told: 0, idleUntold: 1, ended: 0, forced: 1, forcedNames: [named(client)] })
+      expect(phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut', cut: [named(client)] })
+    })
+
+    test('gets no more than the deadline allows, which is one', async () => {
+      const program = startServer({ options: { deadline: '1500ms' } })
+      const client = await withHalf(program)
+      const toldAt = program.signal('SIGTERM')
+      await client.closed()
+      const { code, at } = await program.ended()
+      expect(code).toBe(5)
+      expect(at - toldAt).toBeLessThan(PROMPT_MS)
+      expect(program.report().connections.forcedNames).toEqual([named(client)])
+    })
+  })
+
+  test('with half a body is a request that the deadline cuts', async () => {
+    const program = startServer({ options: { deadline: '1500ms' } })
+    const client = await program.requested('POST', '/upload', { headers: { 'Content-Length': '10' } })
+    client.send('half')
+    const toldAt = program.signal('SIGTERM')
+    await expect(client.response()).rejects.toThrow('the connection is over')
+    const { code, at } = await program.ended()
+    expect(code).toBe(5)
+    expect(at - toldAt).toBeLessThan(PROMPT_MS)
+    expect(program.report()).toMatchObject({
+      exitCode: 5,
+      requests: { before: 1, after: 1, cut: [{ name: 'POST /upload' }] },
+      connections: { forced: 1, forcedNames: [named(client, ' POST /upload')] },
+    })
+  })
+
+  test('whose client does not read its response is a request that the deadline cuts', async () => {
+    const program = startServer({ options: { deadline: '1500ms' } })
+    const client = await program.connect()
+    client.socket.pause()
+    client.request('GET', '/large')
+    await program.said('arrived GET /large')
+    program.signal('SIGTERM')
+    const { code } = await program.ended()
+    expect(code).toBe(5)
+    expect(program.report()).toMatchObject({
+      requests: { before: 1, after: 1, cut: [{ name: 'GET /large' }] },
+      connections: { forced: 1, forcedNames: [named(client, ' GET /large')] },
+    })
+    client.socket.resume()
+    expect(await client.closed()).toBe('reset')
+  })
+})
+
+describe('a deadline', () => {
+  const ends = (deadline: string): ServerPlan => ({
+    options: { deadline, hookTimeout: DEADLINE, watchGrace: '200ms', connectionTimeout: DEADLINE },
+    hold: 'import',
+    hooks: [
+      { kind: 'post-start', name: 'informer', does: 'hangs' },
+      { kind: 'pre-shutdown', name: 'leave', does: 'hangs' },
+      { kind: 'pre-shutdown', name: 'flush', does: 'ends' },
+      { kind: 'destroy', name: 'pool', does: 'hangs' },
+      { kind: 'destroy', name: 'cache', does: 'ends' },
+    ],
+  })
+
+  test('ends a process in which everything hangs, and names all of it', async () => {
+    const program = startServer(ends('3s'))
+    await program.requested('GET', '/hang')
+    await program.requested('GET', '/stubborn-watch')
+    const answered = await program.connect()
+    expect(await answered.ask('GET', '/outlive')).toMatchObject({ body: 'answered' })
+    const half = await program.connect()
+    half.send('GET /')
+    await answered.ask('GET', '/hello')
+
+    const toldAt = program.signal('SIGTERM')
+    const { code, at } = await program.ended()
+    expect(code).toBe(5)
+    expect(at - toldAt).toBeLessThan(PROMPT_MS)
+
+    const report = program.report()
+    expect(report).toMatchObject({
+      exitCode: 5,
+      requests: { before: 2, after: 2 },
+      watches: { before: 1, after: 1, cut: [{ name: 'GET /stubborn-watch' }] },
+    })
+    expect(report.requests.cut.map(({ name }) => name).sort()).toEqual(['GET /hang', 'import'])
+    expect(report.handlers.map(({ name }) => name).sort()).toEqual(['GET /hang', 'GET /outlive'])
+    expect(report.connections.forcedNames.map(({ name }) => name.replace(/^127\.0\.0\.1:\d+ ?/, '')).sort()).toEqual(['', 'GET /hang', 'GET /stubborn-watch'])
+    expect(Object.fromEntries(report.hooks.map(({ name, outcome }) => [name, outcome]))).toEqual({
+      informer: 'cut',
+      leave: 'cut',
+      flush: 'skipped',
+      pool: 'cut',
+      cache: 'cut',
+    })
+    // Destroy functions are called in any case, also when there is no time left to wait for them.
+    expect(program.lines).toContain('began cache')
+    expect(report.phases.filter(({ outcome }) => outcome === 'cut').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['pre-shutdown-hooks', 'request-drain', 'close-connections', 'handlers', 'destroy']),
+    )
+  })
+
+  test('is not moved by a handler that blocks the event loop for longer than it', async () => {
+    const program = startServer({ options: { deadline: '1500ms' }, hooks: [{ kind: 'destroy', name: 'pool', does: 'ends', ms: 100 }] })
+    const client = await program.requested('GET', '/block?ms=2000')
+    program.signal('SIGTERM')
+    // The answer was owed before anything could be cut, and got its turn.
+    expect(await client.response()).toMatchObject({ body: 'unblocked', headers: { connection: 'close' } })
+    expect((await program.ended()).code).toBe(0)
+    expect(program.lines).toContain('ended pool')
+  })
+})
+
+test('a process that is paused in its drain for longer than its deadline goes on in order, and destroy keeps its reserve', async () => {
+  const program = startServer({
+    options: { deadline: '5s', reserves: { connections: '50ms', audit: '10ms', destroy: '2s', flush: '440ms' } },
+    hooks: [{ kind: 'destroy', name: 'pool', does: 'ends', ms: 1_000, timeout: '10s' }],
+  })
+  await program.requested('GET', '/hang')
+  program.signal('SIGTERM')
+  await program.said('fired NotAcceptingNewRequest')
+  program.signal('SIGSTOP')
+  const pauseMs = 5_500
+  await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  program.signal('SIGCONT')
+
+  const { code } = await program.ended()
+  expect(code).toBe(5)
+  const { phases, hooks, requests, forced, signals } = program.report()
+  expect(forced).toBeNull()
+  expect(requests.cut).toMatchObject([{ name: 'GET /hang' }])
+  expect(hooks).toMatchObject([{ name: 'pool', outcome: 'ok' }])
+  expect(program.lines).toContain('ended pool')
+  const order = ['request-drain', 'close-connections', 'destroy', 'admin-listener', 'report']
+  const late = phases.filter(({ name }) => order.includes(name))
+  expect(late.map(({ name }) => name)).toEqual(order)
+  for (const [index, { start }] of late.entries()) expect(start).toBeGreaterThanOrEqual(late[index - 1]?.end ?? 0)
+  const times = signals.map(({ at }) => at)
+  expect(times).toEqual([...times].sort((a, b) => a - b))
+})
