@@ -9,7 +9,10 @@ import { processFacts } from './platform.ts'
 
 /** A lifecycle around a server of your own. */
 export interface AttachedLife extends Life, Disposable {
-  /** Takes the gate away again and restores the server's own listeners. The life itself goes on until `stop()`. Twice is harmless. */
+  /**
+   * Gives the server back as it was: its own listeners, its own `close()`. The life goes on until `stop()`, which then leaves the
+   * server alone. A second call does nothing.
+   */
   dispose(): void
 }
 
@@ -29,14 +32,18 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
     throw optionError('server', server, 'a node:http server (what app.listen() of Express returns, or fastify.server)')
   }
   const resolved = resolveLifecycleOptions(options, { facts: processFacts() })
+  const listener = new Listener(server, undefined)
   const life = new Lifecycle({
     options: resolved,
     host,
     openListeners: (traffic) =>
-      Promise.resolve([new Listener(server, undefined), ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
+      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
     openLogger: () => Promise.resolve(resolved.logger ?? false),
   })
   const gate = life.takeOver(server)
-  const dispose = (): void => gate[Symbol.dispose]()
+  const dispose = (): void => {
+    gate[Symbol.dispose]()
+    listener.release()
+  }
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose })
 }

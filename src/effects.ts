@@ -55,6 +55,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
   const { traffic, record, host } = world
   const actions = { record: (_: unknown, fact: MachineFact) => record(fact) }
   const drains = new Drains(world)
+  const audit = new Audit(world.audit)
   const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
     name,
     what: `${kind} hook "${name}"`,
@@ -69,7 +70,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       auditRun: userCode<NonReducibleUnknown>(world, () => ({
         name: 'audit',
         what: 'audit backend run',
-        run: runAudit(world),
+        run: audit.run,
         reason: new Error('start-up was stopped'),
       })),
       bind: effect((signal) => bind(world, signal)),
@@ -110,7 +111,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       auditShutdown: userCode<NonReducibleUnknown>(world, () => ({
         name: 'audit',
         what: 'audit backend shutdown',
-        run: (context) => world.audit?.shutdown(context),
+        run: audit.shutdown,
         reason: new Error('out of time'),
       })),
       destroy: destroyMachine.provide({
@@ -134,18 +135,37 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
   })
 }
 
-/** Runs the audit backend. One that answers after start-up was given up has begun all the same, so it is shut down again. */
-const runAudit =
-  ({ audit }: World): UserCode =>
-  async (context) => {
-    if (!audit) return
+/**
+ * The audit backend. Its `run` gets a signal that outlives start-up and is aborted when its shutdown begins: from then on no
+ * request is left that it could be told about.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the stop channel of the audit backend
+ */
+class Audit {
+  readonly #backend: AuditBackend | undefined
+  readonly #stop = new AbortController()
+
+  constructor(backend: AuditBackend | undefined) {
+    this.#backend = backend
+  }
+
+  /** One that answers after start-up was given up has begun all the same, so it is shut down again. */
+  readonly run: UserCode = async (context) => {
+    if (!this.#backend) return
+    const { signal } = context
+    signal.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true })
     try {
-      await audit.run(context)
+      await this.#backend.run({ ...context, signal: this.#stop.signal })
     } catch (thrown) {
       throw new Error(`failed to run the audit backend: ${toError(thrown).message}`, { cause: thrown })
     }
-    if (context.signal.aborted) await audit.shutdown(context)
+    if (signal.aborted) await this.#backend.shutdown(context)
   }
+
+  readonly shutdown: UserCode = (context) => {
+    this.#stop.abort(new Error('no request is left'))
+    return this.#backend?.shutdown(context)
+  }
+}
 
 /** All listeners or none: the first that fails ends start-up, and the stop that follows closes those before it. */
 async function bind(world: World, signal: AbortSignal): Promise<void> {

@@ -84,6 +84,7 @@ export class Lifecycle implements AsyncDisposable {
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
   #started = false
+  #run: Promise<Report> | undefined
   readonly #addresses: BoundAddress[] = []
   readonly #finishedHooks = new Set<string>()
 
@@ -118,6 +119,8 @@ export class Lifecycle implements AsyncDisposable {
       ...(options.health && { paths: options.health }),
     })
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
+    // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
+    this.#served.promise.catch(() => {})
     for (const sink of [this.#latch, this.#report.fold, this.#log.write, this.#observe]) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
@@ -260,8 +263,6 @@ export class Lifecycle implements AsyncDisposable {
   async start(): Promise<void> {
     if (!this.#started) {
       this.#started = true
-      // Handled here as well: a life that fails to start while nobody awaits start() must not be an unhandled rejection.
-      this.#served.promise.catch(() => {})
       this.begin()
       await this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
       for (const [name, complete] of this.#registrations.muxSignals.entries()) this.#awaitMux(name, complete)
@@ -283,10 +284,13 @@ export class Lifecycle implements AsyncDisposable {
   /**
    * Serves until stopped, as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it.
    * Always resolves with the report, sets `process.exitCode` if it is unset, and ends a process that is still alive a second later.
+   * Of several lives that run in one process the last one does, with the most severe of their exit codes. A second call returns
+   * the same promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
    */
   run(): Promise<Report> {
-    return runLifecycle(this)
+    this.#run ??= runLifecycle(this)
+    return this.#run
   }
 
   /** Stops, for `await using`. */

@@ -1,12 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
+import { onCrash } from './actors/crashes.ts'
 import { onStopSignal } from './actors/os-signals.ts'
 import { QuiesceError } from './errors.ts'
 import { errorRecord } from './events.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { ExitCode } from './machines/exit-codes.ts'
 import type { Report } from './report.ts'
-
-/** A process that is still alive this long after the end of its life is told on and ended. */
-const EXIT_GRACE_MS = 1_000
+import { ProcessEnd } from './run/process-end.ts'
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,
@@ -19,6 +19,9 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
       'run() owns the process and works in the main thread only; use start() and stop() in a worker',
     )
   }
+  const { host, options } = life
+  const processEnd = ProcessEnd.of(host.process)
+  processEnd.join()
   life.begin()
   const owned = [ownSignals(life), ownCrashes(life), ownIpc(life), ownAbortSignal(life)]
   let isForced = false
@@ -29,7 +32,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
     // A failed start ends the life like every other failure does, and stands in its report.
     await life.start().catch(() => {})
     const report = await life.ended
-    endProcess(life, report, isForced)
+    processEnd.leave({ exitCode: report.exitCode as ExitCode, isForced, exit: options.exit, clock: host.clock })
     return report
   } finally {
     watching.unsubscribe()
@@ -39,23 +42,14 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
 
 const ownSignals = (life: Lifecycle): Disposable => onStopSignal(life.host.process, (signal) => life.signalled(signal))
 
-/** Installed only where nobody else decides about crashes: two deciders would both end the process. */
 function ownCrashes(life: Lifecycle): Disposable {
-  const { process } = life.host
-  const owned = (['uncaughtException', 'unhandledRejection'] as const).map((event) => {
-    if (process.listenerCount(event) > 0) {
-      life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })
-      return () => {}
-    }
-    const onCrash = (error: unknown): void => life.send({ type: 'process.crashed', origin: event, error: errorRecord(error) })
-    process.on(event, onCrash)
-    return () => process.off(event, onCrash)
-  })
-  return {
-    [Symbol.dispose]: () => {
-      for (const disown of owned) disown()
-    },
+  const crashes = onCrash(life.host.process, (origin, error) =>
+    life.send({ type: 'process.crashed', origin, error: errorRecord(error) }),
+  )
+  for (const event of crashes.leftToOthers) {
+    life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })
   }
+  return crashes
 }
 
 /** Process managers on Windows, and PM2 with `shutdown_with_message`, have no SIGTERM to send. */
@@ -70,31 +64,8 @@ function ownIpc(life: Lifecycle): Disposable {
 
 function ownAbortSignal(life: Lifecycle): Disposable {
   const { signal } = life.options
-  const onAbort = (): void => life.requestStop({ kind: 'abort-signal', reason: String(signal?.reason) })
+  const onAbort = (): void => life.requestStop({ kind: 'abort-signal', reason: errorRecord(signal?.reason).message })
   if (signal?.aborted) onAbort()
   else signal?.addEventListener('abort', onAbort, { once: true })
   return { [Symbol.dispose]: () => signal?.removeEventListener('abort', onAbort) }
-}
-
-/**
- * The process ends by itself when nothing keeps it alive. What still does is named on stderr after a second and overruled;
- * a forced end does not wait for it.
- */
-function endProcess(life: Lifecycle, { exitCode }: Report, isForced: boolean): void {
-  const { process, clock } = life.host
-  process.exitCode ??= exitCode
-  if (isForced) {
-    process.exit(exitCode)
-    return
-  }
-  if (life.options.exit === 'natural') return
-  const timer = clock.setTimeout(() => {
-    const resources = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout')
-    process.stderr.write(
-      `quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${resources.join(', ') || 'a timer'}; exiting\n`,
-    )
-    process.exit(process.exitCode as number)
-  }, EXIT_GRACE_MS)
-  // The only timer that must not keep the process alive: it is there to end it.
-  ;(timer as { unref?: () => void }).unref?.()
 }

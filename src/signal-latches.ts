@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** Every lifecycle signal as an AbortSignal: it aborts when the signal fires, stays so, and is the same object whenever it is asked for. */
 export class SignalLatches {
   readonly #controllers = new Map<string, AbortController>()
@@ -18,6 +20,8 @@ export class SignalLatches {
     let controller = this.#controllers.get(name)
     if (!controller) {
       controller = new AbortController()
+      // Every request may wait for a signal: many listeners are no leak here.
+      setMaxListeners(0, controller.signal)
       this.#controllers.set(name, controller)
     }
     return controller

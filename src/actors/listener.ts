@@ -24,6 +24,7 @@ export class Listener {
   readonly #target: ListenTarget | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
+  #unwatch: () => void = () => {}
 
   /**
    * @param target where to bind; undefined adopts a server that its owner binds
@@ -42,7 +43,7 @@ export class Listener {
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
     if (!this.server.listening) await this.#listening(signal)
-    this.#state = 'bound'
+    if (this.#state === 'idle') this.#state = 'bound'
     return boundAddress(this.server)
   }
 
@@ -73,7 +74,8 @@ export class Listener {
   }
 
   /** Calls back once if the bound socket ends without `close()`: by an error, or because its owner closed it. */
-  onDeath(died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void): Disposable {
+  onDeath(died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void): void {
+    if (this.#state === 'closed') return
     const { server } = this
     let told = false
     const tell = (death: Parameters<typeof died>[0]): void => {
@@ -85,20 +87,25 @@ export class Listener {
     const onClose = (): void => tell({ kind: 'closed' })
     server.on('error', onError)
     server.on('close', onClose)
-    // The owner's own close() would end the listener before anybody was told: it becomes a stop, and the stop closes.
-    server.close = (callback?: (error?: Error) => void) => {
+    // The owner's own close() would end the listener before anybody was told: it becomes a stop, and the stop closes. Later,
+    // when frameworks are closed among what is destroyed, it is closed already, which is no error of theirs.
+    const takeBack = override(server, 'close', (callback?: (error?: Error) => void) => {
+      if (this.#state === 'closed') return this.#stop(callback && (() => callback()))
       if (callback) server.once('close', callback)
-      if (this.#state === 'closed') return server
       tell({ kind: 'closed' })
       return server
+    })
+    this.#unwatch = () => {
+      server.off('error', onError)
+      server.off('close', onClose)
+      takeBack()
     }
-    return {
-      [Symbol.dispose]: () => {
-        server.off('error', onError)
-        server.off('close', onClose)
-        if (Object.hasOwn(server, 'close')) server.close = this.#closeServer
-      },
-    }
+  }
+
+  /** Gives the server back as it was, and does not close it any more. A second call does nothing. */
+  release(): void {
+    this.#state = 'closed'
+    this.#unwatch()
   }
 
   /** Stops accepting, at once, and tells the address that it had; existing connections stay. Does nothing when it is not listening. */
@@ -111,16 +118,26 @@ export class Listener {
     return url
   }
 
-  #stop(): void {
+  #stop(callback?: () => void): Server {
     const { server } = this
     // close() of node also destroys idle keep-alive sockets, among them those whose next request is in the kernel's buffer already.
-    const closeIdleConnections = server.closeIdleConnections
-    server.closeIdleConnections = () => {}
+    const takeBack = override(server, 'closeIdleConnections', () => {})
     try {
-      this.#closeServer.call(server)
+      return this.#closeServer.call(server, callback)
     } finally {
-      server.closeIdleConnections = closeIdleConnections
+      takeBack()
     }
+  }
+}
+
+/** Puts a method of the server's own in front of the one it has; the result takes it away, unless somebody has put another in front of it. */
+function override<Name extends 'close' | 'closeIdleConnections'>(server: Server, name: Name, method: Server[Name]): () => void {
+  const before = Object.getOwnPropertyDescriptor(server, name)
+  server[name] = method
+  return () => {
+    if (server[name] !== method) return
+    if (before) Object.defineProperty(server, name, before)
+    else delete (server as Partial<Server>)[name]
   }
 }
 

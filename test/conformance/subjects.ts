@@ -136,6 +136,12 @@ function echoUpgrades(server: Server): void {
   })
 }
 
+/** Resolves when a lifecycle signal has fired. */
+export function fired(life: Life, name: string): Promise<unknown> {
+  const signal = life.signal(name)
+  return signal.aborted ? Promise.resolve() : once(signal, 'abort')
+}
+
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
 export const createdSubjects: readonly Subject[] = [

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { parseResponse, type RawResponse } from './http1.ts'
 
 export interface RawClientOptions {
@@ -131,6 +132,13 @@ export class RawClient {
     if (this.#linkMs === 0) then()
     else setTimeout(then, this.#linkMs)
   }
+}
+
+/** A connection that is broken off when the test ends, if it is still there. */
+export async function connectTo(port: number): Promise<RawClient> {
+  const client = await RawClient.open({ port })
+  onTestFinished(() => client.abort())
+  return client
 }
 
 const link = (ms: number): Promise<void> | undefined => (ms === 0 ? undefined : new Promise((resolve) => setTimeout(resolve, ms)))

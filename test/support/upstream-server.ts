@@ -57,6 +57,10 @@ class FakeAudit implements AuditBackend {
   isShutDown = false
   #stop: AbortSignal | undefined
 
+  get isStopped(): boolean {
+    return this.#stop?.aborted ?? false
+  }
+
   run({ signal }: { readonly signal: AbortSignal }): void {
     this.#stop = signal
   }

@@ -68,7 +68,12 @@ describe('a hook that never returns', () => {
     const report = await t.end()
     expect(report.exitCode).toBe(4)
     expect(report.hooks).toEqual([
-      expect.objectContaining({ name: 'hangs', outcome: 'failed', durationMs: 5_000, error: expect.objectContaining({ code: 'ERR_TIMEOUT' }) }),
+      expect.objectContaining({
+        name: 'hangs',
+        outcome: 'failed',
+        durationMs: 5_000,
+        error: expect.objectContaining({ code: 'ERR_TIMEOUT' }),
+      }),
     ])
   })
 
@@ -92,7 +97,8 @@ describe('a hook that never returns', () => {
   })
 
   test('and then answers late is reported, and changes nothing', async () => {
-    const t = newLife({ clock: new VirtualClock(), options: { audit: new NotedAudit({ shutdown: () => later(t.clock, 50) }) } })
+    const clock = new VirtualClock()
+    const t = newLife({ clock, options: { audit: new NotedAudit({ shutdown: () => later(clock, 50) }) } })
     t.life.addPreShutdownHook('late', () => later(t.clock, 1_020), { timeout: '1s' })
     t.life.addPreShutdownHook('late-and-wrong', () => later(t.clock, 1_010).then(fails('too late')), { timeout: '1s', after: [] })
     await t.life.start()
@@ -222,25 +228,20 @@ describe('the order of hooks', () => {
   test('is what `after` says where it is given: side by side unless one names the other', async () => {
     const t = newLife({ clock: new VirtualClock() })
     const order: string[] = []
-    const hook = (ms: number) => async ({ name }: { readonly name: string }) => {
-      order.push(`${name} begins`)
-      await later(t.clock, ms)
-      order.push(`${name} ends`)
-    }
+    const hook =
+      (ms: number) =>
+      async ({ name }: { readonly name: string }) => {
+        order.push(`${name} begins`)
+        await later(t.clock, ms)
+        order.push(`${name} ends`)
+      }
     // Named before it is registered: the order of registration is not an order of knowledge.
     t.life.addPreShutdownHook('leave', hook(10), { after: ['flush', 'drain-queue'] })
     t.life.addPreShutdownHook('flush', hook(20), { after: [] })
     t.life.addPreShutdownHook('drain-queue', hook(30), { after: [] })
     await t.life.start()
     expect((await t.end()).exitCode).toBe(0)
-    expect(order).toEqual([
-      'flush begins',
-      'drain-queue begins',
-      'flush ends',
-      'drain-queue ends',
-      'leave begins',
-      'leave ends',
-    ])
+    expect(order).toEqual(['flush begins', 'drain-queue begins', 'flush ends', 'drain-queue ends', 'leave begins', 'leave ends'])
     expect(t.sinceStop('PreShutdownHooksStopped')).toBe(40)
   })
 

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { Pipe, type ServerPlan, startServer } from '../support/program.ts'
+
+/** What becomes of a process whose standard output is slow, unread, gone or closed: it serves and ends like any other. */
+
+const PROMPT_MS = 10_000
+const MEBIBYTE = 1024 * 1024
+/** Its last lines hold an error of 1 MiB each time they mention it. */
+const SHOUTING: ServerPlan = { options: { deadline: '40s' }, hooks: [{ kind: 'destroy', name: 'pool', does: 'shouts' }] }
+
+test('a last log line of more than 1 MiB reaches a slow reader whole, and then the process ends', async () => {
+  const pipe = new Pipe()
+  const program = startServer(SHOUTING, { stdout: pipe.writeEnd })
+  pipe.closeWriteEnd()
+  await program.serving()
+  program.signal('SIGTERM')
+  // Nobody reads before everything has been logged.
+  await program.said('fired AdminClosed')
+  const text = await pipe.readSlowly(32 * 1024)
+  expect((await program.ended()).code).toBe(4)
+  expect(program.report().errors[0]?.error.message).toHaveLength(MEBIBYTE)
+
+  expect(text.endsWith('\n')).toBe(true)
+  const messages = text.trimEnd().split('\n').map((line) => (JSON.parse(line) as { msg: string }).msg)
+  expect(messages.filter((message) => message.length > MEBIBYTE)).toHaveLength(1)
+  expect(messages.at(-1)).toBe('[graceful-termination] apiserver is exiting')
+})
+
+test('a reader that does not read holds neither the server nor its end', async () => {
+  const pipe = new Pipe()
+  const program = startServer(SHOUTING, { stdout: pipe.writeEnd })
+  await program.serving()
+  const client = await program.requested('GET', '/slow?ms=200')
+  const toldAt = program.signal('SIGTERM')
+  expect(await client.response()).toMatchObject({ body: 'done' })
+  const { code, at } = await program.ended()
+  expect(code).toBe(4)
+  expect(at - toldAt).toBeLessThan(PROMPT_MS)
+  expect(program.report().exitCode).toBe(4)
+})
+
+test('nor does it hold an end by force', async () => {
+  const pipe = new Pipe()
+  const program = startServer({ ...SHOUTING, options: { deadline: '2500ms' }, hold: 'import' }, { stdout: pipe.writeEnd })
+  await program.serving()
+  const toldAt = program.signal('SIGTERM')
+  const { code, at } = await program.ended()
+  expect(code).toBe(5)
+  expect(at - toldAt).toBeLessThan(PROMPT_MS)
+  expect(program.report().exitCode).toBe(5)
+})
+
+test('a reader that is gone does not end the server', async () => {
+  const pipe = new Pipe()
+  const program = startServer({ options: { deadline: '40s' } }, { stdout: pipe.writeEnd })
+  pipe.closeWriteEnd()
+  await program.serving()
+  pipe.closeReadEnd()
+  const client = await program.requested('GET', '/slow?ms=500')
+  program.signal('SIGTERM')
+  // What is logged now is written to nobody.
+  expect(await client.response()).toMatchObject({ body: 'done' })
+  expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+  expect(program.report()).toMatchObject({ exitCode: 0, errors: [] })
+})
+
+test('nor do the program’s own words to a reader that is gone', async () => {
+  const pipe = new Pipe()
+  const program = startServer({}, { stdout: pipe.writeEnd })
+  pipe.closeWriteEnd()
+  await program.serving()
+  pipe.closeReadEnd()
+  const client = await program.connect()
+  await client.ask('GET', '/print')
+  expect(await client.ask('GET', '/hello')).toMatchObject({ body: 'hello' })
+  program.signal('SIGTERM')
+  expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+})
+
+test('a process without standard output serves and ends', async () => {
+  const program = startServer({}, { via: ['sh', '-c', 'exec "$0" "$@" >&-'] })
+  const client = await program.requested('GET', '/slow?ms=200')
+  program.signal('SIGTERM')
+  expect(await client.response()).toMatchObject({ body: 'done' })
+  expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+  expect(program.report()).toMatchObject({ exitCode: 0, errors: [] })
+})
