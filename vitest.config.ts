@@ -7,6 +7,9 @@ const pool = 'forks' as const
 const patience = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, teardownTimeout: 10_000 })
 const setupFiles = ['test/support/seed.ts']
 
+/** Each test starts node processes and measures when they end: one file at a time, and alone on the machine. */
+const processes = ['test/processes/**/*.test.ts', 'test/loss/**/*.test.ts']
+
 export default defineConfig({
   test: {
     projects: [
@@ -14,7 +17,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/processes/**'],
+          exclude: processes,
           pool,
           setupFiles,
           maxWorkers: Math.max(2, availableParallelism()),
@@ -23,10 +26,9 @@ export default defineConfig({
         },
       },
       {
-        // Each test starts node processes and measures when they end: one file at a time, and alone on the machine.
         test: {
           name: 'processes',
-          include: ['test/processes/**/*.test.ts'],
+          include: processes,
           pool,
           setupFiles,
           maxWorkers: 1,

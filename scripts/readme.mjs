@@ -12,7 +12,7 @@
 //   <!-- not run: REASON -->   left alone
 //
 // In README.md a js, ts, sh or console block without such a comment is an error. In expected output `…` stands for any text, and a line
-// of its own for any lines. Ports written in the code are replaced by free ones; a default port must be free.
+// of its own for any lines. Documented ports are replaced by free ones.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * @typedef {{ at: string, directive: string, argument: string, language: string, text: string }} Block
- * @typedef {{ at: string, child: import('node:child_process').ChildProcess, output: () => string, expected: string, stopped: boolean }} Server
+ * @typedef {{ at: string, child: import('node:child_process').ChildProcess, closed: Promise<unknown>, output: () => string, expected: string, isNpm: boolean, stopped: boolean }} Server
  */
 
 /** The marked blocks and `stop` comments of a document, in order. @param {string} file @returns {Block[]} */
@@ -130,7 +130,7 @@ class Document {
   async run() {
     for (const block of this.blocks) {
       const port = servedPort(block)
-      if (port && !this.#ports.has(port)) this.#ports.set(port, this.#isWritten(port) ? await freePort() : Number(port))
+      if (port && !this.#ports.has(port)) this.#ports.set(port, await freePort())
     }
     this.#install()
     try {
@@ -142,15 +142,6 @@ class Document {
       if (this.#server) killGroup(this.#server.child, 'SIGKILL')
       rmSync(this.folder, { recursive: true, force: true })
     }
-  }
-
-  /** Whether a port stands in the document's own code. A server's default port does not, and cannot be replaced. @param {string} port */
-  #isWritten(port) {
-    return this.blocks.some((block) => {
-      const { directive, language, text } = block
-      const code = language === 'console' ? session(text).map(({ command }) => command) : [text]
-      return (directive === 'file' || servedPort(block) === port) && code.some((line) => new RegExp(`\\b${port}\\b`).test(line))
-    })
   }
 
   /** The package, and from the registry what the document's programs import, in the versions we develop against. */
@@ -227,8 +218,8 @@ class Document {
     throw new Error(`${at}: does not compile\n${ts.formatDiagnostics(diagnostics, host)}`)
   }
 
-  /** @param {string} command */
-  #spawn(command) {
+  /** @param {string} command @param {Record<string, string>} [env] */
+  #spawn(command, env) {
     // A process group of its own, as a terminal gives it: Ctrl-C reaches everything in it.
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd: this.folder,
@@ -240,6 +231,7 @@ class Document {
         FORCE_COLOR: undefined,
         npm_config_loglevel: 'error',
         SERVER_PID: String(this.#server?.child.pid ?? ''),
+        ...env,
       },
     })
     let output = ''
@@ -265,9 +257,9 @@ class Document {
   /** @param {string} at @param {string} command @param {string} expected @param {number} port */
   async #serve(at, command, expected, port) {
     await this.#stop()
-    if (await accepts(port)) throw new Error(`${at}: port ${port} is taken`)
-    const { child, output } = this.#spawn(`exec ${command}`)
-    this.#server = { at, child, output, expected, stopped: false }
+    // Where the document relies on the command's default port, there is nothing to replace.
+    const { child, output, closed } = this.#spawn(`exec ${command}`, { QUIESCE_PORT: String(port) })
+    this.#server = { at, child, closed, output, expected, isNpm: /^np[mx] /.test(command), stopped: false }
     const deadline = performance.now() + PATIENCE_MS
     while (!(await accepts(port))) {
       if (child.exitCode !== null || child.signalCode !== null)
@@ -279,19 +271,17 @@ class Document {
 
   async #stop() {
     if (!this.#server) return
-    const { at, child, output, expected, stopped } = this.#server
-    const interrupted = /^\^C$/m.test(expected)
-    if (child.exitCode === null && child.signalCode === null) {
-      const closed = once(child, 'close')
-      if (!stopped) killGroup(child, interrupted ? 'SIGINT' : 'SIGTERM')
-      if ((await Promise.race([closed, sleep(PATIENCE_MS, 'late', { ref: false })])) === 'late') {
-        killGroup(child, 'SIGKILL')
-        throw new Error(`${at}: the server did not end within ${PATIENCE_MS} ms of its signal\n${output()}`)
-      }
+    const { at, child, closed, output, expected, isNpm, stopped } = this.#server
+    const signal = /^\^C$/m.test(expected) ? 'SIGINT' : 'SIGTERM'
+    if (!stopped && child.exitCode === null && child.signalCode === null) killGroup(child, signal)
+    if ((await Promise.race([closed, sleep(PATIENCE_MS, 'late', { ref: false })])) === 'late') {
+      killGroup(child, 'SIGKILL')
+      throw new Error(`${at}: the server did not end within ${PATIENCE_MS} ms of its signal\n${output()}`)
     }
     this.#server = undefined
-    // After Ctrl-C npm and npx end by that signal, whatever the server's own exit code was.
-    const good = child.exitCode === 0 || (interrupted && (child.exitCode === 130 || child.signalCode === 'SIGINT'))
+    // npm and npx end by the signal that they had, whatever the exit code of what they ran.
+    const number = { SIGINT: 130, SIGTERM: 143 }[signal]
+    const good = child.exitCode === 0 || (isNpm && (child.signalCode === signal || child.exitCode === number))
     if (!good) throw new Error(`${at}: the server ended with ${child.exitCode ?? child.signalCode}\n${output()}`)
     compare(at, expected, output())
   }

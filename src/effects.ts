@@ -172,7 +172,11 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
   for (const listener of await world.listeners()) {
     signal.throwIfAborted()
     const bound = await listener.bind(signal)
-    listener.onDeath((death) => world.listenerDied(bound.url, death.kind === 'error' ? death.error : undefined))
+    listener.onDeath((death) => {
+      const error = death.kind === 'error' ? death.error : undefined
+      if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
+      world.listenerDied(bound.url, error)
+    })
     world.record({ type: 'listening', ...bound, admin: listener.admin })
   }
 }

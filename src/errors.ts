@@ -24,6 +24,9 @@ export type ErrorCode =
   | 'ERR_LISTENER_DIED'
   | 'ERR_REPORT_WRITE'
   | 'ERR_WAIT_GROUP'
+  | 'ERR_MODEL_UNSUPPORTED'
+  | 'ERR_MODEL_LIMIT'
+  | 'ERR_MODEL_REPLAY'
   | 'ERR_INTERNAL'
 
 /** An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries the data behind it. */

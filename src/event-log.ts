@@ -10,6 +10,8 @@ export class EventLog {
   readonly #context: LogContext
   readonly #kept: LifecycleEvent[] = []
   #logger: Logger | false = false
+  /** What is kept is written when this has settled. */
+  #opening: Promise<void> = Promise.resolve()
   #write: ((event: LifecycleEvent) => void) | undefined
 
   constructor(openLogger: () => Promise<Logger | false>, context: LogContext) {
@@ -24,7 +26,12 @@ export class EventLog {
   }
 
   /** Opens the logger and writes what was kept. Rejects when it cannot be opened; the life goes on in silence then. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#opening = this.#open()
+    return this.#opening
+  }
+
+  async #open(): Promise<void> {
     try {
       this.#logger = await this.#openLogger()
     } finally {
@@ -38,9 +45,11 @@ export class EventLog {
     if (this.#logger) this.#logger.debug(fields, message)
   }
 
-  /** Resolves when everything logged so far is written, or given up. */
-  flush(): Promise<void> {
-    return this.#logger ? flushLogger(this.#logger) : Promise.resolve()
+  /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
+  async flush(): Promise<void> {
+    // Whoever opened it has heard of the failure.
+    await this.#opening.catch(() => {})
+    if (this.#logger) await flushLogger(this.#logger)
   }
 
   /** Writes what it can within `ms` without giving way to anything else. */

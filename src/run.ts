@@ -21,16 +21,17 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
   }
   const { host, options } = life
   const processEnd = ProcessEnd.of(host.process)
-  processEnd.join()
   life.begin()
+  processEnd.join()
   const owned = [ownSignals(life), ownCrashes(life), ownIpc(life), ownAbortSignal(life)]
   let isForced = false
   const watching = life.events$.subscribe((event) => {
     if (event.type === 'forced') isForced = true
   })
   try {
-    // A failed start ends the life like every other failure does, and stands in its report.
-    await life.start().catch(() => {})
+    // A failed start ends the life like every other failure does, and stands in its report. Nor is it waited for: the end of a
+    // life that is stopped while it starts does not have to wait for what has not been loaded yet.
+    life.start().catch(() => {})
     const report = await life.ended
     processEnd.leave({ exitCode: report.exitCode as ExitCode, isForced, exit: options.exit, clock: host.clock })
     return report

@@ -210,6 +210,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     const client = await connectTo(port)
     client.request('POST', '/upload', { headers: { 'Content-Length': '5', Expect: '100-continue' } })
     expect(await client.response()).toMatchObject({ status: 429, headers: { connection: 'close' } })
+    client.end()
     stage.slow.open()
     expect(await stopped).toMatchObject({ exitCode: 0 })
   })

@@ -37,7 +37,10 @@ interface Edge {
 const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   E1: {
     says: 'stop → ShutdownInitiated',
-    places: [{ is: 'begins', on: ['StopRequested'], phase: 'shutdown-initiated' }, { is: 'fires', phase: 'shutdown-initiated', signal: 'ShutdownInitiated' }],
+    places: [
+      { is: 'begins', on: ['StopRequested'], phase: 'shutdown-initiated' },
+      { is: 'fires', phase: 'shutdown-initiated', signal: 'ShutdownInitiated' },
+    ],
   },
   E2: {
     says: 'ShutdownInitiated → AfterShutdownDelayDuration, after exactly the delay',
@@ -101,7 +104,10 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
       { is: 'fires', phase: 'in-flight-drained', signal: 'InFlightRequestsDrained' },
     ],
   },
-  E12: { says: 'NotAcceptingNewRequest → stop the HTTP server (plain)', places: [{ is: 'begins', on: ['NotAcceptingNewRequest'], phase: 'close-listener', modes: ['refuse'] }] },
+  E12: {
+    says: 'NotAcceptingNewRequest → stop the HTTP server (plain)',
+    places: [{ is: 'begins', on: ['NotAcceptingNewRequest'], phase: 'close-listener', modes: ['refuse'] }],
+  },
   E13: {
     says: 'InFlightRequestsDrained → stop the HTTP server (retry-after)',
     places: [{ is: 'begins', on: ['InFlightRequestsDrained'], phase: 'close-listener-after-drain', modes: ['retry-after'] }],
@@ -137,8 +143,15 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
       { is: 'fires', phase: 'close-listener-after-drain', signal: 'HTTPServerStoppedListening' },
     ],
   },
-  E18: { says: 'Shutdown returns → stopped', places: [{ is: 'fires', phase: 'close-connections', signal: 'ConnectionsClosed' }], differs: ['V3'] },
-  E19: { says: 'InFlightRequestsDrained → the stop channel of the audit backend closes', places: [{ is: 'begins', on: ['InFlightRequestsDrained'], phase: 'audit-shutdown' }] },
+  E18: {
+    says: 'Shutdown returns → stopped',
+    places: [{ is: 'fires', phase: 'close-connections', signal: 'ConnectionsClosed' }],
+    differs: ['V3'],
+  },
+  E19: {
+    says: 'InFlightRequestsDrained → the stop channel of the audit backend closes',
+    places: [{ is: 'begins', on: ['InFlightRequestsDrained'], phase: 'audit-shutdown' }],
+  },
   E20: {
     says: 'hooks without error and InFlightRequestsDrained → the audit backend is shut down',
     places: [
@@ -154,7 +167,10 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   },
   E22: {
     says: 'both waits done → Run returns',
-    places: [{ is: 'begins', on: ['ReportWritten'], phase: 'end' }, { is: 'fires', phase: 'end', signal: 'Ended' }],
+    places: [
+      { is: 'begins', on: ['ReportWritten'], phase: 'end' },
+      { is: 'fires', phase: 'end', signal: 'Ended' },
+    ],
   },
   E23: {
     says: 'Run leaves by any path → Destroy',
@@ -173,7 +189,10 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   },
   E25: {
     says: 'the first passing /readyz → HasBeenReady',
-    places: [{ is: 'begins', on: ['readyz.passed'], phase: 'has-been-ready' }, { is: 'fires', phase: 'has-been-ready', signal: 'HasBeenReady' }],
+    places: [
+      { is: 'begins', on: ['readyz.passed'], phase: 'has-been-ready' },
+      { is: 'fires', phase: 'has-been-ready', signal: 'HasBeenReady' },
+    ],
   },
   E26: { says: 'ShutdownInitiated → /readyz fails', places: [{ is: 'predicate', of: 'ShutdownInitiated' }] },
   E27: {
@@ -182,7 +201,11 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
     differs: ['V4'],
   },
   E28: { says: 'the wait for requests has begun → new ones get 503', places: [{ is: 'predicate', of: 'NotAcceptingNewRequest' }] },
-  E29: { says: 'NotAcceptingNewRequest → every tracked watch is told to return', places: [{ is: 'effect', phase: 'watch-drain', state: 'draining', effect: 'drainWatches' }], differs: ['V3'] },
+  E29: {
+    says: 'NotAcceptingNewRequest → every tracked watch is told to return',
+    places: [{ is: 'effect', phase: 'watch-drain', state: 'draining', effect: 'drainWatches' }],
+    differs: ['V3'],
+  },
   E30: { says: 'the wait for watches has begun → new ones get 503', places: [{ is: 'predicate', of: 'NotAcceptingNewRequest' }] },
   E31: { says: 'stop → the debug socket is closed', places: [{ is: 'later', why: 'there is no debug socket yet (rows DS)' }] },
   E32: {
@@ -195,7 +218,9 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   },
 }
 
-const machines = Object.fromEntries(BOTH.map((mode) => [mode, composed({ mode, muxSignals: ['apis', 'crds'], postStartHooks: ['cache'] })])) as Record<Mode, AnyStateMachine>
+const machines = Object.fromEntries(
+  BOTH.map((mode) => [mode, composed({ mode, muxSignals: ['apis', 'crds'], postStartHooks: ['cache'] })]),
+) as Record<Mode, AnyStateMachine>
 const region = (mode: Mode, phase: string): AnyStateNode | undefined => phaseRegions(machines[mode]).get(phase)
 const regionInSomeMode = (phase: string): AnyStateNode => {
   const found = BOTH.map((mode) => region(mode, phase)).find((node) => node !== undefined)
@@ -224,8 +249,14 @@ function check(place: Place): void {
       expect(regionRow(found).fires).toEqual([place.signal])
       // The end of the work, good or bad, leads there and nowhere else.
       const { working } = found.states
-      const ends = [...(working?.transitions ?? [])].filter(([event]) => event.startsWith('xstate.done.') || event.startsWith('xstate.error.'))
-      expect(ends.flatMap(([, transitions]) => transitions.flatMap(({ target }) => target?.map(({ key }) => key))).every((key) => key === 'fired')).toBe(true)
+      const ends = [...(working?.transitions ?? [])].filter(
+        ([event]) => event.startsWith('xstate.done.') || event.startsWith('xstate.error.'),
+      )
+      expect(
+        ends
+          .flatMap(([, transitions]) => transitions.flatMap(({ target }) => target?.map(({ key }) => key)))
+          .every((key) => key === 'fired'),
+      ).toBe(true)
       break
     }
     case 'aborts':
@@ -268,6 +299,7 @@ describe('upstream’s edges', () => {
   test.each(BOTH)('connect nothing of readiness, mux or post-start hooks to the shutdown (%s)', (mode) => {
     const rows = [...phaseRegions(machines[mode]).values()].map((node) => regionRow(node))
     const waited = new Set(rows.filter(({ lane }) => lane === 'stop').flatMap(({ after }) => after))
-    for (const signal of ['HasBeenReady', 'MuxAndDiscoveryComplete', 'PostStartHooksDone', 'Announced']) expect(waited).not.toContain(signal)
+    for (const signal of ['HasBeenReady', 'MuxAndDiscoveryComplete', 'PostStartHooksDone', 'Announced'])
+      expect(waited).not.toContain(signal)
   })
 })

@@ -19,7 +19,16 @@ describe('hook', () => {
     expect((await scene(rejects('no consul'))).output).toMatchObject({ outcome: 'failed', error: { message: 'no consul' } })
   })
 
-  test.each([undefined, null, 'text', { toString: () => { throw new Error('hostile') } }])('fails when the code throws %o', async (error) => {
+  test.each([
+    undefined,
+    null,
+    'text',
+    {
+      toString: () => {
+        throw new Error('hostile')
+      },
+    },
+  ])('fails when the code throws %o', async (error) => {
     const hook = await scene({ kind: 'reject', afterMs: 0, error })
     expect(hook.output).toMatchObject({ outcome: 'failed', error: { name: 'Error' } })
   })

@@ -15,7 +15,14 @@ const MODES: readonly Mode[] = ['refuse', 'retry-after']
 const busy: LifePlan = {
   preShutdownHooks: ['leave'],
   destroyFunctions: ['pool'],
-  script: { drainRequests: resolves(300), closeListener: resolves(1), lingerConnections: resolves(20), waitForHandlers: resolves(10), auditShutdown: resolves(30), runHook: resolves(5) },
+  script: {
+    drainRequests: resolves(300),
+    closeListener: resolves(1),
+    lingerConnections: resolves(20),
+    waitForHandlers: resolves(10),
+    auditShutdown: resolves(30),
+    runHook: resolves(5),
+  },
 }
 
 describe('the whole sequence', () => {
@@ -49,9 +56,23 @@ describe('the whole sequence', () => {
     const at = Object.fromEntries(life.facts.flatMap((fact) => (fact.type === 'signal' ? [[fact.name, fact.at]] : [])))
     const listening = mode === 'refuse' ? 5_001 : 5_301
     expect(at).toMatchObject({
-      StopRequested: 0, ShutdownInitiated: 0, PreShutdownHooksStopped: 5, TellComplete: 2_500, AfterShutdownDelayDuration: 5_000, NotAcceptingNewRequest: 5_000,
-      WatchesDrained: 5_000, RequestsDrained: 5_300, InFlightRequestsDrained: 5_300, HTTPServerStoppedListening: listening,
-      HandlersDone: 5_310, AuditStopped: 5_330, ConnectionsClosed: mode === 'refuse' ? 5_320 : 5_321, Destroyed: 5_335, AdminClosed: 5_335, ReportWritten: 5_335, Ended: 5_335,
+      StopRequested: 0,
+      ShutdownInitiated: 0,
+      PreShutdownHooksStopped: 5,
+      TellComplete: 2_500,
+      AfterShutdownDelayDuration: 5_000,
+      NotAcceptingNewRequest: 5_000,
+      WatchesDrained: 5_000,
+      RequestsDrained: 5_300,
+      InFlightRequestsDrained: 5_300,
+      HTTPServerStoppedListening: listening,
+      HandlersDone: 5_310,
+      AuditStopped: 5_330,
+      ConnectionsClosed: mode === 'refuse' ? 5_320 : 5_321,
+      Destroyed: 5_335,
+      AdminClosed: 5_335,
+      ReportWritten: 5_335,
+      Ended: 5_335,
     })
     expect([life.exitCode, life.amiss]).toEqual([0, {}])
   })
@@ -83,9 +104,17 @@ describe('the whole sequence', () => {
 describe('outcomes', () => {
   test('a failing stop phase is on record, costs exit code 4, and everything goes on', async () => {
     for (const [effect, phase] of [
-      ['beginTelling', 'tell'], ['drainRequests', 'request-drain'], ['drainWatches', 'watch-drain'], ['closeListener', 'close-listener'],
-      ['lingerConnections', 'close-connections'], ['waitForHandlers', 'handlers'], ['auditShutdown', 'audit-shutdown'], ['closeAdmin', 'admin-listener'],
-      ['writeReport', 'report'], ['destroy:pool', 'destroy'], ['pre-shutdown:leave', 'pre-shutdown-hooks'],
+      ['beginTelling', 'tell'],
+      ['drainRequests', 'request-drain'],
+      ['drainWatches', 'watch-drain'],
+      ['closeListener', 'close-listener'],
+      ['lingerConnections', 'close-connections'],
+      ['waitForHandlers', 'handlers'],
+      ['auditShutdown', 'audit-shutdown'],
+      ['closeAdmin', 'admin-listener'],
+      ['writeReport', 'report'],
+      ['destroy:pool', 'destroy'],
+      ['pre-shutdown:leave', 'pre-shutdown-hooks'],
     ] as const) {
       const life = await servingLife({ ...busy, script: { ...busy.script, [effect]: rejects('broken') } })
       await life.signal()
@@ -97,7 +126,10 @@ describe('outcomes', () => {
   })
 
   test('PreShutdownHooksStopped carries the failure of the hooks, and the phase their texts (PS-07)', async () => {
-    const life = await servingLife({ preShutdownHooks: ['a', 'b'], script: { 'pre-shutdown:a': rejects('x'), 'pre-shutdown:b': rejects('y') } })
+    const life = await servingLife({
+      preShutdownHooks: ['a', 'b'],
+      script: { 'pre-shutdown:a': rejects('x'), 'pre-shutdown:b': rejects('y') },
+    })
     await life.signal()
     await life.toEnd()
     expect(life.signalFact('PreShutdownHooksStopped')?.outcome).toBe('failed')
@@ -136,9 +168,30 @@ describe('outcomes', () => {
 // --- any order of events --------------------------------------------------------------------------------------------------
 
 const EFFECTS = [
-  'auditRun', 'bind', 'announce', 'post-start:warm', 'beginTelling', 'completeTelling', 'pre-shutdown:leave', 'drainRequests', 'cutRequests', 'drainWatches',
-  'terminateWatches', 'closeListener', 'lingerConnections', 'destroyConnections', 'waitForHandlers', 'nameHandlers', 'auditShutdown', 'destroy:pool', 'startRest',
-  'phase:flush', 'closeAdmin', 'flushLogs', 'writeReport', 'writeReportNow',
+  'auditRun',
+  'bind',
+  'announce',
+  'post-start:warm',
+  'beginTelling',
+  'completeTelling',
+  'pre-shutdown:leave',
+  'drainRequests',
+  'cutRequests',
+  'drainWatches',
+  'terminateWatches',
+  'closeListener',
+  'lingerConnections',
+  'destroyConnections',
+  'waitForHandlers',
+  'nameHandlers',
+  'auditShutdown',
+  'destroy:pool',
+  'startRest',
+  'phase:flush',
+  'closeAdmin',
+  'flushLogs',
+  'writeReport',
+  'writeReportNow',
 ] as const
 
 const answer: fc.Arbitrary<Answer> = fc.oneof(
@@ -147,7 +200,9 @@ const answer: fc.Arbitrary<Answer> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 30_000 }).map((ms) => rejects('broken', ms)) },
   { weight: 2, arbitrary: fc.constant(never) },
 )
-const script = fc.record(Object.fromEntries(EFFECTS.map((effect) => [effect, answer])) as Record<(typeof EFFECTS)[number], fc.Arbitrary<Answer>>)
+const script = fc.record(
+  Object.fromEntries(EFFECTS.map((effect) => [effect, answer])) as Record<(typeof EFFECTS)[number], fc.Arbitrary<Answer>>,
+)
 
 const deeds = {
   start: (life: FakeLife) => life.start(),
@@ -158,10 +213,14 @@ const deeds = {
   listenerDied: (life: FakeLife) => life.listenerDied(),
   ready: (life: FakeLife) => life.send({ type: 'readyz.passed' }),
   mux: (life: FakeLife) => life.send({ type: 'mux.apis' }),
-  hooksChanged: (life: FakeLife) => life.send({ type: 'pre-shutdown-hooks.changed', hooks: [{ kind: 'pre-shutdown', name: 'new', timeoutMs: 10, after: [] }] }),
+  hooksChanged: (life: FakeLife) =>
+    life.send({ type: 'pre-shutdown-hooks.changed', hooks: [{ kind: 'pre-shutdown', name: 'new', timeoutMs: 10, after: [] }] }),
 } as const
 const deed = fc.oneof(
-  { weight: 3, arbitrary: fc.integer({ min: 1, max: 12_000 }).map((ms) => ({ name: `${ms} ms`, does: (life: FakeLife) => life.clock.advance(ms) })) },
+  {
+    weight: 3,
+    arbitrary: fc.integer({ min: 1, max: 12_000 }).map((ms) => ({ name: `${ms} ms`, does: (life: FakeLife) => life.clock.advance(ms) })),
+  },
   { weight: 5, arbitrary: fc.constantFrom(...Object.entries(deeds).map(([name, does]) => ({ name, does }))) },
 )
 
@@ -177,7 +236,10 @@ interface Story {
 }
 const story: fc.Arbitrary<Story> = fc
   .record({ mode: fc.constantFrom(...MODES), script, deeds: fc.array(deed, { maxLength: 12 }) })
-  .map((it) => ({ ...it, [fc.toStringMethod]: () => `${it.mode}: ${it.deeds.map(({ name }) => name).join(', ')}; ${JSON.stringify(it.script)}` }))
+  .map((it) => ({
+    ...it,
+    [fc.toStringMethod]: () => `${it.mode}: ${it.deeds.map(({ name }) => name).join(', ')}; ${JSON.stringify(it.script)}`,
+  }))
 
 const userPhases = [{ name: 'flush', after: ['RequestsDrained'], before: ['destroy'], timeoutMs: 20_000 }]
 
@@ -218,12 +280,14 @@ const INVARIANTS: Readonly<Record<string, (life: StoriedLife, story: Story) => v
     const phases = (type: 'phase.started' | 'phase.ended') => life.facts.flatMap((fact) => (fact.type === type ? [fact.phase] : []))
     const ended = phases('phase.ended')
     expect([...repeated(phases('phase.started')), ...repeated(ended)]).toEqual([])
-    const index = (type: string, phase: string) => life.facts.findIndex((fact) => fact.type === type && 'phase' in fact && fact.phase === phase)
+    const index = (type: string, phase: string) =>
+      life.facts.findIndex((fact) => fact.type === type && 'phase' in fact && fact.phase === phase)
     const began = phases('phase.started').filter((phase) => ended.includes(phase))
     for (const phase of began) expect(index('phase.started', phase)).toBeLessThan(index('phase.ended', phase))
   },
   'a hook ends at most once, and one that began ends, unless the life was forced': (life) => {
-    const names = (type: 'hook.started' | 'hook.ended') => life.facts.flatMap((fact) => (fact.type === type ? [`${fact.kind} ${fact.name}`] : []))
+    const names = (type: 'hook.started' | 'hook.ended') =>
+      life.facts.flatMap((fact) => (fact.type === type ? [`${fact.kind} ${fact.name}`] : []))
     const ended = names('hook.ended')
     expect(repeated(ended)).toEqual([])
     if (!isForced(life)) expect(names('hook.started').filter((name) => !ended.includes(name))).toEqual([])
@@ -242,7 +306,9 @@ const INVARIANTS: Readonly<Record<string, (life: StoriedLife, story: Story) => v
     expect(cuts).toEqual(order.slice(0, cuts.length))
   },
   'no start signal fires once a stop was requested': (life, { mode }) => {
-    const startSignals = Object.values(effectiveWiring({ mode })).filter(({ lane }) => lane === 'start').map(({ fires }) => fires)
+    const startSignals = Object.values(effectiveWiring({ mode }))
+      .filter(({ lane }) => lane === 'start')
+      .map(({ fires }) => fires)
     // Post-start hooks that run already may come to their end during the drain.
     const expected = new Set(['PostStartHooksDone'])
     const afterStop = life.signals.slice(life.signals.indexOf('StopRequested'))
@@ -262,19 +328,33 @@ const INVARIANTS: Readonly<Record<string, (life: StoriedLife, story: Story) => v
   'the exit code is that of the worst that happened': (life, { deeds }) => {
     const has = (is: (fact: LifecycleEvent) => boolean): boolean => life.facts.some(is)
     const phaseEnded = (lane: 'start' | 'stop', outcome: string, except: readonly string[] = []) =>
-      has((fact) => fact.type === 'phase.ended' && fact.outcome === outcome && START_PHASES.includes(fact.phase) === (lane === 'start') && !except.includes(fact.phase))
+      has(
+        (fact) =>
+          fact.type === 'phase.ended' &&
+          fact.outcome === outcome &&
+          START_PHASES.includes(fact.phase) === (lane === 'start') &&
+          !except.includes(fact.phase),
+      )
     const reason = life.signalFact('StopRequested')?.reason?.kind
     const happened: readonly [exitCode: number, boolean][] = [
       [3, reason === 'start-failed'],
       [1, has(({ type }) => type === 'forced') && !has((fact) => fact.type === 'forced' && fact.why === 'deadline')],
       [1, deeds.slice(0, life.deedsDone).some(({ name }) => name === 'crash')],
       [5, has((fact) => fact.type === 'forced' && fact.why === 'deadline') || phaseEnded('stop', 'cut', OWN_LIMITS)],
-      [4, reason === 'listener-died' || phaseEnded('stop', 'failed') || has((fact) => fact.type === 'hook.ended' && fact.outcome === 'failed')],
+      [
+        4,
+        reason === 'listener-died' ||
+          phaseEnded('stop', 'failed') ||
+          has((fact) => fact.type === 'hook.ended' && fact.outcome === 'failed'),
+      ],
       [0, true],
     ]
     const worst = happened.find(([, did]) => did)?.[0] as number
     // Whether one of these was cut by the budget or by its own limit, which costs nothing, the facts do not say.
-    const allowed = has((fact) => fact.type === 'phase.ended' && fact.outcome === 'cut' && OWN_LIMITS.includes(fact.phase)) && [0, 4].includes(worst) ? [worst, 5] : [worst]
+    const allowed =
+      has((fact) => fact.type === 'phase.ended' && fact.outcome === 'cut' && OWN_LIMITS.includes(fact.phase)) && [0, 4].includes(worst)
+        ? [worst, 5]
+        : [worst]
     expect(allowed).toContain(life.exitCode)
   },
 }
@@ -289,7 +369,9 @@ describe('in any order of what the outside says, with effects that answer, fail,
           try {
             holds(life, it)
           } catch (broken) {
-            throw new Error(`${sentence}: ${(broken as Error).message}\n${life.facts.map((fact) => JSON.stringify(fact)).join('\n')}`, { cause: broken })
+            throw new Error(`${sentence}: ${(broken as Error).message}\n${life.facts.map((fact) => JSON.stringify(fact)).join('\n')}`, {
+              cause: broken,
+            })
           }
         }
       }),

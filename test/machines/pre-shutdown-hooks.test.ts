@@ -1,7 +1,7 @@
 // Fails when: hooks run in another order than stated, one failure stops the others or is lost, a hook has no bound, or a cut leaves
 // a hook running or unnamed.
 import { describe, expect, test } from 'vitest'
-import { aggregate, findCycle, type HookOrder, preShutdownHooksMachine, predecessors } from '../../src/machines/pre-shutdown-hooks.ts'
+import { aggregate, findCycle, type HookOrder, predecessors, preShutdownHooksMachine } from '../../src/machines/pre-shutdown-hooks.ts'
 import { never, phaseScene, plannedHooks, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 
@@ -45,11 +45,23 @@ describe('the order of pre-shutdown hooks', () => {
   })
 
   test('a diamond joins: the last waits for both sides', async () => {
-    const diamond = ['top', { name: 'left', after: ['top'] }, { name: 'right', after: ['top'] }, { name: 'bottom', after: ['left', 'right'] }]
+    const diamond = [
+      'top',
+      { name: 'left', after: ['top'] },
+      { name: 'right', after: ['top'] },
+      { name: 'bottom', after: ['left', 'right'] },
+    ]
     const hooks = await scene(diamond, { 'pre-shutdown:left': resolves(10), 'pre-shutdown:right': resolves(30) })
     await hooks.clock.runToEnd()
     expect(hooks.story()).toEqual([
-      'top started@0', 'top ok@0', 'left started@0', 'right started@0', 'left ok@10', 'right ok@30', 'bottom started@30', 'bottom ok@30',
+      'top started@0',
+      'top ok@0',
+      'left started@0',
+      'right started@0',
+      'left ok@10',
+      'right ok@30',
+      'bottom started@30',
+      'bottom ok@30',
     ])
   })
 
@@ -67,14 +79,23 @@ describe('the order of pre-shutdown hooks', () => {
 describe('findCycle', () => {
   const cycle = (...hooks: HookOrder[]) => findCycle(predecessors(hooks))
   test('names the hooks along the cycle, from where it begins to where it closes', () => {
-    const hooks = [{ name: 'x', after: ['a'] }, { name: 'a', after: ['b'] }, { name: 'b', after: ['c'] }, { name: 'c', after: ['a'] }]
+    const hooks = [
+      { name: 'x', after: ['a'] },
+      { name: 'a', after: ['b'] },
+      { name: 'b', after: ['c'] },
+      { name: 'c', after: ['a'] },
+    ]
     expect(cycle(...hooks)).toEqual(['a', 'b', 'c', 'a'])
   })
   test('finds a hook that waits for itself', () => expect(cycle({ name: 'a', after: ['a'] })).toEqual(['a', 'a']))
   test('finds none in a diamond', () =>
-    expect(cycle({ name: 'd', after: ['b', 'c'] }, { name: 'b', after: ['a'] }, { name: 'c', after: ['a'] }, { name: 'a' })).toBeUndefined())
+    expect(
+      cycle({ name: 'd', after: ['b', 'c'] }, { name: 'b', after: ['a'] }, { name: 'c', after: ['a'] }, { name: 'a' }),
+    ).toBeUndefined())
   test('is quick about many ways to one place', () => {
-    const layers = Array.from({ length: 60 }, (_, i) => [0, 1].map((side) => ({ name: `${i}.${side}`, after: i === 0 ? [] : [`${i - 1}.0`, `${i - 1}.1`] })))
+    const layers = Array.from({ length: 60 }, (_, i) =>
+      [0, 1].map((side) => ({ name: `${i}.${side}`, after: i === 0 ? [] : [`${i - 1}.0`, `${i - 1}.1`] })),
+    )
     expect(cycle(...layers.flat())).toBeUndefined()
   })
 })
@@ -93,19 +114,32 @@ describe('failures of pre-shutdown hooks', () => {
 
   test('equal texts stand once', () => {
     const error = { name: 'Error', message: 'x' }
-    expect(aggregate([{ name: 'a', error }, { name: 'a', error }], 'PreShutdownHook').message).toBe('PreShutdownHook "a" failed: x')
+    expect(
+      aggregate(
+        [
+          { name: 'a', error },
+          { name: 'a', error },
+        ],
+        'PreShutdownHook',
+      ).message,
+    ).toBe('PreShutdownHook "a" failed: x')
   })
 
   test('a hook that never ends has failed at its timeout, and the next one runs', async () => {
     const hooks = await scene([{ name: 'a', timeoutMs: 300 }, 'b'], { 'pre-shutdown:a': never })
     await hooks.clock.runToEnd()
     expect(hooks.story()).toEqual(['a started@0', 'a failed@300', 'b started@300', 'b ok@300'])
-    expect(hooks.output).toMatchObject({ error: { message: 'PreShutdownHook "a" failed: pre-shutdown hook "a" did not end within 300 ms' } })
+    expect(hooks.output).toMatchObject({
+      error: { message: 'PreShutdownHook "a" failed: pre-shutdown hook "a" did not end within 300 ms' },
+    })
     expect(hooks.effects.left).toEqual(['pre-shutdown:a'])
   })
 
   test('a late answer changes nothing but the report', async () => {
-    const hooks = await scene([{ name: 'a', timeoutMs: 300 }, 'b'], { 'pre-shutdown:a': rejects('too late', 400), 'pre-shutdown:b': resolves(500) })
+    const hooks = await scene([{ name: 'a', timeoutMs: 300 }, 'b'], {
+      'pre-shutdown:a': rejects('too late', 400),
+      'pre-shutdown:b': resolves(500),
+    })
     await hooks.clock.runToEnd()
     expect(hooks.story()).toEqual(['a started@0', 'a failed@300', 'b started@300', 'b ok@800'])
     expect(hooks.facts.filter(({ type }) => type === 'late')).toMatchObject([{ what: 'pre-shutdown:a', answer: 'rejected', lateMs: 100 }])

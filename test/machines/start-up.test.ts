@@ -9,13 +9,22 @@ const registered: LifePlan = { preShutdownHooks: ['leave'], destroyFunctions: ['
 
 /** What a run did about its resources, in order. */
 const doings = ({ effects }: FakeLife): string[] =>
-  effects.called.filter((effect) => ['auditRun', 'bind', 'announce', 'closeListener', 'auditShutdown'].includes(effect) || effect.includes(':'))
+  effects.called.filter(
+    (effect) => ['auditRun', 'bind', 'announce', 'closeListener', 'auditShutdown'].includes(effect) || effect.includes(':'),
+  )
 
 describe('start-up', () => {
   test('is ordered: audit, listeners, serving, hooks, ready', async () => {
     const life = await servingLife(registered)
     expect(life.signals).toEqual([
-      'Start', 'MuxAndDiscoveryComplete', 'AuditRunning', 'Bound', 'Serving', 'PostStartHooksLaunched', 'PostStartHooksDone', 'Announced',
+      'Start',
+      'MuxAndDiscoveryComplete',
+      'AuditRunning',
+      'Bound',
+      'Serving',
+      'PostStartHooksLaunched',
+      'PostStartHooksDone',
+      'Announced',
     ])
     expect(life.effects.called).toEqual(['auditRun', 'bind', 'post-start:warm', 'announce'])
   })
@@ -106,14 +115,24 @@ describe('a start that fails', () => {
 
     test.each([
       { how: 'rejects', answer: rejects('EADDRINUSE', 20), at: 20, error: { message: 'EADDRINUSE' } },
-      { how: 'never answers', answer: never, at: START_BOUND_MS, error: { code: 'ERR_TIMEOUT', message: `${fails} did not end within its bound` } },
+      {
+        how: 'never answers',
+        answer: never,
+        at: START_BOUND_MS,
+        error: { code: 'ERR_TIMEOUT', message: `${fails} did not end within its bound` },
+      },
     ])('because it $how: rolled back, nothing served, exit code 3', async ({ answer, at, error }) => {
       const life = await servingLife({ ...registered, script: { ...atOnce, [effect]: answer } })
       await life.toEnd()
       expect(life.phase(fails)).toMatchObject({ at, outcome: 'failed', error })
       expect(life.signalFact('StopRequested')).toMatchObject({ at, reason: { kind: 'start-failed', phase: fails, error } })
       expect(doings(life)).toEqual(fails === 'bind' ? ['auditRun', 'bind', ...released] : ['auditRun', ...released])
-      expect(life.outcomes).toMatchObject({ serve: 'skipped', 'post-start-hooks': 'skipped', announce: 'skipped', 'pre-shutdown-hooks': 'skipped' })
+      expect(life.outcomes).toMatchObject({
+        serve: 'skipped',
+        'post-start-hooks': 'skipped',
+        announce: 'skipped',
+        'pre-shutdown-hooks': 'skipped',
+      })
       expect([life.endedAt, life.exitCode, life.ended]).toEqual([at, 3, true])
     })
 
@@ -150,12 +169,37 @@ describe('a start that fails', () => {
 
 describe('a stop during start-up', () => {
   const releases = { listener: 'closeListener', audit: 'auditShutdown' }
-  const points: readonly { at: string; script: LifePlan['script']; began: readonly string[]; released: readonly string[]; left: readonly string[]; served: boolean }[] = [
-    { at: 'auditRun is pending', script: { auditRun: never }, began: ['auditRun'], released: [releases.listener], left: ['auditRun'], served: false },
-    { at: 'bind is pending', script: { bind: never }, began: ['auditRun', 'bind'], released: [releases.listener, releases.audit], left: ['bind'], served: false },
+  const points: readonly {
+    at: string
+    script: LifePlan['script']
+    began: readonly string[]
+    released: readonly string[]
+    left: readonly string[]
+    served: boolean
+  }[] = [
     {
-      at: 'announce is pending', script: { announce: never }, began: ['auditRun', 'bind', 'post-start:warm', 'announce'],
-      released: [releases.listener, releases.audit], left: ['announce'], served: true,
+      at: 'auditRun is pending',
+      script: { auditRun: never },
+      began: ['auditRun'],
+      released: [releases.listener],
+      left: ['auditRun'],
+      served: false,
+    },
+    {
+      at: 'bind is pending',
+      script: { bind: never },
+      began: ['auditRun', 'bind'],
+      released: [releases.listener, releases.audit],
+      left: ['bind'],
+      served: false,
+    },
+    {
+      at: 'announce is pending',
+      script: { announce: never },
+      began: ['auditRun', 'bind', 'post-start:warm', 'announce'],
+      released: [releases.listener, releases.audit],
+      left: ['announce'],
+      served: true,
     },
   ]
 
@@ -209,7 +253,15 @@ describe('a stop during start-up', () => {
     await life.stop()
     await life.toEnd()
     const skipped = Object.entries(life.outcomes).flatMap(([phase, outcome]) => (outcome === 'skipped' ? [phase] : []))
-    expect(skipped.sort()).toEqual(['announce', 'bind', 'has-been-ready', 'post-start-hooks', 'post-start-launch', 'pre-shutdown-hooks', 'serve'])
+    expect(skipped.sort()).toEqual([
+      'announce',
+      'bind',
+      'has-been-ready',
+      'post-start-hooks',
+      'post-start-launch',
+      'pre-shutdown-hooks',
+      'serve',
+    ])
     for (const signal of ['Bound', 'Serving', 'PostStartHooksLaunched', 'Announced']) expect(life.signals).not.toContain(signal)
     expect(life.signalFact('PreShutdownHooksStopped')).toMatchObject({ outcome: 'skipped' })
   })

@@ -2,7 +2,7 @@
 // second signal or crash does not, or a crash gives a drain more time.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CUTS, DEADLINE, FakeLife, type LifePlan, never, PROFILES, servingLife } from '../support/fake-effects.ts'
+import { CUTS, DEADLINE, type FakeLife, type LifePlan, never, PROFILES, servingLife } from '../support/fake-effects.ts'
 import { seed } from '../support/seed.ts'
 
 const draining: LifePlan = { script: { drainRequests: never } }
@@ -20,7 +20,12 @@ describe('whatever asks for the end', () => {
     ['stop()', (life) => life.stop(), { kind: 'stop', reason: 'test' }, 0],
     ['an OS signal', (life) => life.signal('SIGHUP'), { kind: 'os-signal', signal: 'SIGHUP' }, 0],
     ['a crash', (life) => life.crash(), { kind: 'crash', origin: 'uncaughtException', error: { message: 'boom' } }, 1],
-    ['a listener that died', (life) => life.listenerDied(), { kind: 'listener-died', address: '127.0.0.1:8080', error: { message: 'EMFILE' } }, 4],
+    [
+      'a listener that died',
+      (life) => life.listenerDied(),
+      { kind: 'listener-died', address: '127.0.0.1:8080', error: { message: 'EMFILE' } },
+      4,
+    ],
   ])('%s is an orderly end with its reason and exit code', async (_, ask, reason, exitCode) => {
     const life = await servingLife({ destroyFunctions: ['pool'], preShutdownHooks: ['leave'] })
     await ask(life)
@@ -48,7 +53,10 @@ describe('whatever asks for the end', () => {
     ['Ctrl-C', (life: FakeLife) => life.signal('SIGINT', true), PROFILES.interactive],
     ['a crash', (life: FakeLife) => life.crash(), PROFILES.crash],
   ] as const)('%s chooses delay and deadline once', async (_, ask, profile) => {
-    const life = await servingLife({ script: { drainRequests: never, cutRequests: never, auditShutdown: never, runHook: never }, destroyFunctions: ['slow'] })
+    const life = await servingLife({
+      script: { drainRequests: never, cutRequests: never, auditShutdown: never, runHook: never },
+      destroyFunctions: ['slow'],
+    })
     await ask(life)
     await life.clock.advance(1)
     await life.stop()
@@ -76,14 +84,21 @@ describe('a second OS signal', () => {
     await life.clock.advance(500)
     await life.signal('SIGINT')
     expect(life.ended).toBe(true)
-    expect(life.facts.slice(-2)).toMatchObject([{ type: 'forced', why: 'second-signal' }, { type: 'ended', exitCode: 1, at: 500 }])
+    expect(life.facts.slice(-2)).toMatchObject([
+      { type: 'forced', why: 'second-signal' },
+      { type: 'ended', exitCode: 1, at: 500 },
+    ])
     expect(life.effects.called.at(-1)).toBe('force')
     // Nothing is left behind: no timer of the machine, no effect that is still listened to.
     expect(life.clock.pending).toBe(0)
   })
 
   test('leaves every effect that runs', async () => {
-    const life = await servingLife({ preShutdownHooks: ['leave'], postStartHooks: ['informers'], script: { runHook: never, runPostStartHook: never, beginTelling: never } })
+    const life = await servingLife({
+      preShutdownHooks: ['leave'],
+      postStartHooks: ['informers'],
+      script: { runHook: never, runPostStartHook: never, beginTelling: never },
+    })
     await life.signal()
     await life.clock.advance(600)
     await life.signal()
@@ -119,11 +134,14 @@ describe('a second OS signal', () => {
     expect([life.ended, life.exitCode, life.effects.called.at(-1)]).toEqual([true, 1, 'force'])
   })
 
-  test.each([['fails', { kind: 'reject', afterMs: 0, error: new Error('EBADF') }] as const])('ends the life also when forcing %s', async (_, force) => {
-    const life = await drainingLife({ script: { force } })
-    await life.signal()
-    expect([life.ended, life.exitCode]).toEqual([true, 1])
-  })
+  test.each([['fails', { kind: 'reject', afterMs: 0, error: new Error('EBADF') }] as const])(
+    'ends the life also when forcing %s',
+    async (_, force) => {
+      const life = await drainingLife({ script: { force } })
+      await life.signal()
+      expect([life.ended, life.exitCode]).toEqual([true, 1])
+    },
+  )
 })
 
 describe('a crash', () => {
@@ -148,8 +166,20 @@ describe('a crash', () => {
   test('never moves a cut or the deadline further away, whenever it comes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: DEADLINE - 1 }), async (crashAt) => {
-        const everything = ['drainRequests', 'cutRequests', 'auditShutdown', 'closeListener', 'closeAdmin', 'flushLogs', 'writeReport', 'writeReportNow']
-        const life = await servingLife({ script: Object.fromEntries([...everything, 'runHook', 'startRest'].map((name) => [name, never])), destroyFunctions: ['slow'] })
+        const everything = [
+          'drainRequests',
+          'cutRequests',
+          'auditShutdown',
+          'closeListener',
+          'closeAdmin',
+          'flushLogs',
+          'writeReport',
+          'writeReportNow',
+        ]
+        const life = await servingLife({
+          script: Object.fromEntries([...everything, 'runHook', 'startRest'].map((name) => [name, never])),
+          destroyFunctions: ['slow'],
+        })
         await life.stop()
         await life.clock.advance(crashAt)
         await life.crash()
@@ -175,7 +205,10 @@ describe('a crash', () => {
     await life.crash('first')
     await life.clock.advance(1)
     await life.crash('second')
-    expect(life.facts.slice(-2)).toMatchObject([{ type: 'forced', why: 'second-crash' }, { type: 'ended', exitCode: 1, at: 1 }])
+    expect(life.facts.slice(-2)).toMatchObject([
+      { type: 'forced', why: 'second-crash' },
+      { type: 'ended', exitCode: 1, at: 1 },
+    ])
     expect(life.effects.called.at(-1)).toBe('force')
   })
 

@@ -72,8 +72,7 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
 
   test('leads from every state of a region to its end', () => {
     for (const region of Object.values((machine.root.states['running'] as AnyStateNode).states)) {
-      const targets = (node: AnyStateNode) =>
-        [...node.transitions.values()].flat().flatMap(({ target }) => target ?? [])
+      const targets = (node: AnyStateNode) => [...node.transitions.values()].flat().flatMap(({ target }) => target ?? [])
       const reaches = (node: AnyStateNode, seen = new Set<AnyStateNode>()): boolean => {
         if (node.type === 'final' && node.parent === region) return true
         if (seen.has(node)) return false
@@ -113,14 +112,16 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
     expect(life.facts.filter(({ type }) => type === 'forced')).toEqual([])
     const { states } = machine.root.states['running'] as AnyStateNode
     expect(Object.keys(last).sort()).toEqual(Object.keys(states).sort())
-    for (const [region, state] of Object.entries(last)) expect(`${region} ${states[region]?.states[String(state)]?.type}`).toBe(`${region} final`)
+    for (const [region, state] of Object.entries(last))
+      expect(`${region} ${states[region]?.states[String(state)]?.type}`).toBe(`${region} final`)
   })
 })
 
 describe('every stop phase', () => {
   test.each(MODES)('is waited for until the end, so that none outlives the budget (%s)', (mode) => {
     const rows = Object.entries(effectiveWiring({ mode }))
-    const leadsToEnd = (signal: string): boolean => signal === 'Ended' || rows.some(([, row]) => row.after.includes(signal) && leadsToEnd(row.fires))
+    const leadsToEnd = (signal: string): boolean =>
+      signal === 'Ended' || rows.some(([, row]) => row.after.includes(signal) && leadsToEnd(row.fires))
     expect(rows.filter(([, { lane, fires }]) => lane === 'stop' && !leadsToEnd(fires))).toEqual([])
   })
 
@@ -131,7 +132,9 @@ describe('every stop phase', () => {
   })
 
   test('with work that may last has a cut', () => {
-    expect(Object.entries(WIRING as Wiring).filter(([, { lane, work, cut }]) => lane === 'stop' && work !== undefined && cut === undefined)).toEqual([])
+    expect(
+      Object.entries(WIRING as Wiring).filter(([, { lane, work, cut }]) => lane === 'stop' && work !== undefined && cut === undefined),
+    ).toEqual([])
   })
 })
 
@@ -143,7 +146,10 @@ describe('every name that a machine uses', () => {
     const used = namesUsedBy(part)
     const known = part.implementations as unknown as Record<keyof typeof used, Record<string, unknown>>
     for (const kind of ['actors', 'actions', 'guards', 'delays'] as const) {
-      expect([...used[kind]].filter((name) => !Object.hasOwn(known[kind], name)), kind).toEqual([])
+      expect(
+        [...used[kind]].filter((name) => !Object.hasOwn(known[kind], name)),
+        kind,
+      ).toEqual([])
     }
   })
 
@@ -182,7 +188,9 @@ describe('a table that could not run is refused when it is composed', () => {
   const composing = (wiring: Wiring) => () => composed({ wiring })
 
   test('a phase that waits for a signal nobody fires', () => {
-    expect(composing({ a: row({ after: ['Dnoe'] }) })).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE', details: { phase: 'a', signal: 'Dnoe' } }))
+    expect(composing({ a: row({ after: ['Dnoe'] }) })).toThrow(
+      expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE', details: { phase: 'a', signal: 'Dnoe' } }),
+    )
   })
 
   test.each([{ unless: 'Servign' }, { until: { refuse: 'Ended', 'retry-after': 'End' } }])('the same in %o', (over) => {
@@ -196,19 +204,28 @@ describe('a table that could not run is refused when it is composed', () => {
   })
 
   test('two phases that fire one signal', () => {
-    expect(composing({ a: row({}), b: row({}) })).toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE', details: { phase: 'b', fires: 'Done' } }))
+    expect(composing({ a: row({}), b: row({}) })).toThrow(
+      expect.objectContaining({ code: 'ERR_DUPLICATE', details: { phase: 'b', fires: 'Done' } }),
+    )
   })
 
-  test.each(['Start', 'StopRequested', 'StartFailed', 'readyz.passed', 'mux.apis', 'Cut.hooks', 'Forced'])('a phase that fires %s, which is the root’s', (fires) => {
-    expect(composing({ a: row({ fires }) })).toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
-  })
+  test.each(['Start', 'StopRequested', 'StartFailed', 'readyz.passed', 'mux.apis', 'Cut.hooks', 'Forced'])(
+    'a phase that fires %s, which is the root’s',
+    (fires) => {
+      expect(composing({ a: row({ fires }) })).toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
+    },
+  )
 
   test.each(['start', 'stop', 'second-signal', 'crash', 'budget', 'lifecycle'])('a phase called %s, which the root has already', (name) => {
     expect(composing({ [name]: row({}) })).toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
   })
 
   test('phases that wait for each other, with the cycle', () => {
-    const wiring = { a: row({ after: ['C'], fires: 'A' }), b: row({ after: ['A'], fires: 'B' }), c: row({ after: ['StopRequested', 'B'], fires: 'C' }) }
+    const wiring = {
+      a: row({ after: ['C'], fires: 'A' }),
+      b: row({ after: ['A'], fires: 'B' }),
+      c: row({ after: ['StopRequested', 'B'], fires: 'C' }),
+    }
     expect(composing(wiring)).toThrow(expect.objectContaining({ code: 'ERR_CYCLE', message: expect.stringContaining('a -> c -> b -> a') }))
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startServer } from '../support/program.ts'
+import { startServer } from '../support/process.ts'
 
 /** A crash is the end of the process, and not of the requests that are under way: they get a drain of at most 5 s. */
 

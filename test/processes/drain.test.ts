@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Straggler } from '../../src/index.ts'
-import { type Program, type ServerPlan, startServer } from '../support/program.ts'
+import { type ServerPlan, startServer } from '../support/process.ts'
 import type { RawClient } from '../support/raw-client.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startProgram, startServer } from '../support/program.ts'
+import { startProgram, startServer } from '../support/process.ts'
 
 /** How a process ends when its life is over: by itself, with the right code, and not later than it has to. */
 

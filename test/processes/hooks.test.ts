@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type HookPlan, startServer } from '../support/program.ts'
+import { type HookPlan, startServer } from '../support/process.ts'
 
 /** User code that misbehaves in a real process: it costs its timeout and the exit code 4, and nobody's request. */
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Pipe, type ServerPlan, startServer } from '../support/program.ts'
+import { Pipe } from '../support/pipe.ts'
+import { type ServerPlan, startServer } from '../support/process.ts'
 
 /** What becomes of a process whose standard output is slow, unread, gone or closed: it serves and ends like any other. */
 

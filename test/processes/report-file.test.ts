@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startServer, temporaryFolder } from '../support/program.ts'
+import { startServer, temporaryFolder } from '../support/process.ts'
 
 /**
  * The report file of a real process. That it is there, complete and as its schema says on orderly, failed, forced and cut

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { row } from '../support/row.ts'
-import { Program, type ServerPlan, startServer } from '../support/program.ts'
+import { type ServerPlan, startServer, type TestProcess } from '../support/process.ts'
 
 /** What stops a process, and what does not: OS signals as a shell, a terminal and a container send them, and the IPC channel. */
 
@@ -99,8 +99,8 @@ describe('as process 1 of a container', () => {
   })()
 
   /** The node process, as seen from outside its namespace: `unshare` itself passes no signals on. */
-  const insideOf = ({ child: { pid } }: Program): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-  const container = (plan: ServerPlan): Program => startServer(plan, { via: ['unshare', '--fork', '--pid', '--kill-child'] })
+  const insideOf = ({ child: { pid } }: TestProcess): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+  const container = (plan: ServerPlan): TestProcess => startServer(plan, { via: ['unshare', '--fork', '--pid', '--kill-child'] })
 
   test('a process ends in order, and does not stay', async ({ skip }) => {
     if (whyNot !== undefined) skip(whyNot)

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Exchange, exchangeOf, markWatch, shutdownSignalOf } from '../../src/actors/exchange.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { Latch, rig, turns } from './rig.ts'
@@ -97,17 +98,17 @@ describe('a request is in flight', () => {
   })
 
   test('until all of a large response is with the kernel', async () => {
-    const { traffic, connect } = await rig((_request, response) => {
+    const { traffic, port } = await rig((_request, response) => {
       response.end(Buffer.alloc(50_000_000))
     })
-    const client = await connect()
-    client.socket.pause()
-    client.request('GET', '/')
+    const client = connect(port, '127.0.0.1').pause()
+    onTestFinished(() => void client.destroy())
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await expect.poll(() => traffic.counts().requests).toBe(1)
     await turns(20)
     expect(traffic.counts().requests).toBe(1)
-    client.socket.resume()
-    await expect.poll(() => traffic.counts().requests, { timeout: 10_000 }).toBe(0)
+    client.resume()
+    await expect.poll(() => traffic.counts().requests).toBe(0)
   })
 
   test('under its name and age, without its query', async () => {
@@ -249,7 +250,10 @@ describe('hold', () => {
 
   test('is told when the drain is cut', async () => {
     const { traffic } = await rig(undefined)
-    const held = traffic.hold('job', ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
+    const held = traffic.hold(
+      'job',
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    )
     const drained = traffic.drainRequests()
     traffic.cutRequests()
     await expect(held).rejects.toMatchObject({ code: 'ERR_ABORTED' })
@@ -303,7 +307,10 @@ describe('a watch', () => {
     expect(traffic.terminateWatches()).toEqual([{ name: 'GET /watch/pods', ageMs: 2000 }])
     expect(await client.closed()).not.toBe('open')
     await expect.poll(() => traffic.counts().watches).toBe(0)
-    expect(traffic.connectionFates()).toMatchObject({ forced: 1, forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/watch\/pods$/) }] })
+    expect(traffic.connectionFates()).toMatchObject({
+      forced: 1,
+      forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/watch\/pods$/) }],
+    })
   })
 
   test('is told, and not waited for, when there is no grace', async () => {

@@ -57,7 +57,10 @@ export class FakeEffects {
       name,
       logic instanceof StateMachine ? this.provide(logic as AnyStateMachine, record) : this.#fake(name),
     ])
-    return machine.provide({ actors: Object.fromEntries(actors), actions: { record: (_: unknown, fact: MachineFact) => record(fact) } } as never) as M
+    return machine.provide({
+      actors: Object.fromEntries(actors),
+      actions: { record: (_: unknown, fact: MachineFact) => record(fact) },
+    } as never) as M
   }
 
   /** Names of the effects that were called, in order. */
@@ -290,7 +293,9 @@ export class FakeLife {
   }
 
   phase(name: string): Extract<LifecycleEvent, { type: 'phase.ended' }> | undefined {
-    return this.facts.find((fact): fact is Extract<LifecycleEvent, { type: 'phase.ended' }> => fact.type === 'phase.ended' && fact.phase === name)
+    return this.facts.find(
+      (fact): fact is Extract<LifecycleEvent, { type: 'phase.ended' }> => fact.type === 'phase.ended' && fact.phase === name,
+    )
   }
 
   /** Outcomes by phase, of those that have ended. */

@@ -60,7 +60,9 @@ export function regionRow(region: AnyStateNode): RegionRow {
   const inside = working ? nodesOf(working).filter((node) => node !== working) : []
   return {
     lane: eventsOf(waiting).some(isSkip) ? 'start' : 'stop',
-    after: nodesOf(waiting).flatMap(eventsOf).filter((event) => !(event === 'StopRequested' && isSkip(event))),
+    after: nodesOf(waiting)
+      .flatMap(eventsOf)
+      .filter((event) => !(event === 'StopRequested' && isSkip(event))),
     ...(arming?.[0] !== undefined && { unless: arming[0] }),
     ...(working?.invoke[0] && { work: String(working.invoke[0].src) }),
     cuts: working ? eventsOf(working).filter((event) => event.startsWith('Cut.')) : [],

@@ -69,9 +69,14 @@ export class Program {
     for (;;) {
       const line = this.lines.find((said) => said.includes(text))
       if (line !== undefined) return line
-      if (this.#hasEnded) throw new Error(`ended without saying ${text}\n${this.lines.join('\n')}\n${this.stderr}`)
-      await new Promise<void>((resolve) => this.#waiting.add(resolve))
+      await this.next(text)
     }
+  }
+
+  /** Resolves when it has said anything more; rejects when it has ended. */
+  async next(expected = 'more'): Promise<void> {
+    if (this.#hasEnded) throw new Error(`ended without saying ${expected}\n${this.lines.join('\n')}\n${this.stderr}`)
+    await new Promise<void>((resolve) => this.#waiting.add(resolve))
   }
 
   /** The number behind a word that it says: `serving 40123`. */

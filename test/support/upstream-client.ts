@@ -1,5 +1,4 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished } from 'vitest'
 
@@ -51,71 +50,6 @@ function ask(agent: Agent, port: number, path: string, { method = 'GET', headers
     asked.on('error', reject)
     asked.end()
   })
-}
-
-/** How a connection ended, as its client saw it: an orderly end, or the code of an error, such as `ECONNRESET`. */
-export type End = 'end' | string
-
-/** One connection, byte by byte. It closes its own side when the server has. Closed with the test. */
-export class Wire {
-  readonly socket: Socket
-  readonly ended: Promise<End>
-  #received = ''
-  #end: End | undefined
-
-  private constructor(socket: Socket) {
-    this.socket = socket
-    this.ended = new Promise((resolve) => {
-      socket.on('data', (chunk: Buffer) => {
-        this.#received += chunk.toString('latin1')
-      })
-      const end = (how: End): void => {
-        this.#end ??= how
-        resolve(this.#end)
-      }
-      socket.once('end', () => end('end'))
-      socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message))
-      socket.once('close', () => end('closed'))
-    })
-  }
-
-  /** Rejects as node's socket does, with `ECONNREFUSED` where nobody listens. */
-  static open(port: number): Promise<Wire> {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-      onTestFinished(() => void socket.destroy())
-      socket.once('error', reject)
-      socket.once('connect', () => {
-        socket.off('error', reject)
-        resolve(new Wire(socket))
-      })
-    })
-  }
-
-  get isOpen(): boolean {
-    return this.#end === undefined
-  }
-
-  /** Everything that has come, as it came. */
-  get received(): string {
-    return this.#received
-  }
-
-  /** The responses so far, each from its status line on; the last may be incomplete. */
-  get responses(): string[] {
-    return this.#received === '' ? [] : this.#received.split(/(?=HTTP\/1\.1 \d{3} )/)
-  }
-
-  /** A request without a body. */
-  send(path: string, headers: Record<string, string> = {}): void {
-    const lines = Object.entries({ Host: 'upstream.test', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-    this.socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
-  }
-
-  /** Waits until `part` has come. */
-  async has(part: string): Promise<void> {
-    await expect.poll(() => this.#received, POLL).toContain(part)
-  }
 }
 
 /** For conditions that nobody announces. The time-out only reports a hang. */

@@ -1,16 +1,15 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/actors/clock.ts'
 import { shutdownSignalOf } from '../../src/actors/exchange.ts'
 import { createServerOn } from '../../src/create-server.ts'
 import { deferred } from '../../src/deferred.ts'
-import type { LifecycleEvent } from '../../src/events.ts'
 import type { Lifecycle } from '../../src/lifecycle.ts'
-import { UPSTREAM_SIGNALS, type UpstreamSignal } from '../../src/machines/signals.ts'
+import { UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
 import type { AuditBackend, ServerOptions } from '../../src/options.ts'
 import type { Report } from '../../src/report.ts'
-import { FakeProcess } from '../../src/testing/fake-process.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { aborted, TestLife } from './life.ts'
 import { type Answer, fresh, KeepAliveClient } from './upstream-client.ts'
 
 /**
@@ -28,9 +27,14 @@ import { type Answer, fresh, KeepAliveClient } from './upstream-client.ts'
 export const DELAY_MS = 100
 export const GRACE_MS = 2_000
 
-/** A plain request and a watch by upstream's rule for API paths. */
+/** A quick request, a plain one that stands still, and a watch by upstream's rule for API paths. */
+export const ECHO = '/echo?message=hello'
 export const PLAIN = '/in-flight'
 export const WATCH = '/apis/watches.group/v1/namespaces/foo/bar?watch=true'
+
+/** What they are answered. */
+export const ECHOED = { status: 200, body: 'hello' }
+export const DONE = { status: 200, body: 'done' }
 
 /** Something that stands still: it says when it was reached, and goes on when it is released. */
 export class Roadblock {
@@ -51,7 +55,7 @@ export class Roadblock {
   }
 }
 
-/** Of upstream: its `Shutdown` blocks until the channel given to its `Run` is closed. Here the test has a say as well. */
+/** As upstream's fake: its shutdown blocks until the stop signal that was given to its `run` is there. Here the test has a say as well. */
 class FakeAudit implements AuditBackend {
   readonly shuttingDown = new Roadblock()
   isShutDown = false
@@ -67,81 +71,120 @@ class FakeAudit implements AuditBackend {
 
   async shutdown(): Promise<void> {
     if (!this.#stop) throw new Error('shutdown() without run()')
-    await untilAborted(this.#stop)
+    await aborted(this.#stop)
     await this.shuttingDown.pass()
     this.isShutDown = true
   }
 }
 
+/** What stands still in a server, and the routes where it does. */
+class Scene {
+  readonly audit = new FakeAudit()
+  readonly hook = new Roadblock()
+  readonly plain = new Roadblock()
+  readonly watch = new Roadblock()
+  readonly #routes: Readonly<Record<string, RequestListener>>
+
+  constructor(routes: Readonly<Record<string, RequestListener>>) {
+    this.#routes = {
+      '/echo': (request, response) => {
+        response.end(new URL(request.url ?? '/', 'http://upstream.test').searchParams.get('message') ?? '')
+      },
+      [PLAIN]: (_, response) => answerAfter(this.plain.pass(), response),
+      [pathOf(WATCH)]: (request, response) => {
+        const untilTold = this.watch.pass().then(() => aborted(shutdownSignalOf(request)))
+        return answerAfter(untilTold, response)
+      },
+      ...routes,
+    }
+  }
+
+  readonly listener: RequestListener = (request, response) => {
+    const route = this.#routes[pathOf(request.url ?? '/')]
+    // Returned, as an async listener returns its promise: the life waits for it and answers for what it throws.
+    return route ? route(request, response) : void response.writeHead(404).end()
+  }
+}
+
+const pathOf = (target: string): string => target.split('?', 1)[0] as string
+
+/** Like every handler that takes its time, this one gives up when its client has gone. */
+async function answerAfter(ready: Promise<void>, response: ServerResponse): Promise<void> {
+  await Promise.race([ready, new Promise<void>((resolve) => response.once('close', resolve))])
+  if (!response.destroyed) response.end('done')
+}
+
 export interface Setting<C extends Clock> {
   /** Default: a virtual clock. */
   readonly clock?: C
-  /** From 0 up to 1, whether a response tells while the ramp is under way. Default: never. */
+  /** From 0 up to 1, for the share of responses that tell while the ramp is under way. Default: as few as possible. */
   readonly random?: () => number
   readonly options?: ServerOptions
   /** Further routes, by path without query. */
   readonly routes?: Readonly<Record<string, RequestListener>>
   /** False leaves out the hook that waits for the test. */
   readonly hook?: boolean
-  /** More that belongs to the life. */
-  readonly prepare?: (life: Lifecycle) => void
+  /** Registers what else belongs to the life. */
+  readonly prepare?: (server: UpstreamServer<C>) => void
 }
 
-export class UpstreamServer<C extends Clock = VirtualClock> {
-  readonly clock: C
-  readonly process = new FakeProcess()
-  readonly life: Lifecycle
-  readonly audit = new FakeAudit()
-  readonly hook = new Roadblock()
-  readonly plain = new Roadblock()
-  readonly watch = new Roadblock()
+export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> {
+  readonly audit: FakeAudit
+  readonly hook: Roadblock
+  readonly plain: Roadblock
+  readonly watch: Roadblock
   /** What the pre-shutdown hook got for its call. */
   readonly hookAnswer = deferred<Answer>()
-  readonly events: LifecycleEvent[] = []
-  readonly #routes: Readonly<Record<string, RequestListener>>
-  #run: Promise<Report> | undefined
-  #report: Report | undefined
+  readonly #run: Promise<Report>
+  #hasEnded = false
 
-  constructor({ clock, random = () => 0.999_999, options = {}, routes = {}, hook = true, prepare = () => undefined }: Setting<C>) {
-    this.clock = clock ?? (new VirtualClock() as Clock as C)
-    this.#routes = { ...this.#ownRoutes(), ...routes }
-    const host = { clock: this.clock, random, process: this.process.asHostProcess() }
-    this.life = createServerOn(
-      host,
-      { listener: this.#serve },
-      {
-        port: 0,
-        host: '127.0.0.1',
+  constructor(setting: Setting<C>) {
+    const { clock = new VirtualClock() as Clock as C, random = () => 0.999_999, options, routes = {}, hook = true, prepare } = setting
+    const scene = new Scene(routes)
+    super({ clock }, (host, logger): Lifecycle => {
+      const defaults = {
+        platform: 'unknown',
         shutdownDelay: DELAY_MS,
         watchGrace: GRACE_MS,
-        // So far away that nothing is ever cut by it.
-        deadline: '10m',
-        hookTimeout: '1m',
         requestTimeout: '60s',
-        audit: this.audit,
-        logger: false,
+        hookTimeout: '1m',
+        // Nothing is ever cut by it.
+        deadline: '5m',
         exit: 'natural',
-        ...options,
-      },
-    )
-    this.life.events$.subscribe((event) => this.events.push(event))
+      } as const
+      const { audit, listener } = scene
+      return createServerOn({ ...host, random }, { listener }, { ...defaults, port: 0, host: '127.0.0.1', audit, logger, ...options })
+    })
+    this.audit = scene.audit
+    this.hook = scene.hook
+    this.plain = scene.plain
+    this.watch = scene.watch
+    // Before the life is ended by the test kit: what the test has left standing must not hold it up.
+    onTestFinished(() => this.#releaseAll())
     if (hook) this.life.addPreShutdownHook('calls-the-server', () => this.#callServer())
-    prepare(this.life)
-  }
-
-  /** Serves when this resolves. */
-  async start(): Promise<this> {
-    this.#run = this.life.run().then((report) => {
-      this.#report = report
-      return report
+    prepare?.(this)
+    this.#run = this.life.run().finally(() => {
+      this.#hasEnded = true
     })
     this.#run.catch(() => undefined)
-    await Promise.race([this.fired('PostStartHooksLaunched'), this.#run])
-    return this
   }
 
-  get port(): number {
-    return (this.life.addresses[0] as { port: number }).port
+  /** What Run returns. */
+  get ended(): Promise<Report> {
+    return this.#run
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** The end, when nothing of the set-up stands in its way any more and it takes no time. */
+  async endNow(): Promise<Report> {
+    this.#releaseAll()
+    const { clock } = this
+    // A timer of no duration is a timer all the same.
+    if (clock instanceof VirtualClock) while (!this.#hasEnded) await clock.advance(0)
+    return this.#run
   }
 
   get adminPort(): number {
@@ -158,42 +201,18 @@ export class UpstreamServer<C extends Clock = VirtualClock> {
     return fresh(this.port, path, { headers })
   }
 
-  /** Upstream's stop; in production a SIGTERM is what cancels the context of Run. */
+  /** Upstream's stop; in production it is a SIGTERM that cancels the context of Run. */
   stop(): void {
     this.process.signal('SIGTERM')
   }
 
-  hasFired(name: UpstreamSignal | string): boolean {
-    return this.life.signal(name).aborted
+  /** Upstream's signals of the stop, in the order fired. */
+  get stopSignals(): string[] {
+    const upstreams = this.signals.filter((name) => Object.hasOwn(UPSTREAM_SIGNALS, name))
+    return upstreams.slice(upstreams.indexOf('ShutdownInitiated'))
   }
 
-  fired(name: UpstreamSignal | string): Promise<void> {
-    return untilAborted(this.life.signal(name))
-  }
-
-  /** Upstream's signals in the order fired. */
-  get signals(): string[] {
-    return this.events.flatMap((event) => (event.type === 'signal' && Object.hasOwn(UPSTREAM_SIGNALS, event.name) ? [event.name] : []))
-  }
-
-  /** When a signal fired, in milliseconds since the stop. */
-  sinceStop(name: UpstreamSignal | string): number | undefined {
-    const at = (signal: string): number | undefined => this.events.find((event) => event.type === 'signal' && event.name === signal)?.at
-    const [stop, fired] = [at('StopRequested'), at(name)]
-    return stop === undefined || fired === undefined ? undefined : fired - stop
-  }
-
-  /** What Run returns. */
-  get ended(): Promise<Report> {
-    if (!this.#run) throw new Error('not started')
-    return this.#run
-  }
-
-  get hasEnded(): boolean {
-    return this.#report !== undefined
-  }
-
-  /** The plain request and the watch, both standing in their handlers, on connections of a client that reuses them. */
+  /** The plain request and the watch, both standing in their handlers, on connections of one client that reuses them. */
   async inFlight(): Promise<{ readonly client: KeepAliveClient; readonly plain: Promise<Answer>; readonly watch: Promise<Answer> }> {
     const client = this.client()
     const [plain, watch] = [client.get(PLAIN), client.get(WATCH)]
@@ -203,38 +222,8 @@ export class UpstreamServer<C extends Clock = VirtualClock> {
     return { client, plain, watch }
   }
 
-  /** Ends what the test has left standing. */
-  async dispose(): Promise<void> {
+  #releaseAll(): void {
     for (const block of [this.hook, this.plain, this.watch, this.audit.shuttingDown]) block.release()
-    if (!this.#run || this.hasEnded) return
-    this.life.send({ type: 'stop.requested', reason: { kind: 'stop', reason: 'the test is over' } })
-    const { clock } = this
-    // Real time is a few hundred milliseconds then; virtual time has to be moved.
-    if (clock instanceof VirtualClock) while (!this.hasEnded && (await clock.runToNext()));
-    await this.#run.catch(() => undefined)
-  }
-
-  readonly #serve: RequestListener = (request, response) => {
-    const path = (request.url ?? '/').split('?', 1)[0] as string
-    const route = this.#routes[path]
-    // Returned, as an async listener returns its promise: the life waits for it and answers for what it throws.
-    if (route) return route(request, response)
-    response.writeHead(404).end()
-  }
-
-  #ownRoutes(): Record<string, RequestListener> {
-    return {
-      '/echo': (request, response) => {
-        response.end(new URL(request.url ?? '/', 'http://upstream.test').searchParams.get('message') ?? '')
-      },
-      [PLAIN]: (_, response) => answerAfter(this.plain.pass(), response),
-      [WATCH.split('?', 1)[0] as string]: (request, response) => answerAfter(this.#watchUntilTold(request), response),
-    }
-  }
-
-  async #watchUntilTold(request: IncomingMessage): Promise<void> {
-    await this.watch.pass()
-    await untilTold(request)
   }
 
   async #callServer(): Promise<void> {
@@ -245,21 +234,9 @@ export class UpstreamServer<C extends Clock = VirtualClock> {
   }
 }
 
-/** Waits until the handler of `request` is told to come to its end. */
-export const untilTold = (request: IncomingMessage): Promise<void> => untilAborted(shutdownSignalOf(request))
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-}
-
-async function answerAfter(ready: Promise<void>, response: ServerResponse): Promise<void> {
-  await ready
-  response.end('done')
-}
-
-/** A server of the common set-up that serves; it ends with the test. */
+/** A server of the common set-up that serves. It ends with the test. */
 export async function serveUpstream<C extends Clock = VirtualClock>(setting: Setting<C> = {}): Promise<UpstreamServer<C>> {
   const server = new UpstreamServer(setting)
-  onTestFinished(() => server.dispose())
-  return server.start()
+  await Promise.race([server.fired('PostStartHooksLaunched'), server.ended])
+  return server
 }

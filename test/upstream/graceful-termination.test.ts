@@ -19,17 +19,26 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/actors/clock.ts'
-import { attachLifecycleOn } from '../../src/attach.ts'
+import { shutdownSignalOf } from '../../src/actors/exchange.ts'
 import type { LifecycleOptions } from '../../src/options.ts'
-import { FakeProcess, ProcessExit } from '../../src/testing/fake-process.ts'
+import { ProcessExit } from '../../src/testing/fake-process.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { aborted, newAttachedLife } from '../support/life.ts'
+import { connectTo } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'
-import { fresh, KeepAliveClient, POLL, REFUSED, Wire } from '../support/upstream-client.ts'
-import { DELAY_MS, GRACE_MS, PLAIN, Roadblock, serveUpstream, type UpstreamServer, untilTold, WATCH } from '../support/upstream-server.ts'
-
-const ECHO = '/echo?message=hello'
-const OK = { status: 200, body: 'hello' }
-const SERVED = { status: 200, body: 'done' }
+import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
+import {
+  DELAY_MS,
+  DONE,
+  ECHO,
+  ECHOED,
+  GRACE_MS,
+  PLAIN,
+  Roadblock,
+  serveUpstream,
+  type UpstreamServer,
+  WATCH,
+} from '../support/upstream-server.ts'
 
 /** Stopped, its delay over, its hook still standing. */
 async function inHook(): Promise<UpstreamServer> {
@@ -65,7 +74,7 @@ describe('until the delay and the hooks are over', () => {
     server.stop()
     await server.fired('ShutdownInitiated')
     await expect.poll(async () => (await server.fresh('/readyz')).status, POLL).toBe(500)
-    // The delay is not over, then the hook is not.
+    // First the delay is not over, then the hook is not.
     for (let ms = 0; ms <= 2 * DELAY_MS; ms += DELAY_MS / 4) {
       expect([(await server.fresh('/readyz')).status, (await kept.get('/readyz')).status]).toEqual([500, 500])
       await server.clock.advance(DELAY_MS / 4)
@@ -74,27 +83,27 @@ describe('until the delay and the hooks are over', () => {
   })
 
   row('GT-04', 'while the delay lasts a kept connection is served; in its second half it is told to leave (V6)', async () => {
-    let share = 1
-    const server = await serveUpstream({ random: () => share })
+    let luck = 1
+    const server = await serveUpstream({ random: () => luck })
     const kept = server.client()
     expect((await kept.get(ECHO)).isReused).toBe(false)
     server.stop()
     await server.fired('ShutdownInitiated')
 
+    // A quarter of the delay: half of the responses tell.
     await server.clock.advance(DELAY_MS / 4)
-    share = 0.51
-    const early = await kept.get(ECHO)
-    expect(early).toMatchObject({ ...OK, isReused: true, headers: { connection: 'keep-alive' } })
+    luck = 0.51
+    expect(await kept.get(ECHO)).toMatchObject({ ...ECHOED, isReused: true, headers: { connection: 'keep-alive' } })
+    luck = 0.49
+    expect(await kept.get(ECHO)).toMatchObject({ ...ECHOED, isReused: true, headers: { connection: 'close' } })
+    // A told client that comes back is served as well.
+    luck = 0.51
+    expect(await kept.get(ECHO)).toMatchObject({ ...ECHOED, isReused: false, headers: { connection: 'keep-alive' } })
 
-    share = 0.49
-    const told = await kept.get(ECHO)
-    expect(told).toMatchObject({ ...OK, isReused: true, headers: { connection: 'close' } })
-    // A told client comes back on a connection that is served as well.
-    expect(await kept.get(ECHO)).toMatchObject({ ...OK, isReused: false })
-
+    // Half of the delay: all of them.
     await server.clock.advance(DELAY_MS / 4)
-    share = 0.999_999
-    expect(await kept.get(ECHO)).toMatchObject({ ...OK, headers: { connection: 'close' } })
+    luck = 0.999_999
+    expect(await kept.get(ECHO)).toMatchObject({ ...ECHOED, isReused: true, headers: { connection: 'close' } })
     expect(server.hasFired('AfterShutdownDelayDuration')).toBe(false)
   })
 
@@ -103,15 +112,15 @@ describe('until the delay and the hooks are over', () => {
     server.stop()
     await server.fired('ShutdownInitiated')
     await server.clock.advance(DELAY_MS - 1)
-    expect(await server.fresh(ECHO)).toMatchObject({ ...OK, isReused: false })
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
     expect(server.hasFired('AfterShutdownDelayDuration')).toBe(false)
   })
 
   row('GT-06', 'after the delay a new connection is served as long as a hook runs', async () => {
     const server = await inHook()
-    expect(await server.fresh(ECHO)).toMatchObject(OK)
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
     await server.clock.advance(10 * DELAY_MS)
-    expect(await server.fresh(ECHO)).toMatchObject(OK)
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
   })
 
   row('GT-07', 'the hook calls the server, and only then PreShutdownHooksStopped fires', async () => {
@@ -123,24 +132,23 @@ describe('until the delay and the hooks are over', () => {
   })
 
   row(['GT-18', 'GT-20'], 'hooks that end before the delay do not shorten it; neither does anything else', async () => {
+    const controller = new AbortController()
     const server = await serveUpstream({
       hook: false,
-      options: { shutdownDelay: '5s' },
-      prepare: (life) => {
-        life.addPreShutdownHook('takes-1s', () => new Promise<void>((resolve) => server.clock.setTimeout(resolve, 1_000)))
-      },
+      options: { shutdownDelay: '5s', signal: controller.signal },
+      prepare: ({ life, clock }) => life.addPreShutdownHook('takes-1s', () => later(clock, 1_000)),
     })
     server.stop()
     await server.clock.advance(100)
-    // The same signal twice, as parents forward Ctrl-C; and whatever else asks for the end once more.
+    // The same signal again at once, as parents forward Ctrl-C; and whatever else asks for the end once more.
     server.stop()
     void server.life.stop('again')
-    server.process.emit('message', 'shutdown')
+    controller.abort()
     await server.clock.advance(900)
     await server.fired('PreShutdownHooksStopped')
 
     await server.clock.advance(3_999)
-    expect(await server.fresh(ECHO)).toMatchObject(OK)
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
     await server.clock.advance(1)
     await server.fired('HTTPServerStoppedListening')
     await expect(server.fresh(ECHO)).rejects.toEqual(REFUSED)
@@ -151,27 +159,24 @@ describe('until the delay and the hooks are over', () => {
     const server = await serveUpstream({
       hook: false,
       options: { shutdownDelay: '1s' },
-      prepare: (life) => {
-        life.addPreShutdownHook('takes-5s', () => new Promise<void>((resolve) => server.clock.setTimeout(resolve, 5_000)))
-      },
+      prepare: ({ life, clock }) => life.addPreShutdownHook('takes-5s', () => later(clock, 5_000)),
     })
     server.stop()
     await server.clock.advance(4_999)
-    await server.fired('AfterShutdownDelayDuration')
-    expect(await server.fresh(ECHO)).toMatchObject(OK)
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
     await server.clock.advance(1)
     await server.fired('HTTPServerStoppedListening')
     await expect(server.fresh(ECHO)).rejects.toEqual(REFUSED)
     expect(server.sinceStop('AfterShutdownDelayDuration')).toBe(1_000)
+    expect(server.sinceStop('PreShutdownHooksStopped')).toBe(5_000)
     expect(server.sinceStop('NotAcceptingNewRequest')).toBe(5_000)
-    expect(server.signals.indexOf('PreShutdownHooksStopped')).toBeGreaterThan(server.signals.indexOf('AfterShutdownDelayDuration'))
   })
 
   row('GT-20', 'the second signal of the process is the one thing that ends the delay', async () => {
     const server = await serveUpstream({ hook: false, options: { shutdownDelay: '5s' } })
     server.stop()
     await server.clock.advance(1_000)
-    expect(await server.fresh(ECHO)).toMatchObject(OK)
+    expect(await server.fresh(ECHO)).toMatchObject(ECHOED)
     server.stop()
     await expect(server.ended).rejects.toBeInstanceOf(ProcessExit)
     expect(server.process.exits).toEqual([1])
@@ -182,24 +187,23 @@ describe('until the delay and the hooks are over', () => {
 describe('from NotAcceptingNewRequest on', () => {
   row('GT-08', 'the listener closes without waiting for what is in flight', async () => {
     const { server, plain, watch } = await notListening()
-    expect(server.signals.slice(-2)).toEqual(['NotAcceptingNewRequest', 'HTTPServerStoppedListening'])
-    // Both were waited for all the same: they get their answers.
+    expect(server.stopSignals.slice(-2)).toEqual(['NotAcceptingNewRequest', 'HTTPServerStoppedListening'])
+    // Both were in flight indeed, and are waited for all the same.
     for (const block of [server.plain, server.watch]) block.release()
-    expect(await Promise.all([plain, watch])).toMatchObject([SERVED, SERVED])
+    expect(await Promise.all([plain, watch])).toMatchObject([DONE, DONE])
   })
 
   row('GT-09', 'a new connection is refused', async () => {
     const { server } = await notListening()
-    await expect(Wire.open(server.port)).rejects.toEqual(REFUSED)
+    await expect(connectTo(server.port)).rejects.toEqual(REFUSED)
   })
 
   row('GT-10', 'a kept connection that asks and asks gets no response any more after a short while', async () => {
     const server = await serveUpstream()
-    // Something in flight, so that nothing is over yet when the connection ends.
+    // Something is in flight, so that nothing is over yet when the connection ends.
     const { plain } = await server.inFlight()
-    const wire = await Wire.open(server.port)
-    wire.send(ECHO)
-    await wire.has('hello')
+    const kept = await connectTo(server.port)
+    expect(await kept.ask('GET', ECHO)).toMatchObject(ECHOED)
     server.stop()
     await server.clock.advance(DELAY_MS)
     server.hook.release()
@@ -207,19 +211,18 @@ describe('from NotAcceptingNewRequest on', () => {
 
     await expect
       .poll(() => {
-        if (wire.isOpen) wire.send('/echo?message=late')
-        return wire.isOpen
+        if (kept.state === 'open') kept.request('GET', '/echo?message=late')
+        return kept.state
       }, POLL)
-      .toBe(false)
-    expect(wire.received).not.toContain('late')
-    // At most one request slipped into the gap, and was refused (GT-24).
-    expect(wire.responses.length).toBeLessThanOrEqual(2)
+      .not.toBe('open')
+    // What slipped into the gap was refused (GT-24).
+    expect(kept.received).not.toContain('late')
     expect(server.hasFired('InFlightRequestsDrained')).toBe(false)
     server.plain.release()
-    expect(await plain).toMatchObject(SERVED)
+    expect(await plain).toMatchObject(DONE)
   })
 
-  row('GT-11', 'a client that keeps connections can reach the server no more, neither on its old one nor on a new one', async () => {
+  row('GT-11', 'a client that keeps connections cannot come back, neither on its old one nor on a new one', async () => {
     const server = await serveUpstream()
     const kept = server.client()
     await kept.get(ECHO)
@@ -228,17 +231,13 @@ describe('from NotAcceptingNewRequest on', () => {
     await server.clock.advance(DELAY_MS)
     server.hook.release()
     await server.fired('HTTPServerStoppedListening')
-    // Until the end of its old connection has reached the client, a request may still be lost with it.
-    await expect
-      .poll(
-        () =>
-          kept.get(ECHO).then(
-            ({ status }) => status,
-            (error: NodeJS.ErrnoException) => error.code,
-          ),
-        POLL,
+    // A request that meets the end of the old connection is lost with it; the one after that finds no connection.
+    const outcome = () =>
+      kept.get(ECHO).then(
+        ({ status }) => status,
+        ({ code }: NodeJS.ErrnoException) => code,
       )
-      .toBe('ECONNREFUSED')
+    await expect.poll(outcome, POLL).toBe('ECONNREFUSED')
     await expect(kept.get(ECHO)).rejects.toEqual(REFUSED)
   })
 
@@ -246,69 +245,72 @@ describe('from NotAcceptingNewRequest on', () => {
     const { server, plain } = await notListening()
     await expect(server.fresh(ECHO)).rejects.toEqual(REFUSED)
     server.plain.release()
-    expect(await plain).toMatchObject(SERVED)
+    expect(await plain).toMatchObject(DONE)
   })
 
   test('a watch in flight is told, and ends with its answer (GT-13 without its audit event)', async () => {
     const { server, watch } = await notListening()
+    // Its handler answers when it has been released and told.
     server.watch.release()
-    // Its handler answers when it is told, and not before.
-    expect(await watch).toMatchObject(SERVED)
+    expect(await watch).toMatchObject(DONE)
   })
 
-  test('a watch that has begun to answer ends with its last chunk, not with a reset', async () => {
+  test('a watch that has begun to answer ends with its last chunk, and with nothing before it is told', async () => {
     const told = new Roadblock()
     const server = await serveUpstream({
       hook: false,
       routes: {
-        '/events': (request, response) => {
+        '/events': async (request, response) => {
           response.writeHead(200, { 'Content-Type': 'text/event-stream' })
           response.write('data: first\n\n')
-          void untilTold(request).then(async () => {
-            await told.pass()
-            response.end('data: last\n\n')
-          })
+          await aborted(shutdownSignalOf(request))
+          await told.pass()
+          response.end('data: last\n\n')
         },
       },
     })
-    const wire = await Wire.open(server.port)
-    wire.send('/events', { Accept: 'text/event-stream' })
-    await wire.has('data: first')
+    const client = await connectTo(server.port)
+    client.request('GET', '/events', { headers: { Accept: 'text/event-stream' } })
+    await client.until('the first event', () => client.received.includes('data: first'))
     server.stop()
-    await server.clock.advance(DELAY_MS)
+    await server.clock.advance(DELAY_MS - 1)
+    expect(await Promise.race([told.reached, server.fresh(ECHO)])).toMatchObject(ECHOED)
+    await server.clock.advance(1)
     await told.reached
-    expect(wire.isOpen).toBe(true)
+    expect(client.state).toBe('open')
     told.release()
-    expect(await wire.ended).toBe('end')
-    expect(wire.received).toMatch(/data: last\n\n\r\n0\r\n\r\n$/)
+    expect(await client.response()).toMatchObject({ status: 200, framing: 'chunked', body: 'data: first\n\ndata: last\n\n' })
+    expect(await client.closed()).toBe('ended')
   })
 
   row('GT-14', 'InFlightRequestsDrained fires when both requests are over, and not before', async () => {
     const { server, plain, watch } = await notListening()
     expect(server.hasFired('InFlightRequestsDrained')).toBe(false)
     server.plain.release()
-    expect(await plain).toMatchObject(SERVED)
+    expect(await plain).toMatchObject(DONE)
     await server.fired('RequestsDrained')
+    await server.clock.advance(GRACE_MS - 1)
     expect(server.hasFired('InFlightRequestsDrained')).toBe(false)
     server.watch.release()
-    expect(await watch).toMatchObject(SERVED)
+    expect(await watch).toMatchObject(DONE)
     await server.fired('InFlightRequestsDrained')
   })
 
   row('GT-14', 'the same with the watch first', async () => {
     const { server, plain, watch } = await notListening()
     server.watch.release()
-    expect(await watch).toMatchObject(SERVED)
+    expect(await watch).toMatchObject(DONE)
     await server.fired('WatchesDrained')
+    await server.clock.advance(10 * GRACE_MS)
     expect(server.hasFired('InFlightRequestsDrained')).toBe(false)
     server.plain.release()
-    expect(await plain).toMatchObject(SERVED)
+    expect(await plain).toMatchObject(DONE)
     await server.fired('InFlightRequestsDrained')
   })
 
   row('GT-15', 'the audit backend is stopped and shut down, then Run returns without error', async () => {
     const { server } = await notListening()
-    await server.clock.advance(1_000)
+    await server.clock.advance(GRACE_MS / 2)
     expect(server.audit.isStopped).toBe(false)
     for (const block of [server.plain, server.watch]) block.release()
     // Reached only because the signal that its run() was given has been aborted.
@@ -318,7 +320,7 @@ describe('from NotAcceptingNewRequest on', () => {
     expect([server.hasEnded, server.audit.isShutDown]).toEqual([false, false])
 
     server.audit.shuttingDown.release()
-    const report = await server.ended
+    const report = await server.endNow()
     expect(server.audit.isShutDown).toBe(true)
     expect(report).toMatchObject({ exitCode: 0, errors: [], requests: { before: 1, after: 0 }, watches: { before: 1, after: 0 } })
     expect(server.process.exitCode).toBe(0)
@@ -326,74 +328,67 @@ describe('from NotAcceptingNewRequest on', () => {
 
   row('GT-22', 'a response that is finished after the listener has closed says so, and its connection ends in order', async () => {
     const server = await serveUpstream()
-    const wire = await Wire.open(server.port)
-    wire.send(PLAIN)
+    const client = await connectTo(server.port)
+    client.request('GET', PLAIN)
     await server.plain.reached
     server.stop()
     await server.clock.advance(DELAY_MS)
     server.hook.release()
     await server.fired('HTTPServerStoppedListening')
-    expect(wire.isOpen).toBe(true)
+    expect(client.state).toBe('open')
     server.plain.release()
-    expect(await wire.ended).toBe('end')
-    expect(wire.responses).toHaveLength(1)
-    expect(wire.received).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(wire.received).toMatch(/^Connection: close\r$/im)
-    expect(wire.received).toMatch(/done$/)
+    expect(await client.response()).toMatchObject({ ...DONE, framing: 'length', headers: { connection: 'close' } })
+    expect(await client.closed()).toBe('ended')
   })
 
   row('GT-23', 'idle connections, used and never used, are closed at once', async () => {
     const server = await serveUpstream()
     await server.inFlight()
-    const [used, unused] = await Promise.all([Wire.open(server.port), Wire.open(server.port)])
-    used.send(ECHO)
-    await used.has('hello')
+    const [used, unused] = await Promise.all([connectTo(server.port), connectTo(server.port)])
+    expect(await used.ask('GET', ECHO)).toMatchObject(ECHOED)
     server.stop()
     await server.clock.advance(DELAY_MS)
-    const closingAt = server.clock.now()
+    expect([used.state, unused.state]).toEqual(['open', 'open'])
     server.hook.release()
-    expect(await Promise.all([used.ended, unused.ended])).toEqual(['end', 'end'])
+    expect(await Promise.all([used.closed(), unused.closed()])).toEqual(['ended', 'ended'])
+    expect([used.received, unused.received]).toEqual(['', ''])
     // No timer had to pass for that, and nothing else is over.
-    expect(server.clock.now()).toBe(closingAt)
+    expect(server.clock.now()).toBe(DELAY_MS)
     expect(server.hasFired('InFlightRequestsDrained')).toBe(false)
-    expect(used.responses).toHaveLength(1)
   })
 
   row('GT-24', 'a request on a connection that is still open is refused with 503', async () => {
     const server = await serveUpstream()
     // Open because its first request is in flight; the second one waits behind that.
-    const wire = await Wire.open(server.port)
-    wire.send(PLAIN)
+    const busy = await connectTo(server.port)
+    busy.request('GET', PLAIN)
     await server.plain.reached
-    // Open because it is idle: its request is under way in the very instant in which new ones are refused.
-    const idle = await Wire.open(server.port)
-    idle.send(ECHO)
-    await idle.has('hello')
-    server.life.signal('NotAcceptingNewRequest').addEventListener('abort', () => idle.send(ECHO))
+    // Open because it is idle: its request is on its way in the very instant in which new ones are refused.
+    const idle = await connectTo(server.port)
+    await idle.ask('GET', ECHO)
+    server.life.signal('NotAcceptingNewRequest').addEventListener('abort', () => idle.request('GET', ECHO))
     server.stop()
     await server.clock.advance(DELAY_MS)
     server.hook.release()
     await server.fired('HTTPServerStoppedListening')
-    wire.send(ECHO)
-    // Both have reached the server; the second answer waits for the first one on its connection.
+    busy.request('GET', ECHO)
+    // Its answer waits for the first one on this connection, so only the books tell that it has been refused.
     await expect.poll(() => server.life.report.rejections, POLL).toMatchObject({ 'not-accepting': 2 })
     server.plain.release()
-    expect(await Promise.all([wire.ended, idle.ended])).toEqual(['end', 'end'])
 
-    const [first, second] = wire.responses
-    expect(first).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(first).toMatch(/\r\n\r\ndone$/)
-    expect(first).not.toMatch(/^Connection: close/im)
-    for (const refusal of [second, idle.responses[1]]) {
-      expect(refusal).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
-      expect(refusal).toMatch(/^Retry-After: 1\r$/m)
-      expect(refusal).toMatch(/^Content-Type: application\/json\r$/m)
-      expect(refusal).toMatch(/^X-Content-Type-Options: nosniff\r$/m)
-      expect(refusal?.split('\r\n\r\n')[1]).toBe(
-        '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n',
-      )
+    // Told to leave here, the client would never get its second answer.
+    const first = await busy.response()
+    expect(first).toMatchObject(DONE)
+    expect(first.headers['connection']).not.toBe('close')
+    for (const client of [busy, idle]) {
+      expect(await client.response()).toMatchObject({
+        status: 503,
+        headers: { 'retry-after': '1', 'content-type': 'application/json', 'x-content-type-options': 'nosniff', connection: 'close' },
+        body: '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n',
+      })
+      expect(await client.closed()).toBe('ended')
     }
-    expect((await endOf(server)).requests).toMatchObject({ before: 1, after: 0 })
+    expect((await server.endNow()).requests).toMatchObject({ before: 1, after: 0 })
   })
 })
 
@@ -406,9 +401,9 @@ describe('the whole sequence', () => {
     server.hook.release()
     await server.fired('HTTPServerStoppedListening')
     for (const block of [server.plain, server.watch]) block.release()
-    await Promise.all([plain, watch])
-    expect((await endOf(server)).exitCode).toBe(0)
-    expect(server.signals.slice(server.signals.indexOf('ShutdownInitiated'))).toEqual([
+    expect(await Promise.all([plain, watch])).toMatchObject([DONE, DONE])
+    expect((await server.endNow()).exitCode).toBe(0)
+    expect(server.stopSignals).toEqual([
       'ShutdownInitiated',
       'AfterShutdownDelayDuration',
       'PreShutdownHooksStopped',
@@ -420,78 +415,68 @@ describe('the whole sequence', () => {
 
   row('GT-17', 'with no delay, no hooks and nothing in flight it takes no time', async () => {
     const server = await serveUpstream({ hook: false, options: { shutdownDelay: 0 } })
-    const kept = server.client()
-    await kept.get(ECHO)
-    server.audit.shuttingDown.release()
+    await server.client().get(ECHO)
     server.stop()
-    // Nobody moves the clock: whatever waited for a timer would wait for ever.
-    const report = await server.ended
+    const report = await server.endNow()
     expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
-    const stopping = server.signals.slice(server.signals.indexOf('ShutdownInitiated'))
-    expect(stopping).toHaveLength(6)
-    expect(stopping.map((name) => server.sinceStop(name))).toEqual([0, 0, 0, 0, 0, 0])
+    expect(server.stopSignals).toHaveLength(6)
+    for (const name of server.stopSignals) expect(server.sinceStop(name), name).toBe(0)
+    expect(server.sinceStop('Ended')).toBe(0)
   })
 
   row('GT-17', 'in real time, well within a second', async () => {
     const server = await serveUpstream({ clock: systemClock, hook: false, options: { shutdownDelay: 0 } })
     await server.client().get(ECHO)
-    server.audit.shuttingDown.release()
     const stoppedAt = performance.now()
     server.stop()
-    await server.ended
+    expect((await server.endNow()).exitCode).toBe(0)
     expect(performance.now() - stoppedAt).toBeLessThan(1_000)
   })
 
-  row(
-    'GT-21',
-    'without a watch grace a watch holds its connection for the connection timeout, then it is closed and named (V3)',
-    async () => {
-      const server = await serveUpstream({ hook: false, options: { watchGrace: 0, requestTimeout: '60s' } })
-      const wire = await Wire.open(server.port)
-      wire.send(WATCH)
-      await server.watch.reached
-      server.stop()
-      await server.clock.advance(DELAY_MS)
-      await server.fired('InFlightRequestsDrained')
-      await server.fired('HTTPServerStoppedListening')
-
-      server.audit.shuttingDown.release()
-      await server.clock.advance(59_999)
-      expect([wire.isOpen, server.hasEnded]).toEqual([true, false])
-      await server.clock.advance(1)
-      const report = await server.ended
-      expect(await wire.ended).toMatch(/^(end|ECONNRESET)$/)
-      expect(wire.received).toBe('')
-      expect(report).toMatchObject({ exitCode: 0, connections: { forced: 1 } })
-      expect(report.connections.forcedNames).toMatchObject([
-        { name: expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/apis\/watches\.group\/v1\//) },
-      ])
-    },
-  )
-
-  row('GT-21', 'the watch is told nevertheless, and nothing waits when it goes', async () => {
+  row('GT-21', 'without a grace a watch holds its connection for the connection timeout, then it is closed and named (V3)', async () => {
     const server = await serveUpstream({ hook: false, options: { watchGrace: 0, requestTimeout: '60s' } })
-    const { watch } = await inFlightWatch(server)
+    const client = await connectTo(server.port)
+    client.request('GET', WATCH)
+    await server.watch.reached
+    server.stop()
+    await server.clock.advance(DELAY_MS)
+    // Neither of them waits for the watch.
+    await Promise.all([server.fired('InFlightRequestsDrained'), server.fired('HTTPServerStoppedListening')])
     server.audit.shuttingDown.release()
+
+    await server.clock.advance(59_999)
+    expect([client.state, server.hasEnded]).toEqual(['open', false])
+    await server.clock.advance(1)
+    await client.closed()
+    expect(client.received).toBe('')
+    const report = await server.endNow()
+    expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1 }, connections: { forced: 1 } })
+    const [forced] = report.connections.forcedNames
+    expect(forced?.name).toMatch(/^127\.0\.0\.1:\d+ GET \/apis\/watches\.group\/v1\/namespaces\/foo\/bar$/)
+  })
+
+  row('GT-21', 'such a watch is told nevertheless, and nothing waits once it has gone', async () => {
+    const server = await serveUpstream({ hook: false, options: { watchGrace: 0 } })
+    const watch = server.client().get(WATCH)
+    await server.watch.reached
     server.stop()
     await server.clock.advance(DELAY_MS)
     await server.fired('InFlightRequestsDrained')
     server.watch.release()
-    expect(await watch).toMatchObject(SERVED)
-    expect(await server.ended).toMatchObject({ exitCode: 0, connections: { forced: 0 } })
-    expect(server.clock.now()).toBe(DELAY_MS)
+    expect(await watch).toMatchObject(DONE)
+    expect(await server.endNow()).toMatchObject({ exitCode: 0, connections: { forced: 0 } })
+    expect(server.sinceStop('Ended')).toBe(DELAY_MS)
   })
 
   row('GT-26', 'an attached server: the one request in flight is finished, a second one cannot connect', async () => {
     const reached = new Roadblock()
-    const { life, clock, port } = await attached({ connectionTimeout: '10s' }, (server) =>
+    const { clock, life, port } = await attached({ connectionTimeout: '10s' }, (server) =>
       server.on('request', (_, response) => {
         void reached.pass()
         clock.setTimeout(() => response.end('done'), 2_000)
       }),
     )
-    const first = new KeepAliveClient(port).get('/')
-    first.catch(() => undefined)
+    const first = fresh(port, '/')
     await reached.reached
     let hasEnded = false
     const ended = life.stop().finally(() => {
@@ -503,34 +488,33 @@ describe('the whole sequence', () => {
     await clock.advance(1_499)
     expect(hasEnded).toBe(false)
     await clock.advance(1)
-    expect(await first).toMatchObject(SERVED)
+    expect(await first).toMatchObject(DONE)
+    while (!hasEnded) await clock.advance(0)
     expect(await ended).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { forced: 0 } })
     expect(clock.now()).toBe(2_000)
   })
 
   row('GT-27', 'an upgraded connection is a watch: told, waited for within the grace, then closed and named', async () => {
     const told = new Roadblock()
-    const { life, clock, port } = await attached({ watchGrace: GRACE_MS }, (server) =>
+    const { clock, life, port, fired, hasFired } = await attached({ watchGrace: GRACE_MS }, (server) =>
       server.on('upgrade', (request, socket) => {
         socket.on('error', () => undefined)
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
         socket.on('data', (chunk) => socket.write(chunk))
-        void untilTold(request).then(() => told.pass())
+        void aborted(shutdownSignalOf(request)).then(() => told.pass())
       }),
     )
-    const wire = await Wire.open(port)
-    wire.send('/socket', { Connection: 'Upgrade', Upgrade: 'echo' })
-    await wire.has('101 Switching Protocols')
+    const client = await connectTo(port)
+    expect(await client.ask('GET', '/socket', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })).toMatchObject({ status: 101 })
     const ended = life.stop()
     await clock.advance(GRACE_MS - 1)
-    await told.reached
-    expect(life.signal('HTTPServerStoppedListening').aborted).toBe(true)
-    expect(life.signal('InFlightRequestsDrained').aborted).toBe(false)
-    wire.socket.write('still here')
-    await wire.has('still here')
+    await Promise.all([told.reached, fired('HTTPServerStoppedListening')])
+    expect(hasFired('InFlightRequestsDrained')).toBe(false)
+    client.send('still here')
+    await client.until('an echo', () => client.received.includes('still here'))
 
     await clock.advance(1)
-    expect(await wire.ended).toMatch(/^(end|ECONNRESET)$/)
+    await client.closed()
     expect(await ended).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [{ name: 'GET /socket' }] } })
   })
 })
@@ -541,25 +525,11 @@ async function attached(options: LifecycleOptions, prepare: (server: Server) => 
   const server = createServer()
   prepare(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => server.closeAllConnections())
   const { port } = server.address() as AddressInfo
-  const host = { clock, random: Math.random, process: new FakeProcess().asHostProcess() }
-  const life = attachLifecycleOn(host, server, { shutdownDelay: 0, deadline: '1m', ...options })
-  onTestFinished(async () => {
-    void life.stop()
-    await clock.runToEnd()
-  })
-  await life.start()
-  return { life, clock, port }
+  const t = newAttachedLife(server, { clock, options })
+  await t.life.start()
+  return { clock, port, life: t.life, fired: (name: string) => t.fired(name), hasFired: (name: string) => t.hasFired(name) }
 }
 
-async function inFlightWatch(server: UpstreamServer) {
-  const watch = server.client().get(WATCH)
-  watch.catch(() => undefined)
-  await server.watch.reached
-  return { watch }
-}
-
-async function endOf(server: { readonly audit: UpstreamServer['audit']; readonly ended: UpstreamServer['ended'] }) {
-  server.audit.shuttingDown.release()
-  return server.ended
-}
+const later = (clock: VirtualClock, ms: number): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, ms))

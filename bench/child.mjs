@@ -1,0 +1,34 @@
+// @ts-check
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const canPin = process.platform === 'linux' && spawnSync('taskset', ['--version']).status === 0
+
+/** A program of this folder in a process of its own, which answers questions one at a time. */
+export class Child {
+  /**
+   * @param {string} program
+   * @param {unknown} setting its argument
+   * @param {number} core where it runs, if the machine has a way to say so
+   */
+  constructor(program, setting, core) {
+    const file = fileURLToPath(new URL(program, import.meta.url))
+    const pinned = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : { execArgv: [] }
+    this.process = fork(file, [JSON.stringify(setting)], pinned)
+  }
+
+  /** @param {object} question @returns {Promise<any>} */
+  async ask(question) {
+    const answered = once(this.process, 'message')
+    this.process.send(question)
+    const ended = once(this.process, 'exit').then(() => Promise.reject(new Error('a process of the benchmark has ended')))
+    const [answer] = await Promise.race([answered, ended])
+    ended.catch(() => {})
+    return answer
+  }
+
+  end() {
+    this.process.kill('SIGKILL')
+  }
+}

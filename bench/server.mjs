@@ -1,0 +1,62 @@
+// @ts-check
+// One server of the overhead benchmark: a trivial route, served in one of several ways. It says what processor time it used.
+// Argument: { "application": "node:http" | "Hono" | "Express", "life": "bare" | "attached" | "created" } as JSON.
+import { createServer as createHttpServer } from 'node:http'
+
+const { application, life } = JSON.parse(process.argv[2] ?? '')
+
+/** What it takes to have the application as a node server and as a handler of quiesce; only what is used is loaded. */
+const APPLICATIONS = {
+  'node:http': async () => {
+    /** @type {import('node:http').RequestListener} */
+    const listener = (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 6 })
+      response.end('hello\n')
+    }
+    return { server: () => createHttpServer(listener), handler: { listener } }
+  },
+  Hono: async () => {
+    const [{ Hono }, { createAdaptorServer }] = await Promise.all([import('hono'), import('@hono/node-server')])
+    const app = new Hono().get('/', (context) => context.text('hello\n'))
+    return { server: () => /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch: app.fetch })), handler: app }
+  },
+  Express: async () => {
+    const { default: express } = await import('express')
+    const app = express().get('/', (_, response) => void response.type('text/plain').send('hello\n'))
+    return { server: () => createHttpServer(app), handler: { listener: app } }
+  },
+}
+
+/** @returns {Promise<number>} the port */
+async function serve() {
+  const { server, handler } = await APPLICATIONS[/** @type {keyof typeof APPLICATIONS} */ (application)]()
+  if (life === 'created') {
+    const { createServer } = await import('../dist/index.js')
+    const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false })
+    await created.start()
+    return created.addresses[0]?.port ?? 0
+  }
+  const own = server()
+  await new Promise((resolve) => own.listen(0, '127.0.0.1', () => resolve(undefined)))
+  if (life === 'attached') {
+    const { attachLifecycle } = await import('../dist/index.js')
+    await attachLifecycle(own, { health: true }).start()
+  }
+  return /** @type {import('node:net').AddressInfo} */ (own.address()).port
+}
+
+const port = await serve()
+/** @type {NodeJS.CpuUsage} */
+let since
+process.on('message', ({ what }) => {
+  if (what === 'port') process.send?.({ port })
+  if (what === 'begin') {
+    globalThis.gc?.()
+    since = process.cpuUsage()
+    process.send?.({})
+  }
+  if (what === 'end') {
+    const { user, system } = process.cpuUsage(since)
+    process.send?.({ cpuMicroseconds: user + system })
+  }
+})

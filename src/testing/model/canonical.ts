@@ -1,0 +1,66 @@
+import { unsupported } from './unsupported.ts'
+
+/**
+ * Plain data as text: equal values give equal texts, whatever the order of their keys. States are told apart by it, so
+ * everything that could carry hidden state (class instances, actor references, symbols) is refused.
+ *
+ * Texts of objects are remembered by identity: contexts and events are immutable, and most of a context is the same object
+ * in every state.
+ */
+export function canonical(value: unknown, where: string): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'bigint':
+      return `${value}n`
+    case 'number':
+      return Object.is(value, -0) ? '-0' : String(value)
+    case 'boolean':
+    case 'undefined':
+      return String(value)
+    case 'function':
+      return `f${functionNumber(value)}`
+    case 'symbol':
+      throw unsupported(where, 'a symbol', 'keep plain data there')
+    default:
+      return value === null ? 'null' : remembered(value as object, where)
+  }
+}
+
+const texts = new WeakMap<object, string>()
+
+function remembered(value: object, where: string): string {
+  let text = texts.get(value)
+  if (text === undefined) {
+    text = textOf(value, where)
+    texts.set(value, text)
+  }
+  return text
+}
+
+function textOf(value: object, where: string): string {
+  if (Array.isArray(value)) return `[${value.map((item, i) => canonical(item, `${where}[${i}]`)).join()}]`
+  if (value instanceof Error) return `!${fields({ ...value, name: value.name, message: value.message }, where)}`
+  if (value instanceof Date) return `@${value.getTime()}`
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return fields(value, where)
+  if ('sessionId' in value && 'send' in value) throw unsupported(where, 'an actor reference', 'name the child by its id')
+  const name = (value as { constructor?: { name?: string } }).constructor?.name ?? 'object'
+  throw unsupported(where, `an instance of ${name}`, 'keep plain data there')
+}
+
+const fields = (value: object, where: string): string =>
+  `{${Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field, `${where}.${key}`)}`)
+    .join()}}`
+
+/** Functions have no state that could be seen: each is itself. */
+const functions = new WeakMap<object, number>()
+let functionsSeen = 0
+
+function functionNumber(fn: object): number {
+  let number = functions.get(fn)
+  if (number === undefined) functions.set(fn, (number = functionsSeen++))
+  return number
+}

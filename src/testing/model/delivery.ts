@@ -1,0 +1,294 @@
+import type { Command, Step, Steps } from './step.ts'
+import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
+import { unsupported } from './unsupported.ts'
+
+/**
+ * What follows from one event, to the end: xstate's delivery, step by step. Each actor has a mailbox and works through it one
+ * macrostep at a time; whoever is sent to while at rest answers within the sender's turn, whoever is at work finishes first.
+ *
+ * An actor of a stored state is turned into a {@link Live} one when it is touched, and back when everything is at rest.
+ */
+export class Delivery {
+  /** What was said, in order. */
+  readonly effects: Effect[] = []
+  readonly root: Live
+  readonly #steps: Steps
+  readonly #states: ActorStates
+  readonly #listener: DeliveryListener | undefined
+
+  private constructor(steps: Steps, states: ActorStates, root: Live, listener?: DeliveryListener) {
+    this.#steps = steps
+    this.#states = states
+    this.root = root
+    this.#listener = listener
+  }
+
+  /** The start of a system. */
+  static start(steps: Steps, states: ActorStates, step: Step, listener?: DeliveryListener): Delivery {
+    const delivery = new Delivery(steps, states, new Live(ROOT, undefined, step.local), listener)
+    delivery.#start(delivery.root, step)
+    return delivery
+  }
+
+  /** A system at rest, to deliver something to. */
+  static at(steps: Steps, states: ActorStates, root: ActorState, listener?: DeliveryListener): Delivery {
+    return new Delivery(steps, states, Live.thaw(root, undefined), listener)
+  }
+
+  /** The state after everything has come to rest. */
+  freeze(): ActorState {
+    return this.root.freeze(this.#states)
+  }
+
+  find(path: Path): Live {
+    const actor = path.parent ? this.find(path.parent).child(path.id) : this.root
+    if (!actor) throw new Error(`no actor ${path.text}`)
+    return actor
+  }
+
+  /** An event from the environment. */
+  deliver(actor: Live, event: ModelEvent): void {
+    this.#send(undefined, actor, event)
+  }
+
+  /** A pending timer of an actor is due. */
+  fire(actor: Live, timer: Timer): void {
+    actor.drop(timer)
+    const target = reach(actor, timer.to)
+    if (target) this.#send(actor, target, timer.event)
+  }
+
+  /** An opaque child has ended. */
+  end(child: Live, event: ModelEvent): void {
+    this.#leave(child, event)
+  }
+
+  /** An opaque child says something to its parent. */
+  report(child: Live, event: ModelEvent): void {
+    if (child.parent) this.#send(child, child.parent, event)
+  }
+
+  #send(from: Live | undefined, to: Live, event: ModelEvent): void {
+    if (to.phase === 'ended') return
+    this.#listener?.sent(from, to, event)
+    if (to.local.logic.machine === undefined) return
+    to.mailbox.push(event)
+    if (to.phase === 'idle') this.#work(to)
+  }
+
+  #work(actor: Live): void {
+    actor.phase = 'busy'
+    for (let event = actor.mailbox.shift(); event !== undefined; event = actor.mailbox.shift()) {
+      if (event === STOP) return this.#discard(actor)
+      this.#perform(actor, this.#steps.next(actor.local, event))
+      if (hasEnded(actor)) return
+    }
+    actor.phase = 'idle'
+  }
+
+  #start(actor: Live, step: Step): void {
+    actor.phase = 'busy'
+    this.#perform(actor, step)
+    if (!hasEnded(actor)) this.#work(actor)
+  }
+
+  #perform(actor: Live, step: Step): void {
+    const before = actor.local
+    actor.moveTo(step.local)
+    this.#listener?.stepped(actor, before, step)
+    for (const command of step.commands) this.#execute(actor, command)
+    if (step.local.status !== 'active') this.#leave(actor, this.#steps.endOf(step.local, actor.id))
+  }
+
+  #execute(actor: Live, command: Command): void {
+    switch (command.kind) {
+      case 'effect':
+        this.effects.push(command.effect)
+        this.#listener?.said(actor, command.effect)
+        return
+      case 'start':
+        return this.#spawn(actor, command.id, command.step)
+      case 'stop':
+        return this.#stop(actor.child(command.id))
+      case 'schedule':
+        return this.#schedule(actor, command.timer)
+      case 'cancel':
+        return actor.cancel(command.name)
+      case 'send': {
+        const target = reach(actor, command.to)
+        if (target) this.#send(actor, target, command.event)
+      }
+    }
+  }
+
+  #spawn(parent: Live, id: string, step: Step): void {
+    if (parent.child(id))
+      throw unsupported(parent.local.logic.name, `a second child "${id}" while the first is running`, 'stop it first, or give each an id of its own')
+    const child = new Live(id, parent, step.local)
+    parent.adopt(child)
+    if (step.local.logic.machine) this.#start(child, step)
+    else child.phase = 'idle'
+  }
+
+  #schedule(actor: Live, timer: Timer): void {
+    const { name } = timer
+    if (name !== undefined && actor.timers.some((other) => other.name === name))
+      throw unsupported(actor.local.logic.name, `a second timer "${name}" while the first is pending`, 'cancel it first; xstate loses the first one otherwise')
+    actor.schedule(timer.to.kind === 'child' && !actor.child(timer.to.id) ? this.#gone(timer) : timer)
+  }
+
+  /** A child in the middle of its work finishes what it is doing; what it has not begun is lost. */
+  #stop(child: Live | undefined): void {
+    if (!child) return
+    this.#forget(child)
+    if (child.phase === 'idle') return this.#discard(child)
+    child.mailbox = [STOP]
+  }
+
+  #discard(actor: Live): void {
+    actor.phase = 'ended'
+    for (const child of actor.liveChildren()) this.#stop(child)
+  }
+
+  /** The end of an actor that ends by itself: its parent hears of it. */
+  #leave(actor: Live, event: ModelEvent): void {
+    actor.phase = 'ended'
+    actor.end()
+    const { parent } = actor
+    if (!parent) return
+    this.#forget(actor)
+    this.#send(actor, parent, event)
+  }
+
+  /** The parent no longer has this child; timers that were to reach it reach nobody. */
+  #forget(child: Live): void {
+    const { parent } = child
+    if (parent?.child(child.id) !== child) return
+    parent.disown(child)
+    parent.timers = parent.timers.map((timer) => (timer.to.kind === 'child' && timer.to.id === child.id ? this.#gone(timer) : timer))
+  }
+
+  #gone(timer: Timer): Timer {
+    return this.#steps.timers.intern(`gone ${timer.index}`, (index) => ({ ...timer, index, to: { kind: 'gone' } }))
+  }
+}
+
+/** Told of everything that happens on the way from one state to the next, for traces. */
+export interface DeliveryListener {
+  sent(from: Live | undefined, to: Live, event: ModelEvent): void
+  stepped(actor: Live, before: LocalState, step: Step): void
+  said(actor: Live, effect: Effect): void
+}
+
+const ROOT = ''
+
+/** In a mailbox: end now. Never delivered as an event. */
+const STOP: ModelEvent = { index: -1, type: 'xstate.stop', object: { type: 'xstate.stop' } }
+
+/** A function, because the compiler does not see that the phase changes in calls. */
+const hasEnded = (actor: Live): boolean => actor.phase === 'ended'
+
+function reach(actor: Live, { kind, ...rest }: Address): Live | undefined {
+  if (kind === 'self') return actor
+  if (kind === 'parent') return actor.parent
+  return 'id' in rest ? actor.child(rest.id) : undefined
+}
+
+/** An actor while something is going on. */
+export class Live {
+  readonly id: string
+  readonly parent: Live | undefined
+  local: LocalState
+  timers: readonly Timer[]
+  /** Starting counts as busy: until it is over, events wait. */
+  phase: 'idle' | 'busy' | 'ended' = 'busy'
+  mailbox: ModelEvent[] = []
+  /** By id; those that nothing has happened to are still as they were stored. */
+  #children: readonly (Live | ActorState)[]
+  /** What it was thawed from, if it was. */
+  readonly #stored: ActorState | undefined
+
+  constructor(id: string, parent: Live | undefined, local: LocalState, stored?: ActorState) {
+    this.id = id
+    this.parent = parent
+    this.local = local
+    this.#stored = stored
+    this.timers = stored?.timers ?? NO_TIMERS
+    this.#children = stored?.children ?? NO_CHILDREN
+  }
+
+  static thaw(stored: ActorState, parent: Live | undefined): Live {
+    const actor = new Live(stored.id, parent, stored.local, stored)
+    actor.phase = stored.local.status === 'active' ? 'idle' : 'ended'
+    return actor
+  }
+
+  freeze(states: ActorStates): ActorState {
+    let { timers } = this
+    if (timers !== this.#stored?.timers && timers.length > 1) timers = [...timers].sort((a, b) => a.index - b.index)
+    const children = this.#frozenChildren(states)
+    if (this.#stored && this.local === this.#stored.local && timers === this.#stored.timers && children === this.#stored.children) return this.#stored
+    return states.intern(this.id, this.local, timers, children)
+  }
+
+  #frozenChildren(states: ActorStates): readonly ActorState[] {
+    let changed = this.#children !== this.#stored?.children
+    const frozen = this.#children.map((child) => {
+      const state = child instanceof Live ? child.freeze(states) : child
+      return state
+    })
+    const before = this.#stored?.children
+    changed ||= frozen.some((child, i) => child !== before?.[i])
+    return changed || !before ? frozen : before
+  }
+
+  moveTo(local: LocalState): void {
+    this.local = local
+  }
+
+  child(id: string): Live | undefined {
+    const index = this.#children.findIndex((child) => child.id === id)
+    const child = this.#children[index]
+    return child === undefined || child instanceof Live ? child : this.#thaw(child, index)
+  }
+
+  *liveChildren(): Iterable<Live> {
+    for (const { id } of this.#children) yield this.child(id) as Live
+  }
+
+  #thaw(stored: ActorState, index: number): Live {
+    const child = Live.thaw(stored, this)
+    this.#children = this.#children.with(index, child)
+    return child
+  }
+
+  adopt(child: Live): void {
+    this.#children = [...this.#children, child].sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  disown(child: Live): void {
+    this.#children = this.#children.filter((other) => other !== child)
+  }
+
+  schedule(timer: Timer): void {
+    this.timers = [...this.timers, timer]
+  }
+
+  cancel(name: string): void {
+    if (this.timers.some((timer) => timer.name === name)) this.timers = this.timers.filter((timer) => timer.name !== name)
+  }
+
+  /** One timer, once: equal ones may be pending beside it. */
+  drop(timer: Timer): void {
+    this.timers = this.timers.toSpliced(this.timers.indexOf(timer), 1)
+  }
+
+  /** Nothing of an ended actor goes on. */
+  end(): void {
+    this.timers = NO_TIMERS
+    this.#children = NO_CHILDREN
+  }
+}
+
+const NO_TIMERS: readonly Timer[] = []
+const NO_CHILDREN: readonly (Live | ActorState)[] = []

@@ -1,0 +1,95 @@
+import type { AnyActorRef, AnyActorScope, AnyStateMachine, AnyTransitionDefinition, ExecutableActionObject } from 'xstate'
+import { unsupported } from './unsupported.ts'
+
+/** A step's raw harvest: the actions to perform, in order, and the transitions that were taken. */
+export interface Harvest {
+  readonly actions: ExecutableActionObject[]
+  readonly transitions: AnyTransitionDefinition[]
+}
+
+/** Begins the id of a child that was given none. */
+export const UNNAMED = '\0unnamed'
+
+/**
+ * What xstate's pure functions are given in place of a running actor. One stand-in serves every actor of a machine, wherever it
+ * stands in the tree: `self` and `parent` are tokens that only serve as addresses, and reading anything else of them is refused.
+ * Nothing is ever started, scheduled or executed here; actions are collected.
+ */
+export class StandIn {
+  readonly self: AnyActorRef
+  /** Undefined for the root of a system, as in xstate. */
+  readonly parent: AnyActorRef | undefined
+  readonly #scope: AnyActorScope
+  #harvest: Harvest = { actions: [], transitions: [] }
+  /** xstate turns what is thrown in a guard or an initial context into other errors, so a refusal is kept here. */
+  #refused: Error | undefined
+
+  constructor(machine: AnyStateMachine, isRoot: boolean) {
+    const name = machine.id
+    const system = this.#system(name)
+    this.parent = isRoot ? undefined : this.#token(`${name}: parent`, {})
+    this.self = this.#token(`${name}: self`, { system, _parent: this.parent })
+    this.#scope = {
+      self: this.self,
+      id: name,
+      sessionId: name,
+      system,
+      logger: () => {},
+      // Built-in actions defer when they are executed, which they are not; only `spawn` does it while it is resolved.
+      defer: () => {
+        throw this.#refuse(name, 'spawn() inside assign or an initial context', 'use the spawnChild action with an id')
+      },
+      emit: () => {},
+      stopChild: () => {},
+      actionExecutor: (action) => void this.#harvest.actions.push(action),
+    }
+  }
+
+  /** Calls one pure function of the machine and puts what it asked for into `harvest`, also when it throws. */
+  collect<T>(harvest: Harvest, call: (scope: AnyActorScope) => T): T {
+    this.#harvest = harvest
+    try {
+      return call(this.#scope)
+    } finally {
+      this.#throwRefused()
+    }
+  }
+
+  #throwRefused(): void {
+    const refused = this.#refused
+    this.#refused = undefined
+    if (refused) throw refused
+  }
+
+  #refuse(where: string, what: string, instead: string): Error {
+    this.#refused ??= unsupported(where, what, instead)
+    return this.#refused
+  }
+
+  /** An object of which only the given properties may be read. */
+  #token(where: string, known: Record<string, unknown>): AnyActorRef {
+    return new Proxy(known, {
+      get: (target, key) => {
+        if (typeof key === 'symbol' || key in target) return Reflect.get(target, key)
+        throw this.#refuse(where, `reading ${key}`, 'a step may depend on the state and the event only')
+      },
+    }) as unknown as AnyActorRef
+  }
+
+  /** xstate books children and reports microsteps here while it computes; user code must not look at it. */
+  #system(name: string): AnyActorScope['system'] {
+    let booked = 0
+    const known = {
+      _bookId: () => `${UNNAMED}${booked++}`,
+      _register: (sessionId: string) => sessionId,
+      _unregister: () => {},
+      _set: () => {},
+      _clock: undefined,
+      _logger: () => {},
+      _sendInspectionEvent: (event: { type: string; actorRef?: unknown; _transitions?: AnyTransitionDefinition[] }) => {
+        if (event.type === '@xstate.microstep' && event.actorRef === this.self) this.#harvest.transitions.push(...(event._transitions ?? []))
+      },
+    }
+    return this.#token(`${name}: system`, known) as unknown as AnyActorScope['system']
+  }
+}

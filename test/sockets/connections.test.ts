@@ -1,0 +1,267 @@
+import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Listener } from '../../src/actors/listener.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { row } from '../support/row.ts'
+import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
+
+/** Plain mode at NotAcceptingNewRequest: refuses, closes the listener, then the idle connections. */
+function closeListener({ traffic, server }: Rig): void {
+  traffic.stopAccepting()
+  new Listener(server, undefined).close()
+  traffic.closeIdleConnections()
+}
+
+async function serving(options: RigOptions = {}): Promise<Rig> {
+  const made = await rig((_request, response) => void response.end('ok'), options)
+  made.traffic.initiateShutdown()
+  return made
+}
+
+describe('when the listener has closed', () => {
+  row('GT-23', 'idle keep-alive connections are closed at once, and counted as never told', async () => {
+    const made = await serving()
+    const clients = await Promise.all([made.connect(), made.connect(), made.connect()])
+    for (const client of clients) await client.ask('GET', '/')
+    closeListener(made)
+    for (const client of clients) expect(await client.closed()).toBe('ended')
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toEqual({ told: 0, idleUntold: 3, ended: 0, forced: 0, forcedNames: [] })
+  })
+
+  test('a connection that never sent anything is closed, too', async () => {
+    const made = await serving()
+    const client = await made.connect()
+    await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
+    closeListener(made)
+    expect(await client.closed()).toBe('ended')
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1 })
+  })
+
+  test('a request that had reached the kernel is answered, not lost', async () => {
+    const made = await serving()
+    const clients = await Promise.all(Array.from({ length: 20 }, made.connect))
+    for (const client of clients) await client.ask('GET', '/')
+    for (const client of clients) client.socket.write('GET /late HTTP/1.1\r\nHost: a\r\n\r\n')
+    // No turn of the event loop in between: the server has not seen any of them.
+    closeListener(made)
+    for (const client of clients) {
+      expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+      expect(await client.closed()).toBe('ended')
+    }
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ told: 20, idleUntold: 0 })
+  })
+
+  test('a connection that becomes idle later is closed then', async () => {
+    const latch = new Latch()
+    const made = await rig(async (request, response) => {
+      response.write('head ')
+      await latch.promise
+      response.end(request.url)
+    })
+    made.traffic.initiateShutdown()
+    const client = await made.connect()
+    client.request('GET', '/slow')
+    await client.until('the head', () => client.received.includes('head'))
+    closeListener(made)
+    await turns(10)
+    expect(client.state).toBe('open')
+    latch.resolve()
+    expect(await client.response()).toMatchObject({ body: 'head /slow', headers: { connection: 'keep-alive' } })
+    expect(await client.closed()).toBe('ended')
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, told: 0 })
+  })
+
+  test('a request that comes with the end of the previous response is answered', async () => {
+    const latch = new Latch()
+    const made = await rig(async (_request, response) => {
+      response.write('head ')
+      await latch.promise
+      response.end('rest')
+    })
+    const client = await made.connect()
+    client.request('GET', '/slow')
+    await client.until('the head', () => client.received.includes('head'))
+    closeListener(made)
+    latch.resolve()
+    await client.until('the end', () => client.received.includes('rest'))
+    client.request('GET', '/next')
+    expect(await client.response()).toMatchObject({ status: 200 })
+    expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+  })
+})
+
+describe('half a request', () => {
+  const HALF = 'GET /half HTTP/1.1\r\nHost: a\r\n'
+
+  test.each(['first', 'second'])('as the %s on its connection may be completed, and is answered', async (which) => {
+    const made = await serving()
+    const client = await made.connect()
+    if (which === 'second') await client.ask('GET', '/')
+    client.send(HALF)
+    await made.settle()
+    closeListener(made)
+    await turns(10)
+    expect(client.state).toBe('open')
+    client.send('\r\n')
+    expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
+  })
+
+  test('that is never completed is destroyed with the rest, and named', async () => {
+    const clock = new VirtualClock()
+    const made = await serving({ clock })
+    const client = await made.connect()
+    client.send(HALF)
+    await made.settle()
+    closeListener(made)
+    await turns(10)
+    expect(made.traffic.counts().connections).toEqual({ open: 1, told: 0, idle: 1 })
+    await clock.advance(2000)
+    const closed = made.traffic.connectionsClosed()
+    expect(made.traffic.destroyConnections()).toEqual([{ name: `127.0.0.1:${client.socket.localPort}`, ageMs: 2000 }])
+    await closed
+    await client.closed()
+    expect(made.traffic.connectionFates()).toMatchObject({ forced: 1, forcedNames: [{ ageMs: 2000 }] })
+  })
+
+  test('body: its request is in flight, is cut by name, and its connection destroyed with it', async () => {
+    const made = await rig((request, response) => {
+      request.resume().on('end', () => response.end('all of it'))
+    })
+    made.traffic.initiateShutdown()
+    const client = await made.connect()
+    client.request('POST', '/upload', { headers: { 'Content-Length': '10' } })
+    client.send('half ')
+    await expect.poll(() => made.traffic.counts().requests).toBe(1)
+    closeListener(made)
+    expect(made.traffic.cutRequests()).toMatchObject([{ name: 'POST /upload' }])
+    expect(made.traffic.destroyConnections()).toMatchObject([{ name: `127.0.0.1:${client.socket.localPort} POST /upload` }])
+    await made.traffic.connectionsClosed()
+    await client.closed()
+    await expect.poll(() => made.traffic.counts().requests).toBe(0)
+  })
+})
+
+test('a client that never reads is destroyed by name, and its request ends with it', async () => {
+  const made = await rig((_request, response) => void response.end(Buffer.alloc(50_000_000)))
+  made.traffic.initiateShutdown()
+  const stalled = connectSocket(made.port, '127.0.0.1').pause()
+  stalled.on('error', () => undefined)
+  onTestFinished(() => void stalled.destroy())
+  stalled.write('GET /big HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => made.traffic.counts().requests).toBe(1)
+  made.traffic.completeTelling()
+  closeListener(made)
+  await turns(20)
+  expect(made.traffic.counts()).toMatchObject({ requests: 1, connections: { open: 1 } })
+  const drained = made.traffic.drainRequests()
+  expect(made.traffic.destroyConnections()).toMatchObject([{ name: `127.0.0.1:${stalled.localPort} GET /big` }])
+  await drained
+})
+
+row('GT-27', 'an upgraded connection survives the closing of idle ones, and is bounded by the watch drain', async () => {
+  const clock = new VirtualClock()
+  const made = await serving({ clock })
+  made.server.on('upgrade', (_request, socket) => {
+    socket.on('error', () => undefined)
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+    socket.pipe(socket)
+  })
+  const client = await made.connect()
+  expect((await client.ask('GET', '/socket?token=1', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })).status).toBe(101)
+  closeListener(made)
+  await turns(10)
+  client.send('still here')
+  await client.until('the echo', () => client.received === 'still here')
+  const drained = made.traffic.drainWatches(1000)
+  await clock.advance(1000)
+  expect(await drained).toMatchObject({ before: 1, after: 1 })
+  expect(made.traffic.terminateWatches()).toMatchObject([{ name: 'GET /socket' }])
+  await client.closed()
+  await made.traffic.connectionsClosed()
+  await expect.poll(() => made.traffic.counts().watches).toBe(0)
+})
+
+describe('the fates of connections', () => {
+  test('are counted from ShutdownInitiated on', async () => {
+    const made = await rig((_request, response) => void response.end('ok'))
+    const before = await made.connect()
+    await before.ask('GET', '/')
+    before.end()
+    await made.traffic.connectionsClosed()
+    made.traffic.initiateShutdown()
+    expect(made.traffic.connectionFates()).toEqual({ told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] })
+  })
+
+  test('a connection that its client closes has ended', async () => {
+    const made = await serving()
+    const client = await made.connect()
+    await client.ask('GET', '/')
+    client.end()
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1, told: 0 })
+  })
+
+  test('one that node closes by itself, after its keep-alive time, has ended', async () => {
+    const made = await serving()
+    made.server.keepAliveTimeout = 1
+    const client = await made.connect()
+    await client.ask('GET', '/')
+    await client.closed()
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1, idleUntold: 0 })
+  })
+
+  test('a client that resets in the middle of a request leaves nothing behind', async () => {
+    const latch = new Latch()
+    const made = await rig(async (_request, response) => {
+      await latch.promise
+      response.end('too late')
+    })
+    made.traffic.initiateShutdown()
+    const client = await made.connect()
+    client.request('GET', '/')
+    await expect.poll(() => made.traffic.counts().requests).toBe(1)
+    client.socket.resetAndDestroy()
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
+    expect(made.traffic.connectionFates()).toMatchObject({ ended: 1 })
+    expect(made.traffic.runningHandlers()).toMatchObject([{ name: 'GET /' }])
+    latch.resolve()
+    await made.traffic.handlersDone()
+    expect(made.facts).toEqual([])
+  })
+})
+
+test('what the client sends is its own business: a malformed request goes to clientError', async () => {
+  const made = await serving()
+  const client = await made.connect()
+  client.send('nonsense\r\n\r\n')
+  expect(await client.response()).toMatchObject({ status: 400, headers: { connection: 'close' } })
+  const mine = once(made.server, 'clientError')
+  const other = await made.connect()
+  other.send('nonsense\r\n\r\n')
+  const [error, socket] = await mine
+  expect(error).toMatchObject({ code: expect.stringMatching(/^HPE_/) })
+  ;(socket as { destroy(): void }).destroy()
+  await made.traffic.connectionsClosed()
+})
+
+test('an IPv6 client is named in brackets', async () => {
+  const made = await serving()
+  made.server.close()
+  made.server.listen(0, '::1')
+  await once(made.server, 'listening')
+  const socket = connectSocket({ host: '::1', port: (made.server.address() as { port: number }).port })
+  socket.on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
+  expect(made.traffic.destroyConnections()).toMatchObject([{ name: `[::1]:${socket.localPort}` }])
+})
