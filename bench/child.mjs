@@ -16,15 +16,18 @@ export class Child {
     const file = fileURLToPath(new URL(program, import.meta.url))
     const pinned = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : { execArgv: [] }
     this.process = fork(file, [JSON.stringify(setting)], pinned)
+    /** @type {Promise<never>} */
+    this.ended = once(this.process, 'exit').then(() => {
+      throw new Error(`${program} has ended`)
+    })
+    this.ended.catch(() => {})
   }
 
   /** @param {object} question @returns {Promise<any>} */
   async ask(question) {
     const answered = once(this.process, 'message')
     this.process.send(question)
-    const ended = once(this.process, 'exit').then(() => Promise.reject(new Error('a process of the benchmark has ended')))
-    const [answer] = await Promise.race([answered, ended])
-    ended.catch(() => {})
+    const [answer] = await Promise.race([answered, this.ended])
     return answer
   }
 

@@ -45,3 +45,4 @@ function lengthOfAnswer(answer) {
 process.on('message', (plan) => {
   void load(/** @type {Parameters<typeof load>[0]} */ (plan)).then((result) => process.send?.(result))
 })
+process.on('disconnect', () => process.exit())

@@ -60,3 +60,4 @@ process.on('message', ({ what }) => {
     process.send?.({ cpuMicroseconds: user + system })
   }
 })
+process.on('disconnect', () => process.exit())

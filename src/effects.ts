@@ -5,7 +5,7 @@ import type { Listener } from './actors/listener.ts'
 import type { Traffic } from './actors/traffic.ts'
 import { type UserCode, userCode } from './actors/user-code.ts'
 import { toError } from './errors.ts'
-import { errorRecord, type HookKind, type LifecycleFact } from './events.ts'
+import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from './events.ts'
 import { closeConnectionsMachine } from './machines/close-connections.ts'
 import { destroyMachine } from './machines/destroy.ts'
 import { handlersMachine } from './machines/handlers.ts'
@@ -36,7 +36,8 @@ export interface World {
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
   readonly listenerDied: (address: string, error: Error | undefined) => void
   readonly flushLogs: () => Promise<void>
-  readonly writeReport: () => Promise<void>
+  /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
+  readonly writeReport: (signal: AbortSignal) => Promise<void>
   /** In one synchronous step; `cut` when the report itself ran out of time. */
   readonly writeReportNow: (why: 'cut' | 'forced') => void
 }
@@ -126,11 +127,11 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       report: reportMachine.provide({
         actors: {
           flushLogs: effect(() => world.flushLogs()),
-          writeReport: effect(() => world.writeReport()),
+          writeReport: effect((signal) => world.writeReport(signal)),
           writeReportNow: effect(() => world.writeReportNow('cut')),
         },
       }),
-      force: effect(() => force(world)),
+      force: effect(() => force(world, drains)),
     },
   })
 }
@@ -181,10 +182,16 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The two drains, and what the report says of each: how many there were, how many are left, and which. */
+type Drained = Extract<LifecycleFact, { type: 'drained' }>
+
+/**
+ * The two drains, and what the report says of each: how many there were, how many are left, and which. It is said once: what
+ * ends after its drain was cut, because its connection was destroyed, was cut all the same.
+ */
 class Drains {
   readonly #traffic: Traffic
   readonly #record: World['record']
+  readonly #over = new Set<Drained['what']>()
   #requestsBefore = 0
   #watchesBefore = 0
   #graceMs = 0
@@ -198,25 +205,42 @@ class Drains {
     const { requests, holds } = this.#traffic.counts()
     this.#requestsBefore = requests + holds
     await this.#traffic.drainRequests()
-    this.#record({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: 0, cut: [] })
+    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: 0, cut: [] })
   }
 
   cutRequests(): void {
     const cut = this.#traffic.cutRequests()
-    this.#record({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
+    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
   }
 
   async watches(graceMs: number): Promise<{ readonly after: number }> {
     this.#graceMs = graceMs
     this.#watchesBefore = this.#traffic.counts().watches
     const { before, after } = await this.#traffic.drainWatches(graceMs)
-    if (after === 0 || graceMs === 0) this.#record({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
+    if (after === 0 || graceMs === 0) this.#end({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
     return { after }
   }
 
   terminateWatches(): void {
     const cut = this.#traffic.terminateWatches()
-    this.#record({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+    this.#end({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+  }
+
+  /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
+  force(): void {
+    const requests = this.#traffic.requestStragglers()
+    const watches = this.#traffic.terminateWatches()
+    const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
+      if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
+    }
+    left('requests', this.#requestsBefore, requests)
+    left('watches', this.#watchesBefore, watches)
+  }
+
+  #end(drained: Drained): void {
+    if (this.#over.has(drained.what)) return
+    this.#over.add(drained.what)
+    this.#record(drained)
   }
 }
 
@@ -272,9 +296,12 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
   }
 }
 
-/** Ends what is left in one synchronous step. */
-function force(world: World): void {
+/** Names what is left and ends it, in one synchronous step. */
+function force(world: World, drains: Drains): void {
   for (const listener of world.opened()) listener.close()
+  const running = world.traffic.runningHandlers()
+  if (running.length > 0) world.record({ type: 'handlers', running })
+  drains.force()
   destroyConnections(world)
   world.traffic.destroyAdminConnections()
   world.writeReportNow('forced')

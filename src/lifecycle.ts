@@ -371,12 +371,13 @@ export class Lifecycle implements AsyncDisposable {
       listenerDied: (address, error) =>
         error ? this.send({ type: 'listener.died', address, error: errorRecord(error) }) : this.requestStop({ kind: 'server-closed' }),
       flushLogs: () => this.flushLogs(),
-      writeReport: () => writeReport(this.options.reportFile, this.report),
+      writeReport: (signal) => writeReport(this.options.reportFile, this.report, signal),
       writeReportNow: (why) => {
-        this.flushLogsNow()
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
+        // The report first: writing it takes no time, and a log that nobody reads takes all that it gets.
         writeReportNow(this.options.reportFile, this.#report.build(exitCode))
+        this.flushLogsNow()
       },
     }
   }

@@ -1,21 +1,31 @@
 import { writeFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { QuiesceError, toError } from './errors.ts'
 import type { Report } from './report.ts'
 
-/** Writes the report beside its place and moves it there, so that nobody ever reads half of one. @throws QuiesceError ERR_REPORT_WRITE */
-export async function writeReport(path: string | undefined, report: Report): Promise<void> {
+/**
+ * Writes the report beside its place and moves it there, so that nobody ever reads half of one. What goes wrong is also said on
+ * stderr: the logs are flushed by now, and the report cannot say it.
+ *
+ * @param signal aborts it, without a word; what is in the report's place by then stays there
+ * @throws QuiesceError ERR_REPORT_WRITE
+ */
+export async function writeReport(path: string | undefined, report: Report, signal: AbortSignal): Promise<void> {
   if (path === undefined) return
   const temporary = `${path}.${process.pid}.tmp`
   try {
-    await writeFile(temporary, text(report))
+    await writeFile(temporary, text(report), { signal })
+    signal.throwIfAborted()
     await rename(temporary, path)
   } catch (thrown) {
-    throw writeError(path, thrown)
+    await rm(temporary, { force: true })
+    const error = writeError(path, thrown)
+    if (!signal.aborted) process.stderr.write(`${error.message}\n`)
+    throw error
   }
 }
 
-/** The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr: nobody else would say it. */
+/** The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr only. */
 export function writeReportNow(path: string | undefined, report: Report): void {
   if (path === undefined) return
   try {

@@ -44,9 +44,12 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
 const ownSignals = (life: Lifecycle): Disposable => onStopSignal(life.host.process, (signal) => life.signalled(signal))
 
 function ownCrashes(life: Lifecycle): Disposable {
-  const crashes = onCrash(life.host.process, (origin, error) =>
-    life.send({ type: 'process.crashed', origin, error: errorRecord(error) }),
-  )
+  const crashes = onCrash(life.host.process, (origin, thrown) => {
+    const error = errorRecord(thrown)
+    // Also when the life is ending already, for another reason: nobody else will ever tell of it.
+    life.record({ type: 'error', where: origin, error })
+    life.send({ type: 'process.crashed', origin, error })
+  })
   for (const event of crashes.leftToOthers) {
     life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })
   }

@@ -38,7 +38,7 @@ export class Listener {
   }
 
   /**
-   * Resolves when the socket accepts connections. Aborted, it leaves nothing bound.
+   * Resolves when the socket accepts connections. Aborted, it leaves nothing bound and rejects with the signal's reason.
    * @throws QuiesceError ERR_LISTEN with the system's error as cause
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
@@ -57,8 +57,9 @@ export class Listener {
       }
       const onListening = (): void =>
         settle(() => {
-          if (signal.aborted && this.#target) this.#stop()
-          resolve()
+          if (!signal.aborted) return resolve()
+          if (this.#target) this.#stop()
+          reject(signal.reason)
         })
       const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
       server.on('listening', onListening)

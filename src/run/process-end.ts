@@ -66,14 +66,20 @@ export class ProcessEnd {
   #endAfterGrace(clock: Clock): void {
     const process = this.#process
     const timer = clock.setTimeout(() => {
-      const resources = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout')
-      process.stderr.write(
-        `quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${resources.join(', ') || 'a timer'}; exiting\n`,
-      )
+      process.stderr.write(`quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
     }, EXIT_GRACE_MS)
     this.#cancelGrace = () => clock.clearTimeout(timer)
     // The only timer that must not keep the process alive: it is there to end it.
     ;(timer as { unref?: () => void }).unref?.()
   }
+}
+
+/** Node lists standard streams although they keep nothing alive; they are named only when there is nothing else to name. */
+const STANDARD_STREAMS = ['PipeWrap', 'TTYWrap']
+
+function whatKeeps(process: HostProcess): string {
+  const all = process.getActiveResourcesInfo()
+  const others = all.filter((name) => !STANDARD_STREAMS.includes(name))
+  return (others.length > 0 ? others : all).join(', ') || 'nothing that node knows of'
 }

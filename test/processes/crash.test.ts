@@ -22,7 +22,7 @@ describe.each([
     expect(code).toBe(1)
     expect(at - crashedAt).toBeLessThan(PROMPT_MS)
     expect(program.lines).toContain('ended pool')
-    expect(program.report()).toMatchObject({ exitCode: 1, forced: null, reason, requests: { before: 1, after: 0 }, errors: [reason] })
+    expect(program.report()).toMatchObject({ exitCode: 1, forced: null, reason, requests: { before: 1, after: 0 }, errors: [{ where: origin, error: reason.error }] })
   })
 
   test('waits for requests that hang no longer than its own bound', async () => {

@@ -228,9 +228,9 @@ describe('somebody else who overrides emit', () => {
     })
     const log: string[] = []
     Server.prototype.emit = function (this: Server, event: string, ...args: unknown[]): boolean {
-      if (event !== 'request') return plain.call(this, event, ...args)
+      if (event !== 'request') return Reflect.apply(plain, this, [event, ...args])
       log.push('span begins')
-      const heard = plain.call(this, event, ...args)
+      const heard = Reflect.apply(plain, this, [event, ...args])
       log.push('span ends')
       return heard
     } as Server['emit']
@@ -257,7 +257,7 @@ describe('somebody else who overrides emit', () => {
     const plain = server.emit
     const theirs = function (this: Server, event: string, ...args: unknown[]): boolean {
       seen.push(event)
-      return plain.call(this, event, ...args)
+      return Reflect.apply(plain, this, [event, ...args])
     } as Server['emit']
     server.emit = theirs
     const { traffic } = await rig(ok, { takenOver: false })
@@ -275,7 +275,7 @@ describe('somebody else who overrides emit', () => {
     let requests = 0
     server.emit = function (this: Server, event: string, ...args: unknown[]): boolean {
       if (event === 'request') requests++
-      return ours.call(this, event, ...args)
+      return Reflect.apply(ours, this, [event, ...args])
     } as Server['emit']
     gate[Symbol.dispose]()
     traffic.stopAccepting()

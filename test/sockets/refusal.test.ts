@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import { Agent, request as undiciRequest } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loopbackHeaders } from '../../src/actors/exempt.ts'
 import { Listener } from '../../src/actors/listener.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { row } from '../support/row.ts'
-import { type Rig, type RigOptions, rig, turns } from './rig.ts'
+import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
 
 const STATUS_503 =
   '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n'
@@ -87,11 +89,15 @@ describe("the server's own client", () => {
   test('is nobody who guesses, nor who claims a name', async () => {
     const { connect } = await refusing(retryAfter)
     const [[name, token]] = Object.entries(loopbackHeaders()) as [[string, string]]
-    const guesses = ['', 'x', 'A'.repeat(token.length), `${token}x`, token.slice(1), `${token.slice(0, -1)}é`, `${token}, ${token}`]
+    const guesses = ['', 'x', 'A'.repeat(token.length), `${token}x`, token.slice(1), `${token}, ${token}`]
     for (const guess of guesses) {
       expect(await (await connect()).ask('GET', '/api', { headers: { [name]: guess } })).toMatchObject({ status: 429 })
     }
     expect(await (await connect()).ask('GET', '/api', { headers: { 'User-Agent': 'kube-apiserver/v1.30' } })).toMatchObject({ status: 429 })
+    // As many characters as the token, but more bytes.
+    const client = await connect()
+    client.send(Buffer.from(`GET / HTTP/1.1\r\nHost: a\r\n${name}: ${token.slice(0, -1)}\u00e9\r\n\r\n`, 'latin1'))
+    expect((await client.response()).status).toBe(429)
   })
 })
 
@@ -151,14 +157,16 @@ describe('a refusal', () => {
   })
 
   test.each(['refuse', 'retry-after'] as const)('of an upgrade is a whole response on the bare socket (%s)', async (mode) => {
-    const { server, traffic, connect } = await refusing({ mode })
+    const clock = new VirtualClock()
+    const { server, traffic, connect } = await refusing({ mode, clock })
     server.on('upgrade', (_request, socket) => socket.destroy())
     const client = await connect()
     const answer = await client.ask('GET', '/', UPGRADE)
     expect(answer).toMatchObject(mode === 'refuse' ? { status: 503, body: STATUS_503 } : { status: 429, body: TEXT_429 })
     expect(answer.headers['connection']).toBe('close')
     expect(await client.closed()).toBe('ended')
-    await expect.poll(() => traffic.counts().connections.open).toBe(0)
+    // Without the clock moving: the client's own end was noticed.
+    await traffic.connectionsClosed()
     expect(traffic.connectionFates()).toMatchObject({ told: 1, forced: 0 })
   })
 
@@ -206,12 +214,17 @@ describe('a client that still sends its body reads the refusal (V16)', () => {
     async function* chunks() {
       for (let sent = 0; sent < SIZE; sent += 50_000) yield Buffer.alloc(50_000)
     }
-    const { statusCode, body } = await undiciRequest(`http://127.0.0.1:${port}/upload`, { method: 'POST', body: chunks(), dispatcher })
+    const { statusCode, body } = await undiciRequest(`http://127.0.0.1:${port}/upload`, {
+      method: 'POST',
+      body: Readable.from(chunks()),
+      dispatcher,
+    })
     expect({ statusCode, body: await body.text() }).toEqual({ statusCode: 503, body: STATUS_503 })
   })
 
-  test('with a client that reads only after it has sent everything', async () => {
-    const { connect } = await refusing(retryAfter)
+  test('with a client that reads only after it has sent everything, and closes as soon as it has', async () => {
+    const clock = new VirtualClock()
+    const { connect } = await refusing({ ...retryAfter, clock })
     const client = await connect()
     client.socket.pause()
     client.request('POST', '/upload', { body: Buffer.alloc(SIZE) })
@@ -240,6 +253,26 @@ describe('a client that still sends its body reads the refusal (V16)', () => {
 })
 
 describe('filters', () => {
+  test('that answer later are waited for, if they began before the drain', async () => {
+    const latch = new Latch()
+    const { traffic, connect } = await rig(undefined, {
+      filters: [
+        ({ response }) => {
+          void latch.promise.then(() => response?.end('ok'))
+          return true
+        },
+      ],
+    })
+    const client = await connect()
+    client.request('GET', '/readyz')
+    await expect.poll(() => traffic.counts().requests).toBe(1)
+    traffic.stopAccepting()
+    const drained = traffic.drainRequests()
+    latch.resolve()
+    expect((await client.response()).body).toBe('ok')
+    await drained
+  })
+
   test('come first, may answer what would be refused, and count while the drain is open', async () => {
     const seen: string[] = []
     const { traffic, connect } = await refusing({

@@ -318,6 +318,20 @@ describe('with pipelining, only the last response tells', () => {
     expect(handled).toEqual(['/1'])
     await expect.poll(() => traffic.counts().requests).toBe(0)
   })
+
+  test('and an upgrade that comes after it has told may break without harm', async () => {
+    const { server, traffic, connect } = await rig((_request, response) => void response.write('part'))
+    server.on('upgrade', () => undefined)
+    traffic.beginTelling(AT_ONCE)
+    const client = await connect()
+    client.request('GET', '/1')
+    await client.until('the head', () => client.received.includes('part'))
+    client.request('GET', '/2', { headers: { Connection: 'Upgrade', Upgrade: 'x' } })
+    await expect.poll(() => traffic.counts().rejected.late).toBe(1)
+    client.socket.resetAndDestroy()
+    await traffic.connectionsClosed()
+    expect(traffic.counts().requests).toBe(0)
+  })
 })
 
 describe('a response whose head was out before', () => {
@@ -342,6 +356,24 @@ describe('a response whose head was out before', () => {
     expect(client.state).toBe('open')
     const other = await connect()
     expect((await other.ask('GET', '/')).headers['connection']).toBe('keep-alive')
+    expect((await client.ask('GET', '/')).headers['connection']).toBe('close')
+  })
+
+  test('stays keep-alive before the delay is over, where only the delay ends the telling of none', async () => {
+    const latch = new Latch()
+    const { traffic, connect } = await rig(async (request, response) => {
+      response.write('part ')
+      if (request.url === '/watch') await latch.promise
+      response.end('rest')
+    })
+    const client = await connect()
+    client.request('GET', '/watch')
+    await client.until('the head', () => client.received.includes('part'))
+    traffic.beginTelling({ how: 'after-delay', delayMs: 10_000 })
+    latch.resolve()
+    await client.response()
+    expect((await client.ask('GET', '/')).headers['connection']).toBe('keep-alive')
+    traffic.completeTelling()
     expect((await client.ask('GET', '/')).headers['connection']).toBe('close')
   })
 })
