@@ -83,6 +83,7 @@ export class Lifecycle implements AsyncDisposable {
   #listeners: readonly Listener[] = []
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
+  #stopRequestedAt = 0
   #started = false
   #run: Promise<Report> | undefined
   readonly #addresses: BoundAddress[] = []
@@ -330,9 +331,11 @@ export class Lifecycle implements AsyncDisposable {
     return this.#log.flush()
   }
 
-  /** Writes what it can of the logs without giving way to anything else, within the flush reserve. */
+  /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
   flushLogsNow(): void {
-    this.#log.flushNow(this.options.reservesMs.flush)
+    const deadlineMs = this.#actor?.getSnapshot().context.stop?.profile.deadlineMs
+    const leftMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : this.#stopRequestedAt + deadlineMs - this.host.clock.now()
+    this.#log.flushNow(Math.max(0, Math.min(this.options.reservesMs.flush, leftMs)))
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
@@ -401,7 +404,10 @@ export class Lifecycle implements AsyncDisposable {
         break
     }
     if (event.name === 'Serving') this.#registrations.postStartHooks.close()
-    if (event.name === 'StopRequested') this.#registrations.preShutdownHooks.close()
+    if (event.name === 'StopRequested') {
+      this.#stopRequestedAt = this.host.clock.now()
+      this.#registrations.preShutdownHooks.close()
+    }
     this.#signals.fire(event.name)
   }
 

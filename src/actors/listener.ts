@@ -59,7 +59,7 @@ export class Listener {
         settle(() => {
           if (!signal.aborted) return resolve()
           if (this.#target) this.#stop()
-          reject(signal.reason)
+          reject(toError(signal.reason))
         })
       const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
       server.on('listening', onListening)

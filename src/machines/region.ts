@@ -34,8 +34,11 @@ export function gate(after: readonly string[], next: StateConfig): StateConfig {
   return { type: 'parallel', onDone: next, states: Object.fromEntries(after.map((signal) => [stateKey(signal), latch(signal)])) }
 }
 
-/** A user's name as part of a state key, id or event name, where xstate would read dots as a path, `#` as an id and `*` as a wildcard. */
-export const stateKey = (name: string): string => name.replace(/[%.#*\\]/g, encodeCharacter)
+/**
+ * A user's name as part of a state key, id or event name, where xstate would read dots as a path, `#` as an id and `*` as a
+ * wildcard, and where `__proto__` would be no key at all.
+ */
+export const stateKey = (name: string): string => name.replace(/[%.#*\\]|^_(?=_proto__$)/g, encodeCharacter)
 const encodeCharacter = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
 /** The actions of a phase's end: what came of it, for the exit code and the observers. The signal itself is raised by `fired`. */

@@ -47,7 +47,7 @@ const becauseOf = ({ context, event }: Args) => {
   const { reason, profile } = stopReason(event)
   return { reason, profile: context.profiles[profile] }
 }
-const stopBy = (exitCode: 0 | 1 | 4) => ({
+const stopBy = (exitCode: 0 | 4) => ({
   target: 'requested',
   actions: [
     { type: 'worsen', params: { exitCode } },
@@ -93,10 +93,10 @@ export const stopRegion: StateConfig = {
       on: {
         'stop.requested': stopBy(0),
         'process.signalled': stopBy(0),
-        'process.crashed': stopBy(1),
-        'listener.died': stopBy(4),
-        // The failed row has already made the exit code 3.
+        // The crash region makes the exit code 1, the failed start row has made it 3.
+        'process.crashed': stopBy(0),
         StartFailed: stopBy(0),
+        'listener.died': stopBy(4),
         PostStartHookFailed: stopBy(4),
       },
     },

@@ -101,6 +101,23 @@ describe('the whole sequence', () => {
   })
 })
 
+describe('telling clients', () => {
+  test.each(['gradual', 'at-once', 'after-delay'] as const)('is done as configured over the delay of the stop: %s', async (tell) => {
+    const life = await servingLife({ tell })
+    await life.signal()
+    await life.toEnd()
+    expect(life.effects.calls.find(({ effect }) => effect === 'beginTelling')?.input).toEqual({ how: tell, delayMs: 5_000 })
+  })
+
+  test.each(['gradual', 'at-once', 'after-delay'] as const)('is done at once without a delay, whatever is configured: %s', async (tell) => {
+    const life = await servingLife({ tell })
+    await life.signal('SIGINT', true)
+    await life.toEnd()
+    expect(life.effects.calls.find(({ effect }) => effect === 'beginTelling')?.input).toEqual({ how: 'at-once', delayMs: 0 })
+    expect(life.at('TellComplete')).toBe(0)
+  })
+})
+
 describe('outcomes', () => {
   test('a failing stop phase is on record, costs exit code 4, and everything goes on', async () => {
     for (const [effect, phase] of [

@@ -27,9 +27,9 @@ describe('post-start hooks', () => {
   })
 
   test('names with dots, stars and prototype names are names like any other', async () => {
-    const names = ['a.b', 'a.*', '*', '#a', '%2E', 'constructor']
+    const names = ['a.b', 'a.*', '*', '#a', '%2E', 'constructor', '__proto__']
     const life = await servingLife({ postStartHooks: names, script: { 'post-start:a.b': resolves(10), 'post-start:a.*': resolves(20) } })
-    expect(life.hooks().filter((it) => it.startsWith('ok'))).toEqual(['ok *', 'ok #a', 'ok %2E', 'ok constructor'])
+    expect(life.hooks().filter((it) => it.startsWith('ok'))).toEqual(['ok *', 'ok #a', 'ok %2E', 'ok constructor', 'ok __proto__'])
     await life.clock.advance(10)
     expect(life.hooks().at(-1)).toBe('ok a.b')
     expect(life.signals).not.toContain('PostStartHooksDone')

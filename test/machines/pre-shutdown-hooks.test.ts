@@ -20,10 +20,10 @@ async function scene(hooks: Hooks, script: Script = {}) {
 
 describe('the order of pre-shutdown hooks', () => {
   test('is that of registration, one after the other', async () => {
-    const hooks = await scene(['a', 'b'], { runHook: resolves(2_000) })
+    const hooks = await scene(['a', 'b', 'c'], { runHook: resolves(2_000) })
     await hooks.clock.runToEnd()
-    expect(hooks.story()).toEqual(['a started@0', 'a ok@2000', 'b started@2000', 'b ok@4000'])
-    expect([hooks.endedAt, hooks.output]).toEqual([4_000, { outcome: 'ok' }])
+    expect(hooks.story()).toEqual(['a started@0', 'a ok@2000', 'b started@2000', 'b ok@4000', 'c started@4000', 'c ok@6000'])
+    expect([hooks.endedAt, hooks.output]).toEqual([6_000, { outcome: 'ok' }])
   })
 
   test('a hook with `after` starts as soon as those it names have ended', async () => {
@@ -155,6 +155,12 @@ describe('a cut of pre-shutdown hooks', () => {
     expect(hooks.story()).toEqual(['a started@0', 'c started@0', 'a cut@10', 'b skipped@10', 'c cut@10'])
     expect(hooks.effects.left).toEqual(['pre-shutdown:a', 'pre-shutdown:c'])
     expect(hooks.clock.pending).toBe(0)
+  })
+
+  test('leaves those that have ended as they are', async () => {
+    const hooks = await scene(['a', 'b'], { 'pre-shutdown:a': rejects('x'), 'pre-shutdown:b': never })
+    await hooks.cut()
+    expect(hooks.story()).toEqual(['a started@0', 'a failed@0', 'b started@0', 'b cut@0'])
   })
 
   test('late answers after it start nothing', async () => {

@@ -71,7 +71,7 @@ describe('the place of a user’s phase', () => {
     expect(row(phases, 'x').cut).toBe(cut)
   })
 
-  test.each(['a.b', 'flush queue', '#x', 'constructor', 'x.*', '100%'])('may be given any name: %s', async (name) => {
+  test.each(['a.b', 'flush queue', '#x', 'constructor', '__proto__', 'x.*', '100%'])('may be given any name: %s', async (name) => {
     const life = await servingLife({
       userPhases: [phase(name, ['NotAcceptingNewRequest'], ['destroy'])],
       script: { [`phase:${name}`]: resolves(10) },

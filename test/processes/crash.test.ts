@@ -13,7 +13,10 @@ describe.each([
   const reason = { kind: 'crash', origin, error: { message: 'crashed on purpose' } }
 
   test('ends the process with 1 after the requests under way', async () => {
-    const program = startServer({ options: { deadline: DEADLINE, shutdownDelay: '10s' }, hooks: [{ kind: 'destroy', name: 'pool', does: 'ends' }] })
+    const program = startServer({
+      options: { deadline: DEADLINE, shutdownDelay: '10s' },
+      hooks: [{ kind: 'destroy', name: 'pool', does: 'ends' }],
+    })
     const client = await program.requested('GET', '/slow?ms=1000')
     await program.requested('GET', `/${how}`)
     const crashedAt = performance.now()
@@ -22,7 +25,13 @@ describe.each([
     expect(code).toBe(1)
     expect(at - crashedAt).toBeLessThan(PROMPT_MS)
     expect(program.lines).toContain('ended pool')
-    expect(program.report()).toMatchObject({ exitCode: 1, forced: null, reason, requests: { before: 1, after: 0 }, errors: [{ where: origin, error: reason.error }] })
+    expect(program.report()).toMatchObject({
+      exitCode: 1,
+      forced: null,
+      reason,
+      requests: { before: 1, after: 0 },
+      errors: [{ where: origin, error: reason.error }],
+    })
   })
 
   test('waits for requests that hang no longer than its own bound', async () => {

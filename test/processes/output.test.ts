@@ -22,7 +22,10 @@ test('a last log line of more than 1 MiB reaches a slow reader whole, and then t
   expect(program.report().errors[0]?.error.message).toHaveLength(MEBIBYTE)
 
   expect(text.endsWith('\n')).toBe(true)
-  const messages = text.trimEnd().split('\n').map((line) => (JSON.parse(line) as { msg: string }).msg)
+  const messages = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg)
   expect(messages.filter((message) => message.length > MEBIBYTE)).toHaveLength(1)
   expect(messages.at(-1)).toBe('[graceful-termination] apiserver is exiting')
 })
@@ -49,6 +52,18 @@ test('nor does it hold an end by force', async () => {
   expect(code).toBe(5)
   expect(at - toldAt).toBeLessThan(PROMPT_MS)
   expect(program.report().exitCode).toBe(5)
+})
+
+test('a logger that never says that it has flushed is waited for until the deadline, and the report is written', async () => {
+  const program = startServer({ options: { deadline: '1500ms' }, neverFlushes: true })
+  await program.serving()
+  const toldAt = program.signal('SIGTERM')
+  const { code, at } = await program.ended()
+  expect(code).toBe(5)
+  expect(at - toldAt).toBeLessThan(PROMPT_MS)
+  const { exitCode, signals } = program.report()
+  expect(exitCode).toBe(5)
+  expect(signals.at(-1)?.name).toBe('Cut.flush')
 })
 
 test('a reader that is gone does not end the server', async () => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { row } from '../support/row.ts'
 import { type ServerPlan, startServer, type TestProcess } from '../support/process.ts'
+import { row } from '../support/row.ts'
 
 /** What stops a process, and what does not: OS signals as a shell, a terminal and a container send them, and the IPC channel. */
 
@@ -94,7 +94,9 @@ describe('as process 1 of a container', () => {
       execFileSync('unshare', ['--fork', '--pid', 'true'], { stdio: 'pipe' })
       return undefined
     } catch (error) {
-      return `no PID namespace here: ${String((error as Error).message).trim().replaceAll('\n', ' ')}`
+      return `no PID namespace here: ${String((error as Error).message)
+        .trim()
+        .replaceAll('\n', ' ')}`
     }
   })()
 

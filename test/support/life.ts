@@ -5,9 +5,9 @@ import type { Host } from '../../src/actors/host.ts'
 import type { Logger } from '../../src/actors/log.ts'
 import { attachLifecycleOn } from '../../src/attach.ts'
 import { createServerOn } from '../../src/create-server.ts'
-import { type ErrorCode, QuiesceError } from '../../src/errors.ts'
+import { QuiesceError } from '../../src/errors.ts'
 import type { LifecycleEvent } from '../../src/events.ts'
-import type { Lifecycle, Life } from '../../src/lifecycle.ts'
+import type { Life, Lifecycle } from '../../src/lifecycle.ts'
 import type { AuditBackend, LifecycleOptions, ServerOptions } from '../../src/options.ts'
 import type { Report } from '../../src/report.ts'
 import { FakeProcess } from '../../src/testing/fake-process.ts'
@@ -37,7 +37,14 @@ interface Attached<C extends Clock> extends World<C> {
 }
 
 /** No delay, no health checks that wait, and a deadline which only a test that is about it ever meets. */
-const DEFAULTS: LifecycleOptions = { platform: 'unknown', shutdownDelay: 0, deadline: '10m', hookTimeout: '1m', exit: 'natural', health: true }
+const DEFAULTS: LifecycleOptions = {
+  platform: 'unknown',
+  shutdownDelay: 0,
+  deadline: '10m',
+  hookTimeout: '1m',
+  exit: 'natural',
+  health: true,
+}
 
 /**
  * A life on real sockets, with a process of its own that a test signals and crashes, and with a record of everything it
@@ -164,6 +171,3 @@ export function refusal(call: () => unknown): QuiesceError {
   }
   throw new Error('nothing was refused')
 }
-
-/** An error by its code and, in full, its text. */
-export const coded = (code: ErrorCode, message: string) => ({ code, message })

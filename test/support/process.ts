@@ -34,6 +34,8 @@ export interface ServerPlan {
   readonly staysAliveMs?: number
   /** A listener that nobody closes. */
   readonly leaksServer?: boolean
+  /** A logger whose `flush` never calls back. */
+  readonly neverFlushes?: boolean
   /** The program listens for uncaught exceptions itself. */
   readonly ownCrashListener?: boolean
 }
@@ -41,6 +43,8 @@ export interface ServerPlan {
 export interface ProcessOptions {
   /** The command in front of node, such as `unshare`. */
   readonly via?: readonly string[]
+  /** Arguments of node itself. */
+  readonly nodeOptions?: readonly string[]
   /** Where standard output goes: collected (default), or a descriptor. */
   readonly stdout?: 'pipe' | number
   /** Adds the IPC channel that `fork()` would. */
@@ -179,10 +183,11 @@ export class TestProcess {
   }
 }
 
-/** Starts a program of test/fixtures; its arguments are a plan and the path of its report. */
-export function startProgram(fixture: string, plan: object = {}, { via = [], ...options }: ProcessOptions = {}, reportFile = ''): TestProcess {
+/** Starts a program of test/fixtures, whose argument is a plan. */
+export function startProgram(fixture: string, plan: object = {}, options: ProcessOptions = {}, reportFile = ''): TestProcess {
+  const { via = [], nodeOptions = [] } = options
   const file = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url))
-  return new TestProcess([...via, process.execPath, file, JSON.stringify(plan)], options, reportFile)
+  return new TestProcess([...via, process.execPath, ...nodeOptions, file, JSON.stringify(plan)], options, reportFile)
 }
 
 /** Starts test/fixtures/server.mjs, with a report file of its own unless the plan names one. */

@@ -135,6 +135,8 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> 
   readonly watch: Roadblock
   /** What the pre-shutdown hook got for its call. */
   readonly hookAnswer = deferred<Answer>()
+  /** Whether its destroy function has run. */
+  isDestroyed = false
   readonly #run: Promise<Report>
   #hasEnded = false
 
@@ -162,6 +164,7 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> 
     // Before the life is ended by the test kit: what the test has left standing must not hold it up.
     onTestFinished(() => this.#releaseAll())
     if (hook) this.life.addPreShutdownHook('calls-the-server', () => this.#callServer())
+    this.life.addDestroy('notes-it', () => void (this.isDestroyed = true))
     prepare?.(this)
     this.#run = this.life.run().finally(() => {
       this.#hasEnded = true

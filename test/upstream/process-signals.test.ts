@@ -27,7 +27,11 @@ describe('a stop signal', () => {
       expect(await program.ended).toEqual(GRACEFUL)
       expect(program.lines).toContain('destroyed')
       expect(program.lines.slice(-3)).toEqual(['Ended', 'listeners left 0,0,0,0,0,0', 'exit event'])
-      expect(await program.report()).toMatchObject({ reason: { kind: 'os-signal', signal }, exitCode: 0, requests: { before: 1, after: 0 } })
+      expect(await program.report()).toMatchObject({
+        reason: { kind: 'os-signal', signal },
+        exitCode: 0,
+        requests: { before: 1, after: 0 },
+      })
       expect(program.stderr).toBe('')
     })
   }
@@ -45,7 +49,7 @@ describe('a stop signal', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(500)
     await expect(answer).rejects.toThrow()
     expect(program.lines).not.toContain('destroyed')
-    expect(program.logged.slice(-2)).toEqual(['ending by force', 'connections closed by force'])
+    expect(program.logged).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
     expect(await program.report()).toMatchObject({
       exitCode: 1,
       forced: 'second-signal',
@@ -54,15 +58,19 @@ describe('a stop signal', () => {
     })
   })
 
-  row('PG-02', 'that is delivered twice within half a second is one: Ctrl-C reaches a process from its terminal and its parent (V10)', async () => {
-    const { program, answer } = await withRequest('run.mjs')
-    program.kill('SIGINT')
-    program.kill('SIGTERM')
-    program.kill('SIGHUP')
-    expect(await answer).toEqual([200, 'whole'])
-    expect(await program.ended).toEqual(GRACEFUL)
-    expect(await program.report()).toMatchObject({ forced: null })
-  })
+  row(
+    'PG-02',
+    'that is delivered twice within half a second is one: Ctrl-C reaches a process from its terminal and its parent (V10)',
+    async () => {
+      const { program, answer } = await withRequest('run.mjs')
+      program.kill('SIGINT')
+      program.kill('SIGTERM')
+      program.kill('SIGHUP')
+      expect(await answer).toEqual([200, 'whole'])
+      expect(await program.ended).toEqual(GRACEFUL)
+      expect(await program.report()).toMatchObject({ forced: null })
+    },
+  )
 
   row('PG-03', 'reaches every server of a process, and the slowest of them ends it (V14)', async () => {
     const program = Program.start('two-servers.mjs')
@@ -101,24 +109,32 @@ describe('stop() is upstream`s RequestShutdown without its queue', () => {
     const program = Program.start('requests-shutdown.mjs', { args: ['never started'] })
     expect(await program.ended).toEqual(GRACEFUL)
     expect(program.lines.filter((line) => line === 'destroyed')).toEqual(['destroyed'])
-    expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject({ exitCode: 0, listeners: [], reason: { kind: 'stop', reason: 'nothing was set up' } })
+    expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject({
+      exitCode: 0,
+      listeners: [],
+      reason: { kind: 'stop', reason: 'nothing was set up' },
+    })
     expect(program.stderr).toBe('')
   })
 
-  row(['PG-05', 'PG-06', 'PG-07'], 'once has the effect of one signal; a thousand times as well, without blocking or forcing anything (V14)', async () => {
-    const [stopped, signalled] = [Program.start('requests-shutdown.mjs'), Program.start('run.mjs')]
-    await Promise.all([stopped.said('serving'), signalled.said('serving')])
-    stopped.kill('SIGUSR2')
-    signalled.kill('SIGTERM')
-    expect(await stopped.ended).toEqual(GRACEFUL)
-    expect(await signalled.ended).toEqual(GRACEFUL)
-    const [report, other] = await Promise.all([stopped.report(), signalled.report()])
-    expect(report).toMatchObject({ reason: { kind: 'stop', reason: 'call 0' }, forced: null })
-    const fired = ({ signals }: typeof report): string[] => signals.map(({ name, outcome }) => `${name} ${outcome}`).sort()
-    expect(fired(report)).toEqual(fired(other))
-    expect(await stopped.said('reports')).toBe('reports 1')
-    expect(await stopped.number('blocked for')).toBeLessThan(1_000)
-  })
+  row(
+    ['PG-05', 'PG-06', 'PG-07'],
+    'once has the effect of one signal; a thousand times as well, without blocking or forcing anything (V14)',
+    async () => {
+      const [stopped, signalled] = [Program.start('requests-shutdown.mjs'), Program.start('run.mjs')]
+      await Promise.all([stopped.said('serving'), signalled.said('serving')])
+      stopped.kill('SIGUSR2')
+      signalled.kill('SIGTERM')
+      expect(await stopped.ended).toEqual(GRACEFUL)
+      expect(await signalled.ended).toEqual(GRACEFUL)
+      const [report, other] = await Promise.all([stopped.report(), signalled.report()])
+      expect(report).toMatchObject({ reason: { kind: 'stop', reason: 'call 0' }, forced: null })
+      const fired = ({ signals }: typeof report): string[] => signals.map(({ name, outcome }) => `${name} ${outcome}`).sort()
+      expect(fired(report)).toEqual(fired(other))
+      expect(await stopped.said('reports')).toBe('reports 1')
+      expect(await stopped.number('blocked for')).toBeLessThan(1_000)
+    },
+  )
 
   test('of one server leaves the other one serving', async () => {
     const program = Program.start('two-servers.mjs', { args: ['stop-first'] })
@@ -132,7 +148,10 @@ describe('stop() is upstream`s RequestShutdown without its queue', () => {
     while (performance.now() < end) expect((await fetch(`http://127.0.0.1:${second}/`)).status).toBe(200)
     program.kill('SIGTERM')
     expect(await program.ended).toEqual(GRACEFUL)
-    expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([{ reason: { kind: 'stop', reason: 'alone' } }, { reason: { kind: 'os-signal' } }])
+    expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([
+      { reason: { kind: 'stop', reason: 'alone' } },
+      { reason: { kind: 'os-signal' } },
+    ])
   })
 })
 
@@ -192,7 +211,7 @@ describe('a crash', () => {
     program.kill('SIGUSR2')
     expect(await program.ended).toEqual({ code: 1, signal: null })
     expect(program.lines).not.toContain('destroyed')
-    expect(program.logged.slice(-2)).toEqual(['ending by force', 'connections closed by force'])
+    expect(program.logged).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
     expect(await program.report()).toMatchObject({
       exitCode: 1,
       forced: 'second-crash',
@@ -225,7 +244,9 @@ describe('a crash', () => {
 test('run() in a worker thread is refused; start() and stop() work there', async () => {
   const program = Program.start('in-a-worker.mjs')
   expect(await program.ended).toEqual(GRACEFUL)
-  expect(program.lines).toContain('ERR_WORKER_THREAD run() owns the process and works in the main thread only; use start() and stop() in a worker')
+  expect(program.lines).toContain(
+    'ERR_WORKER_THREAD run() owns the process and works in the main thread only; use start() and stop() in a worker',
+  )
   expect(program.lines).toContain('answered hello')
   expect(program.lines).toContain('ended with 0')
 })

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { attachLifecycle } from '../../src/index.ts'
+import type { Lifecycle } from '../../src/lifecycle.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { aborted, NotedAudit, never, newAttachedLife, newLife, refusal } from '../support/life.ts'
 import { Program } from '../support/program.ts'
@@ -53,24 +54,31 @@ describe('a start that fails', () => {
     })
   })
 
-  row(['ER-02', 'ER-06'], 'because there is nothing to serve is an error after 10 s, not a wait without end; the audit backend is shut down (V9)', async () => {
-    const audit = new NotedAudit()
-    const called: string[] = []
-    const t = newAttachedLife(createServer(), { clock: new VirtualClock(), options: { audit } })
-    t.life.addPostStartHook('warm', () => void called.push('warm'))
-    t.life.addDestroy('pool', () => void called.push('pool'))
-    const started = t.life.start()
-    started.catch(() => undefined)
-    await t.clock.advance(9_999)
-    expect(audit.calls).toEqual(['run'])
-    expect(t.hasFired('StopRequested')).toBe(false)
-    await t.clock.advance(1)
-    const report = await t.end()
-    await expect(started).rejects.toMatchObject({ code: 'ERR_START', message: 'could not start: bind: bind did not end within its bound' })
-    expect(audit.calls).toEqual(['run', 'shutdown'])
-    expect(called).toEqual(['pool'])
-    expect(report).toMatchObject({ exitCode: 3, reason: { kind: 'start-failed', phase: 'bind', error: { code: 'ERR_TIMEOUT' } } })
-  })
+  row(
+    ['ER-02', 'ER-06'],
+    'because there is nothing to serve is an error after 10 s, not a wait without end; the audit backend is shut down (V9)',
+    async () => {
+      const audit = new NotedAudit()
+      const called: string[] = []
+      const t = newAttachedLife(createServer(), { clock: new VirtualClock(), options: { audit } })
+      t.life.addPostStartHook('warm', () => void called.push('warm'))
+      t.life.addDestroy('pool', () => void called.push('pool'))
+      const started = t.life.start()
+      started.catch(() => undefined)
+      await t.clock.advance(9_999)
+      expect(audit.calls).toEqual(['run'])
+      expect(t.hasFired('StopRequested')).toBe(false)
+      await t.clock.advance(1)
+      const report = await t.end()
+      await expect(started).rejects.toMatchObject({
+        code: 'ERR_START',
+        message: 'could not start: bind: bind did not end within its bound',
+      })
+      expect(audit.calls).toEqual(['run', 'shutdown'])
+      expect(called).toEqual(['pool'])
+      expect(report).toMatchObject({ exitCode: 3, reason: { kind: 'start-failed', phase: 'bind', error: { code: 'ERR_TIMEOUT' } } })
+    },
+  )
 
   row('ER-06', 'because there is nothing to serve is seen at once where it can be: an empty list of listeners is no option (V9)', () => {
     expect(refusal(() => newLife({ options: { listeners: [], port: undefined, host: undefined } }))).toMatchObject({
@@ -113,7 +121,11 @@ describe('a start that fails', () => {
     const report = await program.report()
     expect(report).toMatchObject({
       exitCode: 3,
-      reason: { kind: 'start-failed', phase: 'bind', error: { code: 'ERR_LISTEN', message: expect.stringContaining(`127.0.0.1:${theirs.port}`) } },
+      reason: {
+        kind: 'start-failed',
+        phase: 'bind',
+        error: { code: 'ERR_LISTEN', message: expect.stringContaining(`127.0.0.1:${theirs.port}`) },
+      },
       listeners: [{ admin: false }],
     })
     expect(program.logged).toContain(`Stopped listening on ${report.listeners[0]?.url}`)
@@ -294,7 +306,9 @@ describe('a stop', () => {
 
   test('in the middle of start() rejects it, and is answered with the whole report', async () => {
     const running = new Roadblock()
-    const audit = new NotedAudit({ run: ({ signal }) => Promise.race([running.pass(), aborted(signal).then(() => Promise.reject(new Error('given up')))]) })
+    const audit = new NotedAudit({
+      run: ({ signal }) => Promise.race([running.pass(), aborted(signal).then(() => Promise.reject(new Error('given up')))]),
+    })
     const t = newLife({ options: { audit } })
     const started = t.life.start()
     started.catch(() => undefined)
@@ -364,7 +378,10 @@ describe('connections', () => {
     expect(report.exitCode).toBe(0)
     expect(report.connections).toMatchObject({ forced: 1, forcedNames: [{ name: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }] })
     const phase = report.phases.find(({ name }) => name === 'close-connections')
-    expect(phase).toMatchObject({ outcome: 'cut', cut: [{ name: `127.0.0.1:${(report.connections.forcedNames[0]?.name ?? '').split(':')[1]}` }] })
+    expect(phase).toMatchObject({
+      outcome: 'cut',
+      cut: [{ name: `127.0.0.1:${(report.connections.forcedNames[0]?.name ?? '').split(':')[1]}` }],
+    })
     expect((phase?.end ?? 0) - (phase?.start ?? 0)).toBe(3_000)
     expect(t.logged('warn')).toContain('connections closed by force')
   })
@@ -391,10 +408,12 @@ describe('telling systemd', () => {
     const path = thenDoes === undefined ? '/nowhere' : (await fakeNotifier(thenDoes)).path
     const t = newLife({ env: { NOTIFY_SOCKET: '/nowhere/notify', PATH: path } })
     await t.life.start()
-    await expect.poll(() => t.events.find((event) => event.type === 'phase.ended' && event.phase === 'announce'), POLL).toMatchObject({
-      outcome: 'failed',
-      error: { message: expect.stringMatching(/^Unable to send systemd daemon successful start message: /) },
-    })
+    await expect
+      .poll(() => t.events.find((event) => event.type === 'phase.ended' && event.phase === 'announce'), POLL)
+      .toMatchObject({
+        outcome: 'failed',
+        error: { message: expect.stringMatching(/^Unable to send systemd daemon successful start message: /) },
+      })
     expect((await t.get('/')).status).toBe(200)
     const report = await t.end()
     expect(report.exitCode).toBe(0)
@@ -417,19 +436,38 @@ describe('telling systemd', () => {
 })
 
 describe('destroy functions', () => {
-  const outcomes: [string, (t: ReturnType<typeof newLife>) => Promise<unknown>][] = [
-    ['a stop', (t) => t.life.start()],
-    ['a stop before the start', () => Promise.resolve()],
-    ['a failing pre-shutdown hook', (t) => (t.life.addPreShutdownHook('fails', () => Promise.reject(new Error('no'))), t.life.start())],
-    ['a failing post-start hook', (t) => (t.life.addPostStartHook('fails', () => Promise.reject(new Error('no'))), t.life.start())],
-    ['a listener that dies', (t) => t.life.start().then(() => t.life.send({ type: 'listener.died', address: 'here', error: { name: 'Error', message: 'no' } }))],
+  const fails = (): Promise<never> => Promise.reject(new Error('no'))
+  const paths: readonly (readonly [string, (life: Lifecycle) => unknown])[] = [
+    ['a stop', (life) => life.start()],
+    ['a stop before the start', () => undefined],
+    [
+      'a failing pre-shutdown hook',
+      (life) => {
+        life.addPreShutdownHook('fails', fails)
+        return life.start()
+      },
+    ],
+    [
+      'a failing post-start hook',
+      (life) => {
+        life.addPostStartHook('fails', fails)
+        return life.start()
+      },
+    ],
+    [
+      'a listener that dies',
+      async (life) => {
+        await life.start()
+        life.send({ type: 'listener.died', address: 'here', error: { name: 'Error', message: 'no' } })
+      },
+    ],
   ]
-  for (const [path, begin] of outcomes) {
+  for (const [path, begin] of paths) {
     row('ER-09', `run in the order of registration after ${path}`, async () => {
       const called: string[] = []
       const t = newLife()
       for (const name of ['first', 'second', 'third']) t.life.addDestroy(name, () => void called.push(name))
-      await begin(t)
+      await begin(t.life)
       await t.end()
       expect(called).toEqual(['first', 'second', 'third'])
     })
@@ -535,7 +573,10 @@ describe('two lives', () => {
     const { server } = await occupied()
     const t = newAttachedLife(server)
     await t.life.start()
-    expect(refusal(() => attachLifecycle(server))).toMatchObject({ code: 'ERR_ALREADY_ATTACHED', message: 'quiesce is already attached to this server' })
+    expect(refusal(() => attachLifecycle(server))).toMatchObject({
+      code: 'ERR_ALREADY_ATTACHED',
+      message: 'quiesce is already attached to this server',
+    })
     expect((await t.get('/')).body).toBe('theirs')
     await t.end()
     await expect(t.get('/')).rejects.toEqual(REFUSED)

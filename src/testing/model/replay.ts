@@ -1,0 +1,181 @@
+import {
+  type ActorLogic,
+  type AnyActor,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  type Snapshot,
+  StateMachine,
+} from 'xstate'
+import { QuiesceError } from '../../errors.ts'
+import { canonical } from './canonical.ts'
+import type { Choice } from './choice.ts'
+import type { Exploration } from './explore.ts'
+import type { ActorState, Timer } from './state.ts'
+import { TimersByHand } from './timers-by-hand.ts'
+
+/**
+ * A live system that does what a trace says: real actors, with puppets in place of the opaque children and timers that are due by
+ * hand. It shows that a counter-example is one, and, followed to every state, that the explorer treats xstate as it is.
+ */
+export class Replay {
+  readonly root: AnyActor
+  /** Names of the custom actions and emitted events, in order, with what they carried. */
+  readonly said: string[] = []
+  readonly #timers = new TimersByHand()
+  /** Of the root, when it ended in one. */
+  error: unknown
+
+  constructor(machine: AnyStateMachine, input?: unknown) {
+    this.root = createActor(this.#onStrings(machine), { clock: this.#timers as never, input: input as never })
+    this.#timers.attach(this.root.system)
+    this.root.subscribe({
+      error: (error) => {
+        this.error = error
+      },
+    })
+    this.root.start()
+  }
+
+  /** @throws QuiesceError ERR_MODEL_REPLAY when the live system does not offer the choice */
+  take(choice: Choice): void {
+    const { kind, path, event, timer } = choice
+    if (kind === 'event') return this.root.send(event.object)
+    const actor = this.#find(path.text)
+    if (timer) return this.#fire(actor, timer, choice)
+    actor.send({ type: PUPPET, does: kind, with: event.object } as EventObject)
+  }
+
+  /** What the live system is in, as the text that {@link describe} gives of the state it should be in. */
+  describe(): string {
+    return describeLive(this.root, '', this.#timers)
+  }
+
+  #fire(actor: AnyActorRef, { event, delayMs }: Timer, choice: Choice): void {
+    const timer = this.#timers
+      .pending()
+      .find((other) => other.source === actor && other.delayMs === delayMs && canonical(other.event, 'event') === canonical(event.object, 'event'))
+    if (!timer) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no timer for: ${choice.label}`)
+    timer.fire()
+  }
+
+  #find(path: string): AnyActorRef {
+    let actor: AnyActorRef = this.root
+    for (const id of path === '' ? [] : path.split('/')) {
+      const child = (actor.getSnapshot() as AnyMachineSnapshot).children[id]
+      if (!child) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no actor ${path}`)
+      actor = child as AnyActorRef
+    }
+    return actor
+  }
+
+  /** The machine with every opaque actor replaced by a puppet, in its child machines too, and custom actions that are only noted. */
+  #onStrings(machine: AnyStateMachine): AnyStateMachine {
+    const { actors, actions } = machine.implementations
+    const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)
+    return machine.provide({
+      actors: Object.fromEntries(
+        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
+          name,
+          logic instanceof StateMachine ? this.#onStrings(logic as AnyStateMachine) : puppet,
+        ]),
+      ),
+      actions: Object.fromEntries(
+        Object.entries(actions as Record<string, unknown>)
+          .filter(([, action]) => isCustom(action))
+          .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
+      ),
+    } as never) as AnyStateMachine
+  }
+}
+
+/** One text for the same thing said by the model and by a live system. */
+export const saidText = (name: string, params: unknown): string => `${name} ${canonical(params, name)}`
+
+const PUPPET = 'puppet.does'
+
+interface PuppetEvent extends EventObject {
+  readonly does: Choice['kind']
+  readonly with: EventObject & { readonly output?: unknown; readonly error?: unknown }
+}
+
+type PuppetSnapshot = Snapshot<unknown> & { readonly input: unknown }
+
+/** An opaque child that does what it is told, at once. */
+const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
+  getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
+  transition(snapshot, event, { self }) {
+    if (event.type !== PUPPET) return snapshot
+    const { does, with: object } = event as PuppetEvent
+    if (does === 'message') {
+      self._parent?.send(object)
+      return snapshot
+    }
+    if (object.type.startsWith('xstate.error.')) return { ...snapshot, status: 'error', output: undefined, error: object.error }
+    return { ...snapshot, status: 'done', output: object.output, error: undefined }
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+}
+
+/** A state as text: one line for each actor, its value, context and pending timers. */
+export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
+  const path = parent ? `${parent}/${id}` : id
+  const lines = [line(path, local.snapshot, local.status, timers.map(({ event, delayMs }) => timerText(event.object, delayMs)))]
+  return [...lines, ...children.map((child) => describe(child, path))].join('\n')
+}
+
+function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): string {
+  const snapshot = actor.getSnapshot() as AnyMachineSnapshot
+  const own = timers.pending().filter(({ source }) => source === actor)
+  const lines = [line(path, snapshot, snapshot.status, own.map(({ event, delayMs }) => timerText(event, delayMs)))]
+  // A spawned child stays among the children after its end; only those that run are compared.
+  const running = Object.entries(snapshot.children ?? {}).filter(([, child]) => (child as AnyActorRef).getSnapshot().status === 'active')
+  return [
+    ...lines,
+    ...running.sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, child]) => describeLive(child as AnyActorRef, path ? `${path}/${id}` : id, timers)),
+  ].join('\n')
+}
+
+const line = (path: string, snapshot: AnyMachineSnapshot | undefined, status: string, timers: readonly string[]): string =>
+  [
+    path || 'root',
+    status,
+    snapshot?.value === undefined ? 'opaque' : `${canonical(snapshot.value, 'value')} ${canonical(snapshot.context, 'context')}`,
+    ...[...timers].sort(),
+  ].join(' ')
+
+const timerText = (event: EventObject, delayMs: number): string => `[${canonical(event, 'event')} ${delayMs}]`
+
+/** Where a live system differs from the explored one. */
+export interface Mismatch {
+  /** What was done, in order. */
+  readonly labels: readonly string[]
+  readonly explored: string
+  readonly live: string
+}
+
+/**
+ * Follows the shortest way to every state on live actors, and compares what they are in, their timers and what they said; with
+ * `every: 'edge'` also each single step from each state. The guard against every change of xstate that the explorer would not notice.
+ */
+export function mismatches(exploration: Exploration, { every = 'state' }: { readonly every?: 'state' | 'edge' } = {}): Mismatch[] {
+  const { graph } = exploration
+  const ways = graph.states.flatMap((_, state) => {
+    const way = graph.pathTo(state)
+    return every === 'state' ? [way] : [way, ...[...graph.edgesOf(state)].map(({ index }) => [...way, index])]
+  })
+  return ways.flatMap((way) => mismatch(exploration, way))
+}
+
+function mismatch({ model, graph }: Exploration, way: readonly number[]): Mismatch[] {
+  const replay = new Replay(model.machine, model.environment.input)
+  for (const edge of way) replay.take(graph.choice(edge))
+  const last = way.at(-1)
+  const state = graph.states[last === undefined ? 0 : graph.to(last)] as ActorState
+  const effects = [graph.initialEffects, ...way.map((edge) => graph.effects(edge))].flat().filter(({ type }) => type !== 'emit')
+  const explored = [describe(state), ...effects.map(({ type, params }) => saidText(type, params))].join('\n')
+  const live = [replay.describe(), ...replay.said].join('\n')
+  return explored === live ? [] : [{ labels: way.map((edge) => graph.choice(edge).label), explored, live }]
+}
