@@ -37,7 +37,7 @@ async function load({ port, connections, requests }) {
 /** @param {Buffer} answer */
 function lengthOfAnswer(answer) {
   const text = answer.toString('latin1')
-  const [head, length] = /^HTTP\/1\.1 200 [^]*?content-length: (\d+)[^]*?\r\n\r\n/i.exec(text) ?? []
+  const [head, length] = /^HTTP\/1\.1 200 .*?content-length: (\d+).*?\r\n\r\n/is.exec(text) ?? []
   if (head === undefined) throw new Error(`not an answer with a length:\n${text}`)
   return head.length + Number(length)
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared with its bare twin in the same run, in
 // turns, and the twin with a second copy of itself: what those two differ by is the noise. docs/performance.md explains the numbers.
-// `-- --rounds 40` for narrower intervals; exit code 1 when a target is certainly missed.
+// `-- --rounds 100` for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is certainly missed.
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -10,11 +10,13 @@ import { Child } from './child.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '20' }, requests: { type: 'string', default: '4000' }, only: { type: 'string' } },
+  options: { rounds: { type: 'string', default: '40' }, requests: { type: 'string', default: '1500' }, only: { type: 'string' } },
 })
 const rounds = Number(values.rounds)
 const requests = Number(values.requests)
 const CONNECTIONS = 16
+const ROUNDS_PER_PROCESS = 10
+const WARM_UP_REQUESTS = 8000
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.8
 
@@ -35,56 +37,70 @@ const ratio = (value) => value.toFixed(3)
 const range = ([low, high]) => `${ratio(low)} to ${ratio(high)}`
 
 /** @template T @param {readonly T[]} items @returns {T[]} in another order each time */
-const shuffled = (items) => items.map((item) => ({ item, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ item }) => item)
+const shuffled = (items) =>
+  items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 
 let missed = 0
 /** @param {boolean} isMissed the whole interval is on the wrong side @param {boolean} isMet the whole interval is on the right side */
-function verdict(isMissed, isMet) {
+function judge(isMissed, isMet) {
   if (isMissed) missed++
   return isMissed ? 'missed' : isMet ? 'met' : 'undecided'
 }
 
 // --- per request -----------------------------------------------------------------------------------------------------------------------
 
+/**
+ * @typedef {object} Measured
+ * @property {number[]} cpu microseconds per request, by round
+ * @property {number[]} perSecond requests per second, by round
+ */
+
+/** @param {string} application @returns {Promise<readonly Measured[]>} in the order of LIVES */
+async function measure(application) {
+  const measured = LIVES.map(() => /** @type {Measured} */ ({ cpu: [], perSecond: [] }))
+  for (let round = 0; round < rounds; ) {
+    // Where memory lies and when code is compiled is luck that a process keeps: after some rounds there are new ones.
+    const load = new Child('load.mjs', {}, 1)
+    const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
+    const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
+    for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
+    for (const end = Math.min(rounds, round + ROUNDS_PER_PROCESS); round < end; round++) {
+      for (const [index, server] of shuffled([...servers.entries()])) {
+        await server.ask({ what: 'begin' })
+        const { seconds } = await load.ask({ port: ports[index], connections: CONNECTIONS, requests })
+        const { cpuMicroseconds } = await server.ask({ what: 'end' })
+        measured[index]?.cpu.push(cpuMicroseconds / requests)
+        measured[index]?.perSecond.push(requests / seconds)
+      }
+    }
+    for (const child of [...servers, load]) child.end()
+  }
+  return measured
+}
+
 /** @param {string} application */
 async function perRequest(application) {
-  const load = new Child('load.mjs', {}, 1)
-  const servers = await Promise.all(
-    LIVES.map(async (life) => {
-      const child = new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0)
-      const { port } = await child.ask({ what: 'port' })
-      return { life, child, port, cpu: /** @type {number[]} */ ([]), perSecond: /** @type {number[]} */ ([]) }
-    }),
-  )
-  for (let round = -2; round < rounds; round++) {
-    for (const { child, port, cpu, perSecond } of shuffled(servers)) {
-      await child.ask({ what: 'begin' })
-      const { seconds } = await load.ask({ port, connections: CONNECTIONS, requests })
-      const { cpuMicroseconds } = await child.ask({ what: 'end' })
-      // The first rounds are the compiler's.
-      if (round < 0) continue
-      cpu.push(cpuMicroseconds / requests)
-      perSecond.push(requests / seconds)
-    }
-  }
-  for (const { child } of [...servers, { child: load }]) child.end()
-
-  const [bare, again] = servers
-  return servers.map(({ life, cpu, perSecond }) => {
-    // A request that costs more processor time leaves room for fewer: throughput is the inverse.
-    const base = (/** @type {number} */ round) => (life === 'again' ? bare?.cpu[round] : mean(bare?.cpu[round], again?.cpu[round])) ?? Number.NaN
-    const summary = summarize(cpu.map((microseconds, round) => base(round) / microseconds))
-    const isControl = life === 'bare' || life === 'again'
-    const [low, high] = summary.interval
-    return [
+  const measured = await measure(application)
+  const [bare, again] = measured
+  return measured.map(({ cpu, perSecond }, index) => {
+    const life = LIVES[index] ?? ''
+    const shown = [
       application,
       life === 'again' ? 'bare, a second one (A/A)' : life,
       median(cpu).toFixed(2),
       Math.round(median(perSecond)).toString(),
-      ...(life === 'bare'
-        ? ['1', '', '', '']
-        : [ratio(summary.median), range(summary.quartiles), range(summary.interval), isControl ? '' : verdict(high < THROUGHPUT_MIN, low >= THROUGHPUT_MIN)]),
     ]
+    if (life === 'bare') return [...shown, '1', '', '', '']
+    // A request that costs more processor time leaves room for fewer: throughput is the inverse.
+    const base = (/** @type {number} */ round) =>
+      life === 'again' ? (bare?.cpu[round] ?? Number.NaN) : mean(bare?.cpu[round], again?.cpu[round])
+    const { median: middle, quartiles, interval } = summarize(cpu.map((microseconds, round) => base(round) / microseconds))
+    const [low, high] = interval
+    const verdict = life === 'again' ? '' : judge(high < THROUGHPUT_MIN, low >= THROUGHPUT_MIN)
+    return [...shown, ratio(middle), range(quartiles), range(interval), verdict]
   })
 }
 
@@ -93,7 +109,16 @@ const mean = (a = Number.NaN, b = Number.NaN) => (a + b) / 2
 
 // --- per process -----------------------------------------------------------------------------------------------------------------------
 
-const IMPORTS = ['nothing', 'bare Hono', 'bare Hono, again', 'attachLifecycle', 'attachLifecycle, attached and started', 'hono', 'xstate', 'Express']
+const IMPORTS = [
+  'nothing',
+  'bare Hono',
+  'bare Hono, again',
+  'attachLifecycle',
+  'attachLifecycle, attached and started',
+  'hono',
+  'xstate',
+  'Express',
+]
 
 /** @typedef {{ ms: number, cpuMs: number, rss: number, heapUsed: number }} Cost */
 
@@ -121,14 +146,18 @@ function perProcess() {
       median(own.map(({ cpuMs }) => cpuMs)).toFixed(1),
       mebibytes(own.map(({ rss }, round) => rss - (nothing[round]?.rss ?? 0))),
       mebibytes(own.map(({ heapUsed }, round) => heapUsed - (nothing[round]?.heapUsed ?? 0))),
-      ...(name === 'nothing' || name === 'bare Hono' ? ['', '', ''] : [ratio(summary.median), range(summary.quartiles), range(summary.interval)]),
-      name === 'attachLifecycle' ? verdict(low > IMPORT_MAX, high <= IMPORT_MAX) : '',
+      ...(name === 'nothing' || name === 'bare Hono'
+        ? ['', '', '']
+        : [ratio(summary.median), range(summary.quartiles), range(summary.interval)]),
+      name === 'attachLifecycle' ? judge(low > IMPORT_MAX, high <= IMPORT_MAX) : '',
     ]
   })
 }
 
 const [cpu] = cpus()
-console.log(`node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${rounds} rounds of ${requests} requests\n`)
+console.log(
+  `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${rounds} rounds of ${requests} requests\n`,
+)
 if (values.only !== 'imports') {
   const rows = []
   for (const application of APPLICATIONS) if (!values.only || values.only === application) rows.push(...(await perRequest(application)))

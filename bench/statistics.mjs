@@ -15,7 +15,11 @@ export function summarize(values) {
 }
 
 /** @param {readonly number[]} values */
-export const median = (values) => quantile([...values].sort((a, b) => a - b), 0.5)
+export const median = (values) =>
+  quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  )
 
 /** @param {readonly number[]} sorted @param {number} share */
 function quantile(sorted, share) {

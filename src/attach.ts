@@ -36,8 +36,7 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   const life = new Lifecycle({
     options: resolved,
     host,
-    openListeners: (traffic) =>
-      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
+    openListeners: (traffic) => Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
     openLogger: () => Promise.resolve(resolved.logger ?? false),
   })
   const gate = life.takeOver(server)

@@ -20,6 +20,7 @@ import type { FailedCheck } from './http/health-endpoint.ts'
 import { isLongRunning } from './http/long-running.ts'
 import { type ExitCode, moreSevere } from './machines/exit-codes.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine } from './machines/lifecycle.ts'
+import { muxEvent } from './machines/region.ts'
 import { BUDGET_INSTANTS, cutSignal } from './machines/signals.ts'
 import type { LifecycleInEvent } from './machines/vocabulary.ts'
 import type { ResolvedOptions } from './options.ts'
@@ -430,7 +431,7 @@ export class Lifecycle implements AsyncDisposable {
   }
 
   #awaitMux(name: string, complete: AbortSignal | PromiseLike<unknown>): void {
-    const fire = (): void => this.send({ type: `mux.${name}` })
+    const fire = (): void => this.send({ type: muxEvent(name) })
     if (complete instanceof AbortSignal) {
       if (complete.aborted) fire()
       else complete.addEventListener('abort', fire, { once: true })

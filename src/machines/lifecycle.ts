@@ -3,7 +3,7 @@ import { budgetRegion } from './budget.ts'
 import type { HookPlan } from './hook.ts'
 import { postStartHooksRegion } from './post-start-hooks.ts'
 import { findCycle } from './pre-shutdown-hooks.ts'
-import { phaseRegion, type StateConfig, say, stateKey } from './region.ts'
+import { muxEvent, phaseRegion, type StateConfig, say, stateKey } from './region.ts'
 import { CUT_SIGNALS } from './signals.ts'
 import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
 import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
@@ -32,7 +32,7 @@ export function effectiveWiring({ mode, muxSignals = [], userPhases = [], wiring
   const rows: Record<string, PhaseRow> = {}
   for (const [phase, row] of Object.entries(wiring as Wiring)) {
     if (row.when !== undefined && row.when !== mode) continue
-    rows[phase] = phase === 'mux-complete' ? { ...row, after: [...row.after, ...muxSignals.map((name) => `mux.${name}`)] } : row
+    rows[phase] = phase === 'mux-complete' ? { ...row, after: [...row.after, ...muxSignals.map(muxEvent)] } : row
   }
   const all = addUserPhases(rows, userPhases)
   checkWiring(all)

@@ -39,6 +39,9 @@ export function gate(after: readonly string[], next: StateConfig): StateConfig {
  * wildcard, and where `__proto__` would be no key at all.
  */
 export const stateKey = (name: string): string => name.replace(/[%.#*\\]|^_(?=_proto__$)/g, encodeCharacter)
+/** The event by which a mux-complete signal arrives. */
+export const muxEvent = (name: string): `mux.${string}` => `mux.${stateKey(name)}`
+
 const encodeCharacter = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
 /** The actions of a phase's end: what came of it, for the exit code and the observers. The signal itself is raised by `fired`. */
@@ -135,7 +138,7 @@ function working(phase: string, row: PhaseRow, work: string, end: RegionEnds): S
       onError: end.failed(failure),
     },
     on: { ...end.skippedByStop(), ...(row.cut && onEach(cutsFrom(row.cut), onCut)) },
-    ...(row.bounded && { after: { startBound: end.failed(() => timedOut) } }),
+    ...(row.lane === 'start' && { after: { startBound: end.failed(() => timedOut) } }),
   }
 }
 

@@ -71,14 +71,13 @@ export function placeUserPhases(wiring: Wiring, phases: readonly UserPhase[]): W
   const lanes = new Map(phases.map((phase) => [phase.name, laneOf(phase, wiring, phases)]))
   for (const { name } of phases) {
     const row = rows.get(name) as PhaseRow
-    if (lanes.get(name) === 'start') rows.set(name, { ...row, lane: 'start', onFailure: 'StartFailed', bounded: true })
+    if (lanes.get(name) === 'start') rows.set(name, { ...row, lane: 'start', onFailure: 'StartFailed' })
     else if (waitersOf(row.fires, rows).length === 0) waitFor(rows, 'report', [row.fires])
   }
   for (const { name } of phases) {
     if (lanes.get(name) === 'stop')
       rows.set(name, {
         ...(rows.get(name) as PhaseRow),
-        onFailure: 'record',
         cut: cutSignal(BUDGET_INSTANTS[cutIndex(name, rows)] ?? 'flush'),
       })
   }

@@ -24,8 +24,8 @@ export interface PhaseRow<S extends string = string> {
   readonly work?: string
   /** What the work is started with, when it does not depend on the life's context. */
   readonly input?: unknown
-  /** What a failure of the work leads to, beside being recorded: a failed start, a mark in the exit code, or only a log line. */
-  readonly onFailure?: 'StartFailed' | 'record' | 'log'
+  /** What a failure of the work leads to; a stop row goes on and leaves a mark in the exit code. */
+  readonly onFailure?: 'StartFailed' | 'log'
   /** The instant of the budget that ends this phase. The work is told (`machine`) or stopped at once (`effect`). */
   readonly cut?: CutSignal
   /** Whether the work is a machine that ends by itself when it is told of its cut. */
@@ -36,8 +36,6 @@ export interface PhaseRow<S extends string = string> {
   readonly unless?: S
   /** Only in this mode of refusing; a row whose condition is false is not part of this life. */
   readonly when?: Mode
-  /** Bounded by the start bound (10 s) rather than by the budget. */
-  readonly bounded?: boolean
 }
 
 export type Wiring = Readonly<Record<string, PhaseRow>>
@@ -58,18 +56,18 @@ export type GivenSignal = Extract<OwnSignal, 'Start' | 'StopRequested'> | `mux.$
 
 // biome-ignore format: a table, one row per line
 export const WIRING = defineWiring({
-  'audit-run': { lane: 'start', after: ['Start'], work: 'auditRun', workKind: 'effect', fires: 'AuditRunning', onFailure: 'StartFailed', bounded: true },
-  bind: { lane: 'start', after: ['AuditRunning'], work: 'bind', workKind: 'effect', fires: 'Bound', onFailure: 'StartFailed', bounded: true },
+  'audit-run': { lane: 'start', after: ['Start'], work: 'auditRun', workKind: 'effect', fires: 'AuditRunning', onFailure: 'StartFailed' },
+  bind: { lane: 'start', after: ['AuditRunning'], work: 'bind', workKind: 'effect', fires: 'Bound', onFailure: 'StartFailed' },
   serve: { lane: 'start', after: ['Bound'], fires: 'Serving' },
   'mux-complete': { lane: 'start', after: ['Start'], fires: 'MuxAndDiscoveryComplete' },
   'post-start-launch': { lane: 'start', after: ['Serving'], fires: 'PostStartHooksLaunched' },
   'post-start-hooks': { lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone', until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' } },
-  announce: { lane: 'start', after: ['PostStartHooksLaunched'], work: 'announce', workKind: 'effect', fires: 'Announced', onFailure: 'log', bounded: true },
+  announce: { lane: 'start', after: ['PostStartHooksLaunched'], work: 'announce', workKind: 'effect', fires: 'Announced', onFailure: 'log' },
   'has-been-ready': { lane: 'start', after: ['readyz.passed'], fires: 'HasBeenReady' },
 
   'shutdown-initiated': { lane: 'stop', after: ['StopRequested'], fires: 'ShutdownInitiated' },
-  tell: { lane: 'stop', after: ['ShutdownInitiated'], work: 'tell', workKind: 'machine', fires: 'TellComplete', cut: 'Cut.hooks' },
-  'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
+  tell: { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'tell', workKind: 'machine', fires: 'TellComplete', cut: 'Cut.hooks' },
+  'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
   'pre-shutdown-hooks': { lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks' },
   'not-accepting': { lane: 'stop', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest' },
   'request-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'requestDrain', workKind: 'machine', fires: 'RequestsDrained', cut: 'Cut.requests' },

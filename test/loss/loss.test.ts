@@ -49,7 +49,12 @@ describe.each(['refuse', 'retry-after'] as const)('a termination loses nothing: 
   test.each(Array.from({ length: RUNS }, (_, run) => [run + 1, SERVERS[run % SERVERS.length] as ServerKind] as const))(
     'run %i, %s',
     async (run, server) => {
-      const { ledger, exitCode, first } = await runThroughTermination({ server, seed: seed + run * CLIENTS, delayMs: DELAY_MS, whileDraining })
+      const { ledger, exitCode, first } = await runThroughTermination({
+        server,
+        seed: seed + run * CLIENTS,
+        delayMs: DELAY_MS,
+        whileDraining,
+      })
       print(`${whileDraining}, run ${run}, ${server}`, ledger)
       expect(ledger.lost).toEqual([])
       expect(ledger.wrong).toEqual([])

@@ -221,6 +221,8 @@ describe('a stop during start-up', () => {
       await life.clock.advance(100)
       await life.stop()
       await life.toEnd()
+      // Long after the life itself: nothing was served, so nothing delays its end.
+      await life.clock.advance(2_000)
       expect(life.errors).toEqual([])
       return life.facts
     }
@@ -248,7 +250,7 @@ describe('a stop during start-up', () => {
     expect(life.hooks('destroy')).toEqual(['started pool', 'ok pool', 'started cache', 'ok cache'])
   })
 
-  test('skips every start phase that had not ended, and fires none of their signals', async () => {
+  test('skips every start phase that had not ended and fires none of their signals, and skips what only a server that served has to do', async () => {
     const life = await servingLife({ ...registered, script: { bind: never } })
     await life.stop()
     await life.toEnd()
@@ -261,6 +263,8 @@ describe('a stop during start-up', () => {
       'post-start-launch',
       'pre-shutdown-hooks',
       'serve',
+      'shutdown-delay',
+      'tell',
     ])
     for (const signal of ['Bound', 'Serving', 'PostStartHooksLaunched', 'Announced']) expect(life.signals).not.toContain(signal)
     expect(life.signalFact('PreShutdownHooksStopped')).toMatchObject({ outcome: 'skipped' })

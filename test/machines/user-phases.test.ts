@@ -169,7 +169,7 @@ describe('a phase of the stop lane', () => {
     await life.stop()
     await life.toEnd()
     expect(life.at('FlushDone')).toBe(0)
-    expect(life.signalFact('AuditStopped')).toMatchObject({ outcome: 'skipped', at: 6_000 })
+    expect(life.signalFact('AuditStopped')).toMatchObject({ outcome: 'skipped', at: 1_000 })
   })
 
   test('runs on a failed start as on any end', async () => {

@@ -105,7 +105,8 @@ export class RawClient {
     for (;;) {
       const found = look()
       if (found !== undefined && found !== false) return found
-      if (this.#state !== 'open') throw new Error(`the connection is over (${this.#state}) without ${what}; received: ${this.received.slice(0, 500)}`)
+      if (this.#state !== 'open')
+        throw new Error(`the connection is over (${this.#state}) without ${what}; received: ${this.received.slice(0, 500)}`)
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
   }

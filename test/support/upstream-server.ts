@@ -164,7 +164,9 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> 
     // Before the life is ended by the test kit: what the test has left standing must not hold it up.
     onTestFinished(() => this.#releaseAll())
     if (hook) this.life.addPreShutdownHook('calls-the-server', () => this.#callServer())
-    this.life.addDestroy('notes-it', () => void (this.isDestroyed = true))
+    this.life.addDestroy('notes-it', () => {
+      this.isDestroyed = true
+    })
     prepare?.(this)
     this.#run = this.life.run().finally(() => {
       this.#hasEnded = true

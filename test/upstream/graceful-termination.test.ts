@@ -226,21 +226,23 @@ describe('from NotAcceptingNewRequest on', () => {
 
   row('GT-11', 'a client that keeps connections cannot come back, neither on its old one nor on a new one', async () => {
     const server = await serveUpstream()
-    const kept = server.client()
-    await kept.get(ECHO)
-    expect((await kept.get(ECHO)).isReused).toBe(true)
+    const { client, plain, watch } = await server.inFlight()
+    await client.get(ECHO)
+    expect((await client.get(ECHO)).isReused).toBe(true)
     server.stop()
     await server.clock.advance(DELAY_MS)
     server.hook.release()
-    await server.fired('HTTPServerStoppedListening')
+    await server.fired('NotAcceptingNewRequest')
     // A request that meets the end of the old connection is lost with it; the one after that finds no connection.
     const outcome = () =>
-      kept.get(ECHO).then(
+      client.get(ECHO).then(
         ({ status }) => status,
         ({ code }: NodeJS.ErrnoException) => code,
       )
     await expect.poll(outcome, POLL).toBe('ECONNREFUSED')
-    await expect(kept.get(ECHO)).rejects.toEqual(REFUSED)
+    await expect(client.get(ECHO)).rejects.toEqual(REFUSED)
+    for (const block of [server.plain, server.watch]) block.release()
+    expect(await Promise.all([plain, watch])).toMatchObject([DONE, DONE])
   })
 
   test('a plain request in flight is answered although nobody listens any more (GT-12 without its audit event)', async () => {
