@@ -12,19 +12,16 @@ export class RunningHandlers {
   readonly #orphans = new ExchangeList()
   readonly #whenNone = new Set<() => void>()
 
-  /** Never rejects. */
-  async track(exchange: Exchange, promise: PromiseLike<unknown>): Promise<void> {
+  track(exchange: Exchange, promise: PromiseLike<unknown>): void {
     this.#count++
     exchange.handlersRunning++
-    try {
-      await promise
-    } catch (thrown) {
+    const settled = (): void => this.#settled(exchange)
+    const failed = (thrown: unknown): void => {
       exchange.threw(thrown)
+      this.#settled(exchange)
     }
-    this.#count--
-    exchange.handlersRunning--
-    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.remove(exchange)
-    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
+    // A promise of another maker may call back twice, or throw: one of ours never does.
+    Promise.resolve(promise).then(settled, failed)
   }
 
   responseGone(exchange: Exchange): void {
@@ -35,6 +32,13 @@ export class RunningHandlers {
   none(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  #settled(exchange: Exchange): void {
+    this.#count--
+    exchange.handlersRunning--
+    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.remove(exchange)
+    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
   }
 
   #tellNone(): void {

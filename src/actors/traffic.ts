@@ -223,7 +223,7 @@ export class Traffic {
     const connections = this.#connections
     const accounts: Accounts = {
       over: (exchange) => this.#over(exchange),
-      returned: (exchange, promise) => void this.#handlers.track(exchange, promise),
+      returned: (exchange, promise) => this.#handlers.track(exchange, promise),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
     }

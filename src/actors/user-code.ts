@@ -40,6 +40,8 @@ export function userCode<I extends NonReducibleUnknown>(
       const lateMs = world.host.clock.now() - leftAt
       world.record({ type: 'late', what, answer, lateMs, ...(answer === 'rejected' && { error: errorRecord(thrown) }) })
     }
+    // xstate starts the children of an actor before the actor's own first actions: a turn later, the hook's start has been told.
+    await undefined
     try {
       await world.inContext(() => run({ name, signal: controller.signal }))
       late('resolved')

@@ -1,3 +1,4 @@
+import { generator } from '../support/random.mjs'
 import { RawClient } from '../support/raw-client.ts'
 
 /**
@@ -138,14 +139,3 @@ function newRequest(count: number, random: () => number) {
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** Numbers from 0 up to 1 that a seed decides: Marsaglia's xorshift of 32 bits. */
-function generator(seed: number): () => number {
-  let state = Math.imul(seed + 1, 0x9e3779b1) | 1
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 2 ** 32
-  }
-}

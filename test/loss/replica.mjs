@@ -4,21 +4,16 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { createServer as createHttpServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemHost } from '../../dist/actors/host.js'
+import { attachLifecycleOn } from '../../dist/attach.js'
+import { createServerOn } from '../../dist/create-server.js'
+import { generator } from '../support/random.mjs'
 
 const { server: kind, seed, delayMs, whileDraining } = JSON.parse(process.argv[2])
 subscribe('net.server.socket', ({ socket }) => process.send({ accepted: socket.remotePort }))
 
-// What quiesce leaves to chance, the choice of connections that are told early, is the seed's. It asks for chance when it is loaded.
-Math.random = generator(seed)
-const { attachLifecycle, createServer } = await import('../../dist/index.js')
-
-/** @see https://en.wikipedia.org/wiki/Linear_congruential_generator the parameters are those of glibc */
-function generator(state) {
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return state / 2 ** 31
-  }
-}
+/** What quiesce leaves to chance, the choice of connections that are told early, is the seed's. */
+const host = { ...systemHost, random: generator(seed) }
 
 /** `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length. */
 async function answer(request) {
@@ -48,18 +43,18 @@ const SERVERS = {
     })
   },
 
-  'attached to node:http': () => attachLifecycle(listen(createHttpServer({ keepAliveTimeout: 75_000 }, listener)), options).run(),
+  'attached to node:http': () => attachLifecycleOn(host, listen(createHttpServer({ keepAliveTimeout: 75_000 }, listener)), options).run(),
 
   async 'attached to Express'() {
     const { default: express } = await import('express')
     const app = express().use(async (request, response) => void response.send(await answer(request)))
-    return attachLifecycle(listen(createHttpServer({ keepAliveTimeout: 75_000 }, app)), options).run()
+    return attachLifecycleOn(host, listen(createHttpServer({ keepAliveTimeout: 75_000 }, app)), options).run()
   },
 
   async 'created for Hono'() {
     const { Hono } = await import('hono')
     const app = new Hono().all('/echo', async (context) => context.text(await answer(context.env.incoming)))
-    const life = createServer(app, { ...options, host: '127.0.0.1', port: 0 })
+    const life = createServerOn(host, app, { ...options, host: '127.0.0.1', port: 0 })
     life.events$.subscribe((event) => event.type === 'listening' && process.send({ port: event.port }))
     return life.run()
   },

@@ -1,6 +1,6 @@
 // Fails when: the explorer delivers events, starts or stops children, sets timers or orders what is said in any other way than xstate does.
 import type { AnyStateMachine } from 'xstate'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { type ExploreOptions, explore } from '../../src/testing/model/explore.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
@@ -9,18 +9,21 @@ import { delaying, erring, nested, replacing, spawning, talking } from './system
 const events = (...types: readonly string[]) => types.map((type) => ({ type }))
 
 const SYSTEMS: readonly [string, AnyStateMachine, ExploreOptions, number][] = [
-  ['nested children', nested, { events: events('stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } }, 90],
+  ['nested children', nested, { events: events('begin', 'stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } }, 15],
   ['spawned children', spawning, { events: events('hire', 'dismiss', 'quit', 'close') }, 10],
   ['delays', delaying, { events: events('start', 'calm', 'again') }, 20],
   ['errors', erring, {}, 4],
-  ['a child replaced at work', replacing, { events: events('poke') }, 6],
+  ['a child replaced at work', replacing, { events: events('poke') }, 5],
   ['callbacks, conditions, history', talking, { events: events('hush', 'pause', 'resume'), children: { feed: { sends: events('feed.item'), outcomes: [rejects()] } } }, 8],
 ]
 
 describe('every edge of the explored graph, taken by live actors', () => {
   test.each(SYSTEMS)('%s', (_, machine, options, statesMin) => {
-    const exploration = explore(machine, options)
+    // xstate says so on the console when a timer is due for an actor that is gone; here that is meant.
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warned.mockRestore())
+    const exploration = explore(machine, { statesMax: 2_000, ...options })
     expect(exploration.graph.stateCount).toBeGreaterThanOrEqual(statesMin)
-    expect(mismatches(exploration, { every: 'edge' })).toEqual([])
+    expect(mismatches(exploration, { every: 'edge' }).slice(0, 1)).toEqual([])
   })
 })

@@ -32,7 +32,7 @@ const child = setup({ actions: { say }, actors: { grandchild }, types: {} as { c
     delegating: {
       entry: [saying('child delegates'), sendParent({ type: 'child.began' })],
       invoke: { id: 'grandchild', src: 'grandchild', onDone: 'done', onError: 'done' },
-      on: { 'grandchild.done': { actions: [saying('child hears'), sendParent({ type: 'child.heard' })] }, cut: 'cutting' },
+      on: { 'grandchild.done': { actions: [saying('child hears'), sendParent({ type: 'child.heard' })] }, cut: 'cutting', hello: { actions: saying('child is greeted') } },
     },
     cutting: { after: { 10: 'done' }, on: { cut: 'done' } },
     done: { type: 'final', entry: saying('child ends') },
@@ -58,9 +58,9 @@ export const nested = setup({ actions: { say }, actors: { child } }).createMachi
     right: {
       initial: 'waiting',
       states: {
-        waiting: { on: { told: 'working', stop: 'done' } },
+        waiting: { on: { begin: 'working', told: 'working', stop: 'done' } },
         working: {
-          entry: sendTo('right', { type: 'cut' }),
+          entry: sendTo('right', { type: 'hello' }),
           invoke: { id: 'right', src: 'child', input: { polite: false }, onDone: 'done' },
           after: { 1000: 'done' },
           exit: saying('right is left'),
@@ -87,11 +87,15 @@ export const spawning = setup({
   actions: {
     say,
     hire: enqueueActions(({ enqueue, context }) => {
-      const id = `worker-${context.alive.length}`
+      const id = context.alive.includes('worker-0') ? 'worker-1' : 'worker-0'
       enqueue.spawnChild('worker', { id })
       enqueue.assign({ alive: [...context.alive, id] })
-      enqueue.sendTo(({ self }) => (void self, id) as never, { type: 'go' })
+      enqueue.sendTo(id, { type: 'go' })
       enqueue(saying(`hired ${id}`))
+    }),
+    askToQuit: enqueueActions(({ enqueue, context }) => {
+      const id = context.alive.at(-1)
+      if (id !== undefined) enqueue.sendTo(id, { type: 'quit' })
     }),
     dismiss: enqueueActions(({ enqueue, context }) => {
       const id = context.alive.at(-1)
@@ -111,7 +115,7 @@ export const spawning = setup({
       on: {
         hire: { guard: 'room', actions: 'hire' },
         dismiss: { guard: 'some', actions: 'dismiss' },
-        quit: { guard: 'some', actions: sendTo(({ context }) => (context.alive.at(-1) as string) as never, { type: 'quit' }) },
+        quit: { guard: 'some', actions: 'askToQuit' },
         'xstate.done.actor.*': {
           actions: [
             stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
@@ -127,8 +131,14 @@ export const spawning = setup({
 })
 
 /** Delays of every kind: after, delayed raise, delayed send, cancelled by name, re-entered, and to a child that is gone. */
-export const delaying = setup({ actions: { say }, actors: { worker } }).createMachine({
+export const delaying = setup({
+  actions: { say },
+  actors: { worker },
+  types: {} as { context: { readonly again: boolean } },
+  guards: { once: ({ context }) => !context.again },
+}).createMachine({
   id: 'delaying',
+  context: { again: false },
   initial: 'idle',
   states: {
     idle: { on: { start: 'running' } },
@@ -139,7 +149,7 @@ export const delaying = setup({ actions: { say }, actors: { worker } }).createMa
       on: {
         tick: { actions: [saying('tick'), cancel('tick')] },
         calm: { actions: cancel('tick') },
-        again: { target: 'running', reenter: true },
+        again: { guard: 'once', target: 'running', reenter: true, actions: assign({ again: true }) },
       },
       exit: [cancel('tick'), saying('left')],
     },

@@ -30,13 +30,12 @@ test('the IPC message "shutdown" ends a process in order, and an open channel do
 })
 
 test('SIGINT twice at once, as a forwarding parent delivers Ctrl-C, counts as one', async () => {
-  const program = startServer({ options: { deadline: DEADLINE } })
+  const program = startServer({ options: { deadline: DEADLINE }, repeatsSignal: 'SIGINT' })
   const client = await program.requested('GET', '/slow?ms=1500')
-  program.signal('SIGINT')
-  await program.said('fired ShutdownInitiated')
   program.signal('SIGINT')
   expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
   expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+  expect(program.lines.filter((line) => line === 'heard SIGINT')).toHaveLength(2)
   expect(program.report()).toMatchObject({ forced: null, requests: { before: 1, after: 0 } })
 })
 

@@ -36,6 +36,8 @@ export interface ServerPlan {
   readonly leaksServer?: boolean
   /** A logger whose `flush` never calls back. */
   readonly neverFlushes?: boolean
+  /** The process gets this signal again as soon as it is told to stop, and says `heard SIGNAL` each time. */
+  readonly repeatsSignal?: NodeJS.Signals
   /** The program listens for uncaught exceptions itself. */
   readonly ownCrashListener?: boolean
 }

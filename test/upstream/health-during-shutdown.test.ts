@@ -1,7 +1,7 @@
 // What probes see while a server ends: liveness green, so that nobody restarts what is draining, and readiness red, so that
 // nobody sends it more. On the main listener as long as the mode keeps it ("Probes"), on the admin listener until the end.
-// Fails when: readiness turns red late or green again, liveness turns red, a probe is refused like a request or waits for the
-// drain, or the admin listener closes with the main one.
+// Fails when (all tried): readiness is not tied to ShutdownInitiated or turns red after the delay, liveness turns red with it,
+// the main listener closes early or late for its mode, the drain forgets a request, or the admin listener closes with the main one.
 import { describe, expect, onTestFinished } from 'vitest'
 import type { WhileDraining } from '../../src/options.ts'
 import { row } from '../support/row.ts'

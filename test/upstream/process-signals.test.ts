@@ -159,6 +159,8 @@ describe('other ways to be stopped', () => {
   test('the IPC message `shutdown`; others mean nothing, and the channel does not keep the process alive', async () => {
     const { program, answer } = await withRequest('run.mjs', { ipc: true })
     program.send('hello')
+    await program.said('heard hello')
+    expect(program.lines).not.toContain('StopRequested')
     program.send('shutdown')
     expect(await answer).toEqual([200, 'whole'])
     expect(await program.ended).toEqual(GRACEFUL)

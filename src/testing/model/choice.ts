@@ -117,10 +117,11 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
   }
 }
 
-/** `xstate.after.NAME.STATE` says what the state's author wrote: NAME. */
-export const timerName = ({ event, delayMs }: Timer): string => {
-  const [, name] = /^xstate\.after\.(.+?)\.(?=[^.]|$)/.exec(event.type) ?? []
-  return event.type.startsWith('xstate.after.') ? `${name ?? event.type} (${event.type.slice('xstate.after.'.length)})` : `${delayMs} ms: ${event.type}`
+/** `DELAY.STATE` of a delayed transition; the delay and the event of a delayed action. */
+export const timerName = ({ event, delayMs, to }: Timer): string => {
+  const after = 'xstate.after.'
+  if (event.type.startsWith(after)) return event.type.slice(after.length)
+  return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to nobody' : ''}`
 }
 
 const detail = ({ type: _, ...rest }: { readonly type: string }): string => (Object.keys(rest).length === 0 ? '' : ` ${brief(rest)}`)

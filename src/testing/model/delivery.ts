@@ -96,6 +96,7 @@ export class Delivery {
     const before = actor.local
     actor.moveTo(step.local)
     this.#listener?.stepped(actor, before, step)
+    actor.expect(step)
     for (const command of step.commands) this.#execute(actor, command)
     if (step.local.status !== 'active') this.#leave(actor, this.#steps.endOf(step.local, actor.id))
   }
@@ -122,9 +123,11 @@ export class Delivery {
   }
 
   #spawn(parent: Live, id: string, step: Step): void {
+    const child = parent.newborn(id)
+    // Stopped by its parent before it began.
+    if (!child) return
     if (parent.child(id))
       throw unsupported(parent.local.logic.name, `a second child "${id}" while the first is running`, 'stop it first, or give each an id of its own')
-    const child = new Live(id, parent, step.local)
     parent.adopt(child)
     if (step.local.logic.machine) this.#start(child, step)
     else child.phase = 'idle'
@@ -134,7 +137,11 @@ export class Delivery {
     const { name } = timer
     if (name !== undefined && actor.timers.some((other) => other.name === name))
       throw unsupported(actor.local.logic.name, `a second timer "${name}" while the first is pending`, 'cancel it first; xstate loses the first one otherwise')
-    actor.schedule(timer.to.kind === 'child' && !actor.child(timer.to.id) ? this.#gone(timer) : timer)
+    const { to } = timer
+    if (to.kind === 'child' && to.newborn) {
+      const plain = this.#steps.timers.intern(`plain ${timer.index}`, (index) => ({ ...timer, index, to: { kind: 'child', id: to.id } }))
+      actor.schedule(actor.newborn(to.id) ? plain : this.#gone(plain))
+    } else actor.schedule(to.kind === 'child' && !actor.child(to.id) ? this.#gone(timer) : timer)
   }
 
   /** A child in the middle of its work finishes what it is doing; what it has not begun is lost. */
@@ -188,10 +195,17 @@ const STOP: ModelEvent = { index: -1, type: 'xstate.stop', object: { type: 'xsta
 /** A function, because the compiler does not see that the phase changes in calls. */
 const hasEnded = (actor: Live): boolean => actor.phase === 'ended'
 
-function reach(actor: Live, { kind, ...rest }: Address): Live | undefined {
-  if (kind === 'self') return actor
-  if (kind === 'parent') return actor.parent
-  return 'id' in rest ? actor.child(rest.id) : undefined
+function reach(actor: Live, to: Address): Live | undefined {
+  switch (to.kind) {
+    case 'self':
+      return actor
+    case 'parent':
+      return actor.parent
+    case 'child':
+      return to.newborn ? actor.newborn(to.id) : actor.child(to.id)
+    case 'gone':
+      return undefined
+  }
 }
 
 /** An actor while something is going on. */
@@ -205,6 +219,7 @@ export class Live {
   mailbox: ModelEvent[] = []
   /** By id; those that nothing has happened to are still as they were stored. */
   #children: readonly (Live | ActorState)[]
+  #newborns: Map<string, Live> | undefined
   /** What it was thawed from, if it was. */
   readonly #stored: ActorState | undefined
 
@@ -240,6 +255,20 @@ export class Live {
     const before = this.#stored?.children
     changed ||= frozen.some((child, i) => child !== before?.[i])
     return changed || !before ? frozen : before
+  }
+
+  /** The children that a step is about to start: they can be sent to before they begin. */
+  expect({ commands }: Step): void {
+    this.#newborns = undefined
+    for (const command of commands) {
+      if (command.kind !== 'start') continue
+      this.#newborns ??= new Map()
+      this.#newborns.set(command.id, new Live(command.id, this, command.step.local))
+    }
+  }
+
+  newborn(id: string): Live | undefined {
+    return this.#newborns?.get(id)
   }
 
   moveTo(local: LocalState): void {

@@ -14,7 +14,7 @@ import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import type { Exploration } from './explore.ts'
 import type { ActorState, Timer } from './state.ts'
-import { TimersByHand } from './timers-by-hand.ts'
+import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 
 /**
  * A live system that does what a trace says: real actors, with puppets in place of the opaque children and timers that are due by
@@ -53,10 +53,8 @@ export class Replay {
     return describeLive(this.root, '', this.#timers)
   }
 
-  #fire(actor: AnyActorRef, { event, delayMs }: Timer, choice: Choice): void {
-    const timer = this.#timers
-      .pending()
-      .find((other) => other.source === actor && other.delayMs === delayMs && canonical(other.event, 'event') === canonical(event.object, 'event'))
+  #fire(actor: AnyActorRef, wanted: Timer, choice: Choice): void {
+    const timer = this.#timers.pending().find((other) => other.source === actor && liveTimerText(other) === timerText(wanted))
     if (!timer) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no timer for: ${choice.label}`)
     timer.fire()
   }
@@ -107,6 +105,7 @@ type PuppetSnapshot = Snapshot<unknown> & { readonly input: unknown }
 const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
   getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
   transition(snapshot, event, { self }) {
+    if (event.type === 'xstate.stop') return { ...snapshot, status: 'stopped', output: undefined, error: undefined }
     if (event.type !== PUPPET) return snapshot
     const { does, with: object } = event as PuppetEvent
     if (does === 'message') {
@@ -122,14 +121,14 @@ const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
 /** A state as text: one line for each actor, its value, context and pending timers. */
 export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
   const path = parent ? `${parent}/${id}` : id
-  const lines = [line(path, local.snapshot, local.status, timers.map(({ event, delayMs }) => timerText(event.object, delayMs)))]
+  const lines = [line(path, local.snapshot, local.status, timers.map(timerText))]
   return [...lines, ...children.map((child) => describe(child, path))].join('\n')
 }
 
 function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): string {
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot
   const own = timers.pending().filter(({ source }) => source === actor)
-  const lines = [line(path, snapshot, snapshot.status, own.map(({ event, delayMs }) => timerText(event, delayMs)))]
+  const lines = [line(path, snapshot, snapshot.status, own.map(liveTimerText))]
   // A spawned child stays among the children after its end; only those that run are compared.
   const running = Object.entries(snapshot.children ?? {}).filter(([, child]) => (child as AnyActorRef).getSnapshot().status === 'active')
   return [
@@ -146,7 +145,15 @@ const line = (path: string, snapshot: AnyMachineSnapshot | undefined, status: st
     ...[...timers].sort(),
   ].join(' ')
 
-const timerText = (event: EventObject, delayMs: number): string => `[${canonical(event, 'event')} ${delayMs}]`
+const timerText = ({ event, delayMs, to }: Timer): string => textOfTimer(event.object, delayMs, to.kind === 'child' ? to.id : to.kind)
+
+function liveTimerText({ source, target, event, delayMs }: PendingTimer): string {
+  const children = (source.getSnapshot() as AnyMachineSnapshot).children
+  const isRunning = children[target.id] === target && (target.getSnapshot() as AnyMachineSnapshot).status === 'active'
+  return textOfTimer(event, delayMs, target === source ? 'self' : target === source._parent ? 'parent' : isRunning ? target.id : 'gone')
+}
+
+const textOfTimer = (event: EventObject, delayMs: number, to: string): string => `[${canonical(event, 'event')} to ${to} after ${delayMs} ms]`
 
 /** Where a live system differs from the explored one. */
 export interface Mismatch {

@@ -46,7 +46,10 @@ export interface ModelEvent {
 }
 
 /** Whom an actor can reach: by relation, so that what it does never depends on where in the tree it stands. */
-export type Address = { readonly kind: 'self' | 'parent' | 'gone' } | { readonly kind: 'child'; readonly id: string }
+export type Address =
+  | { readonly kind: 'self' | 'parent' | 'gone' }
+  /** `newborn`: the child of this name that the same step starts, rather than one that it may replace. */
+  | { readonly kind: 'child'; readonly id: string; readonly newborn?: true }
 
 /** A delayed event. Until it is due or cancelled it is part of the state; when it comes is open. */
 export interface Timer {

@@ -125,7 +125,13 @@ export class Steps {
    * after it; one that starts performs all of it in order, after starting its children.
    */
   #commands(logic: Logic, before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions }: Harvest): Command[] {
+    // Entry actions may speak to a child that is made after them.
     const starts = new Map<unknown, Command>()
+    for (const { type, params } of actions) {
+      if (type !== 'xstate.spawnChild') continue
+      const spawn = params as unknown as SpawnParams
+      starts.set(spawn.actorRef, this.#start(logic, spawn))
+    }
     const early: Command[] = []
     const late: Command[] = []
     for (const action of actions) {
@@ -155,9 +161,8 @@ export class Steps {
       case 'xstate.log':
         return []
       case 'xstate.spawnChild': {
-        const start = this.#start(logic, action.params as unknown as SpawnParams)
-        starts.set((action.params as unknown as SpawnParams).actorRef, start)
-        return [start]
+        const start = starts.get((action.params as unknown as SpawnParams).actorRef)
+        return start ? [start] : []
       }
       case 'xstate.stopChild': {
         const ref = action.params as unknown as AnyActorRef | undefined
@@ -170,7 +175,7 @@ export class Steps {
       }
       case 'xstate.raise':
       case 'xstate.sendTo':
-        return this.#send(logic, action.params as unknown as SendParams, type === 'xstate.raise')
+        return this.#send(logic, starts, action.params as unknown as SendParams, type === 'xstate.raise')
       default:
         throw unsupported(logic.name, `the action ${type}`, 'supported are assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log and custom actions')
     }
@@ -192,22 +197,23 @@ export class Steps {
     return { kind: 'start', id, step: this.#initial(this.#logic(logic, typeof src === 'string' ? src : id, false), input) }
   }
 
-  #send(logic: Logic, { to, event: object, id, delay }: SendParams, raised: boolean): Command[] {
+  #send(logic: Logic, starts: ReadonlyMap<unknown, Command>, { to, event: object, id, delay }: SendParams, raised: boolean): Command[] {
     if (raised && delay === undefined) return []
     const event = this.event(object, logic.name)
-    const address = raised ? SELF : this.#address(logic, to, object.type)
+    const address = raised ? SELF : this.#address(logic, starts, to, object.type)
     if (delay === undefined) return [{ kind: 'send', to: address, event }]
-    const key = `${id} ${event.index} ${address.kind} ${address.kind === 'child' ? address.id : ''} ${delay}`
+    const key = `${id} ${event.index} ${address.kind} ${address.kind === 'child' ? `${address.id} ${address.newborn}` : ''} ${delay}`
     const timer = this.timers.intern(key, (index) => ({ index, ...(id !== undefined && { name: id }), event, to: address, delayMs: delay }))
     return [{ kind: 'schedule', timer }]
   }
 
-  #address(logic: Logic, to: AnyActorRef | undefined, event: string): Address {
+  #address(logic: Logic, starts: ReadonlyMap<unknown, Command>, to: AnyActorRef | undefined, event: string): Address {
     const { self, parent } = this.#standIn(logic)
     if (to === self) return SELF
     if (to !== undefined && to === parent) return PARENT
     // Children are made by xstate with the stand-in as their parent, so this is one of this machine's.
-    if (to !== undefined && (to as { _parent?: unknown })._parent === self) return { kind: 'child', id: to.id }
+    if (to !== undefined && (to as { _parent?: unknown })._parent === self)
+      return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
     throw unsupported(logic.name, `sending ${event} to an actor that is neither a child, the parent nor itself`, 'send it along the tree')
   }
 

@@ -3,6 +3,7 @@ import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xst
 /** A timer of a live system. */
 export interface PendingTimer {
   readonly source: AnyActorRef
+  readonly target: AnyActorRef
   readonly event: EventObject
   readonly delayMs: number
   readonly fire: () => void
@@ -42,11 +43,11 @@ export class TimersByHand {
         this.#pending.delete(handle)
         fn()
       }
-      return [{ source: event.source, event: event.event, delayMs: event.delay, fire }]
+      return [{ source: event.source, target: event.target, event: event.event, delayMs: event.delay, fire }]
     })
   }
 
-  #scheduled(): Readonly<Record<string, { readonly source: AnyActorRef; readonly event: EventObject; readonly delay: number }>> {
+  #scheduled(): Readonly<Record<string, { readonly source: AnyActorRef; readonly target: AnyActorRef; readonly event: EventObject; readonly delay: number }>> {
     return this.#system?.getSnapshot()._scheduledEvents ?? {}
   }
 }

@@ -1,0 +1,58 @@
+// The log of a life while its logger is still being loaded.
+// Fails when: a line that came early is lost or comes late, the end does not wait for a logger that is on its way, or a
+// logger that cannot be opened costs more than the log.
+import { expect, test } from 'vitest'
+import type { Logger } from '../../src/actors/log.ts'
+import { deferred } from '../../src/deferred.ts'
+import { EventLog } from '../../src/event-log.ts'
+import type { LifecycleEvent } from '../../src/events.ts'
+import { newLife } from '../support/life.ts'
+
+const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })
+const context = { whileDraining: 'refuse', connectionTimeoutMs: 0, audit: undefined } as const
+
+test('what happens while the logger is being opened is written first, and flushed with it', async () => {
+  const said: string[] = []
+  const line = (_: object, message: string): void => void said.push(message)
+  const flush = (done?: () => void): void => {
+    said.push('flush')
+    done?.()
+  }
+  const logger: Logger = { debug: line, info: line, warn: line, error: line, flush }
+  const opened = deferred<Logger>()
+  const log = new EventLog(() => opened.promise, context)
+  log.write(warning('before'))
+  const opening = log.open()
+  log.write(warning('meanwhile'))
+  const flushed = log.flush().then(() => said.push('flushed'))
+  expect(said).toEqual([])
+  opened.resolve(logger)
+  await opening
+  await flushed
+  log.write(warning('after'))
+  expect(said).toEqual(['before', 'meanwhile', 'flush', 'flushed', 'after'])
+})
+
+test('nothing is waited for when it was never opened', async () => {
+  const log = new EventLog(() => Promise.reject(new Error('not asked for')), context)
+  log.write(warning('kept'))
+  await log.flush()
+})
+
+test('a logger that cannot be opened is told to whoever opens it, and costs nothing but the log', async () => {
+  const failing = new EventLog(() => Promise.reject(new Error('no such module')), context)
+  failing.write(warning('lost'))
+  await expect(failing.open()).rejects.toThrow('no such module')
+  failing.write(warning('lost, too'))
+  await failing.flush()
+})
+
+test('a logger that throws costs its own lines and nothing else', async () => {
+  const throws = (): never => {
+    throw new Error('disk full')
+  }
+  const t = newLife({ options: { logger: { debug: throws, info: throws, warn: throws, error: throws } } })
+  await t.life.start()
+  expect((await t.get('/')).body).toBe('hello')
+  expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+})
