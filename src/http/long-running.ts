@@ -62,6 +62,8 @@ function isByPath({ method = 'GET', url = '/' }: RequestLike, rule: ((info: Requ
   return (rule ?? watches)(requestInfo(method, url))
 }
 
+/** Shorter values of Accept, which are the usual ones, are told apart without the expression. */
+const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i
 
 function acceptsEventStream(request: RequestLike): boolean {
@@ -69,7 +71,9 @@ function acceptsEventStream(request: RequestLike): boolean {
   if (rawHeaders === undefined) return EVENT_STREAM.test(String(request.headers.accept))
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string
-    if (isAccept(name) && EVENT_STREAM.test(rawHeaders[index + 1] as string)) return true
+    if (!isAccept(name)) continue
+    const value = rawHeaders[index + 1] as string
+    if (value.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(value)) return true
   }
   return false
 }

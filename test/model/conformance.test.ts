@@ -9,7 +9,7 @@ import { delaying, erring, nested, replacing, spawning, talking } from './system
 const events = (...types: readonly string[]) => types.map((type) => ({ type }))
 
 const SYSTEMS: readonly [string, AnyStateMachine, ExploreOptions, number][] = [
-  ['nested children', nested, { events: events('begin', 'stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } }, 15],
+  ['nested children', nested, { events: events('begin', 'stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } }, 8],
   ['spawned children', spawning, { events: events('hire', 'dismiss', 'quit', 'close') }, 10],
   ['delays', delaying, { events: events('start', 'calm', 'again') }, 20],
   ['errors', erring, {}, 4],

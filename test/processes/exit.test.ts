@@ -14,7 +14,7 @@ test('a process that something else keeps alive is told on, and ended, a second 
   expect(at - toldAt).toBeGreaterThan(990)
   expect(at - toldAt).toBeLessThan(PROMPT_MS)
   expect(program.lines).toContain('resolved 4')
-  expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: Timeout; exiting')
+  expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: Timeout, Timeout; exiting')
 })
 
 test('what keeps it alive is named', async () => {
@@ -26,7 +26,7 @@ test('what keeps it alive is named', async () => {
 })
 
 test('with exit: natural it may stay as long as it likes', async () => {
-  const program = startServer({ staysAliveMs: 3_000, options: { exit: 'natural' } })
+  const program = startServer({ staysAliveMs: 2_000, options: { exit: 'natural' } })
   await program.serving()
   program.signal('SIGTERM')
   await program.said('resolved 0')

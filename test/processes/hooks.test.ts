@@ -67,7 +67,7 @@ describe.each(KINDS)('a %s hook', (kind) => {
       { name: 'next', outcome: 'ok' },
     ])
     expect(report.lateAnswers).toMatchObject([{ what: `${kind} hook "slow"`, ...answer }])
-    expect(report.lateAnswers[0]?.lateMs).toBeGreaterThan(200)
+    expect(report.lateAnswers[0]?.lateMs).toBeGreaterThan(0)
   })
 })
 

@@ -30,7 +30,7 @@ export interface ServerPlan {
   readonly hold?: string
   /** Sets `process.exitCode` before the life begins. */
   readonly exitCode?: number
-  /** Something else in the process keeps it alive for so long. */
+  /** Something else in the process keeps it alive, until so long after the end of its life. */
   readonly staysAliveMs?: number
   /** A listener that nobody closes. */
   readonly leaksServer?: boolean

@@ -107,6 +107,7 @@ export class Steps {
     const { logic, snapshot } = local
     const { machine } = logic
     if (!machine || !snapshot) throw new Error(`${logic.name} takes no steps`)
+    if (isDeaf(snapshot, event.type)) return { local, commands: [], transitions: [] }
     const harvest: Harvest = { actions: [], transitions: [] }
     const { transitions } = harvest
     try {
@@ -249,6 +250,13 @@ export class Steps {
     }
     return standIn
   }
+}
+
+/** Whether nothing in the machine can react: a third of all steps, and much cheaper to see than to compute. */
+function isDeaf({ _nodes: nodes }: AnyMachineSnapshot, type: string): boolean {
+  // An error that nobody handles ends the machine.
+  if (type.startsWith('xstate.error.')) return false
+  return nodes.every(({ always, transitions }) => !always && !transitions.has(type) && ![...transitions.keys()].some((key) => key.endsWith('*')))
 }
 
 /** Local states and events are numbered; a pair of them is one number below 2^53. */
