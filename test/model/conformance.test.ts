@@ -1,6 +1,7 @@
 // Fails when: the explorer delivers events, starts or stops children, sets timers or orders what is said in any other way than xstate does.
-import type { AnyStateMachine } from 'xstate'
+
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { AnyStateMachine } from 'xstate'
 import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { type ExploreOptions, explore } from '../../src/testing/model/explore.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
@@ -9,12 +10,22 @@ import { delaying, erring, nested, replacing, spawning, talking } from './system
 const events = (...types: readonly string[]) => types.map((type) => ({ type }))
 
 const SYSTEMS: readonly [string, AnyStateMachine, ExploreOptions, number][] = [
-  ['nested children', nested, { events: events('begin', 'stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } }, 8],
+  [
+    'nested children',
+    nested,
+    { events: events('begin', 'stop'), children: { work: { outcomes: [resolves('a'), resolves('b'), rejects()] } } },
+    8,
+  ],
   ['spawned children', spawning, { events: events('hire', 'dismiss', 'quit', 'close') }, 10],
   ['delays', delaying, { events: events('start', 'calm', 'again') }, 20],
   ['errors', erring, {}, 4],
   ['a child replaced at work', replacing, { events: events('poke') }, 5],
-  ['callbacks, conditions, history', talking, { events: events('hush', 'pause', 'resume'), children: { feed: { sends: events('feed.item'), outcomes: [rejects()] } } }, 8],
+  [
+    'callbacks, conditions, history',
+    talking,
+    { events: events('hush', 'pause', 'resume'), children: { feed: { sends: events('feed.item'), outcomes: [rejects()] } } },
+    8,
+  ],
 ]
 
 describe('every edge of the explored graph, taken by live actors', () => {

@@ -24,7 +24,11 @@ const grandchild = setup({ actions: { say }, actors: { work }, delays: { limit: 
   output: ({ event }) => (event as { output?: unknown }).output ?? { ok: true },
 })
 
-const child = setup({ actions: { say }, actors: { grandchild }, types: {} as { context: { readonly polite: boolean }; input: { readonly polite: boolean } } }).createMachine({
+const child = setup({
+  actions: { say },
+  actors: { grandchild },
+  types: {} as { context: { readonly polite: boolean }; input: { readonly polite: boolean } },
+}).createMachine({
   id: 'child',
   context: ({ input }) => input,
   initial: 'delegating',
@@ -32,7 +36,11 @@ const child = setup({ actions: { say }, actors: { grandchild }, types: {} as { c
     delegating: {
       entry: [saying('child delegates'), sendParent({ type: 'child.began' })],
       invoke: { id: 'grandchild', src: 'grandchild', onDone: 'done', onError: 'done' },
-      on: { 'grandchild.done': { actions: [saying('child hears'), sendParent({ type: 'child.heard' })] }, cut: 'cutting', hello: { actions: saying('child is greeted') } },
+      on: {
+        'grandchild.done': { actions: [saying('child hears'), sendParent({ type: 'child.heard' })] },
+        cut: 'cutting',
+        hello: { actions: saying('child is greeted') },
+      },
     },
     cutting: { after: { 10: 'done' }, on: { cut: 'done' } },
     done: { type: 'final', entry: saying('child ends') },
@@ -50,7 +58,10 @@ export const nested = setup({ actions: { say }, actors: { child } }).createMachi
       states: {
         working: {
           invoke: { id: 'left', src: 'child', input: { polite: true }, onDone: { target: 'done', actions: saying('left is done') } },
-          on: { stop: { actions: [sendTo('left', { type: 'cut' }), saying('left is cut')] }, 'child.heard': { actions: [raise({ type: 'told' }), saying('root hears')] } },
+          on: {
+            stop: { actions: [sendTo('left', { type: 'cut' }), saying('left is cut')] },
+            'child.heard': { actions: [raise({ type: 'told' }), saying('root hears')] },
+          },
         },
         done: { type: 'final' },
       },
@@ -119,7 +130,9 @@ export const spawning = setup({
         'xstate.done.actor.*': {
           actions: [
             stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
-            assign({ alive: ({ context, event }) => context.alive.filter((id) => id !== (event as unknown as { actorId: string }).actorId) }),
+            assign({
+              alive: ({ context, event }) => context.alive.filter((id) => id !== (event as unknown as { actorId: string }).actorId),
+            }),
             saying('one is gone'),
           ],
         },
@@ -177,7 +190,10 @@ export const erring = setup({ actions: { say }, actors: { failing } }).createMac
 })
 
 /** A child that asks to be replaced: its parent stops it and starts another of the same name while it is still at work. */
-const restless = setup({ actions: { say }, types: {} as { input: { readonly round: number }; context: { readonly round: number } } }).createMachine({
+const restless = setup({
+  actions: { say },
+  types: {} as { input: { readonly round: number }; context: { readonly round: number } },
+}).createMachine({
   id: 'restless',
   context: ({ input }) => input,
   initial: 'here',
@@ -206,7 +222,12 @@ export const replacing = setup({
       invoke: { id: 'restless', src: 'restless', input: ({ context }) => ({ round: context.round }), onDone: 'over' },
       on: {
         poke: { actions: sendTo('restless', { type: 'leave' }) },
-        replace: { guard: 'more', target: 'living', reenter: true, actions: [assign({ round: ({ context }) => context.round + 1 }), saying('replaced')] },
+        replace: {
+          guard: 'more',
+          target: 'living',
+          reenter: true,
+          actions: [assign({ round: ({ context }) => context.round + 1 }), saying('replaced')],
+        },
         note: { actions: saying('noted') },
       },
     },
@@ -228,7 +249,11 @@ export const talking = setup({
   states: {
     listening: {
       initial: 'quiet',
-      states: { quiet: { on: { 'feed.item': 'noisy' } }, noisy: { entry: assign({ heard: ({ context }) => context.heard + 1 }), on: { hush: 'quiet' } }, last: { type: 'history' } },
+      states: {
+        quiet: { on: { 'feed.item': 'noisy' } },
+        noisy: { entry: assign({ heard: ({ context }) => context.heard + 1 }), on: { hush: 'quiet' } },
+        last: { type: 'history' },
+      },
       always: { guard: 'full', target: 'full' },
       on: { pause: 'paused' },
     },

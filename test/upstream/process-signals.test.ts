@@ -157,9 +157,10 @@ describe('stop() is upstream`s RequestShutdown without its queue', () => {
 
 describe('other ways to be stopped', () => {
   test('the IPC message `shutdown`; others mean nothing, and the channel does not keep the process alive', async () => {
-    const { program, answer } = await withRequest('run.mjs', { ipc: true })
+    const { program, port, answer } = await withRequest('run.mjs', { ipc: true })
     program.send('hello')
     await program.said('heard hello')
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
     expect(program.lines).not.toContain('StopRequested')
     program.send('shutdown')
     expect(await answer).toEqual([200, 'whole'])

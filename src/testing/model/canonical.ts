@@ -1,3 +1,4 @@
+import { remembered } from './remembered.ts'
 import { unsupported } from './unsupported.ts'
 
 /**
@@ -23,20 +24,11 @@ export function canonical(value: unknown, where: string): string {
     case 'symbol':
       throw unsupported(where, 'a symbol', 'keep plain data there')
     default:
-      return value === null ? 'null' : remembered(value as object, where)
+      return value === null ? 'null' : remembered(texts, value as object, () => textOf(value as object, where))
   }
 }
 
 const texts = new WeakMap<object, string>()
-
-function remembered(value: object, where: string): string {
-  let text = texts.get(value)
-  if (text === undefined) {
-    text = textOf(value, where)
-    texts.set(value, text)
-  }
-  return text
-}
 
 function textOf(value: object, where: string): string {
   if (Array.isArray(value)) return `[${value.map((item, i) => canonical(item, `${where}[${i}]`)).join()}]`
@@ -59,8 +51,4 @@ const fields = (value: object, where: string): string =>
 const functions = new WeakMap<object, number>()
 let functionsSeen = 0
 
-function functionNumber(fn: object): number {
-  let number = functions.get(fn)
-  if (number === undefined) functions.set(fn, (number = functionsSeen++))
-  return number
-}
+const functionNumber = (fn: object): number => remembered(functions, fn, () => functionsSeen++)

@@ -1,5 +1,6 @@
 import { childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
 import { Interner } from './interner.ts'
+import { remembered } from './remembered.ts'
 import type { ActorState, ModelEvent, Path, Timer } from './state.ts'
 import type { Steps } from './step.ts'
 
@@ -42,30 +43,29 @@ export class Choices {
   }
 
   path(parent: Path, id: string): Path {
-    return this.#paths.intern(`${parent.index}/${id}`, (index) => ({ index, id, parent, text: parent.parent ? `${parent.text}/${id}` : id }))
+    return this.#paths.intern(`${parent.index}/${id}`, (index) => ({
+      index,
+      id,
+      parent,
+      text: parent.parent ? `${parent.text}/${id}` : id,
+    }))
   }
 
-  #external(root: ActorState): readonly Choice[] {
-    let choices = this.#ofRoot.get(root.local.index)
-    if (!choices) {
-      choices = eventsAt(this.#environment, root.local).map((object) => this.#choice('event', this.rootPath, this.#steps.event(object, 'environment')))
-      this.#ofRoot.set(root.local.index, choices)
-    }
-    return choices
+  #external({ local }: ActorState): readonly Choice[] {
+    return remembered(this.#ofRoot, local.index, () =>
+      eventsAt(this.#environment, local).map((object) => this.#choice('event', this.rootPath, this.#steps.event(object, 'environment'))),
+    )
   }
 
   /** The choices of a child and all below it; remembered, because most of a system stays as it is from state to state. */
   #below(actor: ActorState, parent: Path): readonly Choice[] {
-    const key = parent.index * ACTORS_MAX + actor.index
-    let choices = this.#ofChild.get(key)
-    if (!choices) {
+    return remembered(this.#ofChild, parent.index * ACTORS_MAX + actor.index, () => {
       const path = this.path(parent, actor.id)
-      const collected: Choice[] = []
-      this.#own(actor, path, collected)
-      for (const child of actor.children) collected.push(...this.#below(child, path))
-      this.#ofChild.set(key, (choices = collected))
-    }
-    return choices
+      const choices: Choice[] = []
+      this.#own(actor, path, choices)
+      for (const child of actor.children) choices.push(...this.#below(child, path))
+      return choices
+    })
   }
 
   #own({ local, timers, id }: ActorState, path: Path, choices: Choice[]): void {
@@ -79,7 +79,9 @@ export class Choices {
     const { outcomes = [], sends = [] }: OpaqueChild = childOf(this.#environment, local.logic.name, local.input, id)
     for (const outcome of outcomes) {
       const event =
-        outcome.kind === 'resolves' ? this.#steps.done(id, outcome.output, local.logic.name) : this.#steps.failed(id, outcome.error, local.logic.name)
+        outcome.kind === 'resolves'
+          ? this.#steps.done(id, outcome.output, local.logic.name)
+          : this.#steps.failed(id, outcome.error, local.logic.name)
       choices.push(this.#choice('outcome', path, event))
     }
     for (const object of sends) choices.push(this.#choice('message', path, this.#steps.event(object, local.logic.name)))
@@ -112,7 +114,9 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
       return `${text} sends ${type}${detail(object)}`
     case 'outcome': {
       const { output, error } = object as { output?: unknown; error?: unknown }
-      return type.startsWith('xstate.error.') ? `${text} rejects: ${(error as Error)?.message ?? error}` : `${text} resolves${output === undefined ? '' : ` ${brief(output)}`}`
+      return type.startsWith('xstate.error.')
+        ? `${text} rejects: ${(error as Error)?.message ?? error}`
+        : `${text} resolves${output === undefined ? '' : ` ${brief(output)}`}`
     }
   }
 }

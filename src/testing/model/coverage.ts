@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import type { Exploration } from './explore.ts'
+import { remembered } from './remembered.ts'
 import type { LocalState } from './state.ts'
 
 /** A transition that no run takes, and why. */
@@ -25,7 +26,9 @@ export function untaken({ model }: Exploration): Untaken[] {
     visits?.add(step.transitions, from, event?.type)
     visits?.add([], step.local)
   }
-  return [...machines].flatMap(([machine, visits]) => transitionsOf(machine.root).flatMap((transition) => visits.untaken(machine, transition)))
+  return [...machines].flatMap(([machine, visits]) =>
+    transitionsOf(machine.root).flatMap((transition) => visits.untaken(machine, transition)),
+  )
 }
 
 class Visits {
@@ -46,16 +49,20 @@ class Visits {
 
   #hear(node: AnyStateNode, event: string): void {
     this.#entered.add(node)
-    let heard = this.#heard.get(node)
-    if (!heard) this.#heard.set(node, (heard = new Set()))
-    heard.add(event)
+    remembered(this.#heard, node, () => new Set<string>()).add(event)
   }
 
   untaken(machine: AnyStateMachine, transition: AnyTransitionDefinition): Untaken[] {
     const { source, eventType, target = [] } = transition
     if (this.#taken.has(transition)) return []
-    const why = !this.#entered.has(source) ? 'unreached' : eventType === '' || this.#heard.get(source)?.has(eventType) ? 'refused' : 'unheard'
-    return [{ machine: machine.id, source: source.id, event: eventType, targets: (target as readonly AnyStateNode[]).map(({ id }) => id), why }]
+    const why = !this.#entered.has(source)
+      ? 'unreached'
+      : eventType === '' || this.#heard.get(source)?.has(eventType)
+        ? 'refused'
+        : 'unheard'
+    return [
+      { machine: machine.id, source: source.id, event: eventType, targets: (target as readonly AnyStateNode[]).map(({ id }) => id), why },
+    ]
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Command, Step, Steps } from './step.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
+import type { Command, Step, Steps } from './step.ts'
 import { unsupported } from './unsupported.ts'
 
 /**
@@ -79,7 +79,10 @@ export class Delivery {
   #work(actor: Live): void {
     actor.phase = 'busy'
     for (let event = actor.mailbox.shift(); event !== undefined; event = actor.mailbox.shift()) {
-      if (event === STOP) return this.#discard(actor)
+      if (event === STOP) {
+        this.#discard(actor)
+        return
+      }
       this.#perform(actor, this.#steps.next(actor.local, event))
       if (hasEnded(actor)) return
     }
@@ -106,15 +109,19 @@ export class Delivery {
       case 'effect':
         this.effects.push(command.effect)
         this.#listener?.said(actor, command.effect)
-        return
+        break
       case 'start':
-        return this.#spawn(actor, command.id, command.step)
+        this.#spawn(actor, command.id, command.step)
+        break
       case 'stop':
-        return this.#stop(actor.child(command.id))
+        this.#stop(actor.child(command.id))
+        break
       case 'schedule':
-        return this.#schedule(actor, command.timer)
+        this.#schedule(actor, command.timer)
+        break
       case 'cancel':
-        return actor.cancel(command.name)
+        actor.cancel(command.name)
+        break
       case 'send': {
         const target = reach(actor, command.to)
         if (target) this.#send(actor, target, command.event)
@@ -127,7 +134,11 @@ export class Delivery {
     // Stopped by its parent before it began.
     if (!child) return
     if (parent.child(id))
-      throw unsupported(parent.local.logic.name, `a second child "${id}" while the first is running`, 'stop it first, or give each an id of its own')
+      throw unsupported(
+        parent.local.logic.name,
+        `a second child "${id}" while the first is running`,
+        'stop it first, or give each an id of its own',
+      )
     parent.adopt(child)
     if (step.local.logic.machine) this.#start(child, step)
     else child.phase = 'idle'
@@ -136,7 +147,11 @@ export class Delivery {
   #schedule(actor: Live, timer: Timer): void {
     const { name } = timer
     if (name !== undefined && actor.timers.some((other) => other.name === name))
-      throw unsupported(actor.local.logic.name, `a second timer "${name}" while the first is pending`, 'cancel it first; xstate loses the first one otherwise')
+      throw unsupported(
+        actor.local.logic.name,
+        `a second timer "${name}" while the first is pending`,
+        'cancel it first; xstate loses the first one otherwise',
+      )
     const { to } = timer
     if (to.kind === 'child' && to.newborn) {
       const plain = this.#steps.timers.intern(`plain ${timer.index}`, (index) => ({ ...timer, index, to: { kind: 'child', id: to.id } }))
@@ -148,8 +163,8 @@ export class Delivery {
   #stop(child: Live | undefined): void {
     if (!child) return
     this.#forget(child)
-    if (child.phase === 'idle') return this.#discard(child)
-    child.mailbox = [STOP]
+    if (child.phase === 'idle') this.#discard(child)
+    else child.mailbox = [STOP]
   }
 
   #discard(actor: Live): void {
@@ -242,19 +257,16 @@ export class Live {
     let { timers } = this
     if (timers !== this.#stored?.timers && timers.length > 1) timers = [...timers].sort((a, b) => a.index - b.index)
     const children = this.#frozenChildren(states)
-    if (this.#stored && this.local === this.#stored.local && timers === this.#stored.timers && children === this.#stored.children) return this.#stored
+    if (this.#stored && this.local === this.#stored.local && timers === this.#stored.timers && children === this.#stored.children)
+      return this.#stored
     return states.intern(this.id, this.local, timers, children)
   }
 
   #frozenChildren(states: ActorStates): readonly ActorState[] {
-    let changed = this.#children !== this.#stored?.children
-    const frozen = this.#children.map((child) => {
-      const state = child instanceof Live ? child.freeze(states) : child
-      return state
-    })
     const before = this.#stored?.children
-    changed ||= frozen.some((child, i) => child !== before?.[i])
-    return changed || !before ? frozen : before
+    if (before && this.#children === before) return before
+    const frozen = this.#children.map((child) => (child instanceof Live ? child.freeze(states) : child))
+    return before?.length === frozen.length && frozen.every((child, i) => child === before[i]) ? before : frozen
   }
 
   /** The children that a step is about to start: they can be sent to before they begin. */

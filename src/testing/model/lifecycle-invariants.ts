@@ -1,6 +1,6 @@
 import type { LifecycleFact } from '../../events.ts'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
-import { BUDGET_INSTANTS, cutSignal } from '../../machines/signals.ts'
+import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Mode, Wiring } from '../../machines/wiring.ts'
 import { alongEdges } from './along-edges.ts'
@@ -27,8 +27,10 @@ export const lifecycleInvariants = (mode: Mode, wiring: Wiring): Property[] => [
     from: isStopping,
     isFair: timersAnd('force'),
   }),
-  always('end/never-waiting-on-nothing', 'between the stop and the end a timer is pending or an effect is running', (root) =>
-    !isStopping(root) || isDone(root) || isWaitingForSomething(root),
+  always(
+    'end/never-waiting-on-nothing',
+    'between the stop and the end a timer is pending or an effect is running',
+    (root) => !isStopping(root) || isDone(root) || isWaitingForSomething(root),
   ),
   atMostOnce('signals/once', 'every signal fires at most once', signalOf),
   ...UPSTREAM_ORDER[mode].map(([earlier, later]) =>
@@ -38,9 +40,23 @@ export const lifecycleInvariants = (mode: Mode, wiring: Wiring): Property[] => [
   monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
   monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
   monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
-  monitored('brackets/acquired-released', 'what start-up acquired is released before an unforced end: audit backend and listeners', acquiredReleased()),
+  monitored(
+    'brackets/acquired-released',
+    'what start-up acquired is released before an unforced end: audit backend and listeners',
+    acquiredReleased(),
+  ),
   alongEdges('exit-code/never-milder', 'the exit code never becomes milder', (before, after) => severity(after) >= severity(before)),
-  alongEdges('stop/first-reason-stands', 'the first reason of a stop stands', (before, after) => !isStopping(before) || sameStop(before, after)),
+  alongEdges(
+    'stop/first-reason-stands',
+    'the first reason of a stop stands',
+    (before, after) => !isStopping(before) || sameStop(before, after),
+  ),
+  always(
+    'deadline/pending',
+    'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
+    isBudgetPending,
+  ),
+  alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
   confluent('confluence/answers', 'two effects that answer give the same state in either order', areAnswersOfDifferentPhases),
 ]
 
@@ -71,6 +87,39 @@ function isStopping(root: ActorView): boolean {
 const sameStop = (one: ActorView, other: ActorView): boolean => canonical(stopOf(one), 'stop') === canonical(stopOf(other), 'stop')
 const severity = (root: ActorView): number => EXIT_CODES_BY_SEVERITY.indexOf(contextOf(root).exitCode as ExitCode)
 
+/**
+ * Together the two properties of the deadline bound the end in time, though time is abstract elsewhere: the distances add up to the
+ * deadline, one of them is always running, and after the last one the life is over or being ended by force. Whatever effects do,
+ * nothing is later.
+ */
+function instantOf(root: ActorView): string | undefined {
+  const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
+  const { spending } = (running?.budget ?? {}) as { readonly spending?: { readonly deadline: string } }
+  return spending?.deadline
+}
+
+function isBudgetPending(root: ActorView): true | string {
+  if (!isStopping(root) || isDone(root) || root.matches('forcing')) return true
+  const instant = instantOf(root)
+  const i = BUDGET_INSTANTS.indexOf(instant as BudgetInstant)
+  if (i < 0) return `the budget is at ${instant ?? 'no instant'} while the life goes on`
+  const { cutsMs, deadlineMs } = (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
+  const at = [0, ...BUDGET_INSTANTS.map((name) => (name === 'forced' ? deadlineMs : cutsMs[name]))]
+  const distance = (at[i + 1] as number) - (at[i] as number)
+  const isPending = root.timers.some(
+    ({ event, delayMs }) => event.type.startsWith(`xstate.after.until.${instant}.`) && delayMs === distance,
+  )
+  return isPending || `no timer of ${distance} ms for ${instant} is pending`
+}
+
+function neverBack(before: ActorView, after: ActorView): true | string {
+  const [from, to] = [before, after].map(instantOf)
+  if (from === undefined) return true
+  if (isDone(after) || after.matches('forcing')) return true
+  const [i, j] = [from, to].map((instant) => BUDGET_INSTANTS.indexOf(instant as BudgetInstant)) as [number, number]
+  return j === i || j === i + 1 || `from ${from} to ${to ?? 'none'}`
+}
+
 const isWaitingForSomething = (actor: ActorView): boolean =>
   actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)
 
@@ -98,7 +147,9 @@ function orderOf(wiring: Wiring) {
     next: (said: string, effect: Effect) => {
       const name = signalOf(effect)
       if (name === undefined) return said
-      const missing = rows.get(name)?.find((other) => (fired.has(other) || other === 'StopRequested' || other === 'Start') && !has(said, other))
+      const missing = rows
+        .get(name)
+        ?.find((other) => (fired.has(other) || other === 'StopRequested' || other === 'Start') && !has(said, other))
       return missing === undefined ? withName(said, name) : broken(`${name} fires before ${missing}`)
     },
   }
@@ -173,8 +224,12 @@ function acquiredReleased() {
   }
 }
 
-/** An answer that ends a phase is independent of one that ends another; of the effects of one phase, one may replace the other. */
+/**
+ * An answer that ends a phase is independent of one that ends another. Two kinds are not: effects of one phase, of which one may
+ * replace the other, and post-start hooks, which ask for the stop when they fail and are ended by how far the stop has come.
+ */
 function areAnswersOfDifferentPhases(one: Choice, other: Choice): boolean {
-  const top = ({ path }: Choice): string | undefined => path.text.split('/')[0]
-  return one.kind === 'outcome' && other.kind === 'outcome' && top(one) !== top(other)
+  const phase = ({ path }: Choice): string | undefined => path.text.split('/')[0]
+  const isIndependent = ({ kind, path }: Choice): boolean => kind === 'outcome' && !path.id.startsWith('post-start-hook:')
+  return isIndependent(one) && isIndependent(other) && phase(one) !== phase(other)
 }

@@ -8,6 +8,7 @@ import type { Property } from './property.ts'
 /** What may come from outside, by short names. */
 const OUTSIDE = {
   start: { type: 'start' },
+  'start-refused': { type: 'start.refused', error: { name: 'Error', message: 'refused' } },
   stop: { type: 'stop.requested', reason: { kind: 'stop', reason: 'model' } },
   signal: { type: 'process.signalled', signal: 'SIGTERM', interactive: false },
   'ctrl-c': { type: 'process.signalled', signal: 'SIGINT', interactive: true },

@@ -1,5 +1,6 @@
 import type { Graph } from './graph.ts'
 import type { Property, Violation } from './property.ts'
+import { remembered } from './remembered.ts'
 import type { Effect } from './state.ts'
 
 /**
@@ -46,7 +47,12 @@ export const inOrder = (id: string, text: string, nameOf: NameOf, earlier: reado
     next: (missing, effect) => {
       const name = nameOf(effect)
       if (name === later && missing !== '') return broken(`${later} is said before ${missing.split('\n').join(' and ')}`)
-      return name === undefined ? missing : missing.split('\n').filter((other) => other !== name).join('\n')
+      return name === undefined
+        ? missing
+        : missing
+            .split('\n')
+            .filter((other) => other !== name)
+            .join('\n')
     },
   })
 
@@ -88,8 +94,7 @@ class Run {
   }
 
   #visit(state: number, at: string, from: number, edge: number): void {
-    let states = this.#seen.get(at)
-    if (!states) this.#seen.set(at, (states = new Set()))
+    const states = remembered(this.#seen, at, () => new Set<number>())
     if (states.has(state)) return
     states.add(state)
     this.#nodes.push({ state, at, from, edge })
@@ -98,11 +103,8 @@ class Run {
   /** The same lists of effects are read again and again. */
   #readAll(at: string, effects: readonly Effect[]): string | Broken {
     if (effects.length === 0) return at
-    let known = this.#read.get(at)
-    if (!known) this.#read.set(at, (known = new Map()))
-    let next = known.get(effects)
-    if (next === undefined) known.set(effects, (next = this.#readEach(at, effects)))
-    return next
+    const known = remembered(this.#read, at, () => new Map<readonly Effect[], string | Broken>())
+    return remembered(known, effects, () => this.#readEach(at, effects))
   }
 
   #readEach(at: string, effects: readonly Effect[]): string | Broken {

@@ -17,19 +17,52 @@ import type { ActorState, Timer } from './state.ts'
 import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 
 /**
- * A live system that does what a trace says: real actors, with puppets in place of the opaque children and timers that are due by
- * hand. It shows that a counter-example is one, and, followed to every state, that the explorer treats xstate as it is.
+ * A machine made ready to be replayed: puppets in place of the opaque children, in its child machines too, and custom actions that
+ * are only noted. Made once for any number of replays.
+ */
+export class Stage {
+  readonly machine: AnyStateMachine
+  /** What the current replay has said, by name and with what it carried, in order. */
+  said: string[] = []
+
+  constructor(machine: AnyStateMachine) {
+    this.machine = this.#onStrings(machine)
+  }
+
+  #onStrings(machine: AnyStateMachine): AnyStateMachine {
+    const { actors, actions } = machine.implementations
+    const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)
+    return machine.provide({
+      actors: Object.fromEntries(
+        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
+          name,
+          logic instanceof StateMachine ? this.#onStrings(logic as AnyStateMachine) : puppet,
+        ]),
+      ),
+      actions: Object.fromEntries(
+        Object.entries(actions as Record<string, unknown>)
+          .filter(([, action]) => isCustom(action))
+          .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
+      ),
+    } as never) as AnyStateMachine
+  }
+}
+
+/**
+ * A live system that does what a trace says: real actors on a {@link Stage}, whose timers are due by hand. It shows that a
+ * counter-example is one, and, followed to every state, that the explorer treats xstate as it is.
  */
 export class Replay {
   readonly root: AnyActor
-  /** Names of the custom actions and emitted events, in order, with what they carried. */
-  readonly said: string[] = []
+  /** What was said since the start, in order. */
+  readonly said: readonly string[]
   readonly #timers = new TimersByHand()
   /** Of the root, when it ended in one. */
   error: unknown
 
-  constructor(machine: AnyStateMachine, input?: unknown) {
-    this.root = createActor(this.#onStrings(machine), { clock: this.#timers as never, input: input as never })
+  constructor(stage: Stage, input?: unknown) {
+    this.said = stage.said = []
+    this.root = createActor(stage.machine, { clock: this.#timers as never, input: input as never })
     this.#timers.attach(this.root.system)
     this.root.subscribe({
       error: (error) => {
@@ -42,10 +75,10 @@ export class Replay {
   /** @throws QuiesceError ERR_MODEL_REPLAY when the live system does not offer the choice */
   take(choice: Choice): void {
     const { kind, path, event, timer } = choice
-    if (kind === 'event') return this.root.send(event.object)
     const actor = this.#find(path.text)
-    if (timer) return this.#fire(actor, timer, choice)
-    actor.send({ type: PUPPET, does: kind, with: event.object } as EventObject)
+    if (kind === 'event') actor.send(event.object)
+    else if (timer) this.#fire(actor, timer, choice)
+    else actor.send({ type: PUPPET, does: kind, with: event.object } as EventObject)
   }
 
   /** What the live system is in, as the text that {@link describe} gives of the state it should be in. */
@@ -67,25 +100,6 @@ export class Replay {
       actor = child as AnyActorRef
     }
     return actor
-  }
-
-  /** The machine with every opaque actor replaced by a puppet, in its child machines too, and custom actions that are only noted. */
-  #onStrings(machine: AnyStateMachine): AnyStateMachine {
-    const { actors, actions } = machine.implementations
-    const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)
-    return machine.provide({
-      actors: Object.fromEntries(
-        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
-          name,
-          logic instanceof StateMachine ? this.#onStrings(logic as AnyStateMachine) : puppet,
-        ]),
-      ),
-      actions: Object.fromEntries(
-        Object.entries(actions as Record<string, unknown>)
-          .filter(([, action]) => isCustom(action))
-          .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
-      ),
-    } as never) as AnyStateMachine
   }
 }
 
@@ -133,7 +147,9 @@ function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): s
   const running = Object.entries(snapshot.children ?? {}).filter(([, child]) => (child as AnyActorRef).getSnapshot().status === 'active')
   return [
     ...lines,
-    ...running.sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, child]) => describeLive(child as AnyActorRef, path ? `${path}/${id}` : id, timers)),
+    ...running
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, child]) => describeLive(child as AnyActorRef, path ? `${path}/${id}` : id, timers)),
   ].join('\n')
 }
 
@@ -153,7 +169,8 @@ function liveTimerText({ source, target, event, delayMs }: PendingTimer): string
   return textOfTimer(event, delayMs, target === source ? 'self' : target === source._parent ? 'parent' : isRunning ? target.id : 'gone')
 }
 
-const textOfTimer = (event: EventObject, delayMs: number, to: string): string => `[${canonical(event, 'event')} to ${to} after ${delayMs} ms]`
+const textOfTimer = (event: EventObject, delayMs: number, to: string): string =>
+  `[${canonical(event, 'event')} to ${to} after ${delayMs} ms]`
 
 /** Where a live system differs from the explored one. */
 export interface Mismatch {
@@ -163,21 +180,29 @@ export interface Mismatch {
   readonly live: string
 }
 
+export interface ConformanceOptions {
+  /** `state`: the shortest way to every state. `edge`: also every single step from each of them. Default `state`. */
+  readonly every?: 'state' | 'edge'
+  /** Only every so many-th way, for systems with many states. Default 1: all. */
+  readonly sample?: number
+}
+
 /**
- * Follows the shortest way to every state on live actors, and compares what they are in, their timers and what they said; with
- * `every: 'edge'` also each single step from each state. The guard against every change of xstate that the explorer would not notice.
+ * Follows the graph on live actors, and compares what they are in, their timers and what they said. The guard against every change
+ * of xstate that the explorer would not notice.
  */
-export function mismatches(exploration: Exploration, { every = 'state' }: { readonly every?: 'state' | 'edge' } = {}): Mismatch[] {
-  const { graph } = exploration
+export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
+  const { graph, model } = exploration
+  const stage = new Stage(model.machine)
   const ways = graph.states.flatMap((_, state) => {
     const way = graph.pathTo(state)
     return every === 'state' ? [way] : [way, ...[...graph.edgesOf(state)].map(({ index }) => [...way, index])]
   })
-  return ways.flatMap((way) => mismatch(exploration, way))
+  return ways.filter((_, i) => i % sample === 0).flatMap((way) => mismatch(exploration, stage, way))
 }
 
-function mismatch({ model, graph }: Exploration, way: readonly number[]): Mismatch[] {
-  const replay = new Replay(model.machine, model.environment.input)
+function mismatch({ model, graph }: Exploration, stage: Stage, way: readonly number[]): Mismatch[] {
+  const replay = new Replay(stage, model.environment.input)
   for (const edge of way) replay.take(graph.choice(edge))
   const last = way.at(-1)
   const state = graph.states[last === undefined ? 0 : graph.to(last)] as ActorState

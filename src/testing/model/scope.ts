@@ -87,7 +87,8 @@ export class StandIn {
       _clock: undefined,
       _logger: () => {},
       _sendInspectionEvent: (event: { type: string; actorRef?: unknown; _transitions?: AnyTransitionDefinition[] }) => {
-        if (event.type === '@xstate.microstep' && event.actorRef === this.self) this.#harvest.transitions.push(...(event._transitions ?? []))
+        if (event.type === '@xstate.microstep' && event.actorRef === this.self)
+          this.#harvest.transitions.push(...(event._transitions ?? []))
       },
     }
     return this.#token(`${name}: system`, known) as unknown as AnyActorScope['system']

@@ -9,6 +9,7 @@ import {
 } from 'xstate'
 import { canonical } from './canonical.ts'
 import { Interner } from './interner.ts'
+import { remembered } from './remembered.ts'
 import { type Harvest, StandIn, UNNAMED } from './scope.ts'
 import type { Address, Effect, LocalState, Logic, ModelEvent, Timer } from './state.ts'
 import { unsupported } from './unsupported.ts'
@@ -111,7 +112,9 @@ export class Steps {
     const harvest: Harvest = { actions: [], transitions: [] }
     const { transitions } = harvest
     try {
-      const after: AnyMachineSnapshot = this.#standIn(logic).collect(harvest, (scope) => machine.transition(snapshot, event.object as never, scope))
+      const after: AnyMachineSnapshot = this.#standIn(logic).collect(harvest, (scope) =>
+        machine.transition(snapshot, event.object as never, scope),
+      )
       return { local: this.#local(logic, after), commands: this.#commands(logic, snapshot, after, harvest), transitions }
     } catch (thrown) {
       if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
@@ -150,12 +153,7 @@ export class Steps {
     return [...children, ...kept.filter((command) => !children.includes(command))]
   }
 
-  #command(
-    logic: Logic,
-    before: AnyMachineSnapshot | undefined,
-    starts: Map<unknown, Command>,
-    action: ExecutableActionObject,
-  ): Command[] {
+  #command(logic: Logic, before: AnyMachineSnapshot | undefined, starts: Map<unknown, Command>, action: ExecutableActionObject): Command[] {
     const { type } = action
     if (!type.startsWith('xstate.') || type === 'xstate.emit') return this.#effect(action)
     switch (type) {
@@ -178,14 +176,22 @@ export class Steps {
       case 'xstate.sendTo':
         return this.#send(logic, starts, action.params as unknown as SendParams, type === 'xstate.raise')
       default:
-        throw unsupported(logic.name, `the action ${type}`, 'supported are assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log and custom actions')
+        throw unsupported(
+          logic.name,
+          `the action ${type}`,
+          'supported are assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log and custom actions',
+        )
     }
   }
 
   #effect({ type, params }: ExecutableActionObject): Command[] {
     const name = type === 'xstate.emit' ? 'emit' : type
     const said = type === 'xstate.emit' ? (params as unknown as { event: unknown }).event : params
-    const effect = this.effects.intern(`${name} ${canonical(said, `action ${name}: params`)}`, (index) => ({ index, type: name, params: said }))
+    const effect = this.effects.intern(`${name} ${canonical(said, `action ${name}: params`)}`, (index) => ({
+      index,
+      type: name,
+      params: said,
+    }))
     return [{ kind: 'effect', effect }]
   }
 
@@ -229,12 +235,16 @@ export class Steps {
   }
 
   #opaque(logic: Logic, input: unknown): LocalState {
-    return this.locals.intern(`${logic.index} ${canonical(input, `${logic.name}: input`)}`, (index) => ({ index, logic, status: 'active', input }))
+    return this.locals.intern(`${logic.index} ${canonical(input, `${logic.name}: input`)}`, (index) => ({
+      index,
+      logic,
+      status: 'active',
+      input,
+    }))
   }
 
   #logic(logic: unknown, name: string, isRoot: boolean): Logic {
-    let id = this.#logicIds.get(logic)
-    if (id === undefined) this.#logicIds.set(logic, (id = this.#logicIds.size))
+    const id = remembered(this.#logicIds, logic, () => this.#logicIds.size)
     if (logic instanceof StateMachine) {
       const machine = logic as AnyStateMachine
       return this.logics.intern(`${id} ${isRoot}`, (index) => ({ index, name: machine.id, machine }))
@@ -256,7 +266,9 @@ export class Steps {
 function isDeaf({ _nodes: nodes }: AnyMachineSnapshot, type: string): boolean {
   // An error that nobody handles ends the machine.
   if (type.startsWith('xstate.error.')) return false
-  return nodes.every(({ always, transitions }) => !always && !transitions.has(type) && ![...transitions.keys()].some((key) => key.endsWith('*')))
+  return nodes.every(
+    ({ always, transitions }) => !always && !transitions.has(type) && ![...transitions.keys()].some((key) => key.endsWith('*')),
+  )
 }
 
 /** Local states and events are numbered; a pair of them is one number below 2^53. */

@@ -1,5 +1,5 @@
 import type { Choice } from './choice.ts'
-import type { Graph } from './graph.ts'
+import type { Edge, Graph } from './graph.ts'
 import type { Property, Violation } from './property.ts'
 import { isDone } from './reachability.ts'
 import { stronglyConnected } from './strongly-connected.ts'
@@ -53,7 +53,8 @@ function stuck(graph: Graph, concerned: readonly boolean[], isFair: (choice: Cho
     if (!concerned[state]) continue
     let fair = false
     for (let edge = graph.firstEdge(state); edge < graph.endEdge(state) && !fair; edge++) fair = isFair(graph.choice(edge))
-    if (!fair) return { finding: `nothing is sure to happen here; it may wait for ever${possible(graph, state)}`, edges: graph.pathTo(state) }
+    if (!fair)
+      return { finding: `nothing is sure to happen here; it may wait for ever${possible(graph, state)}`, edges: graph.pathTo(state) }
   }
   return undefined
 }
@@ -66,12 +67,28 @@ const possible = (graph: Graph, state: number): string => {
 function circling(graph: Graph, concerned: readonly boolean[], isFair: (choice: Choice) => boolean): Violation | undefined {
   for (const component of stronglyConnected(graph, concerned)) {
     const members = new Set(component)
-    const first = component.reduce((least, state) => Math.min(least, state))
-    const circle = circleThrough(graph, first, members)
-    if (circle && mayStay(graph, component, members, isFair)) {
-      const way = graph.pathTo(first)
-      return { finding: 'this circle may be gone round for ever', edges: [...way, ...circle], loopsFrom: way.length }
+    if (!mayStay(graph, component, members, isFair)) continue
+    const turn = fairEdgeWithin(graph, component, members, isFair)
+    if (!turn) continue
+    const way = graph.pathTo(turn.from)
+    return {
+      finding: 'this circle may be gone round for ever',
+      edges: [...way, turn.index, ...wayWithin(graph, turn.to, turn.from, members)],
+      loopsFrom: way.length,
     }
+  }
+  return undefined
+}
+
+/** The earliest fair edge that stays in a component: of all circles, one that something drives is worth showing. */
+function fairEdgeWithin(
+  graph: Graph,
+  component: readonly number[],
+  members: ReadonlySet<number>,
+  isFair: (choice: Choice) => boolean,
+): Edge | undefined {
+  for (const state of [...component].sort((a, b) => a - b)) {
+    for (const edge of graph.edgesOf(state)) if (members.has(edge.to) && isFair(edge.choice)) return edge
   }
   return undefined
 }
@@ -90,23 +107,24 @@ function mayStay(graph: Graph, component: readonly number[], members: ReadonlySe
   return [...possibleIn].every(([choice, states]) => states < component.length || stays.has(choice))
 }
 
-/** The edges of a shortest circle from a state within its component. */
-function circleThrough(graph: Graph, start: number, members: ReadonlySet<number>): number[] | undefined {
-  const arrival = new Map<number, number>()
-  const queue = [start]
-  for (let i = 0; i < queue.length; i++) {
-    for (const { index, from, to } of graph.edgesOf(queue[i] as number)) {
-      if (to === start) {
-        const circle = [index]
-        for (let at = from; at !== start; at = graph.from(circle[0] as number)) circle.unshift(arrival.get(at) as number)
-        return circle
-      }
-      if (!members.has(to) || arrival.has(to)) continue
-      arrival.set(to, index)
-      queue.push(to)
+/** The edges of a shortest way from one state of a component to another. */
+function wayWithin(graph: Graph, from: number, to: number, members: ReadonlySet<number>): number[] {
+  const arrival = new Map<number, Edge>()
+  const queue = [from]
+  for (let i = 0; i < queue.length && !arrival.has(to) && from !== to; i++) {
+    for (const edge of graph.edgesOf(queue[i] as number)) {
+      if (!members.has(edge.to) || edge.to === from || arrival.has(edge.to)) continue
+      arrival.set(edge.to, edge)
+      queue.push(edge.to)
     }
   }
-  return undefined
+  const way: number[] = []
+  for (let at = to; at !== from; ) {
+    const edge = arrival.get(at) as Edge
+    way.unshift(edge.index)
+    at = edge.from
+  }
+  return way
 }
 
 /** For those who name what is fair: every timer, and the ends of these opaque children. */
@@ -114,4 +132,3 @@ export const timersAnd =
   (...children: readonly string[]) =>
   ({ kind, path }: Choice): boolean =>
     kind === 'timer' || (kind === 'outcome' && children.includes(path.id))
-

@@ -47,7 +47,9 @@ export class TimersByHand {
     })
   }
 
-  #scheduled(): Readonly<Record<string, { readonly source: AnyActorRef; readonly target: AnyActorRef; readonly event: EventObject; readonly delay: number }>> {
+  #scheduled(): Readonly<
+    Record<string, { readonly source: AnyActorRef; readonly target: AnyActorRef; readonly event: EventObject; readonly delay: number }>
+  > {
     return this.#system?.getSnapshot()._scheduledEvents ?? {}
   }
 }

@@ -76,7 +76,8 @@ function changesOf(path: string, before: ActorState | undefined, after: ActorSta
   if (!after) return [`${path} ends`]
   const changes: string[] = []
   const { snapshot } = after.local
-  if (!before || before.local.logic !== after.local.logic) changes.push(`${path} starts${snapshot && path ? `: ${show(snapshot.value)}` : ''}`.trim())
+  if (!before || before.local.logic !== after.local.logic)
+    changes.push(`${path} starts${snapshot && path ? `: ${show(snapshot.value)}` : ''}`.trim())
   else if (snapshot && before.local.snapshot) {
     changes.push(...valueChanges(before.local.snapshot.value, snapshot.value).map((change) => here + change))
     changes.push(...contextChanges(before.local.snapshot.context as object, snapshot.context as object).map((change) => here + change))
@@ -92,14 +93,17 @@ function changesOf(path: string, before: ActorState | undefined, after: ActorSta
 
 const childOf = (state: ActorState | undefined, id: string): ActorState | undefined => state?.children.find((child) => child.id === id)
 
-const errorText = ({ local: { error } }: ActorState): string => (error === undefined ? '' : `: ${(error as Error)?.message ?? String(error)}`)
+const errorText = ({ local: { error } }: ActorState): string =>
+  error === undefined ? '' : `: ${(error as Error)?.message ?? String(error)}`
 
 /** `region: waiting → working`, one for each region that moved. */
 function valueChanges(before: StateValue, after: StateValue): string[] {
   if (typeof before === 'object' && typeof after === 'object') {
     const keys = Object.keys(after)
     if (Object.keys(before).join() === keys.join())
-      return keys.flatMap((key) => valueChanges(before[key] as StateValue, after[key] as StateValue).map((change) => `${key}.${change}`.replace(/\.(?=\S* → )/, ': ')))
+      return keys.flatMap((key) =>
+        valueChanges(before[key] as StateValue, after[key] as StateValue).map((change) => `${key}.${change}`.replace(/\.(?=\S* → )/, ': ')),
+      )
   }
   const [from, to] = [show(before), show(after)]
   return from === to ? [] : [`${from} → ${to}`]
@@ -126,7 +130,7 @@ function contextChanges(before: object, after: object): string[] {
 /** A value as part of a line: no quotes where none are needed, and not too long. */
 export function brief(value: unknown): string {
   if (value === undefined) return 'none'
-  const text = (JSON.stringify(value) ?? String(value)).replace(/"((?:[\w.-]|[^\x00-\x7f])+)"/g, '$1').replace(/,(?=\S)/g, ', ')
+  const text = (JSON.stringify(value) ?? String(value)).replace(/"((?:[\w.-]|[^ -~])+)"/g, '$1').replace(/,(?=\S)/g, ', ')
   return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }
 

@@ -1,4 +1,5 @@
 import { matchesState, type StateValue } from 'xstate'
+import { remembered } from './remembered.ts'
 import type { ActorState, Timer } from './state.ts'
 
 /** An actor of a state, for those who state properties. */
@@ -26,11 +27,7 @@ export interface ActorView {
 const views = new WeakMap<ActorState, ActorView>()
 
 /** What a property sees of a state. */
-export function viewOf(state: ActorState): ActorView {
-  let view = views.get(state)
-  if (!view) views.set(state, (view = new View(state)))
-  return view
-}
+export const viewOf = (state: ActorState): ActorView => remembered(views, state, () => new View(state))
 
 class View implements ActorView {
   readonly #state: ActorState

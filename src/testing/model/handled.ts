@@ -1,0 +1,34 @@
+import type { StateValue } from 'xstate'
+import { matchesState } from 'xstate'
+import type { Property, Violation } from './property.ts'
+import type { ActorState } from './state.ts'
+
+/** An event that a machine may ignore, everywhere or in one state. */
+export interface Ignored {
+  /** The machine's id. */
+  readonly machine: string
+  readonly event: string
+  readonly in?: StateValue
+}
+
+/** Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by oversight. */
+export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => ({
+  id,
+  text: 'every event that reaches a machine is handled there or listed as ignored',
+  violation({ model, graph }): Violation | undefined {
+    for (const { from, event, step } of model.steps.taken) {
+      if (!from?.snapshot || !event || step.transitions.length > 0) continue
+      const { value } = from.snapshot
+      const isListed = (entry: Ignored): boolean =>
+        entry.machine === from.logic.name &&
+        entry.event === event.type &&
+        (entry.in === undefined || matchesState(entry.in, value as StateValue))
+      if (ignored.some(isListed)) continue
+      const isHere = (actor: ActorState): boolean => actor.local === from || actor.children.some(isHere)
+      // Between two macrosteps of one delivery an actor may be in a state in which it never rests.
+      const state = Math.max(0, graph.states.findIndex(isHere))
+      return { finding: `${from.logic.name} ignores ${event.type} in ${JSON.stringify(value)}`, edges: graph.pathTo(state) }
+    }
+    return undefined
+  },
+})

@@ -1,0 +1,295 @@
+// Fails when: a property misses a violation, finds one where there is none, or its trace is not a shortest one.
+
+import { describe, expect, test } from 'vitest'
+import { assign, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
+import { alongEdges } from '../../src/testing/model/along-edges.ts'
+import { confluent } from '../../src/testing/model/confluence.ts'
+import { untaken } from '../../src/testing/model/coverage.ts'
+import { rejects, resolves } from '../../src/testing/model/environment.ts'
+import { handlesOrIgnores } from '../../src/testing/model/handled.ts'
+import { atMostOnce, inOrder } from '../../src/testing/model/monitor.ts'
+import { endReachable } from '../../src/testing/model/reachability.ts'
+import { always, noDeadlock, noErrors } from '../../src/testing/model/safety.ts'
+import { terminates, timersAnd } from '../../src/testing/model/termination.ts'
+import { events, explored, labels, verdict } from './machines.ts'
+
+const say = (_: unknown, _params: { readonly name: string }): void => {}
+const saying = (name: string) => ({ type: 'say' as const, params: { name } })
+const nameOf = ({ type, params }: { readonly type: string; readonly params: unknown }) =>
+  type === 'say' ? (params as { name: string }).name : undefined
+const work = fromPromise(() => Promise.resolve())
+
+/** Two jobs that may end in either order or fail, and a deadline. */
+const jobs = setup({ actions: { say }, actors: { work } }).createMachine({
+  id: 'jobs',
+  type: 'parallel',
+  states: {
+    a: {
+      initial: 'running',
+      states: {
+        running: {
+          invoke: { id: 'a', src: 'work', onDone: { target: 'over', actions: saying('a') }, onError: 'over' },
+          after: { 100: 'over' },
+        },
+        over: { type: 'final' },
+      },
+    },
+    b: {
+      initial: 'running',
+      states: {
+        running: {
+          invoke: { id: 'b', src: 'work', onDone: { target: 'over', actions: saying('b') }, onError: 'over' },
+          after: { 100: 'over' },
+        },
+        over: { type: 'final' },
+      },
+    },
+  },
+})
+
+describe('safety', () => {
+  test('a violated invariant comes with a shortest trace', () => {
+    const answer = verdict(
+      explored(jobs),
+      always('x', 'never over together', (root) => !root.matches({ a: 'over', b: 'over' }) || 'both are over'),
+    )
+    expect(answer).toMatchObject({ holds: false, trace: { finding: 'both are over' } })
+    expect(labels(answer)).toHaveLength(3)
+  })
+
+  test('one that holds has no trace', () => {
+    expect(verdict(explored(jobs), noErrors())).toEqual({ id: 'no-errors', text: 'the root never ends in an error', holds: true })
+  })
+
+  test('a child error that nobody handles, and a throw, are errors of the root', () => {
+    const deaf = setup({ actors: { work } }).createMachine({ id: 'deaf', invoke: { id: 'job', src: 'work' } })
+    expect(verdict(explored(deaf), noErrors()).trace?.finding).toBe('the root ends in an error: rejected')
+    const throwing = setup({}).createMachine({
+      id: 'throwing',
+      on: {
+        go: {
+          actions: assign(() => {
+            throw new Error('in an action')
+          }),
+        },
+      },
+    })
+    const answer = verdict(explored(throwing, { events: events('go') }), noErrors())
+    expect([labels(answer), answer.trace?.finding]).toEqual([['start', 'go'], 'the root ends in an error: in an action'])
+  })
+
+  test('a step that makes something worse is found where it happens', () => {
+    const counter = setup({ types: {} as { context: { readonly n: number } } }).createMachine({
+      id: 'counter',
+      context: { n: 2 },
+      on: { down: { guard: ({ context }) => context.n > 0, actions: assign({ n: ({ context }) => context.n - 1 }) } },
+    })
+    const exploration = explored(counter, { events: events('down') })
+    const n = (view: { readonly context: unknown }) => (view.context as { n: number }).n
+    expect(
+      verdict(
+        exploration,
+        alongEdges('x', 'never up', (before, after) => n(after) <= n(before)),
+      ).holds,
+    ).toBe(true)
+    expect(
+      labels(
+        verdict(
+          exploration,
+          alongEdges('x', 'never 0', (_, after) => n(after) > 0),
+        ),
+      ),
+    ).toEqual(['start', 'down', 'down'])
+  })
+})
+
+describe('progress', () => {
+  const waitsForTheWrongThing = setup({ actors: { work } }).createMachine({
+    id: 'joins',
+    initial: 'first',
+    states: {
+      first: { invoke: { id: 'one', src: 'work', onDone: 'second', onError: 'never' } },
+      second: { type: 'final' },
+      never: { on: { nobody: 'second' } },
+    },
+  })
+
+  test('a state in which nothing can happen is a deadlock', () => {
+    expect(labels(verdict(explored(waitsForTheWrongThing), noDeadlock()))).toEqual(['start', 'one rejects: rejected'])
+    expect(verdict(explored(jobs), noDeadlock()).holds).toBe(true)
+  })
+
+  test('a state that cannot reach the end, though something can happen in it', () => {
+    const exploration = explored(waitsForTheWrongThing, { events: events('noise') })
+    expect(verdict(exploration, noDeadlock()).holds).toBe(true)
+    expect(verdict(exploration, endReachable('x', 'the end stays reachable'))).toMatchObject({
+      holds: false,
+      trace: { finding: 'from here no way leads to the end (1 such states of 3)' },
+    })
+    expect(verdict(explored(jobs), endReachable('x', 'the end stays reachable')).holds).toBe(true)
+  })
+
+  test('an effect that never answers is a wait for ever; a timer is none', () => {
+    const exploration = explored(waitsForTheWrongThing)
+    expect(verdict(exploration, terminates('x', 'ends')).trace?.finding).toMatch(
+      'nothing is sure to happen here; it may wait for ever for: one resolves',
+    )
+    expect(verdict(explored(jobs), terminates('x', 'ends')).holds).toBe(true)
+    const always = explored(waitsForTheWrongThing, { children: { work: { outcomes: [resolves()] } } })
+    expect(verdict(always, terminates('x', 'ends', { isFair: timersAnd('one') })).holds).toBe(true)
+  })
+
+  test('a circle that can be gone round for ever is shown as a circle', () => {
+    const poller = setup({}).createMachine({
+      id: 'poller',
+      initial: 'idle',
+      states: { idle: { after: { 10: 'asking' } }, asking: { after: { 10: 'idle' }, on: { enough: 'over' } }, over: { type: 'final' } },
+    })
+    const answer = verdict(explored(poller, { events: events('enough') }), terminates('x', 'ends'))
+    expect(answer.trace).toMatchObject({ finding: 'this circle may be gone round for ever', loopsFrom: 1 })
+    expect(labels(answer)).toEqual(['start', 'after 10.poller.idle', 'after 10.poller.asking'])
+  })
+
+  test('a circle that a timer leads out of is none', () => {
+    const bounded = setup({}).createMachine({
+      id: 'bounded',
+      initial: 'open',
+      states: {
+        open: { initial: 'a', after: { 100: 'over' }, states: { a: { on: { x: 'b' } }, b: { on: { x: 'a' } } } },
+        over: { type: 'final' },
+      },
+    })
+    expect(verdict(explored(bounded, { events: events('x') }), terminates('x', 'ends')).holds).toBe(true)
+  })
+})
+
+describe('what is said', () => {
+  test('twice', () => {
+    const exploration = explored(jobs)
+    expect(verdict(exploration, atMostOnce('x', 'once', nameOf)).holds).toBe(true)
+    const repeating = setup({ actions: { say } }).createMachine({ id: 'repeating', on: { go: { actions: saying('again') } } })
+    const answer = verdict(explored(repeating, { events: events('go') }), atMostOnce('x', 'once', nameOf))
+    expect([labels(answer), answer.trace?.finding]).toEqual([['start', 'go', 'go'], 'again is said a second time'])
+  })
+
+  test('in the wrong order', () => {
+    const answer = verdict(explored(jobs), inOrder('x', 'a before b', nameOf, ['a'], 'b'))
+    expect([labels(answer), answer.trace?.finding]).toEqual([['start', 'b resolves'], 'b is said before a'])
+    const chained = setup({ actions: { say } }).createMachine({
+      id: 'chained',
+      initial: 'one',
+      states: {
+        one: { on: { go: { target: 'two', actions: [saying('a'), raise({ type: 'on' })] } } },
+        two: { on: { on: { actions: saying('b') } } },
+      },
+    })
+    expect(verdict(explored(chained, { events: events('go', 'on') }), inOrder('x', 'a before b', nameOf, ['a'], 'b')).holds).toBe(true)
+  })
+})
+
+describe('confluence', () => {
+  const independent = (one: { kind: string }, other: { kind: string }) => one.kind === 'outcome' && other.kind === 'outcome'
+
+  test('of jobs side by side', () => {
+    const onlyResolves = explored(jobs, { children: { work: { outcomes: [resolves()] } } })
+    expect(verdict(onlyResolves, confluent('x', 'either order', independent)).holds).toBe(true)
+  })
+
+  test('not of the outcomes of one job', () => {
+    const both = explored(jobs, { children: { work: { outcomes: [resolves(), rejects()] } } })
+    expect(verdict(both, confluent('x', 'either order', independent)).trace?.finding).toBe(
+      'after "a resolves", "a rejects: rejected" is no longer possible',
+    )
+  })
+})
+
+describe('coverage', () => {
+  test('tells what a configuration makes impossible from what nothing makes possible', () => {
+    const machine = setup({
+      types: {} as { context: { readonly grace: number }; input: { readonly grace: number } },
+      guards: { hasGrace: ({ context }) => context.grace > 0 },
+      actors: { work },
+    }).createMachine({
+      id: 'waits',
+      context: ({ input }) => input,
+      initial: 'idle',
+      states: {
+        idle: { on: { go: [{ guard: 'hasGrace', target: 'waiting' }, { target: 'over' }], nobodySaysThis: 'over' } },
+        waiting: { after: { 10: 'over' } },
+        over: { type: 'final' },
+      },
+    })
+    const why = (grace: number) =>
+      untaken(explored(machine, { input: { grace }, events: events('go') })).map(({ source, event, why }) => [source, event, why])
+    expect(why(0)).toEqual([
+      ['waits.idle', 'go', 'refused'],
+      ['waits.idle', 'nobodySaysThis', 'unheard'],
+      ['waits.waiting', 'xstate.after.10.waits.waiting', 'unreached'],
+    ])
+    expect(why(1)).toEqual([
+      ['waits.idle', 'go', 'refused'],
+      ['waits.idle', 'nobodySaysThis', 'unheard'],
+    ])
+  })
+})
+
+describe('handled or ignored', () => {
+  const door = setup({}).createMachine({
+    id: 'door',
+    initial: 'open',
+    states: { open: { on: { close: 'closed' } }, closed: { on: { open: 'open' } } },
+  })
+  const exploration = explored(door, { events: events('close', 'open') })
+
+  test('an event that reaches a state which does not know it', () => {
+    const answer = verdict(exploration, handlesOrIgnores('x'))
+    expect([labels(answer), answer.trace?.finding]).toEqual([['start'], 'door ignores open in "open"'])
+  })
+
+  test('is no violation where it is listed, and only there', () => {
+    const open = { machine: 'door', event: 'open', in: 'open' }
+    expect(verdict(exploration, handlesOrIgnores('x', [open])).trace?.finding).toBe('door ignores close in "closed"')
+    expect(verdict(exploration, handlesOrIgnores('x', [open, { machine: 'door', event: 'close' }])).holds).toBe(true)
+  })
+})
+
+describe('what is outside', () => {
+  const child = setup({}).createMachine({ id: 'child' })
+  test.each([
+    [
+      'spawn in assign',
+      setup({ actors: { child } }).createMachine({ id: 'm', context: ({ spawn }) => ({ ref: spawn('child') }) }),
+      'm: spawn() inside assign or an initial context is outside',
+    ],
+    ['a child without an id', setup({ actors: { child } }).createMachine({ id: 'm', entry: spawnChild('child') }), 'a child without an id'],
+    [
+      'system',
+      setup({ actors: { child } }).createMachine({ id: 'm', entry: sendTo(({ system }) => system.get('x'), { type: 'x' }) }),
+      'm: system: reading get is outside',
+    ],
+    ['class instances', setup({}).createMachine({ id: 'm', context: { n: new Map() } }), 'm: context.n: an instance of Map is outside'],
+    [
+      'snapshots of children',
+      setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'child', onSnapshot: {} } }),
+      'm: child c: onSnapshot is outside',
+    ],
+  ])('%s is refused by name', (_, machine, message) => {
+    expect(() => explored(machine)).toThrow(
+      expect.objectContaining({ code: 'ERR_MODEL_UNSUPPORTED', message: expect.stringContaining(message) as string }),
+    )
+  })
+
+  test('a system without an end of states names the context key that grows', () => {
+    const counter = setup({ types: {} as { context: { readonly n: number; readonly name: string } } }).createMachine({
+      id: 'counter',
+      context: { n: 0, name: 'x' },
+      on: { up: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
+    })
+    expect(() => explored(counter, { events: events('up'), statesMax: 100 })).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL_LIMIT',
+        message: 'more than 100 states (statesMax); the fastest growing context key is "counter: n" with 51 values',
+      }),
+    )
+  })
+})
