@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
-import { openAdminListener } from './create-server.ts'
+import { openAdminListener } from './admin-listener.ts'
 import { optionError } from './errors.ts'
 import { type Life, Lifecycle } from './lifecycle.ts'
 import { type LifecycleOptions, resolveLifecycleOptions } from './options.ts'
@@ -18,7 +18,7 @@ export interface AttachedLife extends Life, Disposable {
 
 /**
  * Puts a lifecycle around a `node:http` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
- * listen already or later; requests are counted from here on. Its `close()` becomes a stop of this life.
+ * listen already or later; requests are counted from here on. Once it serves, its `close()` becomes a stop of this life.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
  */
@@ -36,7 +36,9 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   const life = new Lifecycle({
     options: resolved,
     host,
-    openListeners: (traffic) => Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin)] : [])]),
+    openListeners: (traffic, answerMetrics) =>
+      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin, answerMetrics)] : [])]),
+    adopted: [listener],
     openLogger: () => Promise.resolve(resolved.logger ?? false),
   })
   const gate = life.takeOver(server)
@@ -44,5 +46,9 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
     gate[Symbol.dispose]()
     listener.release()
   }
-  return Object.assign(life, { dispose, [Symbol.dispose]: dispose })
+  const asyncDispose = async (): Promise<void> => {
+    await life.stop('disposed')
+    dispose()
+  }
+  return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
 }

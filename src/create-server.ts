@@ -3,6 +3,7 @@ import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { createDefaultLogger } from './actors/log.ts'
 import type { Traffic } from './actors/traffic.ts'
+import { openAdminListener } from './admin-listener.ts'
 import { optionError } from './errors.ts'
 import { errorRecord, type LifecycleFact } from './events.ts'
 import { type Life, Lifecycle } from './lifecycle.ts'
@@ -34,7 +35,10 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
   const life: Lifecycle = new Lifecycle({
     options: resolved,
     host,
-    openListeners: async (traffic) => openListeners(resolved, traffic, await toListener(life.record)),
+    openListeners: async (traffic, answerMetrics) => {
+      const listeners = openListeners(resolved, traffic, await toListener(life.record))
+      return resolved.admin ? [...listeners, openAdminListener(traffic, resolved.admin, answerMetrics)] : listeners
+    },
     openLogger: async () => resolved.logger ?? (await createDefaultLogger()),
   })
   return life
@@ -48,20 +52,7 @@ function openListeners(options: ResolvedServerOptions, traffic: Traffic, listene
     traffic.takeOver(server)
     return new Listener(server, target)
   }
-  const listeners = options.listeners.map(open)
-  if (!options.admin) return listeners
-  return [...listeners, openAdminListener(traffic, options.admin)]
-}
-
-/** Health alone, outside the drain; what the health filter does not answer is not there. */
-export function openAdminListener(traffic: Traffic, target: { readonly port: number; readonly host: string }): Listener {
-  const server = createHttpServer((_, response) => {
-    response
-      .writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' })
-      .end('404 page not found\n')
-  })
-  traffic.takeOver(server, { admin: true })
-  return new Listener(server, target, true)
+  return options.listeners.map(open)
 }
 
 /** The node listener of a handler; the adapter of fetch handlers is loaded when one is used, and only then. */

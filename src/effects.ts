@@ -99,7 +99,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       closeListener: effect(() => closeListeners(world)),
       closeConnections: closeConnectionsMachine.provide({
         actors: {
-          lingerConnections: effect(() => lingerConnections(world)),
+          lingerConnections: effect((signal) => lingerConnections(world, signal)),
           destroyConnections: effect(() => destroyConnections(world)),
         },
       }),
@@ -172,7 +172,11 @@ class Audit {
 async function bind(world: World, signal: AbortSignal): Promise<void> {
   for (const listener of await world.listeners()) {
     signal.throwIfAborted()
-    const bound = await listener.bind(signal)
+    const bound = await listener.bind(signal).catch((error: unknown) => {
+      // Nobody waits any more; the report should say more than that the time was over.
+      if (signal.aborted) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
+      throw error
+    })
     listener.onDeath((death) => {
       const error = death.kind === 'error' ? death.error : undefined
       if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
@@ -244,9 +248,10 @@ class Drains {
   }
 }
 
-async function lingerConnections(world: World): Promise<void> {
+/** Cut, it has nothing to say any more: whoever closes by force speaks. */
+async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   await world.traffic.connectionsClosed()
-  recordConnections(world)
+  if (!signal.aborted) recordConnections(world)
 }
 
 function destroyConnections(world: World): void {

@@ -11,17 +11,14 @@ export type ErrorCode =
   | 'ERR_CYCLE'
   | 'ERR_UNKNOWN_REFERENCE'
   | 'ERR_ALREADY_ATTACHED'
-  | 'ERR_ALREADY_STARTED'
   | 'ERR_NOTHING_TO_SERVE'
   | 'ERR_WORKER_THREAD'
   | 'ERR_NOT_ACCEPTING'
   | 'ERR_LISTEN'
-  | 'ERR_AUDIT_RUN'
   | 'ERR_START'
   | 'ERR_STOPPED_DURING_START'
   | 'ERR_TIMEOUT'
   | 'ERR_ABORTED'
-  | 'ERR_LISTENER_DIED'
   | 'ERR_REPORT_WRITE'
   | 'ERR_WAIT_GROUP'
   | 'ERR_MODEL_UNSUPPORTED'
@@ -49,7 +46,11 @@ export function optionError(field: string, given: unknown, allowed: string): Qui
 
 /** Anything thrown, as an Error: user code may throw strings, undefined or objects with hostile getters. */
 export function toError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown
+  try {
+    if (thrown instanceof Error) return thrown
+  } catch {
+    // A proxy that throws whenever it is looked at.
+  }
   return new Error(show(thrown), { cause: thrown })
 }
 
@@ -62,7 +63,7 @@ export function show(value: unknown): string {
     const json = JSON.stringify(value)
     return json === undefined ? Object.prototype.toString.call(value) : json.slice(0, 200)
   } catch {
-    // A value whose toJSON or getter throws still needs a name in the message.
-    return Object.prototype.toString.call(value)
+    // A toJSON or a getter that throws, or a proxy that throws whenever it is looked at.
+    return 'a value that cannot be shown'
   }
 }

@@ -1,4 +1,4 @@
-import { flushLogger, type LogContext, type Logger, logEvents } from './actors/log.ts'
+import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from './actors/log.ts'
 import type { LifecycleEvent } from './events.ts'
 
 /**
@@ -42,7 +42,12 @@ export class EventLog {
   }
 
   debug(fields: object, message: string): void {
-    if (this.#logger) this.#logger.debug(fields, message)
+    if (this.#logger) writeLine(this.#logger, 'debug', fields, message)
+  }
+
+  /** 0 for a logger that cannot say. */
+  lastFlushAgeMs(): number {
+    return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0
   }
 
   /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
@@ -54,6 +59,10 @@ export class EventLog {
 
   /** Writes what it can within `ms` without giving way to anything else. */
   flushNow(ms: number): void {
-    if (this.#logger) this.#logger.flushSync?.(ms)
+    try {
+      if (this.#logger) this.#logger.flushSync?.(ms)
+    } catch {
+      // The user's logger, in the last step before the end: what it could not write is lost either way.
+    }
   }
 }

@@ -89,8 +89,8 @@ export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'
 
 /** Anything thrown as plain data. User code decides what is thrown, so every read is guarded: this never throws. */
 export function errorRecord(thrown: unknown): ErrorRecord {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
   try {
+    if (!(thrown instanceof Error)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
     const { name, message, stack } = thrown
     const { code } = thrown as { code?: unknown }
     return {
@@ -100,7 +100,7 @@ export function errorRecord(thrown: unknown): ErrorRecord {
       ...(typeof stack === 'string' && { stack }),
     }
   } catch {
-    // An Error with a getter that throws is still an error that has to be reported.
+    // A getter that throws, or a proxy that throws whenever it is looked at: still an error that has to be reported.
     return { name: 'Error', message: 'an error whose fields cannot be read' }
   }
 }

@@ -18,10 +18,11 @@ import { Health, type LivezCheckOptions } from './http/health.ts'
 import type { Check, CheckOptions } from './http/health-check.ts'
 import type { FailedCheck } from './http/health-endpoint.ts'
 import { isLongRunning } from './http/long-running.ts'
+import { metricsEndpoint } from './http/metrics.ts'
 import { type ExitCode, moreSevere } from './machines/exit-codes.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine } from './machines/lifecycle.ts'
 import { muxEvent } from './machines/region.ts'
-import { BUDGET_INSTANTS, cutSignal } from './machines/signals.ts'
+import { BUDGET_INSTANTS, cutSignal, type SignalName } from './machines/signals.ts'
 import type { LifecycleInEvent } from './machines/vocabulary.ts'
 import type { ResolvedOptions } from './options.ts'
 import { isInteractiveStop } from './platform.ts'
@@ -32,13 +33,18 @@ import { writeReport, writeReportNow } from './report-file.ts'
 import { runLifecycle } from './run.ts'
 import { SignalLatches } from './signal-latches.ts'
 
+/** Answers a request on the admin listener, and says whether it did. */
+export type AdminAnswer = ReturnType<typeof metricsEndpoint>
+
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface Parts {
   readonly options: ResolvedOptions
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
-  readonly openListeners: (traffic: Traffic) => Promise<readonly Listener[]>
-  /** Called once, when the life begins; undefined for silence. */
+  readonly openListeners: (traffic: Traffic, answerMetrics: AdminAnswer) => Promise<readonly Listener[]>
+  /** Listeners that are there already; a stop closes them even when it comes before they were bound. */
+  readonly adopted?: readonly Listener[]
+  /** Called once, when the life begins; false for silence. */
   readonly openLogger: () => Promise<Logger | false>
 }
 
@@ -81,7 +87,8 @@ export class Lifecycle implements AsyncDisposable {
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
-  #listeners: readonly Listener[] = []
+  #listeners: readonly Listener[]
+  #logOpened: Promise<void> = Promise.resolve()
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
   #stopRequestedAt = 0
@@ -97,6 +104,7 @@ export class Lifecycle implements AsyncDisposable {
     this.host = host
     const recorder = new Recorder(host.clock)
     this.record = recorder.record
+    this.#listeners = parts.adopted ?? []
     this.#log = new EventLog(parts.openLogger, options)
     this.#report = new ReportBuilder({ options, wallAtStart: host.clock.wall(), rejections: () => this.#traffic.counts().rejected })
     const longRunning = {
@@ -115,6 +123,8 @@ export class Lifecycle implements AsyncDisposable {
       clock: host.clock,
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,
+      checkTimeoutMs: options.healthCheckTimeoutMs,
+      lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
       onFirstReady: () => this.send({ type: 'readyz.passed' }),
       onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
       onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
@@ -127,7 +137,10 @@ export class Lifecycle implements AsyncDisposable {
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
 
-  /** Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon. */
+  /**
+   * Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon; one that
+   * throws does not disturb the life, but its error is an uncaught exception, as always with rxjs, and under `run()` a crash.
+   */
   get events$(): Observable<LifecycleEvent> {
     return this.#events.asObservable()
   }
@@ -147,7 +160,7 @@ export class Lifecycle implements AsyncDisposable {
    * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time it is asked for.
    * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
    */
-  signal(name: string): AbortSignal {
+  signal(name: SignalName | (string & {})): AbortSignal {
     const known = this.#signalNames()
     if (!known.includes(name)) {
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
@@ -253,6 +266,7 @@ export class Lifecycle implements AsyncDisposable {
       },
     })
     this.#actor = actor
+    this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
   }
@@ -266,7 +280,7 @@ export class Lifecycle implements AsyncDisposable {
     if (!this.#started) {
       this.#started = true
       this.begin()
-      await this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+      await this.#logOpened
       for (const [name, complete] of this.#registrations.muxSignals.entries()) this.#awaitMux(name, complete)
       this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })
     }
@@ -274,7 +288,8 @@ export class Lifecycle implements AsyncDisposable {
   }
 
   /**
-   * Ends the life in order and resolves with the report; never rejects. A second call changes nothing and returns the same report.
+   * Ends the life in order and resolves with the report; never rejects. A second call changes nothing and returns the same report. A hook
+   * that awaits it waits for itself, until its timeout: call it without `await` there.
    * Before `start()` it only runs what was registered to be destroyed.
    */
   stop(reason = 'stop() was called'): Promise<Report> {
@@ -328,8 +343,9 @@ export class Lifecycle implements AsyncDisposable {
     return this.#report.build(this.exitCode)
   }
 
-  flushLogs(): Promise<void> {
-    return this.#log.flush()
+  async flushLogs(): Promise<void> {
+    await this.#logOpened
+    await this.#log.flush()
   }
 
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
@@ -366,7 +382,11 @@ export class Lifecycle implements AsyncDisposable {
       record: this.record,
       inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
       listeners: async () => {
-        this.#listeners = await this.#parts.openListeners(this.#traffic)
+        const answerMetrics = metricsEndpoint({
+          '/metrics': () => this.#health.requestMetrics(),
+          '/metrics/slis': () => this.#health.checkMetrics(),
+        })
+        this.#listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
         return this.#listeners
       },
       opened: () => this.#listeners,
@@ -391,6 +411,7 @@ export class Lifecycle implements AsyncDisposable {
     if (event.type === 'phase.ended' && event.outcome === 'failed' && this.#startError === undefined) this.#startError = event.error
     if (event.type === 'hook.ended' && event.kind === 'post-start' && event.outcome === 'ok') this.#finishedHooks.add(event.name)
     if (event.type === 'listening' && !event.admin) this.#addresses.push({ url: event.url, address: event.address, port: event.port })
+    if (event.type === 'phase.started' && event.phase === 'destroy') this.#registrations.destroyFunctions.close()
     if (event.type !== 'signal') return
     switch (event.name) {
       case 'ShutdownInitiated':
@@ -444,7 +465,6 @@ export class Lifecycle implements AsyncDisposable {
 
   #end(): void {
     const report = this.report
-    this.#registrations.destroyFunctions.close()
     this.#served.reject(this.#whyNotServed(report))
     this.#ended.resolve(report)
     this.#events.complete()

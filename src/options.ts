@@ -39,7 +39,7 @@ export type Tell = 'gradual' | 'at-once' | 'after-delay'
 export interface AuditBackend {
   /** Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done. */
   run(context: { readonly signal: AbortSignal }): void | Promise<void>
-  /** Called for every event; false when an event could not be accepted. */
+  /** Called for every event; false when an event could not be accepted. For the API server's filter chain, which is not there yet. */
   processEvents?(events: readonly unknown[]): boolean
   /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
@@ -104,7 +104,7 @@ export interface LifecycleOptions {
   readonly reportFile?: string | undefined
   /** `explicit` (default) ends the process when it is still alive 1 s after `run()` is done; `natural` does not. */
   readonly exit?: 'explicit' | 'natural' | undefined
-  /** Aborting it is a stop request. */
+  /** Aborting it stops what `run()` runs. */
   readonly signal?: AbortSignal | undefined
   readonly disabledPostStartHooks?: readonly string[] | undefined
 }

@@ -4,7 +4,7 @@ import type { MachineFact } from './machines/phase.ts'
 
 /**
  * Where everything that happens passes through: facts come from machines and actors, get their time, and go to the sinks in
- * the order they were added. Sinks are ours and must not throw; what observers of the user's do is contained by rxjs.
+ * the order they were added. Sinks are ours and must not throw; an observer of the user's that does is not heard here: rxjs throws it from a timer.
  */
 export class Recorder {
   readonly #clock: Clock

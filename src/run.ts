@@ -5,8 +5,8 @@ import { QuiesceError } from './errors.ts'
 import { errorRecord } from './events.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { ExitCode } from './machines/exit-codes.ts'
+import { ProcessEnd } from './process-end.ts'
 import type { Report } from './report.ts'
-import { ProcessEnd } from './run/process-end.ts'
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,

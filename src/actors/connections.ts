@@ -96,8 +96,8 @@ export class Connections {
       const straggler = connection.straggler(now)
       connection.destroy()
       if (connection.fate === 'forced') forced.push(straggler)
-      this.#all.delete(connection)
-      this.#settle(connection)
+      // What was on it is over now, not when the event loop comes round: its handlers are looked for in the same step.
+      connection.closed()
     }
     if (this.#countsFates) this.#forced.push(...forced)
     return forced

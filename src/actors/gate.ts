@@ -38,7 +38,8 @@ const plainEmit = EventEmitter.prototype.emit
  */
 export function openGate(server: Server, keeper: GateKeeper): Disposable {
   const gated = server as Gated
-  if (gated[GATE]) throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server')
+  if (gated[GATE])
+    throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
   const ownEmit = Object.hasOwn(server, 'emit') ? server.emit : undefined
   const prototype = Object.getPrototypeOf(server) as Server
   // The sockets that an HTTPS server accepts are not yet those that its requests come on.

@@ -64,7 +64,12 @@ export class Listener {
       const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
       server.on('listening', onListening)
       server.on('error', onError)
-      if (!this.#target) return
+      if (!this.#target) {
+        const nothing = (): void =>
+          settle(() => reject(new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()')))
+        signal.addEventListener('abort', nothing, { once: true })
+        return
+      }
       try {
         server.listen(this.#target satisfies ListenOptions)
       } catch (thrown) {
@@ -156,5 +161,6 @@ function boundAddress(server: Server): BoundAddress {
   const address = server.address() as AddressInfo | string | null
   if (address === null || typeof address === 'string') return { url: `unix:${address ?? ''}`, address: address ?? '', port: 0 }
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return { url: `http://${host}:${address.port}`, address: address.address, port: address.port }
+  const scheme = 'setSecureContext' in server ? 'https' : 'http'
+  return { url: `${scheme}://${host}:${address.port}`, address: address.address, port: address.port }
 }

@@ -72,6 +72,11 @@ export class LogDestination {
     return this.#pendingBytes
   }
 
+  /** How long the reader has taken nothing although there is something to take. */
+  get blockedMs(): number {
+    return this.#pendingBytes === 0 ? 0 : this.#clock.now() - this.#progressAt
+  }
+
   /** Takes one line, with its newline. Never throws, never waits. */
   write(line: string): void {
     if (this.#isReaderGone) return

@@ -13,7 +13,9 @@ export interface Logger {
   /** As pino's: calls back when everything logged so far is written, or given up. */
   flush?(callback?: (error?: Error) => void): void
   /** Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes that were given up. */
-  flushSync?(ms: number): number
+  flushSync?(ms: number): unknown
+  /** Milliseconds since everything logged had been written; the health check `log` fails above two minutes. */
+  lastFlushAgeMs?(): number
 }
 
 /** What the log has to know of the options to speak as upstream does. */
@@ -33,19 +35,35 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
   return (event) => {
     if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason
     const { level, fields, message } = lineOf(event, { ...context, reason })
-    try {
-      logger[level](fields, message)
-    } catch {
-      // The user's logger: there is nobody left to tell, and a log line is no reason to end differently.
-    }
+    writeLine(logger, level, fields, message)
   }
 }
+
+/** Writes one line. The logger is the user's: when it throws or rejects there is nobody left to tell, and a log line is no reason to end differently. */
+export function writeLine(logger: Logger, level: Line['level'], fields: object, message: string): void {
+  try {
+    const answer: unknown = logger[level](fields, message)
+    if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
+  } catch {
+    // As above.
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
 
 /** Resolves when a logger has written what it was given. One that cannot say so is taken at its word; the caller bounds the wait. */
 export const flushLogger = (logger: Logger): Promise<void> =>
   new Promise((resolve) => {
-    if (logger.flush) logger.flush(() => resolve())
-    else resolve()
+    if (!logger.flush) return resolve()
+    const answer: unknown = logger.flush(() => resolve())
+    if (isThenable(answer))
+      Promise.resolve(answer).then(
+        () => resolve(),
+        () => resolve(),
+      )
+    // One that takes no callback and promises nothing has flushed, as pino before 9.
+    else if (logger.flush.length === 0) resolve()
   })
 
 interface Line {
@@ -205,5 +223,6 @@ export async function createDefaultLogger({
   return Object.assign(logger, {
     flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs).then(() => callback?.()),
     flushSync: (ms: number) => destination.flushSync(ms),
+    lastFlushAgeMs: () => destination.blockedMs,
   })
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type ErrorRecord, errorRecord, type LifecycleFact } from '../events.ts'
+import { errorRecord, type LifecycleFact } from '../events.ts'
 import type { Exchange } from './exchange.ts'
 import { answerUpgrade } from './refusal.ts'
 
@@ -22,7 +22,7 @@ const RAW = `HTTP/1.1 500 Internal Server Error\r\n${Object.entries(HEADERS)
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
 export function recover(exchange: Exchange, thrown: unknown, record: (fact: LifecycleFact) => void): void {
-  if (!exchange.wasAskedToEndWith(thrown)) record({ type: 'error', where: `handler ${exchange.name}`, error: recordOf(thrown) })
+  if (!exchange.wasAskedToEndWith(thrown)) record({ type: 'error', where: `handler ${exchange.name}`, error: errorRecord(thrown) })
   if (exchange.isOver) return
   const { response } = exchange
   if (!response) recoverUpgrade(exchange)
@@ -53,13 +53,4 @@ function answer(response: ServerResponse): void {
 function recoverUpgrade({ connection, bytesWrittenBefore }: Exchange): void {
   if (connection.socket.bytesWritten === bytesWrittenBefore && connection.socket.writable) answerUpgrade(connection, RAW)
   else connection.socket.destroy()
-}
-
-/** A thrown value may be a proxy that throws whenever it is looked at. */
-function recordOf(thrown: unknown): ErrorRecord {
-  try {
-    return errorRecord(thrown)
-  } catch {
-    return { name: 'Error', message: 'a thrown value that cannot be read' }
-  }
 }

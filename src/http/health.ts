@@ -2,7 +2,7 @@ import type { Clock } from '../actors/clock.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { QuiesceError } from '../errors.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
-import { type Check, type CheckOptions, NamedCheck } from './health-check.ts'
+import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
 import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 import type { MetricFamily } from './metrics.ts'
 import type { RequestLike } from './request-info.ts'
@@ -17,6 +17,8 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly isShuttingDown: () => boolean
   /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
   readonly lastFlushAgeMs?: () => number
+  /** Longest time of a check that states none itself. Default {@link CHECK_TIMEOUT_MS}. */
+  readonly checkTimeoutMs?: number
   /** How long the checks of post-start hooks pass on `/livez`, from their registration on. Default 0. */
   readonly livezGraceMs?: number
   /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
@@ -44,14 +46,25 @@ export class Health {
   readonly #clock: Clock
   readonly #isShuttingDown: () => boolean
   readonly #livezGraceMs: number
+  readonly #checkTimeoutMs: number
   readonly #endpoints: Readonly<Record<HealthEndpointName, HealthEndpoint>>
   readonly #all: readonly HealthEndpoint[]
   #installed = false
 
-  constructor({ clock, isShuttingDown, lastFlushAgeMs = () => 0, livezGraceMs = 0, paths = {}, onFirstReady, ...observer }: HealthOptions) {
+  constructor({
+    clock,
+    isShuttingDown,
+    lastFlushAgeMs = () => 0,
+    livezGraceMs = 0,
+    checkTimeoutMs = CHECK_TIMEOUT_MS,
+    paths = {},
+    onFirstReady,
+    ...observer
+  }: HealthOptions) {
     this.#clock = clock
     this.#isShuttingDown = isShuttingDown
     this.#livezGraceMs = livezGraceMs
+    this.#checkTimeoutMs = checkTimeoutMs
     const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer),
@@ -136,7 +149,7 @@ export class Health {
   }
 
   #named(name: string, check: Check, options: CheckOptions): NamedCheck {
-    return new NamedCheck(name, check, options, this.#clock)
+    return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock)
   }
 
   #addEverywhere(check: NamedCheck, livezDelayMs: number): Disposable {

@@ -2,8 +2,8 @@ import { fromPromise, setup } from 'xstate'
 import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**
- * Waits for handlers that still run although their response is gone, because the client left or a timeout answered for
- * them: they may still use what the destroy functions are about to take away. Upstream does not wait for them (V8).
+ * Waits for handlers that still run, above all those whose response is gone because the client left or a timeout answered
+ * for them: they may still use what the destroy functions are about to take away. Upstream does not wait for them (V8).
  */
 export const handlersMachine = setup({
   types: {} as { context: object; events: CutEvent; output: PhaseOutput },

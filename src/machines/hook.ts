@@ -1,4 +1,5 @@
 import { fromPromise, setup } from 'xstate'
+import { formatDuration } from '../duration.ts'
 import type { HookKind } from '../events.ts'
 import { FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
@@ -37,7 +38,7 @@ export const hookMachine = setup({
         error: {
           name: 'QuiesceError',
           code: 'ERR_TIMEOUT',
-          message: `${context.kind} hook "${context.name}" did not end within ${context.timeoutMs} ms`,
+          message: `${context.kind} hook "${context.name}" did not end within ${formatDuration(context.timeoutMs)}`,
         },
       }),
     },

@@ -1,7 +1,8 @@
 import type { StateValue } from 'xstate'
 import { timerName } from './choice.ts'
-import type { DeliveryListener, Live } from './delivery.ts'
+import type { DeliveryListener } from './delivery.ts'
 import type { Exploration } from './explore.ts'
+import type { Live } from './live.ts'
 import type { ActorState, Effect } from './state.ts'
 
 /** How a state is reached, step by step, in the words of a person who debugs it. */

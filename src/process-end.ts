@@ -1,6 +1,7 @@
-import type { Clock } from '../actors/clock.ts'
-import type { HostProcess } from '../actors/host.ts'
-import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
+import type { Clock } from './actors/clock.ts'
+import type { HostProcess } from './actors/host.ts'
+import { onStopSignal } from './actors/os-signals.ts'
+import { type ExitCode, moreSevere } from './machines/exit-codes.ts'
 
 /** A process that is still alive this long after the end of its last life is told on and ended. */
 const EXIT_GRACE_MS = 1_000
@@ -69,7 +70,12 @@ export class ProcessEnd {
       process.stderr.write(`quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
     }, EXIT_GRACE_MS)
-    this.#cancelGrace = () => clock.clearTimeout(timer)
+    // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.
+    const signals = onStopSignal(process, () => process.exit(process.exitCode))
+    this.#cancelGrace = () => {
+      clock.clearTimeout(timer)
+      signals[Symbol.dispose]()
+    }
     // The only timer that must not keep the process alive: it is there to end it.
     ;(timer as { unref?: () => void }).unref?.()
   }

@@ -1,0 +1,24 @@
+import { createServer } from 'node:http'
+import { Listener } from './actors/listener.ts'
+import type { Traffic } from './actors/traffic.ts'
+import { respond } from './http/respond.ts'
+import type { AdminAnswer } from './lifecycle.ts'
+
+const NOT_FOUND = {
+  status: 404,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  body: '404 page not found\n',
+}
+
+/** Health and metrics on a listener of their own, outside the drain; what neither answers is not there. */
+export function openAdminListener(
+  traffic: Traffic,
+  target: { readonly port: number; readonly host: string },
+  answerMetrics: AdminAnswer,
+): Listener {
+  const server = createServer((request, response) => {
+    if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
+  })
+  traffic.takeOver(server, { admin: true })
+  return new Listener(server, target, true)
+}
