@@ -4,7 +4,7 @@ import { Listener } from './actors/listener.ts'
 import { createDefaultLogger } from './actors/log.ts'
 import type { Traffic } from './actors/traffic.ts'
 import { openAdminListener } from './admin-listener.ts'
-import { optionError } from './errors.ts'
+import { optionError, QuiesceError, show } from './errors.ts'
 import { errorRecord, type LifecycleFact } from './events.ts'
 import { type Life, Lifecycle } from './lifecycle.ts'
 import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options.ts'
@@ -67,7 +67,7 @@ function requestListener(handler: Handler): (record: (fact: LifecycleFact) => vo
     // The adapter's listener returns a promise, which is how the gate knows that its handler still runs.
     return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
       errorHandler: (thrown) => {
-        record({ type: 'error', where: 'fetch handler', error: errorRecord(thrown) })
+        record({ type: 'error', where: 'fetch handler', error: errorRecord(isListenersMistake(thrown) ? withHint(thrown) : thrown) })
         return new Response('Internal Server Error\n', {
           status: 500,
           headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
@@ -77,10 +77,39 @@ function requestListener(handler: Handler): (record: (fact: LifecycleFact) => vo
   }
 }
 
+const HANDLER_ALLOWED = 'something with a fetch method (a Hono app), a fetch function, or { listener: (req, res) => ... }'
+const LISTENER_HINT = 'a request listener or an Express app is given as { listener: app }'
+
 function fetchOf(handler: Handler): FetchHandler {
-  if (typeof handler === 'function') return handler
+  if (isFetchFunction(handler)) return (request, env) => answered(handler(request, env))
   if (typeof handler === 'object' && handler !== null && 'fetch' in handler && typeof handler.fetch === 'function') {
-    return (request, env) => handler.fetch(request, env)
+    return (request, env) => answered(handler.fetch(request, env))
   }
-  throw optionError('handler', handler, 'something with a fetch method (a Hono app), a fetch function, or { listener: (req, res) => ... }')
+  throw optionError('handler', handler, `${HANDLER_ALLOWED}; ${LISTENER_HINT}`)
 }
+
+/** Not a class, which cannot be called, and not an Express or Connect app, whose function is a request listener. */
+function isFetchFunction(handler: unknown): handler is FetchHandler {
+  if (typeof handler !== 'function' || /^class\b/.test(Function.prototype.toString.call(handler))) return false
+  return !['handle', 'listen'].some((method) => typeof (handler as unknown as Record<string, unknown>)[method] === 'function')
+}
+
+/** A plain function does not show what it is before it has answered. */
+const answered = (answer: Response | Promise<Response>): Response | Promise<Response> =>
+  isResponse(answer) ? answer : Promise.resolve(answer).then(responseOnly)
+
+function responseOnly(answer: unknown): Response {
+  if (isResponse(answer)) return answer
+  throw new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
+}
+
+/** By its looks: the adapter puts a Response of its own in the place of node's, and handlers may bring another. */
+const isResponse = (answer: unknown): answer is Response =>
+  typeof answer === 'object' && answer !== null && 'status' in answer && 'headers' in answer && 'body' in answer
+
+/** A request listener was given where a fetch function belongs: its second argument has none of these methods. */
+const isListenersMistake = (thrown: unknown): thrown is TypeError =>
+  thrown instanceof TypeError && /\.(end|write|writeHead|setHeader|status|send|json) is not a function/.test(thrown.message)
+
+const withHint = (thrown: TypeError): QuiesceError =>
+  new QuiesceError('ERR_OPTION_INVALID', `handler: ${thrown.message}; ${LISTENER_HINT}`, {}, thrown)

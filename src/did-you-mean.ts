@@ -1,8 +1,12 @@
-/** ` (did you mean "…"?)` for a misspelt word, or nothing when no candidate is near. */
-export function didYouMean(word: string, candidates: readonly string[]): string {
-  const near = Math.max(2, Math.floor(word.length / 3))
+/**
+ * ` (did you mean "…"?)` for a misspelt word, or nothing when no candidate is near.
+ * @param prefix what the word and all candidates begin with. It says nothing about how near they are.
+ */
+export function didYouMean(word: string, candidates: readonly string[], prefix = ''): string {
+  const own = (name: string): string => name.slice(prefix.length).toLowerCase()
+  const near = Math.max(2, Math.floor(own(word).length / 3))
   const best = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: editDistance(own(word), own(candidate)) }))
     .sort((a, b) => a.distance - b.distance)[0]
   return best && best.distance <= near ? ` (did you mean "${best.candidate}"?)` : ''
 }

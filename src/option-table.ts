@@ -1,6 +1,6 @@
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
 import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
-import type { ServerOptions } from './options.ts'
+import type { HealthPaths, ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
 
 /**
@@ -69,7 +69,6 @@ const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
   isRecord(given) && names.every((name) => typeof given[name] === 'function')
 const hasOnly = (given: unknown, keys: readonly string[], accepts: (field: unknown) => boolean): boolean =>
   isRecord(given) && Object.entries(given).every(([key, field]) => keys.includes(key) && (field === undefined || accepts(field)))
-const isPath = (given: unknown): boolean => typeof given === 'string' && given.startsWith('/')
 const isHost = (given: unknown): boolean => given === undefined || (typeof given === 'string' && given !== '')
 
 const isListener = (given: unknown): boolean =>
@@ -79,7 +78,19 @@ const isListener = (given: unknown): boolean =>
     : isPort(given['port']) && isHost(given['host']) && hasOnly(given, ['port', 'host'], () => true))
 
 const RESERVE_NAMES = ['connections', 'audit', 'destroy', 'flush'] as const
-const HEALTH_PATHS = ['healthz', 'livez', 'readyz'] as const
+
+export const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
+const HEALTH_PATH_NAMES = Object.keys(HEALTH_PATHS_DEFAULT)
+/** What requests are compared with: their path, without what comes after it. */
+const isPath = (given: unknown): boolean => typeof given === 'string' && /^\/[^?#]*$/.test(given)
+
+/** One path would answer for two endpoints, were they not distinct, those that stay at their default included. */
+function areHealthPaths(given: unknown): boolean {
+  if (!hasOnly(given, HEALTH_PATH_NAMES, isPath)) return false
+  const moved = Object.entries(given as Partial<HealthPaths>).filter(([, path]) => path !== undefined)
+  const paths = Object.values({ ...HEALTH_PATHS_DEFAULT, ...Object.fromEntries(moved) })
+  return new Set(paths).size === paths.length
+}
 
 export const OPTION_TABLE = {
   port: {
@@ -205,8 +216,8 @@ export const OPTION_TABLE = {
   },
   health: {
     ...value(
-      'true, false, or { paths: { healthz, livez, readyz } } with paths that begin with /',
-      (given) => typeof given === 'boolean' || hasOnly(given, ['paths'], (paths) => hasOnly(paths, HEALTH_PATHS, isPath)),
+      'true, false, or { paths: { healthz, livez, readyz } } with paths that differ, begin with / and have no ? or #',
+      (given) => typeof given === 'boolean' || hasOnly(given, ['paths'], areHealthPaths),
     ),
     default: 'true for createServer, false for attachLifecycle',
     meaning: 'Whether, and where, health is answered',
@@ -244,7 +255,7 @@ export const OPTION_TABLE = {
     meaning: 'explicit: end the process 1s after run() is done if it still lives; natural: leave that to the program',
   },
   signal: {
-    ...value('an AbortSignal', (given) => typeof given === 'object' && given !== null && 'aborted' in given && 'addEventListener' in given),
+    ...value('an AbortSignal', (given) => given instanceof AbortSignal),
     default: 'none',
     meaning: 'Aborting it is a stop request',
   },

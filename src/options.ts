@@ -15,7 +15,15 @@ import { didYouMean } from './did-you-mean.ts'
 import { type Duration, formatDuration, parseDuration } from './duration.ts'
 import { QuiesceError, show } from './errors.ts'
 import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
-import { isNegativeDuration, OPTION_NAMES, OPTION_TABLE, type OptionName, optionRow, SERVER_ONLY_OPTIONS } from './option-table.ts'
+import {
+  HEALTH_PATHS_DEFAULT,
+  isNegativeDuration,
+  OPTION_NAMES,
+  OPTION_TABLE,
+  type OptionName,
+  optionRow,
+  SERVER_ONLY_OPTIONS,
+} from './option-table.ts'
 import {
   detectPlatform,
   INTERACTIVE_DEFAULTS,
@@ -184,7 +192,6 @@ export interface OptionProblem {
   readonly message: string
 }
 
-const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
 const PORT_DEFAULT = 8_080
 const ADMIN_HOST_DEFAULT = '127.0.0.1'
 const REQUEST_TIMEOUT_DEFAULT_MS = 60_000
@@ -196,6 +203,8 @@ const CONNECTION_TIMEOUT_RETRY_AFTER_MS = 2_000
 const CRASH_DEADLINE_MAX_MS = 5_000
 /** No single hook and no grace may use up the deadline alone. */
 const DEADLINE_SHARE_MAX = 1 / 3
+/** Deadlines that we propose are multiples of this. */
+const DEADLINE_STEP_MS = 100
 
 /**
  * Complete and checked options of a lifecycle.
@@ -267,8 +276,6 @@ function healthPaths(health: NonNullable<LifecycleOptions['health']>): HealthPat
 interface Times {
   readonly plan: StopPlan
   readonly chosen: Readonly<Record<string, Chosen>>
-  /** What the deadline would be, had it not been given. */
-  readonly deadlineToFitMs: number
 }
 
 /** Every duration, with the reason for it. Deadline and delay depend on each other: a given one stays, the other one gives way. */
@@ -296,7 +303,7 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
   const delayDefaultMs = Math.min(platform.delayMs, longestDelayMs({ ...demand, deadlineMs }))
   const delayMs = choose('shutdownDelay', delayDefaultMs, ofPlatform('delayMs', delayDefaultMs))
 
-  const shareMs = deadlineMs * DEADLINE_SHARE_MAX
+  const shareMs = shareOf(deadlineMs)
   const watchGraceMs = choose('watchGrace', Math.min(WATCH_GRACE_DEFAULT_MS, shareMs))
   choose('hookTimeout', Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareMs))
   const requestTimeoutMs = choose('requestTimeout', REQUEST_TIMEOUT_DEFAULT_MS)
@@ -305,8 +312,11 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
   choose('livezGrace', 0)
   choose('healthCheckTimeout', CHECK_TIMEOUT_MS)
   if (kind === 'server') choose('keepAliveTimeout', KEEP_ALIVE_TIMEOUT_DEFAULT_MS)
-  return { plan: { delayMs, deadlineMs, watchGraceMs, reserves }, chosen, deadlineToFitMs }
+  return { plan: { delayMs, deadlineMs, watchGraceMs, reserves }, chosen }
 }
+
+/** In whole milliseconds, as everything that people read. */
+const shareOf = (deadlineMs: number): number => Math.floor(deadlineMs * DEADLINE_SHARE_MAX)
 
 function reservesOf(given: ServerOptions): Reserves {
   const reserves = given.reserves ?? {}
@@ -323,13 +333,25 @@ const reservesFit = ({ reserves, deadlineMs }: StopPlan): boolean =>
 /** Default reserves may be scaled, given ones may not. */
 const fits = (plan: StopPlan, given: ServerOptions): boolean => delayFits(plan) && (given.reserves === undefined || reservesFit(plan))
 
+/** The smallest deadline, in steps of 100 ms, for which a plan fits that does not. Time is never too long: what fits keeps fitting. */
+function smallestDeadlineMs(plan: StopPlan, given: ServerOptions): number {
+  let tooShort = Math.floor(plan.deadlineMs / DEADLINE_STEP_MS)
+  let enough = Math.ceil(deadlineThatFits(plan) / DEADLINE_STEP_MS)
+  while (enough - tooShort > 1) {
+    const middle = Math.floor((tooShort + enough) / 2)
+    if (fits({ ...plan, deadlineMs: middle * DEADLINE_STEP_MS }, given)) enough = middle
+    else tooShort = middle
+  }
+  return enough * DEADLINE_STEP_MS
+}
+
 /** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. */
 function profilesOf(given: ServerOptions, plan: StopPlan): StopProfiles {
   const shorter = (delayMs: number, deadlineMs: number): StopPlan => ({
     ...plan,
     delayMs,
     deadlineMs,
-    watchGraceMs: given.watchGrace === undefined ? Math.min(WATCH_GRACE_DEFAULT_MS, deadlineMs * DEADLINE_SHARE_MAX) : plan.watchGraceMs,
+    watchGraceMs: given.watchGrace === undefined ? Math.min(WATCH_GRACE_DEFAULT_MS, shareOf(deadlineMs)) : plan.watchGraceMs,
   })
   const interactive = { ...plan, delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs }
   const asksForTime = interactive.delayMs > 0 || (given.watchGrace !== undefined && plan.watchGraceMs > 0)
@@ -357,7 +379,7 @@ class Problems {
 
   /** Checks every option by itself and returns those that are usable. */
   checkEach(options: ServerOptions, names: readonly OptionName[]): ServerOptions {
-    if (typeof options !== 'object' || options === null) {
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) {
       this.#add('options', options, 'an object')
       return {}
     }
@@ -382,7 +404,7 @@ class Problems {
   }
 
   /** Checks what options mean for each other. Only for usable ones: a refused value says nothing about the others. */
-  checkRelations(given: ServerOptions, { plan, deadlineToFitMs }: Times): void {
+  checkRelations(given: ServerOptions, { plan }: Times): void {
     if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
       this.#addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${this.#label('whileDraining')})`)
     }
@@ -390,14 +412,14 @@ class Problems {
       this.#addForOption('listeners', given.listeners, OPTION_TABLE.listeners.allowed)
     }
     if (given.deadline === undefined) return
-    const raise = `; ${this.#label('deadline')} would have to be ${formatDuration(deadlineToFitMs)}`
+    const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
+    if (fits(demand, given)) return
+    const raise = `; ${this.#label('deadline')} would have to be at least ${formatDuration(smallestDeadlineMs(demand, given))}`
     const within = `with ${this.#label('deadline')} ${formatDuration(plan.deadlineMs)}, so that the later phases keep their time${raise}`
     if (given.reserves !== undefined && !reservesFit(plan)) {
       this.#addForOption('reserves', given.reserves, `together at most ${formatDuration(plan.deadlineMs * RESERVES_SHARE_MAX)} ${within}`)
       return
     }
-    const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
-    if (delayFits(demand)) return
     if (given.shutdownDelay !== undefined && plan.delayMs > 0) {
       this.#addForOption('shutdownDelay', given.shutdownDelay, `at most ${formatDuration(longestDelayMs(demand))} ${within}`)
     } else if (given.watchGrace !== undefined) {

@@ -4,6 +4,7 @@ import { didYouMean } from '../did-you-mean.ts'
 import { toError } from '../errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platform.ts'
+import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 
 /** The world of a command, so that tests can be one. */
@@ -47,14 +48,21 @@ async function reportCommand(host: CliHost, args: readonly string[]): Promise<Ex
   if (path === undefined || rest.length > 0 || (path.startsWith('-') && path !== '-')) {
     return refused(host, [`report: got ${path === undefined ? 'no file' : args.join(' ')}, allowed: one file, or - for standard input`])
   }
-  const [{ renderReport }, { isReport }] = await Promise.all([import('../render-report.ts'), import('./is-report.ts')])
+  const [{ renderReport }, { claimsToBeReport, isReport }] = await Promise.all([import('../render-report.ts'), import('./is-report.ts')])
+  let content: string
+  let report: unknown
   try {
-    const report: unknown = JSON.parse(path === '-' ? await text(host.stdin) : await readFile(path, 'utf8'))
-    if (!isReport(report)) return refused(host, [`${path}: not a report of quiesce, version 1`])
-    return printed(host, renderReport(report, renderOptions(host)))
+    content = path === '-' ? await text(host.stdin) : await readFile(path, 'utf8')
   } catch (thrown) {
-    return refused(host, [`${path}: ${toError(thrown).message}`])
+    return refused(host, [`${path}: ${firstLine(toError(thrown).message)}`])
   }
+  try {
+    report = JSON.parse(content)
+  } catch (thrown) {
+    return refused(host, [`${path}: not a complete report: ${firstLine(toError(thrown).message)}`])
+  }
+  if (isReport(report)) return printed(host, renderReport(report, renderOptions(host)))
+  return refused(host, [`${path}: ${claimsToBeReport(report) ? 'not a complete report' : 'not a report of quiesce, version 1'}`])
 }
 
 /** Colour and width of the terminal, if it is one. @see https://no-color.org */

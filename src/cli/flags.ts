@@ -4,6 +4,7 @@ import { QuiesceError, show } from '../errors.ts'
 import { OPTION_NAMES, type OptionName, type OptionRow, optionRow } from '../option-table.ts'
 import { type OptionProblem, resolveServerOptions, type ServerOptions } from '../options.ts'
 import type { PlatformFacts } from '../platform.ts'
+import { firstLine } from './first-line.ts'
 
 /**
  * What `quiesce serve` is told, by flag, `QUIESCE_*` environment variable or config file, in this order. The three use the
@@ -54,7 +55,8 @@ const FLAG_NAMES = SERVE_FLAGS.map(({ name }) => name)
 /** The flag of an option that somebody called by its name in code. */
 const flagOf = (option: string): string | undefined => SERVE_FLAGS.find((flag) => flag.option === option)?.name
 
-export const envName = (flag: string): string => `QUIESCE_${flag.toUpperCase().replaceAll('-', '_')}`
+const ENV_PREFIX = 'QUIESCE_'
+export const envName = (flag: string): string => `${ENV_PREFIX}${flag.toUpperCase().replaceAll('-', '_')}`
 
 /** Something that was set, and where. */
 interface Setting {
@@ -114,24 +116,29 @@ class SettingsReader {
       return this.fromArgs(args.toSpliced(swallowed.index, 1))
     }
     let unknownAt = Number.NaN
+    let switched: { readonly name: string; readonly label: string; readonly index: number } | undefined
     for (const token of tokens) {
-      // What follows an unknown flag was meant as its value.
-      if (token.kind === 'positional' && token.index !== unknownAt + 1) {
-        this.problems.push(`${show(token.value)}: unexpected argument, see quiesce serve --help`)
+      if (token.kind === 'positional') {
+        // There are no other arguments: what follows a switch is its value.
+        if (switched?.index === token.index - 1 && isSwitchValue(token.value)) {
+          settings.set(switched.name, { given: token.value, label: switched.label })
+        } else if (token.index !== unknownAt + 1) {
+          // What follows an unknown flag was meant as its value.
+          this.problems.push(`${show(token.value)}: unexpected argument, see quiesce serve --help`)
+        }
       }
       if (token.kind !== 'option') continue
-      const { rawName: label, value } = token
+      const { rawName: label, value, index } = token
       const flag = SERVE_FLAGS.find(({ name }) => `--${name}` === label)
-      if (!flag) {
-        this.#unknown(
-          label,
-          'flag',
-          label,
-          FLAG_NAMES.map((name) => `--${name}`),
-        )
-        unknownAt = token.index
-      } else if (flag.kind === 'switch') settings.set(flag.name, { given: value ?? true, label })
-      else if (value === undefined) this.#noValue(label)
+      const off = value === undefined ? SERVE_FLAGS.find(({ name, kind }) => kind === 'switch' && `--no-${name}` === label) : undefined
+      if (off) settings.set(off.name, { given: false, label })
+      else if (!flag) {
+        this.#unknown(label, 'flag', label, { known: FLAG_NAMES.map((name) => `--${name}`), prefix: '--' })
+        unknownAt = index
+      } else if (flag.kind === 'switch') {
+        settings.set(flag.name, { given: value ?? true, label })
+        if (value === undefined) switched = { name: flag.name, label, index }
+      } else if (value === undefined) this.#noValue(label)
       else settings.set(flag.name, { given: value, label })
     }
     return settings
@@ -140,9 +147,9 @@ class SettingsReader {
   fromEnv(env: SettingsSources['env']): Map<string, Setting> {
     const settings = new Map<string, Setting>()
     for (const [label, given] of Object.entries(env)) {
-      if (!label.startsWith('QUIESCE_') || given === undefined || isServiceLink(label, given)) continue
+      if (!label.startsWith(ENV_PREFIX) || given === undefined || isServiceLink(label, given)) continue
       const flag = FLAG_NAMES.find((name) => envName(name) === label)
-      if (flag === undefined) this.#unknown(label, 'environment variable', label, FLAG_NAMES.map(envName))
+      if (flag === undefined) this.#unknown(label, 'environment variable', label, { known: FLAG_NAMES.map(envName), prefix: ENV_PREFIX })
       else settings.set(flag, { given, label })
     }
     return settings
@@ -164,7 +171,7 @@ class SettingsReader {
     const names = FLAG_NAMES.filter((name) => name !== 'config')
     for (const [name, given] of Object.entries(config)) {
       if (names.includes(name)) settings.set(name, { given, label: `${name} in ${path}` })
-      else this.#unknown(`${name} in ${path}`, 'key', flagOf(name) ?? name, names)
+      else this.#unknown(`${name} in ${path}`, 'key', flagOf(name) ?? name, { known: names })
     }
     return settings
   }
@@ -212,6 +219,7 @@ class SettingsReader {
       if (!address) this.#refuse(setting, allowed)
       return address
     }
+    if (option === 'host') return withoutBrackets(given)
     if (kind === 'switch') {
       const on = this.switch(setting)
       return on === undefined ? undefined : on ? 'retry-after' : 'refuse'
@@ -229,8 +237,8 @@ class SettingsReader {
     this.problems.push(`${label}: got no value, allowed: ${flag?.allowed}`)
   }
 
-  #unknown(label: string, what: string, meant: string, known: readonly string[]): void {
-    this.problems.push(`${label}: unknown ${what}${didYouMean(meant, known) || ', see quiesce serve --help'}`)
+  #unknown(label: string, what: string, meant: string, { known, prefix }: { known: readonly string[]; prefix?: string }): void {
+    this.problems.push(`${label}: unknown ${what}${didYouMean(meant, known, prefix) || ', see quiesce serve --help'}`)
   }
 }
 
@@ -251,5 +259,7 @@ function addressOf(text: unknown): { host: string; port: number } | undefined {
   return host !== undefined && port <= 65_535 ? { host, port } : undefined
 }
 
-/** Parsers draw the place of an error below their message; a problem is one line. */
-const firstLine = (text: string): string => text.split('\n', 1)[0] as string
+/** An IPv6 address as it stands in a URL and in `HOST:PORT`. Node wants it bare. */
+const withoutBrackets = (host: unknown): unknown => (typeof host === 'string' ? host.replace(/^\[([\da-f:.]*:[^\]]*)\]$/i, '$1') : host)
+
+const isSwitchValue = (text: string): boolean => text === 'true' || text === 'false'

@@ -1,26 +1,40 @@
 #!/usr/bin/env node
-import { processFacts } from '../platform.ts'
-import { runCli } from './cli.ts'
+import { onStopSignal } from '../actors/os-signals.ts'
 
-// A reader that has seen enough (`quiesce report FILE | head`) is no failure.
+const isServe = process.argv[2] === 'serve'
+
+// First of all, and so all else is loaded later: a stop signal that comes while modules load must stop the server in order,
+// although there is none yet. Node's default is to die of it. The other commands have nothing to end in order.
+const stop = new AbortController()
+const latch = isServe
+  ? onStopSignal(process, (signal) => stop.abort(new Error(`${signal} before the server ran`)))
+  : { [Symbol.dispose]: () => {} }
+
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  // A reader that has seen enough (`quiesce report FILE | head`) is no failure.
+  if (error.code === 'EPIPE') return
+  process.stderr.write(`quiesce: standard output: ${error.message}\n`)
+  // What serves has an exit code of its own, which the output must not hide. What prints has failed in all it had to do.
+  if (!isServe) process.exitCode = 4
 })
+// There is nowhere left to say it, and nobody to end a server for.
+process.stderr.on('error', () => {})
 
-runCli({
-  args: process.argv.slice(2),
-  env: process.env,
-  facts: processFacts(),
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host),
-}).then(
-  (code) => {
-    if (code !== undefined) process.exitCode = code
-  },
-  (error: unknown) => {
-    process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
-    process.exitCode = 70
-  },
-)
+try {
+  const [{ runCli }, { processFacts }] = await Promise.all([import('./cli.ts'), import('../platform.ts')])
+  const code = await runCli({
+    args: process.argv.slice(2),
+    env: process.env,
+    facts: processFacts(),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    serve: async (settings, host) =>
+      (await import('./serve.ts')).serve(settings, host, { signal: stop.signal, release: () => latch[Symbol.dispose]() }),
+  })
+  // What has been set already is a failure, or the end of a life.
+  if (code !== undefined) process.exitCode ??= code
+} catch (error) {
+  process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
+  process.exitCode = 70
+}

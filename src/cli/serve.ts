@@ -4,17 +4,31 @@ import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/a
 import { Registry } from '../example/registry.ts'
 import { renderReport } from '../render-report.ts'
 import { type CliHost, renderOptions } from './cli.ts'
+import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 import { prettyFormat } from './pretty.ts'
 
+/** Holds the stop signals that come before the server can. */
+export interface EarlyStop {
+  /** Aborted by the first of them. */
+  readonly signal: AbortSignal
+  /** Lets go of them, once somebody else has them. */
+  readonly release: () => void
+}
+
 /** `quiesce serve`: the example application with a whole life around it. */
-export async function serve({ options, logLevel, pretty }: ServeSettings, host: CliHost): Promise<void> {
+export async function serve({ options, logLevel, pretty }: ServeSettings, host: CliHost, { signal, release }: EarlyStop): Promise<void> {
   const forPeople = pretty ?? host.stdout.isTTY === true
   const rendering = renderOptions(host)
   const logger = await createDefaultLogger({ level: logLevel, ...(forPeople && { format: prettyFormat(rendering) }) })
   const registry = new Registry()
-  const server = createServer(createExampleApp({ registry }), { ...EXAMPLE_OPTIONS, ...options, logger })
+  const server = createServer(createExampleApp({ registry }), { ...EXAMPLE_OPTIONS, ...options, logger, signal })
   addExampleHooks(server, { registry })
-  const report = await server.run()
+  const ended = server.run()
+  // In the same turn: no signal can come in between.
+  release()
+  const report = await ended
+  // The log has it too, among the fields of an entry, and nobody may read the log of what never served.
+  if (report.reason?.kind === 'start-failed') host.stderr.write(`quiesce: ${firstLine(report.reason.error.message)}\n`)
   if (forPeople) host.stdout.write(`\n${renderReport(report, rendering)}`)
 }

@@ -38,7 +38,7 @@ describe('hook', () => {
     await hook.clock.runToEnd()
     expect([hook.endedAt, hook.output]).toMatchObject([
       3_000,
-      { outcome: 'failed', error: { code: 'ERR_TIMEOUT', message: 'pre-shutdown hook "leave" did not end within 3000 ms' } },
+      { outcome: 'failed', error: { code: 'ERR_TIMEOUT', message: 'pre-shutdown hook "leave" did not end within 3s' } },
     ])
     expect(hook.effects.left).toEqual(['pre-shutdown:leave'])
   })

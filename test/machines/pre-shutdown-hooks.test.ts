@@ -130,7 +130,7 @@ describe('failures of pre-shutdown hooks', () => {
     await hooks.clock.runToEnd()
     expect(hooks.story()).toEqual(['a started@0', 'a failed@300', 'b started@300', 'b ok@300'])
     expect(hooks.output).toMatchObject({
-      error: { message: 'PreShutdownHook "a" failed: pre-shutdown hook "a" did not end within 300 ms' },
+      error: { message: 'PreShutdownHook "a" failed: pre-shutdown hook "a" did not end within 300ms' },
     })
     expect(hooks.effects.left).toEqual(['pre-shutdown:a'])
   })

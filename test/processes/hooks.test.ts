@@ -28,7 +28,7 @@ describe.each(KINDS)('a %s hook', (kind) => {
     expect(ms).toBeGreaterThan(690)
     expect(ms).toBeLessThan(PROMPT_MS)
     expect(program.lines).toContain('ended next')
-    const error = { code: 'ERR_TIMEOUT', message: `${kind} hook "stuck" did not end within 700 ms` }
+    const error = { code: 'ERR_TIMEOUT', message: `${kind} hook "stuck" did not end within 700ms` }
     expect(report.hooks).toMatchObject([
       { kind, name: 'stuck', outcome: 'failed', error },
       { kind, name: 'next', outcome: 'ok' },

@@ -10,7 +10,7 @@ const nothing = (): void => undefined
 test('what is flushed in the last moment takes no more than the deadline leaves', async () => {
   const clock = new VirtualClock()
   const flushes: { readonly at: number; readonly ms: number }[] = []
-  const neverFlushes = { debug: nothing, info: nothing, warn: nothing, error: nothing, flush: nothing }
+  const neverFlushes = { debug: nothing, info: nothing, warn: nothing, error: nothing, flush: (_callback: unknown) => undefined }
   const flushSync = (ms: number): number => flushes.push({ at: clock.now(), ms })
   const life = createServerOn(
     { clock, random: () => 0, process: new FakeProcess().asHostProcess() },
