@@ -15,7 +15,8 @@ const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`,
 function flowchart(mode) {
   const rows = /** @type {[string, PhaseRow][]} */ (Object.entries(effectiveWiring({ mode })))
   const firedBy = new Map(rows.map(([phase, { fires }]) => [fires, phase]))
-  const node = (/** @type {string} */ phase, /** @type {PhaseRow} */ { fires, work }) => `    ${phase}${work ? '["' : '(["'}${phase}<br/><b>${fires}</b>${work ? '"]' : '"])'}`
+  const node = (/** @type {string} */ phase, /** @type {PhaseRow} */ { fires, work }) =>
+    `    ${phase}${work ? '["' : '(["'}${phase}<br/><b>${fires}</b>${work ? '"]' : '"])'}`
   const lane = (/** @type {'start' | 'stop'} */ name, /** @type {string} */ title) => [
     `  subgraph ${name}lane["${title}"]`,
     ...rows.filter(([, row]) => row.lane === name).map(([phase, row]) => node(phase, row)),
