@@ -82,11 +82,12 @@ const LISTENER_HINT = 'a request listener or an Express app is given as { listen
 
 function fetchOf(handler: Handler): FetchHandler {
   if (isFetchFunction(handler)) return (request, env) => answered(handler(request, env))
-  if (typeof handler === 'object' && handler !== null && 'fetch' in handler && typeof handler.fetch === 'function') {
-    return (request, env) => answered(handler.fetch(request, env))
-  }
+  if (hasFetch(handler)) return (request, env) => answered(handler.fetch(request, env))
   throw optionError('handler', handler, `${HANDLER_ALLOWED}; ${LISTENER_HINT}`)
 }
+
+const hasFetch = (handler: unknown): handler is { readonly fetch: FetchHandler } =>
+  typeof handler === 'object' && handler !== null && 'fetch' in handler && typeof handler.fetch === 'function'
 
 /** Not a class, which cannot be called, and not an Express or Connect app, whose function is a request listener. */
 function isFetchFunction(handler: unknown): handler is FetchHandler {

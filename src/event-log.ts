@@ -19,6 +19,11 @@ export class EventLog {
     this.#context = context
   }
 
+  /** Nobody reads what happens: there is no logger, or not yet. */
+  get isSilent(): boolean {
+    return this.#logger === false
+  }
+
   /** A sink of events. */
   readonly write = (event: LifecycleEvent): void => {
     if (this.#write) this.#write(event)

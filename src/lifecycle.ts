@@ -266,7 +266,7 @@ export class Lifecycle implements AsyncDisposable {
       },
     })
     this.#actor = actor
-    this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+    this.#logOpened = this.#openLog()
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
   }
@@ -341,6 +341,11 @@ export class Lifecycle implements AsyncDisposable {
 
   get report(): Report {
     return this.#report.build(this.exitCode)
+  }
+
+  /** Whether what happens is logged nowhere. */
+  get isSilent(): boolean {
+    return this.#log.isSilent
   }
 
   async flushLogs(): Promise<void> {
@@ -434,6 +439,16 @@ export class Lifecycle implements AsyncDisposable {
   }
 
   readonly #observe = (event: LifecycleEvent): void => this.#events.next(event)
+
+  /** In a turn of its own: whoever begins a life listens for signals before anything is loaded. */
+  async #openLog(): Promise<void> {
+    await Promise.resolve()
+    try {
+      await this.#log.open()
+    } catch (error) {
+      this.record({ type: 'error', where: 'logger', error: errorRecord(error) })
+    }
+  }
 
   /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {

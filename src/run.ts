@@ -48,6 +48,7 @@ function ownCrashes(life: Lifecycle): Disposable {
     const error = errorRecord(thrown)
     // Also when the life is ending already, for another reason: nobody else will ever tell of it.
     life.record({ type: 'error', where: origin, error })
+    if (life.isSilent) life.host.process.stderr.write(`quiesce: ${origin}: ${error.stack ?? error.message}\n`)
     life.send({ type: 'process.crashed', origin, error })
   })
   for (const event of crashes.leftToOthers) {

@@ -41,7 +41,7 @@ export function userCode<I extends NonReducibleUnknown>(
       world.record({ type: 'late', what, answer, lateMs, ...(answer === 'rejected' && { error: errorRecord(thrown) }) })
     }
     // xstate starts the children of an actor before the actor's own first actions: a turn later, the hook's start has been told.
-    await undefined
+    await Promise.resolve()
     try {
       await world.inContext(() => run({ name, signal: controller.signal }))
       late('resolved')

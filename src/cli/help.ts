@@ -29,6 +29,7 @@ Flags:
 ${flags.join('\n')}
   --help, --version
 
+A flag without a value is on, and off as --no-FLAG or --FLAG=false.
 Each flag has an environment variable (--port: ${envName('port')}) and a key in the config file (port).
 A flag wins over the environment, the environment over the file, the file over the default.
 

@@ -107,6 +107,30 @@ describe('quiesce report', () => {
     expect(await run(['report', '-'], { stdin })).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: -: .+\n$/) })
   })
 
+  const without = (name: string) => JSON.stringify({ ...JSON.parse(report), [name]: undefined })
+  test.each([
+    report.slice(0, 200),
+    '',
+    ...['exitCode', 'reason', 'forced', 'startedAt', 'stopRequestedAt', 'endedAt', 'platform', 'signals', 'phases', 'requests'].map(
+      without,
+    ),
+    JSON.stringify({ ...JSON.parse(report), signals: [{}] }),
+    JSON.stringify({ ...JSON.parse(report), phases: [{}] }),
+    JSON.stringify({ ...JSON.parse(report), platform: {} }),
+    JSON.stringify({ ...JSON.parse(report), reason: { kind: 'crash' } }),
+  ])('calls incomplete what is, in one line (%#)', async (stdin) => {
+    expect(await run(['report', '-'], { stdin })).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^quiesce: -: not a complete report.*\n$/),
+    })
+  })
+
+  test('says in one line that a file is garbage', async () => {
+    const garbage = '\0\u0001garbage\n\nmore\u001b[2J'
+    expect(await run(['report', '-'], { stdin: garbage })).toMatchObject({ code: 2, err: expect.stringMatching(/^[^\p{Cc}]+\n$/u) })
+  })
+
   test.each([[[]], [['a', 'b']], [['--all']], [['/no/such/file']]])('refuses the arguments %j', async (args) => {
     expect(await run(['report', ...args])).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: .+\n$/) })
   })

@@ -99,6 +99,8 @@ describe('settings of quiesce serve', () => {
     for (const said of [
       { args: ['--pretty'] },
       { args: ['--pretty=true'] },
+      { args: ['--pretty', 'true'] },
+      { args: ['--no-pretty', '--pretty'] },
       { env: { QUIESCE_PRETTY: 'true' } },
       { args: ['--config=c.json'], config: { pretty: true } },
     ]) {
@@ -107,10 +109,18 @@ describe('settings of quiesce serve', () => {
     for (const said of [
       { args: ['--pretty=false'], env: { QUIESCE_PRETTY: 'true' } },
       { args: ['--config=c.json'], config: { pretty: false } },
+      { args: ['--no-pretty'], env: { QUIESCE_PRETTY: 'true' } },
+      { args: ['--pretty', 'false'] },
+      { args: ['--pretty', '--no-pretty'] },
     ]) {
       expect((await settingsOf(said)).pretty, JSON.stringify(said)).toBe(false)
     }
     expect((await settingsOf({ env: { QUIESCE_SHUTDOWN_SEND_RETRY_AFTER: 'false' } })).options.whileDraining).toBe('refuse')
+  })
+
+  test('take an IPv6 address with and without brackets', async () => {
+    for (const address of ['::1', '[::1]']) expect((await settingsOf({ args: ['--bind-address', address] })).options.host).toBe('::1')
+    expect((await settingsOf({ args: ['--bind-address=[x]'] })).options.host).toBe('[x]')
   })
 
   test('keep the last of a flag given twice', async () => {
@@ -200,6 +210,21 @@ describe('what cannot be used', () => {
     ])
   })
 
+  test('suggests nothing for what only begins like a setting', async () => {
+    expect(await problemsOf({ env: { QUIESCE_FOO: '1', QUIESCE_BAR: '1' } })).toEqual([
+      'QUIESCE_FOO: unknown environment variable, see quiesce serve --help',
+      'QUIESCE_BAR: unknown environment variable, see quiesce serve --help',
+    ])
+  })
+
+  test('includes switches in words that are none, and values of flags that take none', async () => {
+    expect(await problemsOf({ args: ['--pretty', 'maybe', '--no-port', '--no-pretty=true'] })).toEqual([
+      '"maybe": unexpected argument, see quiesce serve --help',
+      expect.stringMatching(/^--no-port: unknown flag/),
+      expect.stringMatching(/^--no-pretty: unknown flag/),
+    ])
+  })
+
   test('includes a config file that is not there, or holds no settings', async () => {
     expect(await problemsOf({ args: ['--config=d.json'] })).toEqual(['--config: got "d.json", allowed: a JSON or YAML file (ENOENT)'])
     expect(await problemsOf({ env: { QUIESCE_CONFIG: 'c.json' }, config: [] })).toEqual([
@@ -209,7 +234,7 @@ describe('what cannot be used', () => {
 
   test('includes settings that do not fit each other, wherever they stand', async () => {
     expect(await problemsOf({ args: ['--config=c.json', '--deadline=12s'], config: { 'shutdown-delay-duration': '10s' } })).toEqual([
-      'shutdown-delay-duration in c.json: got "10s", allowed: at most 6.375s with --deadline 12s, so that the later phases keep their time; --deadline would have to be 18s',
+      'shutdown-delay-duration in c.json: got "10s", allowed: at most 6.375s with --deadline 12s, so that the later phases keep their time; --deadline would have to be at least 15.7s',
     ])
   })
 })

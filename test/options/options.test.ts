@@ -34,8 +34,8 @@ describe('defaults', () => {
     expect(resolve()).toMatchObject({
       shutdownDelayMs: 0,
       deadlineMs: 8_000,
-      watchGraceMs: 8_000 / 3,
-      hookTimeoutMs: 8_000 / 3,
+      watchGraceMs: 2_666,
+      hookTimeoutMs: 2_666,
       requestTimeoutMs: 60_000,
       connectionTimeoutMs: 60_000,
       livezGraceMs: 0,
@@ -118,10 +118,23 @@ describe('deadline and delay', () => {
 
   test('a given delay that leaves no time before a given deadline is refused', () => {
     expect(refusal({ shutdownDelay: '10s', deadline: '12s' })).toEqual([
-      'shutdownDelay: got "10s", allowed: at most 6.375s with deadline 12s, so that the later phases keep their time; deadline would have to be 18s',
+      'shutdownDelay: got "10s", allowed: at most 6.375s with deadline 12s, so that the later phases keep their time; deadline would have to be at least 15.7s',
     ])
     expect(resolve({ shutdownDelay: 6_375, deadline: '12s' }).profiles.default.delayMs).toBe(6_375)
-    expect(resolve({ shutdownDelay: '10s', deadline: '18s' }).profiles.default.delayMs).toBe(10_000)
+    expect(resolve({ shutdownDelay: '10s', deadline: '15.7s' }).profiles.default.delayMs).toBe(10_000)
+  })
+
+  test.each<[LifecycleOptions & { deadline: string }, number]>([
+    [{ shutdownDelay: '3s', deadline: '7s' }, 8_700],
+    [{ shutdownDelay: '1s', deadline: '3s' }, 4_000],
+    [{ shutdownDelay: '3s', watchGrace: '10s', deadline: '8650ms' }, 16_800],
+    [{ watchGrace: '10s', deadline: '8s' }, 13_800],
+    [{ reserves: { audit: '5s' }, deadline: '8s' }, 15_500],
+    [{ reserves: { audit: '5s' }, shutdownDelay: '4s', deadline: '8s' }, 15_700],
+  ])('the deadline that a refusal of %j names fits, and a shorter one does not', (options, smallestMs) => {
+    const [, named] = /deadline would have to be at least (\S+)$/.exec(refusal(options)[0] as string) ?? []
+    expect(resolve({ ...options, deadline: named as string }).deadlineMs).toBe(smallestMs)
+    expect(() => resolve({ ...options, deadline: smallestMs - 100 })).toThrow('would have to be')
   })
 
   test('so are a watch grace and reserves', () => {
@@ -134,7 +147,7 @@ describe('profiles', () => {
   test('somebody at a terminal waits for 2 s at most, a crash for 5 s', () => {
     const { profiles } = resolve({}, kubernetes)
     expect(profiles.default).toMatchObject({ delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000 })
-    expect(profiles.interactive).toMatchObject({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 2_000 / 3 })
+    expect(profiles.interactive).toMatchObject({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 666 })
     expect(profiles.crash).toMatchObject({ delayMs: 0, deadlineMs: 5_000 })
     expect(profiles.startFailed).toMatchObject({ delayMs: 0, deadlineMs: 25_000 })
   })
@@ -200,16 +213,38 @@ describe('refusals', () => {
     keepAliveTimeout: ['x'],
     reserves: [5, { flush: 0 }, { flsh: 1 }],
     longRunning: [/watch/],
-    health: ['yes', { paths: { livez: 'alive' } }, { paths: { alive: '/x' } }],
+    health: [
+      'yes',
+      { paths: { livez: 'alive' } },
+      { paths: { alive: '/x' } },
+      { paths: { livez: '/x?y' } },
+      { paths: { livez: '/x#y' } },
+      { paths: { livez: '/x', readyz: '/x' } },
+      { paths: { livez: '/readyz' } },
+    ],
     admin: [{}, { port: '1' }, { path: '/x' }, 9_090],
     audit: [{}, { run() {} }],
     logger: [true, { info() {} }],
     reportFile: ['', 1],
     exit: ['now'],
-    signal: [{ aborted: false }],
+    signal: [{ aborted: false }, { aborted: 1, addEventListener() {}, removeEventListener() {} }],
     disabledPostStartHooks: ['x', [1]],
     serverOptions: ['x'],
   }
+  test('options that are no object', () => {
+    for (const options of [[], null, 'x', () => {}])
+      expect(refusal(options)).toEqual([expect.stringMatching(/^options: got .+, allowed: an object$/)])
+  })
+
+  test('health paths together with the others; swapped ones are fine', () => {
+    expect(refusal({ health: { paths: { livez: '/readyz' } }, port: -1 })).toHaveLength(2)
+    expect(resolve({ health: { paths: { livez: '/readyz', readyz: '/livez', healthz: undefined as never } } }).health).toEqual({
+      healthz: '/healthz',
+      livez: '/readyz',
+      readyz: '/livez',
+    })
+  })
+
   test.each(Object.entries(wrong))('%s', (name, values) => {
     for (const value of values)
       expect(refusal({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: got .+, allowed: .+`))])

@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -28,9 +30,12 @@ interface LogLine {
 const environment = { PATH: process.env['PATH'] }
 
 function start(...args: string[]) {
-  const child = spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  return watched(spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] }))
+}
+
+function watched<Child extends ChildProcess>(child: Child) {
   onTestFinished(() => void child.kill('SIGKILL'))
-  return { child, stderr: text(child.stderr), exited: once(child, 'exit').then(([code]) => code as number | null) }
+  return { child, stderr: text(child.stderr as Readable), exited: once(child, 'exit').then(([code]) => code as number | null) }
 }
 
 async function serve(...args: string[]) {
@@ -136,10 +141,13 @@ describe('quiesce serve', () => {
     await once(other, 'listening')
     onTestFinished(() => void other.close())
     const { port } = other.address() as { port: number }
-    const { child, exited } = start('serve', `--port=${port}`)
+    const { child, stderr, exited } = start('serve', `--port=${port}`)
     const output = text(child.stdout)
     expect(await exited).toBe(3)
     expect(await output).toContain('EADDRINUSE')
+    expect(await stderr).toMatch(
+      new RegExp(`^quiesce: failed to create listener: failed to listen on 127\\.0\\.0\\.1:${port}: .*address already in use.*\n$`),
+    )
   })
 
   test('ends with 2 and serves nothing when it is told something it cannot use', async () => {
@@ -150,5 +158,92 @@ describe('quiesce serve', () => {
         'quiesce: --deadline: got "soon", allowed: a duration like 500ms, 5s, 1m30s; 100ms to 24 days\n',
     )
     expect(await exited).toBe(2)
+  })
+})
+
+/** Whether the process has a handler of its own for SIGHUP. Node itself has none, so that this is our own first line. */
+function isLatched(pid: number): boolean {
+  const [, caught] = /^SigCgt:\s*([\da-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (BigInt(`0x${caught ?? 0}`) & 1n) === 1n
+}
+
+describe.runIf(process.platform === 'linux')('a stop signal while the command line is loading', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is a stop, in order', async (signal) => {
+    const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const config = join(folder, 'config.json')
+    const reportFile = join(folder, 'report.json')
+    execFileSync('mkfifo', [config])
+    const { child, stderr, exited } = start('serve', '--port=0', `--config=${config}`, `--report-file=${reportFile}`)
+    child.stdout.resume()
+    // Opens when the other side does: it reads its settings now, and nothing of the server is loaded.
+    const settings = await open(config, 'w')
+    child.kill(signal)
+    await settings.writeFile('{}')
+    await settings.close()
+    expect(await exited).toBe(0)
+    expect(await stderr).toBe('')
+    expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({
+      exitCode: 0,
+      reason: { kind: 'abort-signal', reason: `${signal} before the server ran` },
+      listeners: [],
+    })
+  })
+
+  test('is one from our first line on, however early it comes', async () => {
+    for (const delayMs of [0, 20, 60, 120, 200, 300]) {
+      const { child, exited } = start('serve', '--port=0')
+      child.stdout.resume()
+      await expect.poll(() => isLatched(child.pid as number), { interval: 1, timeout: 20_000 }).toBe(true)
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
+      child.kill('SIGTERM')
+      expect(await exited, `${delayMs} ms after the first line`).toBe(0)
+    }
+  })
+
+  test('ends the other commands as usual', async () => {
+    const child = spawn(process.execPath, [cli, 'report', '-'], { env: environment, stdio: ['pipe', 'inherit', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+  })
+})
+
+describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
+  function startOnFull(...args: string[]) {
+    const full = openSync('/dev/full', 'w')
+    try {
+      return watched(spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', full, 'pipe'] }))
+    } finally {
+      closeSync(full)
+    }
+  }
+
+  test('is said in one line, and costs a command that only prints its exit code', async () => {
+    const { stderr, exited } = startOnFull('--help')
+    expect(await stderr).toMatch(/^quiesce: standard output: ENOSPC.*\n$/)
+    expect(await exited).toBe(4)
+  })
+
+  test('is said in one line, and leaves a server its exit code', async () => {
+    const { child, stderr, exited } = startOnFull('serve', '--port=0', '--pretty')
+    await expect.poll(() => isLatched(child.pid as number), { interval: 1, timeout: 20_000 }).toBe(true)
+    child.kill('SIGTERM')
+    expect(await exited).toBe(0)
+    expect(await stderr).toMatch(/^quiesce: standard output: ENOSPC.*\n$/)
+  })
+
+  test('is no failure when the reader has gone', async () => {
+    const { child, stderr, exited } = start('serve', '--help')
+    child.stdout.destroy()
+    expect(await exited).toBe(0)
+    expect(await stderr).toBe('')
+  })
+
+  test('changes no exit code when it is standard error', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [cli, 'serve', '--port=99999'], { env: environment, stdio: ['ignore', 'ignore', full] })
+    closeSync(full)
+    expect(await once(child, 'exit')).toEqual([2, null])
   })
 })

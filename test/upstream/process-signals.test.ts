@@ -26,7 +26,8 @@ describe('a stop signal', () => {
       expect(await answer).toEqual([200, 'whole'])
       expect(await program.ended).toEqual(GRACEFUL)
       expect(program.lines).toContain('destroyed')
-      expect(program.lines.slice(-3)).toEqual(['Ended', 'listeners left 0,0,0,0,0,0', 'exit event'])
+      // A signal that still comes finds the end there already: it must not kill, and the exit code with it.
+      expect(program.lines.slice(-3)).toEqual(['Ended', 'listeners left 1,1,1,0,0,0', 'exit event'])
       expect(await program.report()).toMatchObject({
         reason: { kind: 'os-signal', signal },
         exitCode: 0,
@@ -35,6 +36,14 @@ describe('a stop signal', () => {
       expect(program.stderr).toBe('')
     })
   }
+
+  test('finds nothing of ours on the process once a life that leaves the end to others is over', async () => {
+    const program = Program.start('run.mjs', { args: [JSON.stringify({ exit: 'natural' })] })
+    await program.said('serving')
+    program.kill('SIGTERM')
+    expect(await program.ended).toEqual(GRACEFUL)
+    expect(program.lines).toContain('listeners left 0,0,0,0,0,0')
+  })
 
   row('PG-02', 'that comes a second time ends the process at once with 1, after its logs and its report are written (V10)', async () => {
     const { program, answer } = await withRequest('hook-that-hangs.mjs')

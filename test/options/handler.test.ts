@@ -1,0 +1,69 @@
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
+import express from 'express'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createServer, type Handler } from '../../src/create-server.ts'
+
+const silent = { port: 0, host: '127.0.0.1', logger: false } as const
+const create = (handler: unknown) => createServer(handler as Handler, silent)
+
+/** The first answer of a server with this handler, and what it recorded of it. */
+async function answerOf(handler: unknown) {
+  const server = create(handler)
+  onTestFinished(() => void server.stop())
+  await server.start()
+  const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
+    get(server.addresses[0]?.url as string, { agent: false }, resolve).on('error', reject),
+  )
+  const body = await text(response)
+  const { errors } = await server.stop()
+  return { status: response.statusCode, body, errors: errors.map(({ where, error }) => ({ where, ...error })) }
+}
+
+describe('a handler of the wrong kind', () => {
+  test.each<[string, unknown]>([
+    ['an Express app', express()],
+    ['a function that listens', Object.assign(() => {}, { listen() {} })],
+    ['a class', class App {}],
+    ['nothing', undefined],
+    ['an object', {}],
+  ])('is refused at once: %s', (_, handler) => {
+    expect(() => create(handler)).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringMatching(/^handler: got .*\{ listener: app \}$/) }),
+    )
+  })
+
+  test.each<[string, unknown]>([
+    ['answers nothing', () => undefined],
+    ['answers nothing later', () => Promise.resolve()],
+    ['answers text', () => 'hello'],
+    ['is a request listener', (_: unknown, response: { end(text: string): void }) => response.end('hello')],
+    ['is a late request listener', async (_: unknown, response: { writeHead(status: number): void }) => response.writeHead(200)],
+  ])('is told of at the request that shows it: it %s', async (_, handler) => {
+    const { status, errors } = await answerOf(handler)
+    expect(status).toBe(500)
+    expect(errors).toEqual([
+      expect.objectContaining({
+        where: 'fetch handler',
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringContaining('{ listener: app }'),
+      }),
+    ])
+  })
+
+  test('is no error of a handler’s own', async () => {
+    const { errors } = await answerOf(() => {
+      throw new TypeError('x is not a function')
+    })
+    expect(errors).toEqual([expect.objectContaining({ message: 'x is not a function' })])
+  })
+})
+
+test.each<[string, unknown]>([
+  ['a fetch function', () => new Response('hello')],
+  ['a late one', async () => new Response('hello')],
+  ['an object with fetch', { fetch: () => new Response('hello') }],
+  ['a listener', { listener: express().get('/', (_, response) => void response.send('hello')) }],
+])('%s is served', async (_, handler) => {
+  expect(await answerOf(handler)).toEqual({ status: 200, body: 'hello', errors: [] })
+})
