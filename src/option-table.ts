@@ -187,7 +187,7 @@ export const OPTION_TABLE = {
   },
   hookTimeout: {
     ...duration(1),
-    default: '5s, at most a third of the deadline',
+    default: "5s, at most a third of the deadline and four fifths of the hooks' time in the budget",
     meaning: 'Longest time of one hook that states none itself',
   },
   healthCheckTimeout: {

@@ -201,6 +201,8 @@ const HOOK_TIMEOUT_DEFAULT_MS = 5_000
 /** Everything has drained by then, so only connections that nobody uses are left. @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext */
 const CONNECTION_TIMEOUT_RETRY_AFTER_MS = 2_000
 const CRASH_DEADLINE_MAX_MS = 5_000
+/** What a single hook may use of the hooks' time in the budget. */
+const HOOKS_SHARE_MAX = 0.8
 /** No single hook and no grace may use up the deadline alone. */
 const DEADLINE_SHARE_MAX = 1 / 3
 /** Deadlines that we propose are multiples of this. */
@@ -305,7 +307,9 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
 
   const shareMs = shareOf(deadlineMs)
   const watchGraceMs = choose('watchGrace', Math.min(WATCH_GRACE_DEFAULT_MS, shareMs))
-  choose('hookTimeout', Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareMs))
+  // A hook that hangs has to fail by its own timeout before the budget cuts it, and with it all hooks after it.
+  const hooksMs = stopProfile({ delayMs, deadlineMs, watchGraceMs, reserves }).cutsMs.hooks
+  choose('hookTimeout', Math.floor(Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareMs, hooksMs * HOOKS_SHARE_MAX)))
   const requestTimeoutMs = choose('requestTimeout', REQUEST_TIMEOUT_DEFAULT_MS)
   if (given.whileDraining === 'retry-after') choose('connectionTimeout', CONNECTION_TIMEOUT_RETRY_AFTER_MS, 'default with retry-after')
   else choose('connectionTimeout', requestTimeoutMs, 'the request timeout')

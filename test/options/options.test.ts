@@ -35,7 +35,7 @@ describe('defaults', () => {
       shutdownDelayMs: 0,
       deadlineMs: 8_000,
       watchGraceMs: 2_666,
-      hookTimeoutMs: 2_666,
+      hookTimeoutMs: 1_700,
       requestTimeoutMs: 60_000,
       connectionTimeoutMs: 60_000,
       livezGraceMs: 0,
