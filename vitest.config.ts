@@ -6,6 +6,8 @@ const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
 const patience = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, teardownTimeout: 10_000 })
 const setupFiles = ['test/support/seed.ts']
+/** Programs under test run `dist/`. */
+const globalSetup = ['test/support/build.ts']
 
 /** Each test starts node processes and measures when they end: one file at a time, and alone on the machine. */
 const processes = ['test/processes/**/*.test.ts', 'test/loss/**/*.test.ts']
@@ -22,6 +24,7 @@ export default defineConfig({
           setupFiles,
           maxWorkers: Math.max(2, availableParallelism()),
           sequence: { groupOrder: 0 },
+          globalSetup,
           ...patience(30_000),
         },
       },
@@ -33,7 +36,7 @@ export default defineConfig({
           setupFiles,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
-          globalSetup: ['test/support/build.ts'],
+          globalSetup,
           ...patience(60_000),
         },
       },

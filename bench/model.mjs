@@ -1,6 +1,6 @@
 // How fast the model checker explores: states and edges per second, and memory per state. `npm run bench:model` builds first.
 import { assign, setup } from 'xstate'
-import { RESERVES_DEFAULT_MS, stopProfile } from '../dist/budget.js'
+import { RESERVES_DEFAULT_MS, stopProfile } from '../dist/options/budget.js'
 import { explore } from '../dist/testing/model/explore.js'
 import { exploreLifecycle } from '../dist/testing/model/lifecycle-model.js'
 

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { effectiveWiring } from '../dist/machines/lifecycle.js'
-import { OPTION_NAMES, OPTION_TABLE, SERVER_ONLY_OPTIONS } from '../dist/option-table.js'
+import { OPTION_NAMES, OPTION_TABLE, SERVER_ONLY_OPTIONS } from '../dist/options/option-table.js'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -47,7 +47,7 @@ const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll
 /** @param {readonly string[]} names */
 const optionRows = (names) =>
   names.map((name) => {
-    const row = /** @type {Record<string, import('../dist/option-table.js').OptionRow>} */ (OPTION_TABLE)[name]
+    const row = /** @type {Record<string, import('../dist/options/option-table.js').OptionRow>} */ (OPTION_TABLE)[name]
     const flag = row?.flag ? `\`--${row.flag}\`${row.cliDefault ? ` (${row.cliDefault})` : ''}` : ''
     return `| \`${name}\` | ${cell(row?.meaning)} | ${cell(row?.allowed)} | ${cell(row?.default)} | ${cell(flag)} | ${cell(row?.upstream)} |`
   })
@@ -55,7 +55,7 @@ const head = '| option | meaning | allowed | default | flag of `quiesce serve` (
 const both = OPTION_NAMES.filter((name) => !(/** @type {readonly string[]} */ (SERVER_ONLY_OPTIONS).includes(name)))
 const options = `# Options
 
-Generated from \`src/option-table.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
+Generated from \`src/options/option-table.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
 
 ## createServer and attachLifecycle

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
-import { openAdminListener } from './admin-listener.ts'
 import { optionError } from './errors.ts'
-import { type Life, Lifecycle } from './lifecycle.ts'
-import { type LifecycleOptions, resolveLifecycleOptions } from './options.ts'
-import { processFacts } from './platform.ts'
+import { openAdminListener } from './lifecycle/admin-listener.ts'
+import { type Life, Lifecycle } from './lifecycle/lifecycle.ts'
+import { type LifecycleOptions, resolveLifecycleOptions } from './options/options.ts'
+import { processFacts } from './options/platform.ts'
 
 /** A lifecycle around a server of your own. */
 export interface AttachedLife extends Life, Disposable {

@@ -3,12 +3,12 @@ import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { createDefaultLogger } from './actors/log.ts'
 import type { Traffic } from './actors/traffic.ts'
-import { openAdminListener } from './admin-listener.ts'
 import { optionError, QuiesceError, show } from './errors.ts'
 import { errorRecord, type LifecycleFact } from './events.ts'
-import { type Life, Lifecycle } from './lifecycle.ts'
-import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options.ts'
-import { processFacts } from './platform.ts'
+import { openAdminListener } from './lifecycle/admin-listener.ts'
+import { type Life, Lifecycle } from './lifecycle/lifecycle.ts'
+import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
+import { processFacts } from './options/platform.ts'
 
 /** A fetch function, as Hono's `app.fetch` is one. `env.incoming` and `env.outgoing` are node's request and response. */
 export type FetchHandler = (

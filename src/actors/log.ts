@@ -1,7 +1,7 @@
-import { RESERVES_DEFAULT_MS } from '../budget.ts'
-import { formatDuration } from '../duration.ts'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
+import { RESERVES_DEFAULT_MS } from '../options/budget.ts'
+import { formatDuration } from '../options/duration.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
 
 /** What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { didYouMean } from '../did-you-mean.ts'
 import { toError } from '../errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { PlatformFacts } from '../platform.ts'
+import { didYouMean } from '../options/did-you-mean.ts'
+import type { PlatformFacts } from '../options/platform.ts'
 import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 
@@ -48,7 +48,10 @@ async function reportCommand(host: CliHost, args: readonly string[]): Promise<Ex
   if (path === undefined || rest.length > 0 || (path.startsWith('-') && path !== '-')) {
     return refused(host, [`report: got ${path === undefined ? 'no file' : args.join(' ')}, allowed: one file, or - for standard input`])
   }
-  const [{ renderReport }, { claimsToBeReport, isReport }] = await Promise.all([import('../render-report.ts'), import('./is-report.ts')])
+  const [{ renderReport }, { claimsToBeReport, isReport }] = await Promise.all([
+    import('../report/render-report.ts'),
+    import('./is-report.ts'),
+  ])
   let content: string
   let report: unknown
   try {

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../did-you-mean.ts'
 import { QuiesceError, show } from '../errors.ts'
-import { OPTION_NAMES, type OptionName, type OptionRow, optionRow } from '../option-table.ts'
-import { type OptionProblem, resolveServerOptions, type ServerOptions } from '../options.ts'
-import type { PlatformFacts } from '../platform.ts'
+import { didYouMean } from '../options/did-you-mean.ts'
+import { OPTION_NAMES, type OptionName, type OptionRow, optionRow } from '../options/option-table.ts'
+import { type OptionProblem, resolveServerOptions, type ServerOptions } from '../options/options.ts'
+import type { PlatformFacts } from '../options/platform.ts'
 import { firstLine } from './first-line.ts'
 
 /**

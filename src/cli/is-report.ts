@@ -1,5 +1,5 @@
 import { EXIT_CODES } from '../machines/exit-codes.ts'
-import { REPORT_SCHEMA, type Report } from '../report.ts'
+import { REPORT_SCHEMA, type Report } from '../report/report.ts'
 
 type Check = (given: unknown) => boolean
 

@@ -21,7 +21,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 try {
-  const [{ runCli }, { processFacts }] = await Promise.all([import('./cli.ts'), import('../platform.ts')])
+  const [{ runCli }, { processFacts }] = await Promise.all([import('./cli.ts'), import('../options/platform.ts')])
   const code = await runCli({
     args: process.argv.slice(2),
     env: process.env,

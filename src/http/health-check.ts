@@ -1,6 +1,6 @@
 import type { Clock } from '../actors/clock.ts'
-import { type Duration, formatDuration, parseDuration } from '../duration.ts'
 import { optionError, QuiesceError, show } from '../errors.ts'
+import { type Duration, formatDuration, parseDuration } from '../options/duration.ts'
 import type { RequestLike } from './request-info.ts'
 
 export interface CheckContext {

@@ -1,6 +1,6 @@
 import type { Clock } from '../actors/clock.ts'
 import { optionError, show, toError } from '../errors.ts'
-import { Registry } from '../registry.ts'
+import { Registry } from '../lifecycle/registry.ts'
 import { ping } from './health-built-ins.ts'
 import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
 import type { MetricSample } from './metrics.ts'

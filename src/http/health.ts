@@ -1,6 +1,6 @@
 import type { Clock } from '../actors/clock.ts'
-import { type Duration, parseDuration } from '../duration.ts'
 import { QuiesceError } from '../errors.ts'
+import { type Duration, parseDuration } from '../options/duration.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
 import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'

@@ -1,6 +1,6 @@
 import { fromPromise, setup } from 'xstate'
-import { formatDuration } from '../duration.ts'
 import type { HookKind } from '../events.ts'
+import { formatDuration } from '../options/duration.ts'
 import { FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**

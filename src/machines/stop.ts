@@ -1,6 +1,6 @@
 import { raise } from 'xstate'
-import type { StopProfiles } from '../budget.ts'
 import type { ErrorRecord, StopReason } from '../events.ts'
+import type { StopProfiles } from '../options/budget.ts'
 import { type StateConfig, say } from './region.ts'
 import type { LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
 

@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate'
-import type { StopProfile, StopProfiles } from '../budget.ts'
 import type { ErrorRecord, StopReason } from '../events.ts'
+import type { StopProfile, StopProfiles } from '../options/budget.ts'
 import { closeConnectionsMachine } from './close-connections.ts'
 import { destroyMachine } from './destroy.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../actors/clock.ts'
-import { DURATION_MS_MAX } from '../duration.ts'
 import { QuiesceError } from '../errors.ts'
+import { DURATION_MS_MAX } from '../options/duration.ts'
 
 export interface VirtualClockOptions {
   /** What `now()` says at first, in milliseconds. Default 0. */

@@ -3,9 +3,9 @@
 // logger that cannot be opened costs more than the log.
 import { expect, test } from 'vitest'
 import type { Logger } from '../../src/actors/log.ts'
-import { deferred } from '../../src/deferred.ts'
-import { EventLog } from '../../src/event-log.ts'
 import type { LifecycleEvent } from '../../src/events.ts'
+import { deferred } from '../../src/lifecycle/deferred.ts'
+import { EventLog } from '../../src/report/event-log.ts'
 import { newLife } from '../support/life.ts'
 
 const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })

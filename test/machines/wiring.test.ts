@@ -2,7 +2,7 @@
 // that could not run is composed; or a region has no way to its end.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
-import { provideEffects } from '../../src/effects.ts'
+import { provideEffects } from '../../src/lifecycle/effects.ts'
 import { effectiveWiring } from '../../src/machines/lifecycle.ts'
 import { CUT_SIGNALS, cutsFrom, OWN_SIGNALS, UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
 import { defineWiring, type Mode, type PhaseRow, WIRING, type Wiring } from '../../src/machines/wiring.ts'

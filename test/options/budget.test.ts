@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { deadlineThatFits, delayFits, longestDelayMs, RESERVES_DEFAULT_MS, stopProfile } from '../../src/budget.ts'
+import { deadlineThatFits, delayFits, longestDelayMs, RESERVES_DEFAULT_MS, stopProfile } from '../../src/options/budget.ts'
 
 const ms = fc.integer({ min: 0, max: 3_600_000 })
 const plan = fc.record({

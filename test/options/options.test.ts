@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '../../src/errors.ts'
-import { OPTION_NAMES, OPTION_TABLE, optionRow } from '../../src/option-table.ts'
+import { OPTION_NAMES, OPTION_TABLE, optionRow } from '../../src/options/option-table.ts'
 import {
   type LifecycleOptions,
   type OptionProblem,
   resolveLifecycleOptions,
   resolveServerOptions,
   type ServerOptions,
-} from '../../src/options.ts'
-import type { PlatformFacts } from '../../src/platform.ts'
+} from '../../src/options/options.ts'
+import type { PlatformFacts } from '../../src/options/platform.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }

@@ -1,6 +1,6 @@
 import type { LifecycleEvent } from '../../src/events.ts'
-import { resolveLifecycleOptions } from '../../src/options.ts'
-import { type Report, ReportBuilder } from '../../src/report.ts'
+import { resolveLifecycleOptions } from '../../src/options/options.ts'
+import { type Report, ReportBuilder } from '../../src/report/report.ts'
 
 export const options = resolveLifecycleOptions(
   { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s' },

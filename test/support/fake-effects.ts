@@ -1,13 +1,13 @@
 import { type AnyStateMachine, createActor, fromPromise, type InspectionEvent, type NonReducibleUnknown, StateMachine } from 'xstate'
 import type { Clock } from '../../src/actors/clock.ts'
-import { RESERVES_DEFAULT_MS, type StopProfile, type StopProfiles, stopProfile } from '../../src/budget.ts'
 import { errorRecord, type LifecycleEvent, type LifecycleFact } from '../../src/events.ts'
 import type { HookPlan } from '../../src/machines/hook.ts'
 import { type Composition, composeLifecycle, type LifecycleMachine } from '../../src/machines/lifecycle.ts'
 import type { MachineFact } from '../../src/machines/phase.ts'
 import { type HookOrder, type PlannedHook, predecessors } from '../../src/machines/pre-shutdown-hooks.ts'
 import type { LifecycleInEvent, LifecycleInput } from '../../src/machines/vocabulary.ts'
-import { Recorder } from '../../src/recorder.ts'
+import { RESERVES_DEFAULT_MS, type StopProfile, type StopProfiles, stopProfile } from '../../src/options/budget.ts'
+import { Recorder } from '../../src/report/recorder.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import type { Report } from '../../src/report.ts'
+import type { Report } from '../../src/report/report.ts'
 
 export interface Setting {
   readonly args?: readonly string[]

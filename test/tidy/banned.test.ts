@@ -70,7 +70,7 @@ const BANS: readonly Ban[] = [
     what: 'process.exit or process.abort',
     instead: 'an Ended signal with its exit code: run() decides how the process ends',
     within: 'src/',
-    except: ['src/run.ts', 'src/process-end.ts', 'src/cli/'],
+    except: ['src/process/run.ts', 'src/process/process-end.ts', 'src/cli/'],
     is: (node) => isMember(node, 'process', 'exit') || isMember(node, 'process', 'reallyExit') || isMember(node, 'process', 'abort'),
   },
   {

@@ -16,7 +16,7 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/actors/clock.ts'
 import { loopbackHeaders } from '../../src/index.ts'
-import type { ServerOptions } from '../../src/options.ts'
+import type { ServerOptions } from '../../src/options/options.ts'
 import { connectTo } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'
 import { POLL, REFUSED } from '../support/upstream-client.ts'

@@ -1,10 +1,10 @@
-import type { UserCode, UserCodeContext } from './actors/user-code.ts'
-import { type Duration, parseDuration } from './duration.ts'
-import { optionError, QuiesceError, show } from './errors.ts'
-import type { HookKind } from './events.ts'
-import type { HookPlan } from './machines/hook.ts'
-import { findCycle, type PlannedHook, predecessors } from './machines/pre-shutdown-hooks.ts'
-import type { UserPhase } from './machines/user-phases.ts'
+import type { UserCode, UserCodeContext } from '../actors/user-code.ts'
+import { optionError, QuiesceError, show } from '../errors.ts'
+import type { HookKind } from '../events.ts'
+import type { HookPlan } from '../machines/hook.ts'
+import { findCycle, type PlannedHook, predecessors } from '../machines/pre-shutdown-hooks.ts'
+import type { UserPhase } from '../machines/user-phases.ts'
+import { type Duration, parseDuration } from '../options/duration.ts'
 import { Registry } from './registry.ts'
 
 export interface BoundedOptions {

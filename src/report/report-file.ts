@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { QuiesceError, toError } from './errors.ts'
+import { QuiesceError, toError } from '../errors.ts'
 import type { Report } from './report.ts'
 
 /**

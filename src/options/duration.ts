@@ -1,4 +1,4 @@
-import { optionError } from './errors.ts'
+import { optionError } from '../errors.ts'
 
 /** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'` (Go's notation). */
 export type Duration = number | string

@@ -1,12 +1,12 @@
 import { isMainThread } from 'node:worker_threads'
-import { onCrash } from './actors/crashes.ts'
-import { onStopSignal } from './actors/os-signals.ts'
-import { QuiesceError } from './errors.ts'
-import { errorRecord } from './events.ts'
-import type { Lifecycle } from './lifecycle.ts'
-import type { ExitCode } from './machines/exit-codes.ts'
+import { onCrash } from '../actors/crashes.ts'
+import { onStopSignal } from '../actors/os-signals.ts'
+import { QuiesceError } from '../errors.ts'
+import { errorRecord } from '../events.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { ExitCode } from '../machines/exit-codes.ts'
+import type { Report } from '../report/report.ts'
 import { ProcessEnd } from './process-end.ts'
-import type { Report } from './report.ts'
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,

@@ -1,4 +1,4 @@
-import { QuiesceError, show } from './errors.ts'
+import { QuiesceError, show } from '../errors.ts'
 
 /**
  * Things registered under a name (hooks, destroy functions, phases, mux signals), in the order of registration. A name is

@@ -1,5 +1,5 @@
-import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from './actors/log.ts'
-import type { LifecycleEvent } from './events.ts'
+import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from '../actors/log.ts'
+import type { LifecycleEvent } from '../events.ts'
 
 /**
  * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so events that come before are

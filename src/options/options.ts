@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
-import type { Logger } from './actors/log.ts'
+import type { Logger } from '../actors/log.ts'
+import { QuiesceError, show } from '../errors.ts'
+import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import {
   deadlineThatFits,
   delayFits,
@@ -13,8 +15,6 @@ import {
 } from './budget.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { type Duration, formatDuration, parseDuration } from './duration.ts'
-import { QuiesceError, show } from './errors.ts'
-import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
 import {
   HEALTH_PATHS_DEFAULT,
   isNegativeDuration,

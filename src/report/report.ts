@@ -1,9 +1,9 @@
-import type { StopProfile } from './budget.ts'
-import type { ErrorRecord, HookKind, LifecycleEvent, StopReason, Straggler } from './events.ts'
-import type { CutSignal, Outcome } from './machines/signals.ts'
-import { type PhaseRow, WIRING } from './machines/wiring.ts'
-import type { ResolvedOptions } from './options.ts'
-import { isInteractiveStop } from './platform.ts'
+import type { ErrorRecord, HookKind, LifecycleEvent, StopReason, Straggler } from '../events.ts'
+import type { CutSignal, Outcome } from '../machines/signals.ts'
+import { type PhaseRow, WIRING } from '../machines/wiring.ts'
+import type { StopProfile } from '../options/budget.ts'
+import type { ResolvedOptions } from '../options/options.ts'
+import { isInteractiveStop } from '../options/platform.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
 export const REPORT_SCHEMA = 'urn:quiesce:report:1'

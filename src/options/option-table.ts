@@ -1,5 +1,5 @@
+import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
-import { CHECK_TIMEOUT_MS } from './http/health-check.ts'
 import type { HealthPaths, ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
 

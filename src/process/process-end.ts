@@ -1,7 +1,7 @@
-import type { Clock } from './actors/clock.ts'
-import type { HostProcess } from './actors/host.ts'
-import { onStopSignal } from './actors/os-signals.ts'
-import { type ExitCode, moreSevere } from './machines/exit-codes.ts'
+import type { Clock } from '../actors/clock.ts'
+import type { HostProcess } from '../actors/host.ts'
+import { onStopSignal } from '../actors/os-signals.ts'
+import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 
 /** A process that is still alive this long after the end of its last life is told on and ended. */
 const EXIT_GRACE_MS = 1_000
