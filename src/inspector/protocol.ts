@@ -1,0 +1,101 @@
+import type { LifecycleEvent, Straggler } from '../events.ts'
+import type { Report } from '../report/report.ts'
+
+/**
+ * What a journal consists of: everything that happened in a life, in order, one entry per line of NDJSON. The inspector's
+ * page shows nothing that is not in it, so that a life that runs, one that has ended and a recorded one look the same.
+ */
+export type JournalEntry = EntryBase &
+  (OpeningEntry | FactEntry | ActorEntry | ActorStoppedEntry | SentEntry | StateEntry | GaugesEntry | ReportEntry)
+
+interface EntryBase {
+  /** 1, 2, 3 …; a reader that was cut off asks for what comes after the last one it has. */
+  readonly n: number
+  /** Milliseconds since the life began. */
+  readonly at: number
+}
+
+/** The first entry of every journal. */
+export interface OpeningEntry {
+  readonly kind: 'opening'
+  readonly format: 1
+  /** Where it comes from: a life as it runs or ran, or a counter-example of the checker. */
+  readonly source: 'life' | 'report' | 'counter-example'
+  readonly title: string
+  readonly wallAtStart: string
+  readonly pid?: number
+  /** Rows of the wiring that this life has: the order of regions, and what each one waits for and fires. */
+  readonly phases: readonly PhaseDescription[]
+  /** Milliseconds after StopRequested; undefined without a deadline. */
+  readonly deadlineMs?: number
+}
+
+export interface PhaseDescription {
+  readonly name: string
+  readonly half: 'start' | 'stop'
+  readonly waitsFor: readonly string[]
+  readonly fires: readonly string[]
+}
+
+/** A fact of the life: signals, phases, hooks, drains, errors. */
+export interface FactEntry {
+  readonly kind: 'fact'
+  readonly event: LifecycleEvent
+}
+
+/** An actor has begun. */
+export interface ActorEntry {
+  readonly kind: 'actor'
+  readonly actor: string
+  readonly parent?: string
+  /** Its id within its parent, such as `request-drain`. */
+  readonly name: string
+  /** The id of its machine; undefined for an actor that is an effect. */
+  readonly machine?: string
+}
+
+export interface ActorStoppedEntry {
+  readonly kind: 'actor.stopped'
+  readonly actor: string
+}
+
+/** Somebody has sent something. `from` is undefined when it came from outside. */
+export interface SentEntry {
+  readonly kind: 'sent'
+  readonly from?: string
+  readonly to: string
+  readonly event: { readonly type: string }
+}
+
+/** A machine is in another state than before, or its context differs. */
+export interface StateEntry {
+  readonly kind: 'state'
+  readonly actor: string
+  readonly value: unknown
+  readonly context: unknown
+  readonly status: 'active' | 'done' | 'error' | 'stopped'
+  /** The edges that led here; ids of state nodes. Without `to` the transition stayed where it was. */
+  readonly taken: readonly { readonly on: string; readonly from: string; readonly to?: string }[]
+}
+
+/** What is going on now; written when it differs from the one before, at most some times per second. */
+export interface GaugesEntry {
+  readonly kind: 'gauges'
+  readonly requests: number
+  readonly watches: number
+  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
+  /** What the end would wait for; at most 50 of each, oldest first. */
+  readonly blocking: {
+    readonly requests: readonly Straggler[]
+    readonly watches: readonly Straggler[]
+    readonly holds: readonly Straggler[]
+    readonly hooks: readonly Straggler[]
+    readonly connections: readonly Straggler[]
+  }
+}
+
+/** The last entry: the report of the whole life. */
+export interface ReportEntry {
+  readonly kind: 'report'
+  readonly report: Report
+}
