@@ -99,3 +99,24 @@ export interface ReportEntry {
   readonly kind: 'report'
   readonly report: Report
 }
+
+/**
+ * Routes below `/inspector/`, relative so that they work behind any prefix; the page passes its own query (a token) on to each.
+ *
+ * | Route | Answers |
+ * |---|---|
+ * | GET `` | `index.html` of `dist/inspector/page/`, whose other files stand beside it under their relative paths |
+ * | GET `events` | server-sent events: `session` first, then an unnamed one per entry (`id` is its `n`; `Last-Event-ID` resumes), then `end` |
+ * | GET `chart.svg` | the statechart of this life |
+ * | GET `report` | the report so far |
+ * | POST `stop`, `drill` | 202, or a problem as text; with a JSON body, so that no other site can send one unasked |
+ */
+export interface Session {
+  /** A life that runs behind this page, or a recorded one. */
+  readonly mode: 'live' | 'recording'
+  /** Milliseconds since the life began, when this was sent: a life that idles writes no entries. */
+  readonly at: number
+  /** Whether POST `stop` and POST `drill` are allowed. */
+  readonly canStop: boolean
+  readonly canDrill: boolean
+}
