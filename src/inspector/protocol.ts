@@ -9,13 +9,16 @@ export type JournalEntry = EntryBase &
   (OpeningEntry | FactEntry | ActorEntry | ActorStoppedEntry | SentEntry | StateEntry | GaugesEntry | ReportEntry)
 
 interface EntryBase {
-  /** 1, 2, 3 …; a reader that was cut off asks for what comes after the last one it has. */
+  /**
+   * Only ever grows, with gaps where entries are not kept any more. A reader that was cut off asks for what comes after the last one it
+   * has; if that is gone, it gets everything anew, beginning with the opening, which has the number 1.
+   */
   readonly n: number
   /** Milliseconds since the life began. */
   readonly at: number
 }
 
-/** The first entry of every journal. */
+/** The first entry of every journal. A stream that sends it again begins anew: what was shown before is to be forgotten. */
 export interface OpeningEntry {
   readonly kind: 'opening'
   readonly format: 1
@@ -67,12 +70,16 @@ export interface SentEntry {
   readonly event: { readonly type: string }
 }
 
-/** A machine is in another state than before, or its context differs. */
+/** A machine is in another state than before, or its context differs; or somebody has begun to watch, and this is how it was found. */
 export interface StateEntry {
   readonly kind: 'state'
   readonly actor: string
-  readonly value: unknown
-  readonly context: unknown
+  /** The event that led here; undefined for a state that was found. */
+  readonly on?: string
+  /** A machine's state value. An effect has none. */
+  readonly value?: unknown
+  /** A machine's context, an effect's input and answer. Undefined: as in this actor's entry before. */
+  readonly context?: unknown
   readonly status: 'active' | 'done' | 'error' | 'stopped'
   /** The edges that led here; ids of state nodes. Without `to` the transition stayed where it was. */
   readonly taken: readonly { readonly on: string; readonly from: string; readonly to?: string }[]
@@ -108,8 +115,12 @@ export interface ReportEntry {
  * | GET `` | `index.html` of `dist/inspector/page/`, whose other files stand beside it under their relative paths |
  * | GET `events` | server-sent events: `session` first, then an unnamed one per entry (`id` is its `n`; `Last-Event-ID` resumes), then `end` |
  * | GET `chart.svg` | the statechart of this life |
- * | GET `report` | the report so far |
- * | POST `stop`, `drill` | 202, or a problem as text; with a JSON body, so that no other site can send one unasked |
+ * | GET `report` | the report so far, as JSON |
+ * | GET `journal` | the journal so far, as NDJSON |
+ * | POST `stop`, `drill` | 202, or a problem as text; with `Content-Type: application/json`, so that no other site can send one unasked |
+ *
+ * A problem is a status from 400 on with one line of text. The policy of the page's content allows scripts, styles, pictures and connections
+ * of its own origin and nothing inline.
  */
 export interface Session {
   /** A life that runs behind this page, or a recorded one. */
