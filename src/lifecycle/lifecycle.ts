@@ -17,10 +17,10 @@ import type { FailedCheck } from '../http/health-endpoint.ts'
 import { isLongRunning } from '../http/long-running.ts'
 import { metricsEndpoint } from '../http/metrics.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
-import { composeLifecycle, effectiveWiring, type LifecycleMachine } from '../machines/lifecycle.ts'
+import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan } from '../machines/lifecycle.ts'
 import { muxEvent } from '../machines/region.ts'
 import { BUDGET_INSTANTS, cutSignal, type SignalName } from '../machines/signals.ts'
-import type { LifecycleInEvent } from '../machines/vocabulary.ts'
+import type { LifecycleInEvent, LifecycleInput } from '../machines/vocabulary.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { runLifecycle } from '../process/run.ts'
@@ -251,20 +251,10 @@ export class Lifecycle implements AsyncDisposable {
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
   begin(): void {
     if (this.#actor) return
-    const registrations = this.#registrations
     this.#health.install()
-    registrations.phases.close()
-    registrations.muxSignals.close()
-    const actor = createActor(provideEffects(this.#compose(), this.#world()), {
-      clock: this.host.clock,
-      input: {
-        profiles: this.options.profiles,
-        tell: this.options.tell,
-        connectionTimeoutMs: this.options.connectionTimeoutMs,
-        preShutdownHooks: registrations.plannedHooks(),
-        destroyFunctions: registrations.plannedDestroyFunctions(),
-      },
-    })
+    this.#registrations.phases.close()
+    this.#registrations.muxSignals.close()
+    const actor = createActor(provideEffects(this.#compose(), this.#world()), { clock: this.host.clock, input: this.#input() })
     this.#actor = actor
     this.#logOpened = this.#openLog()
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
@@ -331,6 +321,22 @@ export class Lifecycle implements AsyncDisposable {
     if (actor?.getSnapshot().status === 'active') actor.send(event)
   }
 
+  /**
+   * What the life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
+   */
+  plan(): LifePlan {
+    const registrations = this.#registrations
+    registrations.checkReferences()
+    return {
+      mode: this.options.whileDraining,
+      postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
+      muxSignals: registrations.muxSignals.entries().map(([name]) => name),
+      userPhases: registrations.plannedPhases(),
+      input: this.#input(),
+    }
+  }
+
   requestStop(reason: StopReason): void {
     this.send({ type: 'stop.requested', reason })
   }
@@ -364,19 +370,21 @@ export class Lifecycle implements AsyncDisposable {
 
   /** What is registered may not fit together; such a life cannot start, but it ends like every other, so that what it owns is destroyed. */
   #compose(): LifecycleMachine {
-    const registrations = this.#registrations
-    const mode = this.options.whileDraining
     try {
-      registrations.checkReferences()
-      return composeLifecycle({
-        mode,
-        postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
-        muxSignals: registrations.muxSignals.entries().map(([name]) => name),
-        userPhases: registrations.plannedPhases(),
-      })
+      return composeLifecycle(this.plan())
     } catch (error) {
       this.#startError = error
-      return composeLifecycle({ mode })
+      return composeLifecycle({ mode: this.options.whileDraining })
+    }
+  }
+
+  #input(): LifecycleInput {
+    return {
+      profiles: this.options.profiles,
+      tell: this.options.tell,
+      connectionTimeoutMs: this.options.connectionTimeoutMs,
+      preShutdownHooks: this.#registrations.plannedHooks(),
+      destroyFunctions: this.#registrations.plannedDestroyFunctions(),
     }
   }
 

@@ -7,7 +7,7 @@ import { muxEvent, phaseRegion, type StateConfig, say, stateKey } from './region
 import { CUT_SIGNALS } from './signals.ts'
 import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
 import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
-import { vocabulary } from './vocabulary.ts'
+import { type LifecycleInput, vocabulary } from './vocabulary.ts'
 import { type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
@@ -25,6 +25,11 @@ export interface Composition {
   readonly userPhases?: readonly UserPhase[]
   /** Replaces the built-in table; for tests of the composition itself. */
   readonly wiring?: Wiring
+}
+
+/** Everything that decides how one life can go: what its machine is composed of, and what that machine is given. */
+export interface LifePlan extends Composition {
+  readonly input: LifecycleInput
 }
 
 /** The rows of this life: the table without the other mode's rows, plus mux signals and user phases. */

@@ -1,20 +1,21 @@
 // Fails when: an invariant does not hold for a life of either mode, a seeded bug goes unnoticed, or our machines behave otherwise on live actors.
 import { describe, expect, test } from 'vitest'
+import type { LifePlan } from '../../src/machines/lifecycle.ts'
 import { WIRING } from '../../src/machines/wiring.ts'
-import { exploreLifecycle, invariantsOf, type LifecycleModelOptions } from '../../src/testing/model/lifecycle-model.ts'
+import { exploreLifecycle, invariantsOf, type OutsideEvent } from '../../src/testing/model/lifecycle-model.ts'
 import { check } from '../../src/testing/model/property.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
 import { printTrace } from '../../src/testing/model/trace.ts'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
 
-type Plan = Partial<LifecycleModelOptions> & Pick<LifecycleModelOptions, 'mode'>
+type Plan = Partial<LifePlan> & Pick<LifePlan, 'mode'>
 
-const life = ({ input, ...plan }: Plan): LifecycleModelOptions => ({
+const life = ({ input, ...plan }: Plan): LifePlan => ({
   input: input ?? { profiles: PROFILES, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] },
   ...plan,
 })
 
-const withHooks: LifecycleModelOptions['input'] = {
+const withHooks: LifePlan['input'] = {
   profiles: PROFILES,
   tell: 'gradual',
   connectionTimeoutMs: 60_000,
@@ -23,8 +24,8 @@ const withHooks: LifecycleModelOptions['input'] = {
 }
 
 /** The traces of what does not hold, by id. */
-function violated(plan: Plan): Record<string, string> {
-  const verdicts = check(exploreLifecycle(life(plan)), invariantsOf(plan))
+function violated({ outside, ...plan }: Plan & { readonly outside?: readonly OutsideEvent[] }): Record<string, string> {
+  const verdicts = check(exploreLifecycle(life(plan), { outside }), invariantsOf(plan))
   return Object.fromEntries(verdicts.flatMap(({ id, trace }) => (trace ? [[id, printTrace(trace)]] : [])))
 }
 
@@ -60,7 +61,7 @@ describe('a wiring with a seeded bug', () => {
 })
 
 test('the explored life is the live one: state, timers and every word of it', { timeout: 120_000 }, () => {
-  const stopOnly = exploreLifecycle(life({ mode: 'refuse', outside: ['stop'] }))
+  const stopOnly = exploreLifecycle(life({ mode: 'refuse' }), { outside: ['stop'] })
   expect(mismatches(stopOnly, { sample: 3 }).slice(0, 1)).toEqual([])
   const whole = exploreLifecycle(life({ mode: 'refuse', input: withHooks }))
   expect(mismatches(whole, { sample: 40 }).slice(0, 1)).toEqual([])

@@ -7,7 +7,8 @@ import { alongEdges } from './along-edges.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { confluent } from './confluence.ts'
-import { atMostOnce, broken, inOrder, monitored, type NameOf } from './monitor.ts'
+import { factOf, signalOf } from './facts.ts'
+import { atMostOnce, broken, inOrder, monitored } from './monitor.ts'
 import type { Property } from './property.ts'
 import { endReachable, isDone } from './reachability.ts'
 import { always, noDeadlock, noErrors } from './safety.ts'
@@ -122,13 +123,6 @@ function neverBack(before: ActorView, after: ActorView): true | string {
 
 const isWaitingForSomething = (actor: ActorView): boolean =>
   actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)
-
-/** Everything our machines say, they say by the action `record`. */
-const factOf = ({ type, params }: Effect): LifecycleFact | undefined => (type === 'record' ? (params as LifecycleFact) : undefined)
-function signalOf(effect: Effect): ReturnType<NameOf> {
-  const fact = factOf(effect)
-  return fact?.type === 'signal' ? fact.name : undefined
-}
 
 /** Texts of sets: the states of the monitors below. */
 const withName = (names: string, name: string): string => [...new Set([...names.split('\n'), name])].sort().join('\n')

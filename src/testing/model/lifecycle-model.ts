@@ -1,9 +1,13 @@
-import { type Composition, composeLifecycle, effectiveWiring } from '../../machines/lifecycle.ts'
-import type { LifecycleInEvent, LifecycleInput } from '../../machines/vocabulary.ts'
+import { QuiesceError, show } from '../../errors.ts'
+import { type Life, Lifecycle } from '../../lifecycle/lifecycle.ts'
+import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import { muxEvent } from '../../machines/region.ts'
+import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
+import type { Mode } from '../../machines/wiring.ts'
 import { type OpaqueChild, rejects, resolves } from './environment.ts'
 import { type Exploration, explore } from './explore.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
-import type { Property } from './property.ts'
+import { check, type Property, type Verdict } from './property.ts'
 
 /** What may come from outside, by short names. */
 const OUTSIDE = {
@@ -17,24 +21,46 @@ const OUTSIDE = {
   ready: { type: 'readyz.passed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
+/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash, the death of a listener, a passing `/readyz`. */
 export type OutsideEvent = keyof typeof OUTSIDE
+export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 
-export interface LifecycleModelOptions extends Composition {
-  readonly input: LifecycleInput
+export interface LifecycleModelOptions {
   /** What may come from outside, in every order and any number of times. Mux-complete signals come as well. Default: start and stop. */
-  readonly outside?: readonly OutsideEvent[]
-  /** Default 1 000 000. */
-  readonly statesMax?: number
+  readonly outside?: readonly OutsideEvent[] | undefined
+  /** How many states the life may have. Default 1 000 000. */
+  readonly statesMax?: number | undefined
 }
 
-/** Effects whose answer is looked at, or that are one synchronous step and cannot fail to answer. */
+/** Effects whose answer is looked at. */
 const EFFECTS: Readonly<Record<string, OpaqueChild>> = {
   drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
 }
 
-/** All states of a life of this composition: every effect may answer, fail or never answer, at any time. */
-export function exploreLifecycle({ input, outside = ['start', 'stop'], statesMax, ...composition }: LifecycleModelOptions): Exploration {
-  const mux = (composition.muxSignals ?? []).map((name) => ({ type: `mux.${name}` }))
+/**
+ * What a life is made of, to be explored: its mode, hooks, phases, mux-complete signals and budget. Nothing of it is started, and more may
+ * be added to the life later.
+ * @param mode explores the other way of refusing, without changing the life
+ * @throws QuiesceError ERR_OPTION_INVALID for anything but what createServer or attachLifecycle returned; ERR_UNKNOWN_REFERENCE when
+ * the `after` of a hook names no hook
+ */
+export function planOf(life: Life, mode?: Mode): LifePlan {
+  if (!(life instanceof Lifecycle)) {
+    const allowed = 'what createServer() or attachLifecycle() returned'
+    throw new QuiesceError('ERR_OPTION_INVALID', `life: got ${show(life)}, allowed: ${allowed}`, { field: 'life', given: life, allowed })
+  }
+  const plan = life.plan()
+  return mode === undefined ? plan : { ...plan, mode }
+}
+
+/**
+ * All states of a life: every effect and hook may answer, fail or never answer, at any time, and every timer may be the next.
+ * @throws QuiesceError as start() does for what does not fit together (ERR_UNKNOWN_REFERENCE, ERR_CYCLE, ERR_DUPLICATE,
+ * ERR_OPTION_INVALID); ERR_MODEL_LIMIT when there are more than `statesMax` states
+ */
+export function exploreLifecycle({ input, ...composition }: LifePlan, options: LifecycleModelOptions = {}): Exploration {
+  const { outside = ['start', 'stop'], statesMax } = options
+  const mux = (composition.muxSignals ?? []).map((name) => ({ type: muxEvent(name) }))
   return explore(composeLifecycle(composition), {
     input,
     events: [...outside.map((name) => OUTSIDE[name]), ...mux],
@@ -43,5 +69,24 @@ export function exploreLifecycle({ input, outside = ['start', 'stop'], statesMax
   })
 }
 
-/** What has to hold for a life of this composition. */
+/** What has to hold for a life of this composition: the list with all ids is in docs/model-checking.md. */
 export const invariantsOf = (composition: Composition): Property[] => lifecycleInvariants(composition.mode, effectiveWiring(composition))
+
+export interface CheckLifeOptions extends LifecycleModelOptions {
+  /** Instead of the life's own way of refusing. */
+  readonly mode?: Mode | undefined
+  /** Of your own, checked after ours. */
+  readonly properties?: readonly Property[] | undefined
+}
+
+/**
+ * Checks a life of yours, as it is registered and configured, without starting it: every invariant, on every state it can reach.
+ *
+ *     assertHolds(checkLife(makeServer()))
+ *
+ * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}; what does not hold is no error, but a verdict
+ */
+export function checkLife(life: Life, { mode, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
+  const plan = planOf(life, mode)
+  return check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...properties])
+}

@@ -1,5 +1,6 @@
+import { QuiesceError } from '../../errors.ts'
 import type { Exploration } from './explore.ts'
-import { type Trace, traceOf } from './trace.ts'
+import { printTrace, type Trace, traceOf } from './trace.ts'
 
 /** Something that holds for a system or does not. */
 export interface Property {
@@ -35,3 +36,16 @@ export const check = (exploration: Exploration, properties: readonly Property[])
     const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1
     return { id, text, holds: false, trace: traceOf(exploration, found.edges, found.finding, loopsFrom) }
   })
+
+/**
+ * For the last line of a test: throws when a verdict is not good, with what does not hold and, for the first of them, the way there.
+ * @throws QuiesceError ERR_MODEL_VIOLATED, with the verdicts that are not good in `details.violated`
+ */
+export function assertHolds(verdicts: readonly Verdict[]): void {
+  const violated = verdicts.filter(({ holds }) => !holds)
+  const [first] = violated
+  if (!first) return
+  const lines = violated.map(({ id, text }) => `${id} does not hold: ${text}`)
+  const message = `${lines.join('\n')}\n\n${first.trace ? printTrace(first.trace) : ''}`
+  throw new QuiesceError('ERR_MODEL_VIOLATED', message.trimEnd(), { violated })
+}

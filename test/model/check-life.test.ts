@@ -1,0 +1,62 @@
+// Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and phases, or a mistake of theirs is not shown.
+import { describe, expect, test } from 'vitest'
+import { createServer, type Life, type ServerOptions } from '../../src/index.ts'
+import { assertHolds, checkLife, happening, inOrder, planOf, printTrace } from '../../src/testing/index.ts'
+
+const nothing = (): void => {}
+
+function makeServer(flushAfter: string, options: ServerOptions = {}): Life {
+  const server = createServer(() => new Response('hello'), { platform: 'kubernetes', ...options })
+  server.addPhase('flush-queue', nothing, { after: [flushAfter], timeout: '2s' })
+  server.addPreShutdownHook('leave', nothing, { timeout: '1s' })
+  server.addDestroy('pool', nothing)
+  return server
+}
+
+const flushIsLast = inOrder(
+  'queue/last',
+  'the queue is flushed when no request can add to it',
+  happening,
+  ['RequestsDrained'],
+  'flush-queue starts',
+)
+
+describe('a life of the user’s', () => {
+  test('holds', { timeout: 60_000 }, () => {
+    assertHolds(checkLife(makeServer('RequestsDrained'), { outside: ['stop'], properties: [flushIsLast] }))
+  })
+
+  test('does not: the trace leads to what is wrong', () => {
+    const verdicts = checkLife(makeServer('NotAcceptingNewRequest'), { outside: ['stop'], properties: [flushIsLast] })
+    const violated = verdicts.filter(({ holds }) => !holds)
+    expect(violated.map(({ id }) => id)).toEqual(['queue/last'])
+    expect(printTrace(violated[0]?.trace as never)).toContain('=> flush-queue starts is said before RequestsDrained')
+    expect(() => assertHolds(verdicts)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL_VIOLATED',
+        message: expect.stringMatching(/^queue\/last does not hold: the queue is flushed.*0 start\n.*=> flush-queue starts/s) as string,
+      }),
+    )
+  })
+
+  test('is explored with what is registered, and in the other mode on request', () => {
+    const server = makeServer('RequestsDrained', { whileDraining: 'retry-after' })
+    server.addPostStartHook('warm', nothing)
+    server.addMuxCompleteSignal('apis', new Promise(nothing))
+    expect(planOf(server)).toMatchObject({
+      mode: 'retry-after',
+      postStartHooks: [{ name: 'warm' }],
+      muxSignals: ['apis'],
+      userPhases: [{ name: 'flush-queue', after: ['RequestsDrained'], before: ['destroy'], timeoutMs: 2_000 }],
+      input: { preShutdownHooks: [{ name: 'leave', timeoutMs: 1_000 }], destroyFunctions: [{ name: 'pool' }] },
+    })
+    expect(planOf(server, 'refuse').mode).toBe('refuse')
+  })
+
+  test.each([
+    ['no life', {} as Life, 'ERR_OPTION_INVALID', 'life: got {}, allowed: what createServer() or attachLifecycle() returned'],
+    ['a phase that follows nothing', makeServer('RequestDrained'), 'ERR_UNKNOWN_REFERENCE', 'waits for RequestDrained'],
+  ])('%s is refused', (_, life, code, message) => {
+    expect(() => checkLife(life)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) as string }))
+  })
+})
