@@ -4,9 +4,9 @@ import { type Clock, systemClock } from './clock.ts'
 export interface LogDestinationOptions {
   readonly fd: number
   readonly clock?: Clock
-  /** Bytes that may wait for a slow reader; lines beyond are dropped and counted. Default 64 MiB. */
+  /** Bytes that may wait for a slow reader; lines beyond are lost and counted. Default 64 MiB. */
   readonly pendingBytesMax?: number
-  /** The line that says how many lines are missing; it is written when the reader is back. Default: a pino-like JSON line. */
+  /** The line that says how many lines are missing; it is written when there is room again. Default: a pino-like JSON line. */
   readonly describeLoss?: (lines: number) => string
   /** Replaces `fs.writeSync` in tests. */
   readonly write?: (fd: number, bytes: Uint8Array, offset: number) => number
@@ -16,15 +16,24 @@ const PENDING_BYTES_MAX = 64 * 1024 * 1024
 /** A pipe holds 64 KiB on Linux, so that one try in 5 ms moves up to 13 MB/s to a reader that was slow. */
 const RETRY_MS = 5
 const LEVEL_WARN = 40
+const NEWLINE = Buffer.from('\n')
 
-const describeLossAsJson = (lines: number): string =>
-  `${JSON.stringify({ level: LEVEL_WARN, msg: 'log lines dropped, because their reader is too slow', lines })}\n`
+const describeLossAsJson = (lines: number): string => `${JSON.stringify({ level: LEVEL_WARN, msg: 'log lines were lost here', lines })}\n`
+
+interface Pending {
+  readonly bytes: Buffer
+  /** How many lines are lost with it: itself, or for the line that tells of a loss, all those. */
+  readonly lines: number
+  readonly tellsLoss: boolean
+}
 
 /**
  * Where log lines go: a file descriptor that is never waited for while serving, and for a bounded time at the end.
  *
  * A line is written at once. When the reader does not keep up (`EAGAIN`: the pipe is full) lines wait in memory and are tried
- * again every few milliseconds, so that a slow reader costs memory and never a blocked event loop. Three ways to write to a
+ * again every few milliseconds, so that a slow reader costs memory and never a blocked event loop. What cannot be written for
+ * another reason (`EPIPE`: nobody reads; `ENOSPC`: the disk is full) is lost, but counted, and the next line is tried again: a
+ * disk may have room by then. Three ways to write to a
  * pipe do not work here: pino's `flushSync` never returns when nobody reads; `fs.write` parks a thread of the pool in the
  * kernel, and `process.exit` then waits for that thread; `process.stdout.write` drops what is pending when the process exits
  * and does not say how much of a line has left.
@@ -38,11 +47,13 @@ export class LogDestination {
   readonly #describeLoss: (lines: number) => string
   readonly #writeBytes: (fd: number, bytes: Uint8Array, offset: number) => number
 
-  #queue: Buffer[] = []
+  #queue: Pending[] = []
   /** Bytes of the first line that have left. */
   #offset = 0
   #pendingBytes = 0
-  #droppedLines = 0
+  #lostLines = 0
+  /** Lost, and the log does not say so yet. */
+  #untoldLines = 0
   #progressAt: number
   #retry: unknown
   #waiters: (() => void)[] = []
@@ -50,7 +61,6 @@ export class LogDestination {
   #isTorn = false
   /** The reader was given up. It is tried again with every line, but no timer waits for it: that would hold the process. */
   #isStalled = false
-  #isReaderGone = false
 
   constructor({
     fd,
@@ -77,18 +87,24 @@ export class LogDestination {
     return this.#pendingBytes === 0 ? 0 : this.#clock.now() - this.#progressAt
   }
 
+  /** Lines that nobody will ever read: there was no reader, no room, or no patience left. Those that tell of it are not counted. */
+  get lostLines(): number {
+    return this.#lostLines
+  }
+
   /** Takes one line, with its newline. Never throws, never waits. */
   write(line: string): void {
-    if (this.#isReaderGone) return
     if (this.#pendingBytes > this.#pendingBytesMax) {
-      this.#droppedLines++
+      this.#lose(1)
       return
     }
-    this.#enqueue(line)
+    // Where lines are missing, before those that follow.
+    if (this.#pendingBytes === 0) this.#tellLoss()
+    this.#enqueue(line, 1)
     if (this.#retry === undefined) this.#writeOrRetry()
   }
 
-  /** Resolves when nothing is pending: written, or given up because the reader is gone. */
+  /** Resolves when nothing is pending: written, or lost. */
   flushed(): Promise<void> {
     return this.#pendingBytes === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
   }
@@ -121,11 +137,21 @@ export class LogDestination {
     return this.#giveUp()
   }
 
-  #enqueue(line: string): void {
-    const bytes = Buffer.from(this.#isTorn ? `\n${line}` : line)
-    this.#isTorn = false
-    this.#queue.push(bytes)
+  #enqueue(line: string, lines: number, tellsLoss = false): void {
+    const bytes = Buffer.from(line)
+    this.#queue.push({ bytes, lines, tellsLoss })
     this.#pendingBytes += bytes.length
+  }
+
+  #lose(lines: number): void {
+    this.#lostLines += lines
+    this.#untoldLines += lines
+  }
+
+  #tellLoss(): void {
+    if (this.#untoldLines === 0) return
+    this.#enqueue(this.#describeLoss(this.#untoldLines), this.#untoldLines, true)
+    this.#untoldLines = 0
   }
 
   #writeOrRetry(): void {
@@ -138,34 +164,34 @@ export class LogDestination {
   /** Writes until nothing is left or the reader is full; true when nothing is left. */
   #drain(): boolean {
     try {
-      for (let line = this.#queue[0]; line; line = this.#queue[0]) this.#writeSome(line)
+      do {
+        for (let line = this.#queue[0]; line; line = this.#queue[0]) this.#writeSome(line.bytes)
+        this.#tellLoss()
+      } while (this.#queue.length > 0)
     } catch (thrown) {
       const { code } = thrown as { code?: unknown }
       if (code === 'EAGAIN' || code === 'EBUSY') return false
-      // EPIPE and its kind: the reader is gone for good. Losing logs must not end a server.
-      this.#isReaderGone = true
+      // Losing logs must not end a server.
       this.#forget()
     }
-    if (this.#droppedLines === 0 || this.#isReaderGone) return true
-    this.#enqueue(this.#describeLoss(this.#droppedLines))
-    this.#droppedLines = 0
-    return this.#drain()
+    return true
   }
 
-  #writeSome(line: Buffer): void {
-    const written = this.#writeBytes(this.#fd, line, this.#offset)
+  #writeSome(bytes: Buffer): void {
+    if (this.#isTorn) this.#writeBytes(this.#fd, NEWLINE, 0)
+    this.#isTorn = false
+    const written = this.#writeBytes(this.#fd, bytes, this.#offset)
     this.#offset += written
     this.#pendingBytes -= written
     this.#progressAt = this.#clock.now()
     this.#isStalled = false
-    if (this.#offset < line.length) return
+    if (this.#offset < bytes.length) return
     this.#queue.shift()
     this.#offset = 0
   }
 
   #giveUp(): number {
     const bytes = this.#pendingBytes
-    this.#isTorn ||= this.#offset > 0
     this.#isStalled ||= bytes > 0
     if (this.#retry !== undefined) this.#clock.clearTimeout(this.#retry)
     this.#retry = undefined
@@ -175,6 +201,11 @@ export class LogDestination {
   }
 
   #forget(): void {
+    this.#isTorn ||= this.#offset > 0
+    for (const { lines, tellsLoss } of this.#queue) {
+      if (tellsLoss) this.#untoldLines += lines
+      else this.#lose(lines)
+    }
     this.#queue = []
     this.#offset = 0
     this.#pendingBytes = 0

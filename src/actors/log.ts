@@ -16,6 +16,8 @@ export interface Logger {
   flushSync?(ms: number): unknown
   /** Milliseconds since everything logged had been written; the health check `log` fails above two minutes. */
   lastFlushAgeMs?(): number
+  /** Lines that were logged and that nobody will ever read. The report warns of them, and stderr at the end of the life. */
+  lostLines?(): number
 }
 
 /** What the log has to know of the options to speak as upstream does. */
@@ -224,5 +226,6 @@ export async function createDefaultLogger({
     flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs).then(() => callback?.()),
     flushSync: (ms: number) => destination.flushSync(ms),
     lastFlushAgeMs: () => destination.blockedMs,
+    lostLines: () => destination.lostLines,
   })
 }

@@ -15,6 +15,8 @@ export interface CliHost {
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: { write(text: string): unknown }
+  /** Aborted by a stop signal that comes before the server can hear it. */
+  readonly earlyStop: AbortSignal
   /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
 }
@@ -37,8 +39,18 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
 
 async function serveCommand(host: CliHost, args: readonly string[]): Promise<ExitCode | undefined> {
   const [{ readSettings }, { readConfigFile }] = await Promise.all([import('./flags.ts'), import('./config-file.ts')])
-  const settings = await readSettings({ args, env: host.env, facts: host.facts, readConfig: readConfigFile })
-  if ('problems' in settings) return refused(host, settings.problems)
+  const { env, facts, earlyStop } = host
+  const readConfig = async (path: string): Promise<unknown> => {
+    try {
+      return await readConfigFile(path, earlyStop)
+    } catch (thrown) {
+      // Stopped before it has its settings, the server only ends, and the flags say where its report belongs.
+      if (earlyStop.aborted) return {}
+      throw thrown
+    }
+  }
+  const settings = await readSettings({ args, env, facts, readConfig })
+  if ('problems' in settings) return earlyStop.aborted ? OK : refused(host, settings.problems)
   await host.serve(settings, host)
   return undefined
 }

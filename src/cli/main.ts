@@ -29,8 +29,8 @@ try {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    serve: async (settings, host) =>
-      (await import('./serve.ts')).serve(settings, host, { signal: stop.signal, release: () => latch[Symbol.dispose]() }),
+    earlyStop: stop.signal,
+    serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host, () => latch[Symbol.dispose]()),
   })
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code

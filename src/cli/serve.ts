@@ -8,21 +8,17 @@ import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 import { prettyFormat } from './pretty.ts'
 
-/** Holds the stop signals that come before the server can. */
-export interface EarlyStop {
-  /** Aborted by the first of them. */
-  readonly signal: AbortSignal
-  /** Lets go of them, once somebody else has them. */
-  readonly release: () => void
-}
-
-/** `quiesce serve`: the example application with a whole life around it. */
-export async function serve({ options, logLevel, pretty }: ServeSettings, host: CliHost, { signal, release }: EarlyStop): Promise<void> {
+/**
+ * `quiesce serve`: the example application with a whole life around it.
+ *
+ * @param release lets go of the stop signals, once the server has them
+ */
+export async function serve({ options, logLevel, pretty }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
   const forPeople = pretty ?? host.stdout.isTTY === true
   const rendering = renderOptions(host)
   const logger = await createDefaultLogger({ level: logLevel, ...(forPeople && { format: prettyFormat(rendering) }) })
   const registry = new Registry()
-  const server = createServer(createExampleApp({ registry }), { ...EXAMPLE_OPTIONS, ...options, logger, signal })
+  const server = createServer(createExampleApp({ registry }), { ...EXAMPLE_OPTIONS, ...options, logger, signal: host.earlyStop })
   addExampleHooks(server, { registry })
   const ended = server.run()
   // In the same turn: no signal can come in between.

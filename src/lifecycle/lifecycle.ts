@@ -106,7 +106,12 @@ export class Lifecycle implements AsyncDisposable {
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
     this.#log = new EventLog(parts.openLogger, options)
-    this.#report = new ReportBuilder({ options, wallAtStart: host.clock.wall(), rejections: () => this.#traffic.counts().rejected })
+    this.#report = new ReportBuilder({
+      options,
+      wallAtStart: host.clock.wall(),
+      rejections: () => this.#traffic.counts().rejected,
+      lostLogLines: () => this.#log.lostLines(),
+    })
     const longRunning = {
       ...(options.longRunning && { longRunning: options.longRunning }),
       onError: (error: Error) => this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
@@ -488,7 +493,14 @@ export class Lifecycle implements AsyncDisposable {
 
   #end(): void {
     const report = this.report
-    this.#served.reject(this.#whyNotServed(report))
+    this.#finish(report, this.#whyNotServed(report))
+  }
+
+  #finish(report: Report, whyNotServed: QuiesceError): void {
+    const lost = this.#log.lostLines()
+    // The log itself cannot say how it ended.
+    if (lost > 0) this.host.process.stderr.write(`quiesce: ${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost\n`)
+    this.#served.reject(whyNotServed)
     this.#ended.resolve(report)
     this.#events.complete()
   }
@@ -517,9 +529,7 @@ export class Lifecycle implements AsyncDisposable {
     const report = this.#report.build(70)
     this.flushLogsNow()
     writeReportNow(this.options.reportFile, report)
-    this.#served.reject(new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
-    this.#ended.resolve(report)
-    this.#events.complete()
+    this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
 }
 

@@ -55,6 +55,11 @@ export class EventLog {
     return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0
   }
 
+  /** 0 for a logger that cannot say. */
+  lostLines(): number {
+    return this.#logger ? (this.#logger.lostLines?.() ?? 0) : 0
+  }
+
   /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
   async flush(): Promise<void> {
     // Whoever opened it has heard of the failure.

@@ -125,6 +125,8 @@ export interface ReportContext {
   readonly wallAtStart: number
   /** Requests refused so far, by kind; read whenever a report is built. */
   readonly rejections?: () => Readonly<Record<string, number>>
+  /** Log lines that nobody will ever read; read whenever a report is built. */
+  readonly lostLogLines?: () => number
 }
 
 type Changing<T> = { -readonly [K in keyof T]: T[K] }
@@ -240,7 +242,7 @@ export class ReportBuilder {
 
   /** The report of what happened so far. */
   build(exitCode: number): Report {
-    const { wallAtStart, rejections } = this.#context
+    const { wallAtStart, rejections, lostLogLines } = this.#context
     const origin = this.#stopAt ?? 0
     const relative = (at: number): number => milliseconds(at - origin)
     const date = (at: number): string => new Date(wallAtStart + at).toISOString()
@@ -272,7 +274,7 @@ export class ReportBuilder {
       hooks: [...this.#hooks.values()],
       lateAnswers: [...this.#lateAnswers],
       errors: [...this.#errors],
-      warnings: [...this.#warnings],
+      warnings: [...this.#warnings, ...lossWarning(lostLogLines?.() ?? 0)],
     }
   }
 
@@ -316,6 +318,9 @@ export class ReportBuilder {
     return profiles.default
   }
 }
+
+/** No event: it would be logged, where it is lost as well. */
+const lossWarning = (lines: number): ReportedWarning[] => (lines > 0 ? [{ message: 'log lines were lost', details: { lines } }] : [])
 
 /** Microseconds are as fine as any clock here is. */
 const milliseconds = (ms: number): number => Math.round(ms * 1000) / 1000

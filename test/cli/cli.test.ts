@@ -24,6 +24,7 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
     stdin: Readable.from([stdin]),
     stdout: { write: (text) => out.push(text), ...(columns !== undefined && { columns }) },
     stderr: { write: (text) => err.push(text) },
+    earlyStop: new AbortController().signal,
     serve: async (settings) => {
       served.push(settings)
     },

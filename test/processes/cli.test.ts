@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -167,8 +167,23 @@ function isLatched(pid: number): boolean {
   return (BigInt(`0x${caught ?? 0}`) & 1n) === 1n
 }
 
+/** Whether the process has this file open. */
+const holds = (pid: number, path: string): boolean =>
+  readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`) === path
+    } catch {
+      // Closed in between.
+      return false
+    }
+  })
+
 describe.runIf(process.platform === 'linux')('a stop signal while the command line is loading', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is a stop, in order', async (signal) => {
+  test.each([
+    ['SIGTERM', 'that is about to be written'],
+    ['SIGINT', 'that nobody writes'],
+    ['SIGHUP', 'that nobody writes'],
+  ] as const)('%s is a stop, in order, also while it reads settings from a pipe %s', async (signal, about) => {
     const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const config = join(folder, 'config.json')
@@ -176,11 +191,12 @@ describe.runIf(process.platform === 'linux')('a stop signal while the command li
     execFileSync('mkfifo', [config])
     const { child, stderr, exited } = start('serve', '--port=0', `--config=${config}`, `--report-file=${reportFile}`)
     child.stdout.resume()
-    // Opens when the other side does: it reads its settings now, and nothing of the server is loaded.
-    const settings = await open(config, 'w')
+    if (about === 'that is about to be written') {
+      // Opens when the other side does.
+      const settings = await open(config, 'w')
+      onTestFinished(() => settings.close())
+    } else await expect.poll(() => holds(child.pid as number, config), { interval: 1, timeout: 20_000 }).toBe(true)
     child.kill(signal)
-    await settings.writeFile('{}')
-    await settings.close()
     expect(await exited).toBe(0)
     expect(await stderr).toBe('')
     expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({
@@ -188,6 +204,20 @@ describe.runIf(process.platform === 'linux')('a stop signal while the command li
       reason: { kind: 'abort-signal', reason: `${signal} before the server ran` },
       listeners: [],
     })
+  })
+
+  test('settings that come by a pipe, in pieces, are settings', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const config = join(folder, 'config.json')
+    execFileSync('mkfifo', [config])
+    const { stderr, exited } = start('serve', '--port=0', `--config=${config}`)
+    const settings = await open(config, 'w')
+    await settings.write('{ "dead')
+    await settings.write('line": "soon" }')
+    await settings.close()
+    expect(await stderr).toContain(`deadline in ${config}: got "soon"`)
+    expect(await exited).toBe(2)
   })
 
   test('is one from our first line on, however early it comes', async () => {
@@ -225,12 +255,21 @@ describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
     expect(await exited).toBe(4)
   })
 
-  test('is said in one line, and leaves a server its exit code', async () => {
-    const { child, stderr, exited } = startOnFull('serve', '--port=0', '--pretty')
+  test('is said in one line, and leaves a server its exit code; the lines that its log has lost are counted', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const reportFile = join(folder, 'report.json')
+    const { child, stderr, exited } = startOnFull('serve', '--port=0', '--pretty', `--report-file=${reportFile}`)
     await expect.poll(() => isLatched(child.pid as number), { interval: 1, timeout: 20_000 }).toBe(true)
     child.kill('SIGTERM')
     expect(await exited).toBe(0)
-    expect(await stderr).toMatch(/^quiesce: standard output: ENOSPC.*\n$/)
+    const [, lines] = /^quiesce: (\d+) log lines were lost\nquiesce: standard output: ENOSPC.*\n$/.exec(await stderr) ?? []
+    expect(Number(lines)).toBeGreaterThan(1)
+    expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({
+      exitCode: 0,
+      errors: [],
+      warnings: [{ message: 'log lines were lost', details: { lines: Number(lines) } }],
+    })
   })
 
   test('is no failure when the reader has gone', async () => {

@@ -6,10 +6,11 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 class FakePipe {
   received = ''
   room = 0
-  gone = false
+  /** What every write fails with. */
+  broken: 'EPIPE' | 'ENOSPC' | undefined
 
   readonly write = (_fd: number, bytes: Uint8Array, offset: number): number => {
-    if (this.gone) throw Object.assign(new Error('EPIPE'), { code: 'EPIPE' })
+    if (this.broken) throw Object.assign(new Error(this.broken), { code: this.broken })
     if (this.room === 0) throw Object.assign(new Error('EAGAIN'), { code: 'EAGAIN' })
     const taken = bytes.subarray(offset, offset + this.room)
     this.received += Buffer.from(taken).toString()
@@ -17,6 +18,8 @@ class FakePipe {
     return taken.length
   }
 }
+
+const describeLoss = (lines: number): string => `${lines} lost\n`
 
 function open(options: Partial<LogDestinationOptions> = {}) {
   const pipe = new FakePipe()
@@ -106,32 +109,34 @@ describe('a log destination', () => {
   })
 
   test('does not continue in the middle of a line that it gave up', async () => {
-    const { pipe, clock, destination } = open()
+    const { pipe, clock, destination } = open({ describeLoss })
     pipe.room = 4
     destination.write('one two three\n')
     const flush = destination.flushBounded(10)
     await clock.advance(10)
     expect(await flush).toBe(10)
-    pipe.room = 100
     destination.write('four\n')
-    expect(pipe.received).toBe('one \nfour\n')
+    pipe.room = 100
+    destination.write('five\n')
+    expect(pipe.received).toBe('one \n2 lost\nfive\n')
+    expect(destination.lostLines).toBe(2)
   })
 
   test('flushes synchronously, for its bound at most', () => {
     const pipe = new FakePipe()
-    const destination = new LogDestination({ fd: 1, write: pipe.write })
-    destination.write('lost\n')
+    const destination = new LogDestination({ fd: 1, write: pipe.write, describeLoss })
+    destination.write('gone\n')
     const begun = performance.now()
     expect(destination.flushSync(50)).toBe(5)
     expect(performance.now() - begun).toBeGreaterThanOrEqual(50)
     pipe.room = 100
     destination.write('kept\n')
     expect(destination.flushSync(50)).toBe(0)
-    expect(pipe.received).toBe('kept\n')
+    expect(pipe.received).toBe('1 lost\nkept\n')
   })
 
   test('bounds its memory, and says how many lines are missing', async () => {
-    const { pipe, clock, destination } = open({ pendingBytesMax: 10, describeLoss: (lines) => `${lines} lost\n` })
+    const { pipe, clock, destination } = open({ pendingBytesMax: 10, describeLoss })
     for (const line of ['1234567890\n', 'a\n', 'b\n']) destination.write(line)
     expect(destination.pendingBytes).toBe(11)
     pipe.room = 1_000
@@ -143,11 +148,26 @@ describe('a log destination', () => {
   test('does not mind that its reader is gone', async () => {
     const { pipe, clock, destination } = open()
     destination.write('waiting\n')
-    pipe.gone = true
+    pipe.broken = 'EPIPE'
     await clock.advance(5)
     await destination.flushed()
     destination.write('more\n')
     expect(destination.pendingBytes).toBe(0)
     expect(clock.pending).toBe(0)
+    expect(destination.lostLines).toBe(2)
+  })
+
+  test('writes on when a full disk has room again, and says where lines are missing and how many', () => {
+    const { pipe, destination } = open({ describeLoss })
+    pipe.room = 100
+    destination.write('one\n')
+    pipe.broken = 'ENOSPC'
+    for (const line of ['two\n', 'three\n', 'four\n']) destination.write(line)
+    expect(destination.pendingBytes).toBe(0)
+    pipe.broken = undefined
+    destination.write('five\n')
+    destination.write('six\n')
+    expect(pipe.received).toBe('one\n3 lost\nfive\nsix\n')
+    expect(destination.lostLines).toBe(3)
   })
 })
