@@ -57,6 +57,11 @@ export class Connections {
     return this.#forced
   }
 
+  /** Whether {@link closeIdle} was called: an idle connection is there only because its client has not left yet. */
+  get closesIdle(): boolean {
+    return this.#closesIdle
+  }
+
   countFates(): void {
     this.#countsFates = true
     for (const connection of this.#all) connection.noteIdle()

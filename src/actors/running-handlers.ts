@@ -34,6 +34,11 @@ export class RunningHandlers {
     return new Promise((resolve) => this.#whenNone.add(resolve))
   }
 
+  /** The exchanges whose response is gone. */
+  orphans(): Exchange[] {
+    return [...this.#orphans]
+  }
+
   #settled(exchange: Exchange): void {
     this.#count--
     exchange.handlersRunning--

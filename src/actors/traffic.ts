@@ -3,12 +3,13 @@ import type { LifecycleFact, Straggler } from '../events.ts'
 import type { TellPlan } from '../machines/tell.ts'
 import type { Mode } from '../machines/wiring.ts'
 import type { Clock } from './clock.ts'
-import type { Fate } from './connection.ts'
+import type { Connection, Fate } from './connection.ts'
 import { Connections } from './connections.ts'
 import { type Accounts, Exchange, exchangeOf } from './exchange.ts'
 import { type GateKeeper, openGate } from './gate.ts'
 import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
+import { oldest } from './oldest.ts'
 import { recover } from './recovery.ts'
 import { type Refusal, type RefusalKind, refuse } from './refusal.ts'
 import { RunningHandlers } from './running-handlers.ts'
@@ -41,6 +42,26 @@ export interface TrafficCounts {
   /** `told` are being closed; `idle` have nothing outstanding. */
   readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
   readonly rejected: Readonly<Record<RejectionKind, number>>
+}
+
+/** What an end has to wait for: how many of each, and the oldest by name. */
+export interface Blocking {
+  readonly requests: number
+  readonly watches: number
+  readonly holds: number
+  /** Handlers that outlived their responses. */
+  readonly handlers: number
+  /** Each open connection once: `told` that it closes, else `active` with a request on it, else `idle`. */
+  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
+  /** Oldest first. */
+  readonly blocking: {
+    readonly requests: readonly Straggler[]
+    readonly watches: readonly Straggler[]
+    readonly holds: readonly Straggler[]
+    readonly handlers: readonly Straggler[]
+    /** Those with nothing on them that are still there although idle ones are being closed; before that they hold up nobody. */
+    readonly connections: readonly Straggler[]
+  }
 }
 
 /** How connections ended since ShutdownInitiated, and the names of those that were forced. */
@@ -213,6 +234,37 @@ export class Traffic {
       holds,
       connections: { open: this.#connections.size, told, idle },
       rejected: { ...this.#rejected },
+    }
+  }
+
+  /** What an end has to wait for now, with at most `max` names of each kind. Looks at every connection. */
+  blocking(max: number): Blocking {
+    const now = this.#clock.now()
+    const orphans = this.#handlers.orphans()
+    const named = (exchanges: Iterable<Exchange>): Straggler[] =>
+      oldest(exchanges, max, ({ arrivedAt }) => arrivedAt).map((exchange) => exchange.straggler(now))
+    let active = 0
+    let told = 0
+    const empty: Connection[] = []
+    for (const connection of this.#connections) {
+      if (connection.wasTold) told++
+      else if (!connection.isIdle) active++
+      if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
+    }
+    const { requests, watches, holds } = this.counts()
+    return {
+      requests,
+      watches,
+      holds,
+      handlers: orphans.length,
+      connections: { active, idle: this.#connections.size - active - told, told },
+      blocking: {
+        requests: named(this.#counted('request')),
+        watches: named(this.#counted('watch')),
+        holds: this.#holds.stragglers().slice(0, max),
+        handlers: named(orphans),
+        connections: empty.map((connection) => connection.straggler(now)),
+      },
     }
   }
 

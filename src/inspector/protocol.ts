@@ -1,4 +1,5 @@
-import type { LifecycleEvent, Straggler } from '../events.ts'
+import type { LifecycleEvent } from '../events.ts'
+import type { Gauges } from '../lifecycle/gauges.ts'
 import type { Report } from '../report/report.ts'
 
 /**
@@ -86,19 +87,8 @@ export interface StateEntry {
 }
 
 /** What is going on now; written when it differs from the one before, at most some times per second. */
-export interface GaugesEntry {
+export interface GaugesEntry extends Gauges {
   readonly kind: 'gauges'
-  readonly requests: number
-  readonly watches: number
-  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
-  /** What the end would wait for; at most 50 of each, oldest first. */
-  readonly blocking: {
-    readonly requests: readonly Straggler[]
-    readonly watches: readonly Straggler[]
-    readonly holds: readonly Straggler[]
-    readonly hooks: readonly Straggler[]
-    readonly connections: readonly Straggler[]
-  }
 }
 
 /** The last entry: the report of the whole life. */

@@ -30,6 +30,7 @@ import { type Report, ReportBuilder } from '../report/report.ts'
 import { writeReport, writeReportNow } from '../report/report-file.ts'
 import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
+import { GaugeReader, type Gauges } from './gauges.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
 
@@ -83,6 +84,7 @@ export class Lifecycle implements AsyncDisposable {
   readonly #signals = new SignalLatches()
   readonly #traffic: Traffic
   readonly #health: Health
+  readonly #gauges: GaugeReader
   readonly #registrations: Registrations
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
@@ -124,6 +126,7 @@ export class Lifecycle implements AsyncDisposable {
       record: this.record,
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })
+    this.#gauges = new GaugeReader(host.clock, this.#traffic)
     this.#health = new Health({
       clock: host.clock,
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
@@ -138,7 +141,7 @@ export class Lifecycle implements AsyncDisposable {
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
     this.#served.promise.catch(() => {})
-    for (const sink of [this.#latch, this.#report.fold, this.#log.write, this.#observe]) recorder.addSink(sink)
+    for (const sink of [this.#latch, this.#gauges.observe, this.#report.fold, this.#log.write, this.#observe]) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
 
@@ -348,6 +351,11 @@ export class Lifecycle implements AsyncDisposable {
 
   signalled(signal: string): void {
     this.send({ type: 'process.signalled', signal, interactive: isInteractiveStop(this.options.facts, signal) })
+  }
+
+  /** What is going on now; to be read some times per second at most. */
+  gauges(): Gauges {
+    return this.#gauges.read()
   }
 
   get report(): Report {

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { Gauges } from '../../src/lifecycle/gauges.ts'
+import { Latch } from '../sockets/rig.ts'
+import { newLife } from '../support/life.ts'
+import { RawClient } from '../support/raw-client.ts'
+
+/** Names without their ages, which depend on the machine. */
+const names = ({ blocking }: Gauges): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(blocking).map(([kind, stragglers]) => [kind, stragglers.map(({ name }) => name)]))
+
+test('what goes on is counted and named: oldest first, each connection once, hooks while they run', async () => {
+  const work = new Latch()
+  const hook = new Latch()
+  const made = newLife({
+    // Keeps its response open until the work is over, and its handler running after a client has left.
+    listener: async (request, response) => {
+      if (request.url === '/quick') return void response.end('hello')
+      response.write('part')
+      await work.promise
+      response.end()
+    },
+    options: { longRunning: ({ url }) => url === '/watch' },
+  })
+  const { life } = made
+  life.addPreShutdownHook('leave', () => hook.promise)
+  await life.start()
+  const open = async (path: string): Promise<RawClient> => {
+    const client = await RawClient.open({ port: made.port })
+    client.request('GET', path)
+    await client.until('an answer', () => client.received !== '')
+    return client
+  }
+  const quick = await open('/quick')
+  const clients = [quick, await open('/first?token=secret'), await open('/watch')]
+  const leaver = await open('/left')
+  leaver.abort()
+  const hold = life.hold('job 7')
+  await expect.poll(() => life.gauges().handlers).toBe(1)
+  clients.push(await open('/second'))
+
+  expect(life.gauges()).toMatchObject({ requests: 2, watches: 1, holds: 1, connections: { active: 3, idle: 1, told: 0 } })
+  expect(names(life.gauges())).toEqual({
+    requests: ['GET /first', 'GET /second'],
+    watches: ['GET /watch'],
+    holds: ['job 7'],
+    handlers: ['GET /left'],
+    connections: [],
+    hooks: [],
+  })
+
+  const report = life.stop('the test asks')
+  await expect.poll(() => names(life.gauges())['hooks']).toEqual(['pre-shutdown hook "leave"'])
+  // Nobody is told by a response that has begun already; an idle connection holds up nobody yet.
+  expect(life.gauges().connections).toEqual({ active: 3, idle: 1, told: 0 })
+  quick.send('GET /half')
+  hook.resolve()
+  await expect.poll(() => names(life.gauges())).toMatchObject({ hooks: [], connections: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)] })
+
+  work.resolve()
+  hold[Symbol.dispose]()
+  for (const client of clients) client.abort()
+  await made.end(report)
+  expect(life.gauges()).toMatchObject({ requests: 0, watches: 0, holds: 0, handlers: 0, connections: { active: 0, idle: 0, told: 0 } })
+  expect(Object.values(names(life.gauges())).flat()).toEqual([])
+})
+
+test('of many, the oldest are named and all are counted', async () => {
+  const made = newLife()
+  await made.life.start()
+  const holds = Array.from({ length: 60 }, (_, index) => made.life.hold(`job ${index}`))
+  const { holds: count, blocking } = made.life.gauges()
+  expect(count).toBe(60)
+  expect(blocking.holds.map(({ name }) => name)).toEqual(Array.from({ length: 50 }, (_, index) => `job ${index}`))
+  for (const hold of holds) hold[Symbol.dispose]()
+})
