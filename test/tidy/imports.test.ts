@@ -30,6 +30,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     lazy: ['@hono/node-server', 'pino'],
   },
   'src/http/': { runtime: ['src/http/', 'src/machines/signals.ts', ...WORDS], types: ['hono', 'node:', 'src/actors/'] },
+  'src/diagram/': { runtime: ['src/diagram/', 'src/machines/', ...WORDS], types: ['xstate', 'elkjs'], lazy: ['elkjs'] },
   ...Object.fromEntries(WORDS.map((file) => [file, { runtime: WORDS, types: ['src/machines/', 'src/actors/'] }])),
 }
 

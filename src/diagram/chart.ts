@@ -1,0 +1,112 @@
+import type { AnyStateMachine, AnyStateNode } from 'xstate'
+
+/**
+ * What there is to draw of a machine, read from its state nodes as they will run and not from the configuration they were made
+ * from: `machine.definition` and xstate's own graph leave out `always`, and know nothing of the signals that regions raise
+ * for each other.
+ */
+export interface Chart {
+  readonly root: ChartState
+  readonly edges: readonly ChartEdge[]
+}
+
+export interface ChartState {
+  /** As `machine.getStateNodeById` takes it. */
+  readonly id: string
+  readonly key: string
+  readonly kind: 'atomic' | 'compound' | 'parallel' | 'final'
+  readonly isInitial: boolean
+  /** Names of what runs while the machine is in this state. */
+  readonly work: readonly string[]
+  /** Events that this state raises for others, in order. */
+  readonly raises: readonly string[]
+  readonly meta: Readonly<Record<string, unknown>>
+  readonly states: readonly ChartState[]
+}
+
+export interface ChartEdge {
+  /** `<from>|<event>|<to>`; there is one edge for each. */
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  /** The event's type; empty for a transition that waits for none. */
+  readonly event: string
+  /** `signal`: the one state raises the event, the other has a transition on it. `internal`: acts without leaving the state. */
+  readonly kind: 'transition' | 'internal' | 'signal'
+  /** Name of the condition. */
+  readonly guard?: string
+}
+
+export function chartOf(machine: AnyStateMachine): Chart {
+  const nodes = nodesOf(machine.root)
+  const raises = new Map<string, Set<string>>(nodes.map((node) => [node.id, new Set<string>()]))
+  const edges = new Map<string, ChartEdge>()
+  const add = (edge: Omit<ChartEdge, 'id'>) => {
+    const id = edgeId(edge.from, edge.event, edge.to)
+    if (!edges.has(id)) edges.set(id, { ...edge, id })
+  }
+  for (const node of nodes) {
+    for (const event of raisedBy(node.entry)) raises.get(node.id)?.add(event)
+    for (const { event, target, actions, guard } of transitionsOf(node)) {
+      for (const to of target ?? [node]) {
+        const kind = target === undefined ? 'internal' : 'transition'
+        add({ from: node.id, to: to.id, event, kind, ...(guard !== undefined && { guard }) })
+        // Where the line begins: at the end that says it, or at the state that was left for no end.
+        for (const raised of raisedBy(actions)) raises.get(to.type === 'final' ? to.id : node.id)?.add(raised)
+      }
+    }
+  }
+  for (const [from, events] of raises) {
+    for (const event of events) {
+      for (const node of nodes) if (node.transitions.has(event)) add({ from, to: node.id, event, kind: 'signal' })
+    }
+  }
+  return { root: stateOf(machine.root, raises), edges: [...edges.values()] }
+}
+
+export const edgeId = (from: string, event: string, to: string): string => `${from}|${event}|${to}`
+
+/** A state and everything inside it. */
+export const statesOf = (state: ChartState): ChartState[] => [state, ...state.states.flatMap(statesOf)]
+
+const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)]
+
+function stateOf(node: AnyStateNode, raises: ReadonlyMap<string, ReadonlySet<string>>): ChartState {
+  const { parent } = node
+  return {
+    id: node.id,
+    key: node.key,
+    kind: node.type === 'history' ? 'atomic' : node.type,
+    isInitial: parent?.type === 'compound' && parent.initial.target[0] === node,
+    work: node.invoke.map(({ src }) => (typeof src === 'string' ? src : node.key)),
+    raises: [...(raises.get(node.id) ?? [])],
+    meta: (node.meta ?? {}) as Record<string, unknown>,
+    states: Object.values(node.states).map((child) => stateOf(child, raises)),
+  }
+}
+
+interface Transition {
+  readonly event: string
+  readonly target: readonly AnyStateNode[] | undefined
+  readonly actions: readonly unknown[]
+  readonly guard: string | undefined
+}
+
+function transitionsOf(node: AnyStateNode): Transition[] {
+  const own = [...node.transitions].flatMap(([event, transitions]) => transitions.map((transition) => ({ ...transition, event })))
+  const always = (node.always ?? []).map((transition) => ({ ...transition, event: '' }))
+  return [...own, ...always].map(({ event, target, actions, guard }) => ({ event, target, actions, guard: nameOf(guard) }))
+}
+
+const nameOf = (guard: unknown): string | undefined =>
+  guard === undefined ? undefined : typeof guard === 'string' ? guard : (guard as { type?: string }).type || 'condition'
+
+/** The raise actions among xstate's own. What an event computed from another carries does not matter here, only its type. */
+function raisedBy(actions: readonly unknown[]): string[] {
+  return actions.flatMap((action) => {
+    const { type, event } = action as { type?: string; event?: { type: string } | ((args: unknown) => { type: string }) }
+    if (type !== 'xstate.raise' || event === undefined) return []
+    const raised = typeof event === 'function' ? event({ event: {}, context: {} }).type : event.type
+    return raised.startsWith('xstate.') ? [] : [raised]
+  })
+}

@@ -1,0 +1,169 @@
+import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
+import type { Graph, Line, Node, Size } from './graph.ts'
+import { textWidth } from './text-width.ts'
+
+/**
+ * What is written where: the texts of every state and of every line, measured. Several transitions between the same two states
+ * are one line with several words.
+ */
+
+export type TextRole = 'title' | 'work' | 'raised' | 'heard' | 'plain'
+
+/** One line of text. `edges` are those it stands for: a signal that is heard but not drawn as a line, or an internal transition. */
+export interface Text {
+  readonly role: TextRole
+  readonly text: string
+  readonly edges: readonly ChartEdge[]
+}
+
+export interface Box {
+  readonly state: ChartState
+  readonly texts: readonly Text[]
+  readonly size: Size
+}
+
+export interface Link {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly kind: 'transition' | 'signal'
+  readonly edges: readonly ChartEdge[]
+  readonly texts: readonly Text[]
+}
+
+export interface Scene {
+  readonly boxes: ReadonlyMap<string, Box>
+  readonly links: readonly Link[]
+}
+
+export const FONT: Readonly<Record<TextRole, { readonly size: number; readonly bold: boolean }>> = {
+  title: { size: 12.5, bold: true },
+  work: { size: 11, bold: false },
+  raised: { size: 11, bold: true },
+  heard: { size: 11, bold: false },
+  plain: { size: 11, bold: false },
+}
+export const LINE_HEIGHT = 14
+/** Room for the small arrow before a signal's name. */
+export const MARK = 15
+export const PADDING: Size = { width: 9, height: 5 }
+
+export const widthOf = ({ role, text }: Text): number =>
+  textWidth(text, FONT[role].size, FONT[role].bold) + (role === 'raised' || role === 'heard' ? MARK : 0)
+
+export function sizeOf(texts: readonly Text[]): Size {
+  return { width: Math.max(0, ...texts.map(widthOf)), height: texts.length * LINE_HEIGHT }
+}
+
+/** `isDrawn` says which signals are lines; the others are named where they are heard. */
+export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Scene {
+  const signals = groupBy(
+    chart.edges.filter(({ kind }) => kind === 'signal'),
+    ({ event, to }) => `${event}|${to}`,
+  )
+  const heardBy = (edge: ChartEdge): readonly ChartEdge[] => signals.get(`${edge.event}|${edge.from}`) ?? []
+
+  const transitions = groupBy(
+    chart.edges.filter(({ kind }) => kind === 'transition'),
+    ({ from, to }) => `${from}->${to}`,
+  )
+  const drawn = groupBy(
+    chart.edges.filter((edge) => edge.kind === 'signal' && isDrawn(edge)),
+    ({ from, to }) => `${from}=>${to}`,
+  )
+  const boxes = statesOf(chart.root).map((state): [string, Box] => {
+    const internal = chart.edges.filter(({ kind, from }) => kind === 'internal' && from === state.id)
+    const texts: Text[] = [
+      { role: 'title', text: titleOf(state), edges: [] },
+      ...state.work.map((name): Text => ({ role: 'work', text: `do ${name}`, edges: [] })),
+      ...wordsOf(internal, heardBy, isDrawn).map((text) => ({ ...text, edges: [...text.edges] })),
+      ...state.raises.map((signal): Text => ({ role: 'raised', text: signal, edges: [] })),
+    ]
+    const { width, height } = sizeOf(texts)
+    return [state.id, { state, texts, size: { width: width + 2 * PADDING.width, height: height + 2 * PADDING.height } }]
+  })
+  const linkOf =
+    (kind: Link['kind'], texts: (edges: readonly ChartEdge[]) => readonly Text[]) =>
+    ([id, edges]: [string, readonly ChartEdge[]]): Link => {
+      const { from, to } = edges[0] as ChartEdge
+      return { id, from, to, kind, edges, texts: texts(edges) }
+    }
+  return {
+    boxes: new Map(boxes),
+    links: [
+      ...[...transitions].map(linkOf('transition', (edges) => wordsOf(edges, heardBy, isDrawn))),
+      ...[...drawn].map(linkOf('signal', () => [])),
+    ],
+  }
+}
+
+const titleOf = ({ key, id, meta }: ChartState): string => (typeof meta['phase'] === 'string' ? meta['phase'] : decode(key || id))
+/** State keys are encoded where a user's name has characters that xstate reads. */
+const decode = (key: string): string => key.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+
+type HeardBy = (edge: ChartEdge) => readonly ChartEdge[]
+
+/** Words of transitions that share a line: what the machine waits for by itself in one, then each signal. */
+function wordsOf(edges: readonly ChartEdge[], heardBy: HeardBy, isDrawn: (edge: ChartEdge) => boolean): Text[] {
+  const plain = edges.filter((edge) => heardBy(edge).length === 0)
+  const words = [...new Set(plain.map(wordOf))].filter((word) => word !== '')
+  const heard = edges.flatMap((edge) => {
+    const signals = heardBy(edge).filter((signal) => !isDrawn(signal))
+    return signals.length === 0 ? [] : [{ name: edge.event, edges: signals, own: edge }]
+  })
+  const families = groupBy(heard, ({ name }) => (name.includes('.') ? name.slice(0, name.indexOf('.')) : name))
+  return [
+    ...(words.length === 0
+      ? []
+      : [{ role: 'plain' as const, text: words.join(' · '), edges: plain.filter(({ kind }) => kind === 'internal') }]),
+    ...[...families.values()].map((family): Text => {
+      const [first] = family
+      const own = family.flatMap(({ own }) => (own.kind === 'internal' ? [own] : []))
+      return {
+        role: 'heard',
+        text: `${first?.name}${family.length > 1 ? ' …' : ''}`,
+        edges: [...family.flatMap((member) => member.edges), ...own],
+      }
+    }),
+  ]
+}
+
+/** An event in a word or two. */
+function wordOf({ from, event, guard }: ChartEdge): string {
+  const word = event.startsWith('xstate.done.state.')
+    ? 'all done'
+    : event.startsWith('xstate.done.actor.')
+      ? 'done'
+      : event.startsWith('xstate.error.actor.')
+        ? 'error'
+        : event.startsWith('xstate.after.')
+          ? `after ${event.slice('xstate.after.'.length, -`.${from}`.length)}`
+          : event
+  return guard === undefined ? word : `${word} [${guard}]`.trim()
+}
+
+export function graphOf({ boxes, links }: Scene, roots: readonly ChartState[]): Graph {
+  const inside = new Set(roots.flatMap((root) => statesOf(root).map(({ id }) => id)))
+  return {
+    nodes: roots.map((root) => nodeOf(root, boxes)),
+    lines: links.filter(({ from, to }) => inside.has(from) && inside.has(to)).map(lineOf),
+  }
+}
+
+function nodeOf(state: ChartState, boxes: Scene['boxes']): Node {
+  const { size } = boxes.get(state.id) as Box
+  return { id: state.id, size, header: size.height, children: state.states.map((child) => nodeOf(child, boxes)) }
+}
+
+function lineOf({ id, from, to, texts }: Link): Line {
+  return { id, from, to, ...(texts.length > 0 && { label: sizeOf(texts) }) }
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    groups.set(key, [...(groups.get(key) ?? []), item])
+  }
+  return groups
+}
