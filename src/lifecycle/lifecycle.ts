@@ -236,7 +236,8 @@ export class Lifecycle implements AsyncDisposable {
   }
 
   /**
-   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too.
+   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects counts as a signal that never comes:
+   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4.
    * @throws QuiesceError ERR_NAME_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_OPTION_INVALID
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
    */
@@ -494,9 +495,10 @@ export class Lifecycle implements AsyncDisposable {
       else complete.addEventListener('abort', fire, { once: true })
       return
     }
-    Promise.resolve(complete).then(fire, (error: unknown) =>
-      this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) }),
-    )
+    Promise.resolve(complete).then(fire, (error: unknown) => {
+      this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) })
+      this.send({ type: 'mux-signal.failed' })
+    })
   }
 
   #end(): void {

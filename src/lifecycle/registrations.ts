@@ -99,7 +99,10 @@ export class Registrations {
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     const usable = complete instanceof AbortSignal || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
     if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
-    return this.muxSignals.add(name, complete)
+    const added = this.muxSignals.add(name, complete)
+    // It may reject before start() listens to it, which is no crash of the process: start() hears of it all the same.
+    if (!(complete instanceof AbortSignal)) Promise.resolve(complete).catch(() => {})
+    return added
   }
 
   /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a hook's `after` names no hook; checked when the life begins, because hooks may be added in any order. */

@@ -113,6 +113,8 @@ export function composeLifecycle(composition: Composition) {
           SecondSignal: forced(1, 'second-signal'),
           SecondCrash: forced(1, 'second-crash'),
           Forced: forced(5, 'deadline'),
+          // Serving goes on, as with a signal that never comes; but what somebody set out to do has failed.
+          'mux-signal.failed': { actions: { type: 'worsen', params: { exitCode: 4 } } },
           'pre-shutdown-hooks.changed': { actions: 'replaceHooks' },
           'destroy-functions.changed': { actions: 'replaceDestroyFunctions' },
         },

@@ -50,6 +50,8 @@ export type LifecycleInEvent =
   | { readonly type: 'listener.died'; readonly address: string; readonly error: ErrorRecord }
   | { readonly type: 'readyz.passed' }
   | { readonly type: `mux.${string}` }
+  /** One that never will arrive. */
+  | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly HookPlan[] }
 

@@ -59,7 +59,16 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
   })
 
   test('raises what it listens to, except what the outside says', () => {
-    const outside = ['start', 'start.refused', 'stop.requested', 'process.signalled', 'process.crashed', 'listener.died', 'readyz.passed']
+    const outside = [
+      'start',
+      'start.refused',
+      'stop.requested',
+      'process.signalled',
+      'process.crashed',
+      'listener.died',
+      'readyz.passed',
+      'mux-signal.failed',
+    ]
     const changes = ['pre-shutdown-hooks.changed', 'destroy-functions.changed']
     const raised = raisesOf(machine)
     expect([...listensTo(machine)].filter((event) => !raised.has(event)).sort()).toEqual([...outside, ...changes].sort())
