@@ -8,6 +8,7 @@ export { type Exploration, type ExploreOptions, explore } from './explore.ts'
 export { factOf, happening, signalOf } from './facts.ts'
 export type { Edge, Graph } from './graph.ts'
 export { handlesOrIgnores, type Ignored } from './handled.ts'
+export { inWordsOfLife } from './life-trace.ts'
 export {
   type CheckLifeOptions,
   checkLife,
@@ -20,7 +21,7 @@ export {
 export { atMostOnce, type Broken, broken, inOrder, type Monitor, monitored, type NameOf } from './monitor.ts'
 export { assertHolds, check, type Property, type Verdict, type Violation } from './property.ts'
 export { endReachable } from './reachability.ts'
-export { type ConformanceOptions, type Mismatch, mismatches, Replay, Stage } from './replay.ts'
+export { type ConformanceOptions, type Mismatch, mismatches, Replay, replayed, Stage } from './replay.ts'
 export { always, noDeadlock, noErrors } from './safety.ts'
 export { sequenceDiagram } from './sequence-diagram.ts'
 export type { Effect } from './state.ts'

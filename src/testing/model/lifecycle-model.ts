@@ -1,11 +1,12 @@
-import { QuiesceError, show } from '../../errors.ts'
-import { type Life, Lifecycle } from '../../lifecycle/lifecycle.ts'
+import { optionError } from '../../errors.ts'
+import type { Life, Lifecycle } from '../../lifecycle/lifecycle.ts'
 import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import { muxEvent } from '../../machines/region.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { type OpaqueChild, rejects, resolves } from './environment.ts'
 import { type Exploration, explore } from './explore.ts'
+import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { check, type Property, type Verdict } from './property.ts'
 
@@ -24,6 +25,7 @@ const OUTSIDE = {
 /** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash, the death of a listener, a passing `/readyz`. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
+export const isOutsideEvent = (name: string): name is OutsideEvent => Object.hasOwn(OUTSIDE, name)
 
 export interface LifecycleModelOptions {
   /** What may come from outside, in every order and any number of times. Mux-complete signals come as well. Default: start and stop. */
@@ -45,13 +47,14 @@ const EFFECTS: Readonly<Record<string, OpaqueChild>> = {
  * the `after` of a hook names no hook
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
-  if (!(life instanceof Lifecycle)) {
-    const allowed = 'what createServer() or attachLifecycle() returned'
-    throw new QuiesceError('ERR_OPTION_INVALID', `life: got ${show(life)}, allowed: ${allowed}`, { field: 'life', given: life, allowed })
-  }
+  if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
   const plan = life.plan()
   return mode === undefined ? plan : { ...plan, mode }
 }
+
+/** By its looks: it may have been made by another copy of this package. */
+export const isLife = (given: unknown): given is Lifecycle =>
+  typeof given === 'object' && given !== null && typeof (given as Partial<Lifecycle>).plan === 'function'
 
 /**
  * All states of a life: every effect and hook may answer, fail or never answer, at any time, and every timer may be the next.
@@ -81,6 +84,7 @@ export interface CheckLifeOptions extends LifecycleModelOptions {
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant, on every state it can reach.
+ * Traces are in the words of a report.
  *
  *     assertHolds(checkLife(makeServer()))
  *
@@ -88,5 +92,6 @@ export interface CheckLifeOptions extends LifecycleModelOptions {
  */
 export function checkLife(life: Life, { mode, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
   const plan = planOf(life, mode)
-  return check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...properties])
+  const verdicts = check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...properties])
+  return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))
 }

@@ -15,6 +15,7 @@ import type { Choice } from './choice.ts'
 import type { Exploration } from './explore.ts'
 import type { ActorState, Timer } from './state.ts'
 import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
+import type { Trace } from './trace.ts'
 
 /**
  * A machine made ready to be replayed: puppets in place of the opaque children, in its child machines too, and custom actions that
@@ -101,6 +102,16 @@ export class Replay {
     }
     return actor
   }
+}
+
+/**
+ * Follows a trace on live actors, to its end.
+ * @throws QuiesceError ERR_MODEL_REPLAY when they do something else
+ */
+export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
+  const replay = new Replay(new Stage(model.machine), model.environment.input)
+  for (const edge of edges) replay.take(graph.choice(edge))
+  return replay
 }
 
 /** One text for the same thing said by the model and by a live system. */

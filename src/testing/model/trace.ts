@@ -8,6 +8,8 @@ import type { ActorState, Effect } from './state.ts'
 /** How a state is reached, step by step, in the words of a person who debugs it. */
 export interface Trace {
   readonly steps: readonly TraceStep[]
+  /** The way through the graph: for every step but the first, the edge that it takes. */
+  readonly edges: readonly number[]
   /** What is wrong at its end. */
   readonly finding: string
   /** From this step on the steps repeat for ever; undefined when they do not. */
@@ -46,7 +48,7 @@ export function traceOf({ model, graph }: Exploration, edges: readonly number[],
     const after = model.take(before, choice, recorder).freeze()
     steps.push(recorder.step(choice.label, choice.path.text, before, after))
   }
-  return { steps, finding, ...(loopsFrom !== undefined && { loopsFrom }) }
+  return { steps, edges, finding, ...(loopsFrom !== undefined && { loopsFrom }) }
 }
 
 class Recorder implements DeliveryListener {

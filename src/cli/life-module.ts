@@ -1,0 +1,49 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { optionError, show, toError } from '../errors.ts'
+import type { Life } from '../lifecycle/lifecycle.ts'
+import { isLife } from '../testing/model/lifecycle-model.ts'
+import type { Property } from '../testing/model/property.ts'
+import { firstLine } from './first-line.ts'
+
+/**
+ * A user's life from an ES module, for the commands that look at it without starting it. A module, because hooks are functions: the default
+ * export is a life, or a function, which may be async, that makes one; `properties` may be a list of further properties to check.
+ */
+export interface LifeModule {
+  readonly life: Life
+  readonly properties: readonly Property[]
+}
+
+export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a server, or a function that makes one'
+
+/** @throws QuiesceError ERR_OPTION_INVALID in one line */
+export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
+  const module = await loaded(label, path)
+  const made: unknown = module['default']
+  const life: unknown = typeof made === 'function' ? await called(label, path, made as () => unknown) : made
+  if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
+  const properties = module['properties'] ?? []
+  if (!Array.isArray(properties) || !properties.every(isProperty))
+    throw optionError(`properties in ${path}`, properties, 'a list of properties, each with id, text and violation')
+  return { life: life as unknown as Life, properties }
+}
+
+async function loaded(label: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(resolve(path)).href)) as Readonly<Record<string, unknown>>
+  } catch (thrown) {
+    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${firstLine(toError(thrown).message)})`)
+  }
+}
+
+async function called(label: string, path: string, make: () => unknown): Promise<unknown> {
+  try {
+    return await make()
+  } catch (thrown) {
+    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it threw: ${firstLine(toError(thrown).message)})`)
+  }
+}
+
+const isProperty = (given: unknown): given is Property =>
+  typeof given === 'object' && given !== null && typeof (given as Property).id === 'string' && typeof (given as Property).violation === 'function'
