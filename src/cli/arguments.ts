@@ -32,12 +32,16 @@ export function readArguments(command: string, flags: readonly CommandFlag[], ar
   const problems: string[] = []
   const values: Record<string, string> = {}
   const switches = new Set<string>()
+  let unknownAt = Number.NaN
   for (const token of tokens) {
-    if (token.kind === 'positional') problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
+    // What follows an unknown flag was meant as its value.
+    if (token.kind === 'positional' && token.index !== unknownAt + 1)
+      problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
     if (token.kind !== 'option') continue
     const { rawName: label, value } = token
     const flag = flags.find(({ name }) => `--${name}` === label)
     if (!flag) {
+      unknownAt = token.index
       const known = flags.map(({ name }) => `--${name}`)
       problems.push(`${label}: unknown flag${didYouMean(label, known, '--') || `, see quiesce ${command} --help`}`)
     } else if (flag.kind === 'switch') {

@@ -1,73 +1,25 @@
 import { writeFile } from 'node:fs/promises'
 import { systemClock } from '../actors/clock.ts'
 import { createServer } from '../create-server.ts'
-import { optionError, toError } from '../errors.ts'
+import { optionError, QuiesceError, toError } from '../errors.ts'
 import type { JournalEntry } from '../inspector/protocol.ts'
 import type { Life } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
+import { didYouMean } from '../options/did-you-mean.ts'
 import type { Exploration } from '../testing/model/explore.ts'
 import { journalOf } from '../testing/model/journal.ts'
 import { inWordsOfLife } from '../testing/model/life-trace.ts'
-import {
-  exploreLifecycle,
-  invariantsOf,
-  isOutsideEvent,
-  OUTSIDE_EVENTS,
-  type OutsideEvent,
-  planOf,
-} from '../testing/model/lifecycle-model.ts'
+import { exploreLifecycle, invariantsOf, isOutsideEvent, planOf } from '../testing/model/lifecycle-model.ts'
 import { check, type Property, type Verdict } from '../testing/model/property.ts'
 import { sequenceDiagram } from '../testing/model/sequence-diagram.ts'
 import { printTrace, type Trace } from '../testing/model/trace.ts'
-import { type CommandFlag, readArguments } from './arguments.ts'
-import { didYouMean } from '../options/did-you-mean.ts'
+import { type CommandArguments, readArguments } from './arguments.ts'
+import { CHECK_FLAGS, MODES, STATES_MAX } from './check-flags.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-module.ts'
-
-/** `quiesce check`: every state that a life can reach, and what has to hold in all of them. */
-
-const MODES = ['refuse', 'retry-after'] as const satisfies readonly Mode[]
-const STATES_MAX = 1_000_000
-
-export const CHECK_FLAGS: readonly CommandFlag[] = [
-  { name: 'config', kind: 'text', allowed: LIFE_MODULE_ALLOWED, default: 'a server without hooks', meaning: 'The life to check' },
-  {
-    name: 'mode',
-    kind: 'text',
-    allowed: [...MODES, 'both'].join(', '),
-    default: "the life's own, or both without --config",
-    meaning: 'How new requests are refused while draining',
-    accepts: (value) => [...MODES, 'both'].some((mode) => mode === value),
-  },
-  {
-    name: 'outside',
-    kind: 'text',
-    allowed: `a list, by commas, of ${OUTSIDE_EVENTS.join(', ')}`,
-    default: 'start,stop',
-    meaning: 'What may come from outside, at any time and any number of times. Each one multiplies the states',
-    accepts: (value) => value.split(',').every(isOutsideEvent),
-  },
-  { name: 'property', kind: 'text', allowed: 'the id of a property', default: 'all of them', meaning: 'Check only this one' },
-  {
-    name: 'states-max',
-    kind: 'text',
-    allowed: 'a whole number above 0',
-    default: String(STATES_MAX),
-    meaning: 'Give up when there are more states than this',
-    accepts: (value) => /^[1-9]\d{0,8}$/.test(value),
-  },
-  {
-    name: 'trace-file',
-    kind: 'text',
-    allowed: 'a file name',
-    default: 'none',
-    meaning: 'Write the first counter-example there, as a journal that the inspector shows; without one the file is left alone',
-  },
-  { name: 'mermaid', kind: 'switch', allowed: '', default: 'off', meaning: 'Print the counter-example as a Mermaid sequence diagram, too' },
-]
 
 /**
  * Prints the size of the life, each property's verdict, and the way to the first that does not hold.
@@ -76,17 +28,19 @@ export const CHECK_FLAGS: readonly CommandFlag[] = [
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { values, switches } = readArguments('check', CHECK_FLAGS, args)
-  const { config, mode, property } = values
-  const { life, properties } = config === undefined ? BUILT_IN : await readLifeModule('--config', config)
+  const { config, mode, property, outside } = values
+  const { life, properties } = config === undefined ? builtIn() : await readLifeModule('--config', config)
   let first: Counterexample | undefined
-  for (const plan of plansOf(life, mode, config)) {
+  for (const plan of about(values, () => plansOf(life, mode, config !== undefined))) {
     const from = systemClock.now()
-    const exploration = exploreLifecycle(plan, { statesMax: Number(values['states-max'] ?? STATES_MAX), outside: outsideOf(values['outside']) })
+    const statesMax = Number(values['states-max'] ?? STATES_MAX)
+    const exploration = about(values, () => exploreLifecycle(plan, { statesMax, outside: outside?.split(',').filter(isOutsideEvent) }))
     const chosen = choose([...invariantsOf(plan), ...properties], property)
     const verdicts = check(exploration, chosen)
     host.stdout.write(verdictsText(plan.mode, exploration, verdicts, systemClock.now() - from))
     const trace = verdicts.find(({ holds }) => !holds)?.trace
-    if (trace) first ??= { id: verdicts.find(({ holds }) => !holds)?.id as string, trace, journal: () => journalOf(exploration, trace, plan) }
+    if (trace)
+      first ??= { id: verdicts.find(({ holds }) => !holds)?.id as string, trace, journal: () => journalOf(exploration, trace, plan) }
   }
   if (!first) return 0
   const trace = inWordsOfLife(first.trace)
@@ -104,19 +58,25 @@ interface Counterexample {
 }
 
 /** A life without anything of the user's. */
-const BUILT_IN: LifeModule = { life: createServer({ listener: () => {} }, { logger: false }), properties: [] }
+const builtIn = (): LifeModule => ({ life: createServer({ listener: () => {} }, { logger: false }), properties: [] })
 
-function plansOf(life: Life, mode: string | undefined, config: string | undefined): LifePlan[] {
-  try {
-    const own = planOf(life)
-    if (mode === undefined && config !== undefined) return [own]
-    return MODES.filter((name) => mode === undefined || mode === 'both' || mode === name).map((name) => ({ ...own, mode: name }))
-  } catch (thrown) {
-    throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${firstLine(toError(thrown).message)})`)
-  }
+function plansOf(life: Life, mode: string | undefined, isOwn: boolean): LifePlan[] {
+  const own = planOf(life)
+  if (mode === undefined && isOwn) return [own]
+  return MODES.filter((name) => mode === undefined || mode === 'both' || mode === name).map((name) => ({ ...own, mode: name }))
 }
 
-const outsideOf = (text: string | undefined): readonly OutsideEvent[] | undefined => text?.split(',').filter(isOutsideEvent)
+/** What the life itself is refused for is named by the flag that brought it. */
+function about<T>({ config, 'states-max': statesMax }: CommandArguments['values'], work: () => T): T {
+  try {
+    return work()
+  } catch (thrown) {
+    if (!(thrown instanceof QuiesceError)) throw thrown
+    const why = firstLine(thrown.message)
+    if (thrown.code === 'ERR_MODEL_LIMIT') throw optionError('--states-max', statesMax ?? STATES_MAX, `as many as the life has (${why})`)
+    throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${why})`)
+  }
+}
 
 function choose(properties: readonly Property[], id: string | undefined): readonly Property[] {
   if (id === undefined) return properties

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { toError } from '../errors.ts'
+import { QuiesceError, toError } from '../errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { didYouMean } from '../options/did-you-mean.ts'
 import type { PlatformFacts } from '../options/platform.ts'
@@ -21,7 +21,7 @@ export interface CliHost {
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
 }
 
-const COMMANDS = ['serve', 'report']
+const COMMANDS = ['serve', 'check', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -30,8 +30,10 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   const [command, ...args] = host.args
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
+  if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
   if (host.args.includes('--version')) return printed(host, `${await version()}\n`)
   if (host.args.includes('--help') || command === 'help') return printed(host, (await import('./help.ts')).MAIN_HELP)
+  if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
   if (command === 'report') return reportCommand(host, args)
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
@@ -53,6 +55,16 @@ async function serveCommand(host: CliHost, args: readonly string[]): Promise<Exi
   if ('problems' in settings) return earlyStop.aborted ? OK : refused(host, settings.problems)
   await host.serve(settings, host)
   return undefined
+}
+
+/** What a command cannot use is one line for each problem; any other error is ours. */
+async function usable(host: CliHost, command: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await command()
+  } catch (thrown) {
+    if (thrown instanceof QuiesceError && thrown.code !== 'ERR_INTERNAL') return refused(host, thrown.message.split('\n'))
+    throw thrown
+  }
 }
 
 async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {

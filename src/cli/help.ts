@@ -1,4 +1,6 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
+import { flagsHelp } from './arguments.ts'
+import { CHECK_FLAGS } from './check-flags.ts'
 import { envName, SERVE_FLAGS } from './flags.ts'
 
 const WIDTH = 100
@@ -9,6 +11,7 @@ quiesce: a server that starts, drains and ends in order
 
 Usage:
   quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
+  quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
   quiesce report FILE      print the timeline of a report that --report-file wrote (- for standard input)
   quiesce --help | --version
 `
@@ -37,6 +40,24 @@ Exit codes:
 ${EXIT_CODES_BY_SEVERITY.map((code) => `  ${String(code).padStart(2)}  ${EXIT_CODES[code]}`).join('\n')}
 `
 }
+
+/** `quiesce check --help` */
+export const checkHelp = (): string => `\
+Usage: quiesce check [flags]
+
+Explores every state that a life can reach, whatever its effects answer and in whatever order, and checks
+what has to hold in all of them. Nothing is started. With --config it is your life: export the server that
+createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.
+
+Flags:
+${flagsHelp(CHECK_FLAGS, wrap)}
+  --help
+
+Exit codes:
+   0  everything holds
+   1  something does not: the steps that lead there are printed
+   2  bad usage, or a life that cannot be checked
+`
 
 /** Words into lines that fit. */
 function wrap(text: string): string[] {

@@ -46,4 +46,7 @@ async function called(label: string, path: string, make: () => unknown): Promise
 }
 
 const isProperty = (given: unknown): given is Property =>
-  typeof given === 'object' && given !== null && typeof (given as Property).id === 'string' && typeof (given as Property).violation === 'function'
+  typeof given === 'object' &&
+  given !== null &&
+  typeof (given as Property).id === 'string' &&
+  typeof (given as Property).violation === 'function'

@@ -34,6 +34,8 @@ try {
   })
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code
+  // What the module of a user's life has opened must not keep a command that is done.
+  if (process.argv[2] === 'check') process.stdout.write('', () => process.exit())
 } catch (error) {
   process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = 70

@@ -96,7 +96,7 @@ test('is a Mermaid sequence diagram', () => {
 test('a way round for ever is marked as such', () => {
   const { trace } = verdict(exploration, terminates('x', 'ends', { isEnd: () => false }))
   expect(trace && printTrace(trace)).toMatch(/=> nothing is sure to happen here/)
-  const circle: Trace = { steps: traceOfViolation().steps, finding: 'again', loopsFrom: 1 }
+  const circle: Trace = { ...traceOfViolation(), finding: 'again', loopsFrom: 1 }
   expect(printTrace(circle)).toContain('-- from here on for ever --\n1 stop')
   expect(sequenceDiagram(circle)).toMatch(/ {2}loop for ever\n.* {2}end\n/s)
 })

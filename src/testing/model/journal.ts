@@ -75,7 +75,13 @@ class Journal implements DeliveryListener {
       const parent = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
       const { machine } = local.logic
       const name = path === '' ? local.logic.name : id
-      this.add({ kind: 'actor', actor: idOf(path), ...(path !== '' && { parent: idOf(parent) }), name, ...(machine && { machine: machine.id }) })
+      this.add({
+        kind: 'actor',
+        actor: idOf(path),
+        ...(path !== '' && { parent: idOf(parent) }),
+        name,
+        ...(machine && { machine: machine.id }),
+      })
     }
     return after
   }

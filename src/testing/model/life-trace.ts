@@ -10,6 +10,8 @@ export const inWordsOfLife = (trace: Trace): Trace => ({
   ...trace,
   steps: trace.steps.map((step) => ({
     ...step,
+    // What an event carries is told by what follows from it.
+    label: step.label.replace(/ \{.*\}$/, ''),
     changes: happenings(step.effects.flatMap(({ effect }) => factOf(effect) ?? [])),
     effects: [],
   })),

@@ -1,0 +1,130 @@
+// Fails when: `quiesce check` does not say what holds and what does not, by exit code, text and file, or does not name bad input in one line.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import type { JournalEntry } from '../../src/inspector/protocol.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quiesce-check-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function run(...args: readonly string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await runCli({
+    args: ['check', ...args],
+    env: {},
+    facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
+    stdin: Readable.from([]),
+    stdout: { write: (text) => out.push(text) },
+    stderr: { write: (text) => err.push(text) },
+    earlyStop: new AbortController().signal,
+    serve: () => Promise.reject(new Error('nothing is served')),
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
+
+const source = (path: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src', path)).href)
+
+/** A module as a user writes it, with a phase that follows `after`. */
+async function lifeModule(name: string, after: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(
+    path,
+    `import { createServer } from ${source('index.ts')}
+import { happening, inOrder } from ${source('testing/index.ts')}
+export default async () => {
+  const server = createServer({ listener: () => {} }, { deadline: '20s' })
+  server.addPhase('flush-queue', () => {}, { after: ['${after}'] })
+  return server
+}
+export const properties = [inOrder('queue/last', 'the queue is flushed last', happening, ['RequestsDrained'], 'flush-queue starts')]
+`,
+  )
+  return path
+}
+
+describe('quiesce check', () => {
+  test('a life that holds', { timeout: 60_000 }, async () => {
+    const { code, out, err } = await run('--config', await lifeModule('good.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'both')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^refuse: \d+ states, \d+ edges, \d+\.\d s\n {2}holds {2}no-errors +the root never ends in an error\n/)
+    expect(out).toMatch(/^retry-after: \d+ states/m)
+    expect(out).toMatch(/^ {2}holds {2}queue\/last +the queue is flushed last$/m)
+  })
+
+  test('a life that does not: the way there as a list, a diagram and a journal', async () => {
+    const file = join(folder, 'trace.ndjson')
+    const config = await lifeModule('bad.mjs', 'NotAcceptingNewRequest')
+    const { code, out } = await run('--config', config, '--outside=stop', '--property=queue/last', '--mermaid', '--trace-file', file)
+    expect(code).toBe(1)
+    const finding = 'flush-queue starts is said before RequestsDrained'
+    expect(out).toMatch(/^refuse: .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n\nqueue\/last\n0 start\n1 stop\.requested\n/)
+    expect(out).toContain(`    flush-queue starts\n    skipped: audit-run, `)
+    expect(out).toContain(`\n=> ${finding}\n\nsequenceDiagram\n`)
+    const journal = (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as JournalEntry)
+    expect(journal.map(({ n }) => n)).toEqual(journal.map((_, i) => i + 1))
+    expect(journal[0]).toMatchObject({ kind: 'opening', source: 'counter-example', title: finding })
+    expect(journal).toContainEqual(expect.objectContaining({ kind: 'fact', event: { at: 1, type: 'phase.started', phase: 'flush-queue' } }))
+    expect(journal).toContainEqual(expect.objectContaining({ kind: 'actor', actor: 'flush-queue', parent: 'root', machine: 'hook' }))
+    expect(journal).toContainEqual(expect.objectContaining({ kind: 'sent', to: 'root', event: { type: 'stop.requested' } }))
+  })
+
+  test.each([
+    [['--mode', 'sometimes'], '--mode: got "sometimes", allowed: refuse, retry-after, both'],
+    [['--outside', 'stop,rain'], '--outside: got "stop,rain", allowed: a list, by commas, of start, '],
+    [['--states-max', '0'], '--states-max: got "0", allowed: a whole number above 0'],
+    [['--states-max', '9', '--outside', 'stop'], '--states-max: got "9", allowed: as many as the life has (more than 9 states (statesMax)'],
+    [['--property', 'end/certian', '--outside', 'stop'], '--property: got "end/certian", allowed: no-errors, '],
+    [['--confg', 'x.mjs'], '--confg: unknown flag (did you mean "--config"?)'],
+    [['--config'], '--config: got no value, allowed: an ES module whose default export is a server, or a function that makes one'],
+    [
+      ['--config', 'gone.mjs'],
+      '--config: got "gone.mjs", allowed: an ES module whose default export is a server, or a function that makes one (',
+    ],
+    [['life.mjs'], '"life.mjs": unexpected argument, see quiesce check --help'],
+  ])('%j is refused in one line', async (args, message) => {
+    const { code, out, err } = await run(...args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^quiesce: [^\n]+\n$/)
+    expect(err).toContain(message)
+  })
+
+  test.each([
+    ['nothing.mjs', 'export const life = 1', 'makes one (it is undefined)'],
+    ['throws.mjs', "export default () => { throw new Error('no database') }", 'makes one (it threw: no database)'],
+    ['syntax.mjs', 'export default {', 'makes one ('],
+    [
+      'cycle.mjs',
+      `import { createServer } from ${source('index.ts')}
+       const server = createServer({ listener: () => {} })
+       server.addPhase('a', () => {}, { after: ['b'] })
+       server.addPhase('b', () => {}, { after: ['a'] })
+       export default server`,
+      'makes one (phases wait for each other: a -> b -> a)',
+    ],
+    [
+      'properties.mjs',
+      `import { createServer } from ${source('index.ts')}
+       export default createServer({ listener: () => {} })
+       export const properties = [() => true]`,
+      'allowed: a list of properties, each with id, text and violation',
+    ],
+  ])('a module %s that has no life to check is refused in one line', async (name, text, message) => {
+    const path = join(folder, name)
+    await writeFile(path, text)
+    const { code, out, err } = await run('--config', path, '--outside', 'stop')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^quiesce: [^\n]+\n$/)
+    expect(err).toContain(message)
+  })
+})
