@@ -9,37 +9,38 @@ const setupFiles = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
 
-/** Each test starts node processes and measures when they end: one file at a time, and alone on the machine. */
-const processes = ['test/processes/**/*.test.ts', 'test/loss/**/*.test.ts']
+/** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
+const processes = ['test/processes/**/*.test.ts']
+/** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
+const alone = ['test/loss/**/*.test.ts', 'test/processes/drain.test.ts']
+
+/** Projects run in the order of their group. */
+const project = (
+  name: string,
+  groupOrder: number,
+  files: { include: string[]; exclude?: string[] },
+  maxWorkers: number,
+  patienceMs: number,
+) => ({
+  test: {
+    name,
+    ...files,
+    pool,
+    setupFiles,
+    globalSetup,
+    maxWorkers,
+    sequence: { groupOrder },
+    ...patience(patienceMs),
+  },
+})
+const workers = Math.max(2, availableParallelism())
 
 export default defineConfig({
   test: {
     projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: processes,
-          pool,
-          setupFiles,
-          maxWorkers: Math.max(2, availableParallelism()),
-          sequence: { groupOrder: 0 },
-          globalSetup,
-          ...patience(30_000),
-        },
-      },
-      {
-        test: {
-          name: 'processes',
-          include: processes,
-          pool,
-          setupFiles,
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-          globalSetup,
-          ...patience(60_000),
-        },
-      },
+      project('unit', 0, { include: ['test/**/*.test.ts'], exclude: [...processes, ...alone] }, workers, 30_000),
+      project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
+      project('alone', 2, { include: alone }, 1, 60_000),
     ],
   },
 })
