@@ -15,7 +15,11 @@ export type HostProcess = Pick<
   NodeJS.Process,
   'on' | 'off' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
 > & {
-  readonly stderr: { write(text: string): unknown }
+  readonly stderr: {
+    write(text: string): unknown
+    on(event: 'error', listener: (error: Error) => void): unknown
+    listenerCount(event: 'error'): number
+  }
   exitCode?: NodeJS.Process['exitCode']
   send?: ((message: unknown) => boolean) | undefined
 }

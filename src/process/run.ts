@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
 import { onCrash } from '../actors/crashes.ts'
+import type { HostProcess } from '../actors/host.ts'
 import { onStopSignal } from '../actors/os-signals.ts'
 import { QuiesceError } from '../errors.ts'
 import { errorRecord } from '../events.ts'
@@ -21,6 +22,7 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
   }
   const { host, options } = life
   const processEnd = ProcessEnd.of(host.process)
+  outliveStandardError(host.process)
   life.begin()
   processEnd.join()
   const owned = [ownSignals(life), ownCrashes(life), ownIpc(life), ownAbortSignal(life)]
@@ -39,6 +41,14 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
     watching.unsubscribe()
     for (const disposable of owned) disposable[Symbol.dispose]()
   }
+}
+
+/**
+ * A standard error that nobody reads any more is no crash of its own: what is said about a crash would be the next crash, for
+ * ever, and faster than any promise settles. It stays so until the end of the process.
+ */
+function outliveStandardError({ stderr }: HostProcess): void {
+  if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
 }
 
 const ownSignals = (life: Lifecycle): Disposable => onStopSignal(life.host.process, (signal) => life.signalled(signal))

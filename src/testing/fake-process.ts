@@ -47,12 +47,12 @@ export class FakeProcess extends EventEmitter {
     return this.#stderr
   }
 
-  readonly stderr = {
+  readonly stderr = Object.assign(new EventEmitter(), {
     write: (text: string): boolean => {
       this.#stderr += text
       return true
     },
-  }
+  })
 
   exit(code?: number): never {
     const exitCode = code ?? this.exitCode ?? 0

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startServer } from '../support/process.ts'
 
 /** A crash is the end of the process, and not of the requests that are under way: they get a drain of at most 5 s. */
@@ -104,4 +108,18 @@ test('a handler that throws or rejects is no crash', async () => {
   expect(await client.ask('GET', '/hello')).toMatchObject({ body: 'hello' })
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
+})
+
+test('with nobody left to read its standard error it still ends in order', async () => {
+  const program = spawn(process.execPath, [fileURLToPath(new URL('../fixtures/crashes.mjs', import.meta.url)), 'throws'])
+  onTestFinished(() => void program.kill('SIGKILL'))
+  program.stderr.destroy()
+  const ended = once(program, 'close')
+  const said: string[] = []
+  for await (const line of createInterface({ input: program.stdout })) {
+    said.push(line)
+    if (line.startsWith('serving')) program.kill('SIGUSR2')
+  }
+  expect(await ended).toEqual([1, null])
+  expect(said).toContain('destroyed')
 })
