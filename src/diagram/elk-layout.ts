@@ -3,7 +3,7 @@ import { QuiesceError } from '../errors.ts'
 import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './graph.ts'
 
 /**
- * Layout by elkjs, which knows nested boxes with lines across their borders. It is an optional peer of 1.6 MB that only those
+ * Layout by elkjs. It is an optional peer of 1.6 MB that only those
  * who draw need.
  */
 
@@ -12,11 +12,12 @@ const ROOT = ''
 const OPTIONS = {
   'elk.algorithm': 'layered',
   'elk.direction': 'DOWN',
-  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
   'elk.edgeRouting': 'ORTHOGONAL',
   'elk.json.shapeCoords': 'ROOT',
   'elk.json.edgeCoords': 'ROOT',
   'elk.randomSeed': '1',
+  'elk.padding': '[top=0,left=0,bottom=0,right=0]',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
   'elk.spacing.nodeNode': '14',
   'elk.spacing.edgeNode': '10',
@@ -49,17 +50,20 @@ function elkGraph({ nodes, lines }: Graph): ElkNode {
   return { id: ROOT, layoutOptions: OPTIONS, children: nodes.map(elkNode), edges: lines.map(elkEdge) }
 }
 
-function elkNode({ id, size, header, children }: Node): ElkNode {
-  if (children.length === 0) return { id, ...size }
+function elkNode({ id, size, ports = [] }: Node): ElkNode {
+  if (ports.length === 0) return { id, ...size }
   return {
     id,
-    children: children.map(elkNode),
-    layoutOptions: {
-      ...OPTIONS,
-      'elk.padding': `[top=${header + 6},left=10,bottom=10,right=10]`,
-      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-      'elk.nodeSize.minimum': `(${size.width},${size.height})`,
-    },
+    ...size,
+    ports: ports.map((port) => ({
+      id: port.id,
+      x: port.x,
+      y: port.side === 'top' ? 0 : size.height,
+      width: 0,
+      height: 0,
+      layoutOptions: { 'elk.port.side': port.side === 'top' ? 'NORTH' : 'SOUTH' },
+    })),
+    layoutOptions: { 'elk.portConstraints': 'FIXED_POS' },
   }
 }
 

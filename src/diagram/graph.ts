@@ -1,6 +1,6 @@
 /**
- * What a layout gets and gives back: boxes in boxes and lines between them. Sizes of texts are known before, positions after.
- * All positions are absolute, from the top left corner of the picture.
+ * What a layout gets and gives back: boxes and lines between them. Sizes of texts are known before, positions after. All positions
+ * are absolute, from the top left corner of the picture.
  */
 export interface Point {
   readonly x: number
@@ -14,17 +14,22 @@ export interface Size {
 
 export interface Rect extends Point, Size {}
 
+/** Where a line has to begin or end: on the top or bottom side of its node. */
+export interface Port {
+  readonly id: string
+  readonly x: number
+  readonly side: 'top' | 'bottom'
+}
+
 export interface Node {
   readonly id: string
-  /** For a node without children; with children it is the least that the node's own header needs. */
   readonly size: Size
-  /** Height of what stands above the children. */
-  readonly header: number
-  readonly children: readonly Node[]
+  readonly ports?: readonly Port[]
 }
 
 export interface Line {
   readonly id: string
+  /** Id of a node or of a port. */
   readonly from: string
   readonly to: string
   readonly label?: Size
@@ -35,24 +40,37 @@ export interface Graph {
   readonly lines: readonly Line[]
 }
 
+export interface PlacedNode extends Rect {
+  /** How far from the left its own texts begin. */
+  readonly indent?: number
+}
+
+export interface PlacedLine {
+  readonly points: readonly Point[]
+  readonly label?: Rect
+}
+
 export interface Placed {
   readonly size: Size
-  readonly nodes: ReadonlyMap<string, Rect>
-  /** The points of every line, and where its label stands. */
-  readonly lines: ReadonlyMap<string, { readonly points: readonly Point[]; readonly label?: Rect }>
+  readonly nodes: ReadonlyMap<string, PlacedNode>
+  readonly lines: ReadonlyMap<string, PlacedLine>
 }
 
 /** Places a graph top to bottom. The same graph is placed the same way every time. */
 export type Layout = (graph: Graph) => Promise<Placed>
 
-/** A picture moved to another place. */
+const shift = <P extends Point>(point: P, by: Point): P => ({ ...point, x: point.x + by.x, y: point.y + by.y })
+
+/** A picture at another place. */
 export function moved(placed: Placed, by: Point): Placed {
-  const move = <P extends Point>(point: P): P => ({ ...point, x: point.x + by.x, y: point.y + by.y })
   return {
     size: placed.size,
-    nodes: new Map([...placed.nodes].map(([id, rect]) => [id, move(rect)])),
+    nodes: new Map([...placed.nodes].map(([id, rect]) => [id, shift(rect, by)])),
     lines: new Map(
-      [...placed.lines].map(([id, { points, label }]) => [id, { points: points.map(move), ...(label && { label: move(label) }) }]),
+      [...placed.lines].map(([id, { points, label }]) => [
+        id,
+        { points: points.map((point) => shift(point, by)), ...(label && { label: shift(label, by) }) },
+      ]),
     ),
   }
 }

@@ -1,6 +1,5 @@
 import { type Composition, composeLifecycle } from '../machines/lifecycle.ts'
 import { chartOf } from './chart.ts'
-import { elkLayout } from './elk-layout.ts'
 import { lifecyclePicture } from './lifecycle-picture.ts'
 import { svgOf } from './svg.ts'
 
@@ -10,7 +9,7 @@ import { svgOf } from './svg.ts'
  * transitions and, between the state that raises a signal and those that hear it, for the signals. A page lights them by adding the
  * class `active` to a state and `taken` to an edge. Deterministic.
  */
-export async function lifecycleSvg(composition: Composition): Promise<string> {
+export function lifecycleSvg(composition: Composition): string {
   const chart = chartOf(composeLifecycle(composition))
-  return svgOf({ ...(await lifecyclePicture(chart, await elkLayout())), title: `A server's life (${composition.mode})` })
+  return svgOf({ ...lifecyclePicture(chart), title: `A server's life (${composition.mode})` })
 }

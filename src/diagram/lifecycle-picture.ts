@@ -1,7 +1,9 @@
 import type { PhaseRow } from '../machines/wiring.ts'
+import { type Card, cardOf, portIn, portOut } from './card.ts'
 import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
-import { type Layout, moved, type Placed, type Rect, type Size } from './graph.ts'
-import { graphOf, type Scene, sceneOf } from './scene.ts'
+import { moved, type Placed, type Point } from './graph.ts'
+import { rowsLayout } from './rows-layout.ts'
+import { type Link, type Scene, sceneOf } from './scene.ts'
 
 /**
  * The whole life on one sheet: what starts on the left, with what bounds the end below it, and what stops on the right. Within a
@@ -10,53 +12,65 @@ import { graphOf, type Scene, sceneOf } from './scene.ts'
  */
 type Lane = 'start' | 'stop' | 'bounds'
 
-const GAP = 16
-const MARGIN = 6
+const GAP = 18
+const START_WIDTH = 270
+const STOP_WIDTH = 640
 
-export async function lifecyclePicture(chart: Chart, layout: Layout): Promise<{ readonly scene: Scene; readonly placed: Placed }> {
-  const [running, ...afterwards] = chart.root.states as [ChartState, ...ChartState[]]
+export function lifecyclePicture(chart: Chart): { readonly scene: Scene; readonly placed: Placed } {
+  const [running] = chart.root.states as [ChartState]
   const lanes = lanesOf(running)
   const scene = sceneOf(chart, waitedFor(running, lanes))
-  const place = (lane: Lane) =>
-    layout(
-      graphOf(
-        scene,
-        running.states.filter(({ id }) => lanes.get(id) === lane),
-      ),
+  const place = (lane: Lane, widthMax: number) =>
+    laneOf(
+      scene,
+      running.states.filter(({ id }) => lanes.get(id) === lane),
+      widthMax,
     )
-  const [start, stop, bounds] = await Promise.all([place('start'), place('stop'), place('bounds')])
-
-  const header = scene.boxes.get(running.id)?.size.height ?? 0
-  const leftWidth = Math.max(start.size.width, bounds.size.width)
-  const inner: Size = {
-    width: leftWidth + GAP + stop.size.width,
-    height: header + Math.max(start.size.height + GAP + bounds.size.height, stop.size.height),
-  }
-  const parts = [
-    moved(start, { x: MARGIN, y: header }),
-    moved(bounds, { x: MARGIN, y: inner.height - bounds.size.height }),
-    moved(stop, { x: MARGIN + leftWidth + GAP, y: header }),
-  ]
-  const outer = await layout({
-    nodes: [
-      { id: running.id, size: { width: inner.width + 2 * MARGIN, height: inner.height + MARGIN }, header: 0, children: [] },
-      ...graphOf(scene, afterwards).nodes,
-    ],
-    lines: graphOf(scene, [{ ...running, states: [] }, ...afterwards]).lines,
-  })
-  const at = outer.nodes.get(running.id) as Rect
-  return { scene, placed: framed(chart.root.id, merged([outer, ...parts.map((part) => moved(part, at))], outer.size), scene) }
+  const start = place('start', START_WIDTH)
+  const stop = place('stop', STOP_WIDTH)
+  const bounds = place('bounds', START_WIDTH + STOP_WIDTH)
+  const lower = Math.max(start.size.height, stop.size.height) + GAP
+  const width = Math.max(start.size.width + GAP + stop.size.width, bounds.size.width)
+  const sheet = merged({ width, height: lower + bounds.size.height }, [
+    start,
+    moved(stop, { x: start.size.width + GAP, y: 0 }),
+    moved(bounds, { x: 0, y: lower }),
+  ])
+  return { scene, placed: cardOf(scene, chart.root, { content: new Map([[running.id, sheet]]) }).placed }
 }
 
-/** The root's own frame around everything. */
-function framed(id: string, placed: Placed, scene: Scene): Placed {
-  const header = scene.boxes.get(id)?.size.height ?? 0
-  const shifted = moved(placed, { x: 0, y: header })
-  const size = { width: placed.size.width, height: placed.size.height + header }
-  return { ...shifted, size, nodes: new Map([[id, { x: 0.5, y: 0.5, width: size.width - 1, height: size.height - 1 }], ...shifted.nodes]) }
+/** The regions of a lane as cards, with the signals between them as lines from card to card. */
+function laneOf(scene: Scene, regions: readonly ChartState[], widthMax: number): Placed {
+  const regionOf = new Map(regions.flatMap((region) => statesOf(region).map(({ id }) => [id, region.id] as const)))
+  const links = scene.links.filter(({ kind, from, to }) => kind === 'signal' && regionOf.has(from) && regionOf.has(to))
+  const cards = new Map(
+    regions.map((region): [string, Card] => [
+      region.id,
+      cardOf(scene, region, {
+        heard: links.filter(({ to }) => regionOf.get(to) === region.id),
+        raised: links.filter(({ from }) => regionOf.get(from) === region.id),
+      }),
+    ]),
+  )
+  const out = ({ from }: Link) => portOut(regionOf.get(from) as string, from)
+  const between = rowsLayout(
+    {
+      nodes: [...cards].map(([id, { placed, ports }]) => ({ id, size: placed.size, ports })),
+      lines: links.map((link) => ({ id: link.id, from: out(link), to: portIn(link) })),
+    },
+    { widthMax },
+  )
+  const parts = [...cards].map(([id, { placed }]) => moved(placed, between.nodes.get(id) as Point))
+  const inside = merged(between.size, parts)
+  const points = (id: string): readonly Point[] => inside.lines.get(id)?.points ?? []
+  const whole = links.map(({ id, ...link }) => [
+    id,
+    { points: [...points(out({ id, ...link })), ...(between.lines.get(id)?.points ?? []), ...points(portIn({ id, ...link }))] },
+  ])
+  return { ...inside, lines: new Map([...inside.lines, ...(whole as [string, { points: Point[] }][])]) }
 }
 
-const merged = (parts: readonly Placed[], size: Size): Placed => ({
+const merged = (size: Placed['size'], parts: readonly Placed[]): Placed => ({
   size,
   nodes: new Map(parts.flatMap(({ nodes }) => [...nodes])),
   lines: new Map(parts.flatMap(({ lines }) => [...lines])),

@@ -1,5 +1,5 @@
 import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
-import type { Graph, Line, Node, Size } from './graph.ts'
+import type { Rect, Size } from './graph.ts'
 import { textWidth } from './text-width.ts'
 
 /**
@@ -34,6 +34,7 @@ export interface Link {
 export interface Scene {
   readonly boxes: ReadonlyMap<string, Box>
   readonly links: readonly Link[]
+  readonly parents: ReadonlyMap<string, ChartState>
 }
 
 export const FONT: Readonly<Record<TextRole, { readonly size: number; readonly bold: boolean }>> = {
@@ -45,8 +46,8 @@ export const FONT: Readonly<Record<TextRole, { readonly size: number; readonly b
 }
 export const LINE_HEIGHT = 14
 /** Room for the small arrow before a signal's name. */
-export const MARK = 15
-export const PADDING: Size = { width: 9, height: 5 }
+export const MARK = 14
+export const PADDING: Size = { width: 8, height: 4 }
 
 export const widthOf = ({ role, text }: Text): number =>
   textWidth(text, FONT[role].size, FONT[role].bold) + (role === 'raised' || role === 'heard' ? MARK : 0)
@@ -90,6 +91,7 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
     }
   return {
     boxes: new Map(boxes),
+    parents: new Map(statesOf(chart.root).flatMap((parent) => parent.states.map(({ id }) => [id, parent] as const))),
     links: [
       ...[...transitions].map(linkOf('transition', (edges) => wordsOf(edges, heardBy, isDrawn))),
       ...[...drawn].map(linkOf('signal', () => [])),
@@ -113,9 +115,9 @@ function wordsOf(edges: readonly ChartEdge[], heardBy: HeardBy, isDrawn: (edge: 
   })
   const families = groupBy(heard, ({ name }) => (name.includes('.') ? name.slice(0, name.indexOf('.')) : name))
   return [
-    ...(words.length === 0
-      ? []
-      : [{ role: 'plain' as const, text: words.join(' · '), edges: plain.filter(({ kind }) => kind === 'internal') }]),
+    ...wrapped(words).map(
+      (text, i): Text => ({ role: 'plain', text, edges: i === 0 ? plain.filter(({ kind }) => kind === 'internal') : [] }),
+    ),
     ...[...families.values()].map((family): Text => {
       const [first] = family
       const own = family.flatMap(({ own }) => (own.kind === 'internal' ? [own] : []))
@@ -126,6 +128,19 @@ function wordsOf(edges: readonly ChartEdge[], heardBy: HeardBy, isDrawn: (edge: 
       }
     }),
   ]
+}
+
+const WRAP_AT = 150
+
+/** Several words in one line while they fit. */
+function wrapped(words: readonly string[]): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const longer = `${lines.at(-1)} · ${word}`
+    if (lines.length > 0 && textWidth(longer, FONT.plain.size) <= WRAP_AT) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
 }
 
 /** An event in a word or two. */
@@ -142,22 +157,8 @@ function wordOf({ from, event, guard }: ChartEdge): string {
   return guard === undefined ? word : `${word} [${guard}]`.trim()
 }
 
-export function graphOf({ boxes, links }: Scene, roots: readonly ChartState[]): Graph {
-  const inside = new Set(roots.flatMap((root) => statesOf(root).map(({ id }) => id)))
-  return {
-    nodes: roots.map((root) => nodeOf(root, boxes)),
-    lines: links.filter(({ from, to }) => inside.has(from) && inside.has(to)).map(lineOf),
-  }
-}
-
-function nodeOf(state: ChartState, boxes: Scene['boxes']): Node {
-  const { size } = boxes.get(state.id) as Box
-  return { id: state.id, size, header: size.height, children: state.states.map((child) => nodeOf(child, boxes)) }
-}
-
-function lineOf({ id, from, to, texts }: Link): Line {
-  return { id, from, to, ...(texts.length > 0 && { label: sizeOf(texts) }) }
-}
+/** Height at which the title of a box stands, where lines come in from the side. */
+export const titleMiddle = ({ y }: Rect): number => y + PADDING.height + LINE_HEIGHT / 2
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>()

@@ -1,5 +1,5 @@
 import type { ChartEdge } from './chart.ts'
-import type { Placed, Point, Rect } from './graph.ts'
+import type { Placed, PlacedLine, PlacedNode, Point, Rect } from './graph.ts'
 import { type Box, FONT, LINE_HEIGHT, type Link, MARK, PADDING, type Scene, type Text, widthOf } from './scene.ts'
 
 /**
@@ -53,7 +53,7 @@ export function svgOf({ scene, placed, title }: Picture): string {
   ].join('\n')}\n`
 }
 
-function boxSvg({ state, texts }: Box, rect: Rect | undefined): string[] {
+function boxSvg({ state, texts }: Box, rect: PlacedNode | undefined): string[] {
   if (!rect) return []
   const classes = [
     'state',
@@ -66,17 +66,13 @@ function boxSvg({ state, texts }: Box, rect: Rect | undefined): string[] {
     `<g class="${classes.join(' ')}" data-state="${escaped(state.id)}">`,
     rectSvg(rect, 6),
     ...(state.kind === 'final' ? [rectSvg(inner, 4)] : []),
-    ...(state.isInitial ? [`<circle class="initial" cx="${round(rect.x)}" cy="${round(rect.y + 12)}" r="4"/>`] : []),
-    ...textsSvg(
-      texts,
-      { x: rect.x + PADDING.width, y: rect.y + PADDING.height },
-      state.states.length > 0 ? undefined : rect.width - 2 * PADDING.width,
-    ),
+    ...(state.isInitial ? [`<circle class="initial" cx="${round(rect.x + 1)}" cy="${round(rect.y + 1)}" r="3.5"/>`] : []),
+    ...textsSvg(texts, { x: rect.x + (rect.indent ?? PADDING.width), y: rect.y + PADDING.height }),
     '</g>',
   ]
 }
 
-function linkSvg({ kind, edges, texts }: Link, placed: { readonly points: readonly Point[]; readonly label?: Rect } | undefined): string[] {
+function linkSvg({ kind, edges, texts }: Link, placed: PlacedLine | undefined): string[] {
   if (!placed || placed.points.length < 2) return []
   const path = pathOf(placed.points)
   const head = headOf(placed.points)
@@ -84,19 +80,21 @@ function linkSvg({ kind, edges, texts }: Link, placed: { readonly points: readon
     ...edges.map(
       (edge) => `<g class="edge ${kind}" data-edge="${escaped(edge.id)}"><path d="${path}"/><path class="head" d="${head}"/></g>`,
     ),
-    ...(placed.label ? textsSvg(texts, placed.label, undefined) : []),
+    ...(placed.label ? textsSvg(texts, placed.label) : []),
   ]
 }
 
-/** Texts below each other, in the middle when a width is given. Each with the marks of the edges that it stands for. */
-function textsSvg(texts: readonly Text[], at: Point, width: number | undefined): string[] {
+/** Texts below each other, each with the marks of the edges that it stands for. */
+function textsSvg(texts: readonly Text[], { x, y: top }: Point): string[] {
   return texts.flatMap((text, i) => {
-    const x = at.x + (width === undefined ? 0 : Math.max(0, (width - widthOf(text)) / 2))
-    const y = at.y + i * LINE_HEIGHT
+    const y = top + i * LINE_HEIGHT
     const hasMark = text.role === 'raised' || text.role === 'heard'
+    const mark = hasMark ? MARK : 0
+    // A browser with another font squeezes or stretches it a little; nothing ever overlaps.
+    const length = `textLength="${widthOf(text) - mark}" lengthAdjust="spacingAndGlyphs"`
     return [
       ...(hasMark ? markSvg(text.edges, { x, y: y + LINE_HEIGHT / 2 }) : edgesWithoutLine(text.edges)),
-      `<text class="${text.role}" x="${round(x + (hasMark ? MARK : 0))}" y="${round(y + LINE_HEIGHT / 2 + FONT[text.role].size * 0.35)}">${escaped(text.text)}</text>`,
+      `<text class="${text.role}" x="${round(x + mark)}" y="${round(y + LINE_HEIGHT / 2 + FONT[text.role].size * 0.35)}" ${length}>${escaped(text.text)}</text>`,
     ]
   })
 }

@@ -1,8 +1,8 @@
 /**
  * How wide a text will be, without a font at hand. The widths are those of the metric-compatible family that the pictures ask
- * for (Helvetica, Arial, Liberation Sans), in thousandths of the font size, and a margin for browsers that have none of them.
+ * for (Helvetica, Arial, Liberation Sans), in thousandths of the font size, and a little more.
  */
-const MARGIN = 1.1
+const MARGIN = 1.04
 const BOLD = 1.06
 const OTHER = 600
 const CLASSES: readonly (readonly [string, number])[] = [
