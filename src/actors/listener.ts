@@ -15,12 +15,18 @@ export interface BoundAddress {
 }
 
 /**
+ * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part of the drain and close
+ * after it; the `inspector` is no part of any phase: it shows the end of the last one.
+ */
+export type ListenerKind = 'public' | 'admin' | 'inspector'
+
+/**
  * One listening socket of a life: bound once, closed once, watched in between. It stops accepting and nothing else; what
  * becomes of the connections is the traffic's business.
  */
 export class Listener {
   readonly server: Server
-  readonly admin: boolean
+  readonly kind: ListenerKind
   readonly #target: ListenTarget | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
@@ -28,13 +34,16 @@ export class Listener {
 
   /**
    * @param target where to bind; undefined adopts a server that its owner binds
-   * @param admin serves health only, is not part of the drain and closes last
    */
-  constructor(server: Server, target: ListenTarget | undefined, admin = false) {
+  constructor(server: Server, target: ListenTarget | undefined, kind: ListenerKind = 'public') {
     this.server = server
-    this.admin = admin
+    this.kind = kind
     this.#target = target
     this.#closeServer = server.close
+  }
+
+  get admin(): boolean {
+    return this.kind !== 'public'
   }
 
   /**

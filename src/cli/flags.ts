@@ -1,8 +1,15 @@
 import { parseArgs } from 'node:util'
 import { QuiesceError, show } from '../errors.ts'
 import { didYouMean } from '../options/did-you-mean.ts'
-import { OPTION_NAMES, type OptionName, type OptionRow, optionRow } from '../options/option-table.ts'
-import { type OptionProblem, resolveServerOptions, type ServerOptions } from '../options/options.ts'
+import {
+  INSPECTOR_TOKEN_ALLOWED,
+  isInspectorToken,
+  OPTION_NAMES,
+  type OptionName,
+  type OptionRow,
+  optionRow,
+} from '../options/option-table.ts'
+import { type InspectorOptions, type OptionProblem, resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { PlatformFacts } from '../options/platform.ts'
 import { firstLine } from './first-line.ts'
 
@@ -26,7 +33,23 @@ export interface Flag {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 type LogLevel = (typeof LOG_LEVELS)[number]
 
+const ADDRESS_ALLOWED = 'HOST:PORT with a port from 0 to 65535'
+
 const CLI_FLAGS: readonly Flag[] = [
+  {
+    name: 'inspector-address',
+    kind: 'value',
+    allowed: ADDRESS_ALLOWED,
+    default: '127.0.0.1:0, a free port',
+    meaning: 'Address of the inspector, which it turns on; all but loopback addresses need its token',
+  },
+  {
+    name: 'inspector-token',
+    kind: 'text',
+    allowed: INSPECTOR_TOKEN_ALLOWED,
+    default: 'a new one where it is needed, logged once',
+    meaning: 'What a browser has to bring to the inspector; better as an environment variable, which other users do not see',
+  },
   { name: 'log-level', kind: 'choice', allowed: LOG_LEVELS.join(', '), default: 'info', meaning: 'What is logged' },
   {
     name: 'pretty',
@@ -184,7 +207,12 @@ class SettingsReader {
       if (flag.option === undefined) continue
       const setting = settings.get(flag.name)
       labels.set(flag.option, setting?.label ?? `--${flag.name}`)
-      const given = setting ? this.#optionValue(flag, setting) : optionRow(flag.option).cliDefault
+      const given =
+        flag.option === 'inspector'
+          ? this.#inspector(settings)
+          : setting
+            ? this.#optionValue(flag, setting)
+            : optionRow(flag.option).cliDefault
       if (given !== undefined) options[flag.option] = given
     }
     try {
@@ -226,6 +254,20 @@ class SettingsReader {
     }
     if (kind === 'port') return typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
     return given
+  }
+
+  /** One option of the library, three flags. */
+  #inspector(settings: ReadonlyMap<string, Setting>): InspectorOptions | undefined {
+    const isOn = this.switch(settings.get('inspector'))
+    const addressSetting = settings.get('inspector-address')
+    const address = addressSetting && addressOf(addressSetting.given)
+    if (addressSetting && !address) this.#refuse(addressSetting, ADDRESS_ALLOWED)
+    if (isOn === false || (isOn === undefined && !address)) return undefined
+    const token = settings.get('inspector-token')
+    if (token === undefined) return { ...address }
+    if (isInspectorToken(token.given)) return { ...address, token: token.given }
+    this.#refuse(token, INSPECTOR_TOKEN_ALLOWED)
+    return undefined
   }
 
   #refuse({ label, given }: Setting, allowed: string): void {

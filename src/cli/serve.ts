@@ -2,6 +2,7 @@ import { createDefaultLogger } from '../actors/log.ts'
 import { createServer } from '../create-server.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'
 import { Registry } from '../example/registry.ts'
+import type { ServerOptions } from '../options/options.ts'
 import { renderReport } from '../report/render-report.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
@@ -18,7 +19,13 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
   const rendering = renderOptions(host)
   const logger = await createDefaultLogger({ level: logLevel, ...(forPeople && { format: prettyFormat(rendering) }) })
   const registry = new Registry()
-  const server = createServer(createExampleApp({ registry }), { ...EXAMPLE_OPTIONS, ...options, logger, signal: host.earlyStop })
+  const server = createServer(createExampleApp({ registry }), {
+    ...EXAMPLE_OPTIONS,
+    ...options,
+    ...withActions(options),
+    logger,
+    signal: host.earlyStop,
+  })
   addExampleHooks(server, { registry })
   const ended = server.run()
   // In the same turn: no signal can come in between.
@@ -27,4 +34,10 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
   // The log has it too, among the fields of an entry, and nobody may read the log of what never served.
   if (report.reason?.kind === 'start-failed') host.stderr.write(`quiesce: ${firstLine(report.reason.error.message)}\n`)
   if (forPeople) host.stdout.write(`\n${renderReport(report, rendering)}`)
+}
+
+/** Whoever may look at the example server may also end it: that is what it is for. */
+function withActions({ inspector }: ServerOptions): Pick<ServerOptions, 'inspector'> {
+  if (!inspector) return {}
+  return { inspector: { ...(inspector === true ? {} : inspector), actions: true } }
 }

@@ -20,5 +20,5 @@ export function openAdminListener(
     if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
   })
   traffic.takeOver(server, { admin: true })
-  return new Listener(server, target, true)
+  return new Listener(server, target, 'admin')
 }

@@ -177,11 +177,13 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
       if (signal.aborted) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
       throw error
     })
-    listener.onDeath((death) => {
-      const error = death.kind === 'error' ? death.error : undefined
-      if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
-      world.listenerDied(bound.url, error)
-    })
+    // The life does not depend on the page that shows it.
+    if (listener.kind !== 'inspector')
+      listener.onDeath((death) => {
+        const error = death.kind === 'error' ? death.error : undefined
+        if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
+        world.listenerDied(bound.url, error)
+      })
     world.record({ type: 'listening', ...bound, admin: listener.admin })
   }
 }
@@ -272,7 +274,7 @@ function closeListeners({ opened, traffic, record }: World): void {
 }
 
 function closeAdmin({ opened, traffic }: World): void {
-  for (const listener of opened()) if (listener.admin) listener.close()
+  for (const listener of opened()) if (listener.kind === 'admin') listener.close()
   traffic.destroyAdminConnections()
 }
 
@@ -303,7 +305,7 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 
 /** Names what is left and ends it, in one synchronous step. */
 function force(world: World, drains: Drains): void {
-  for (const listener of world.opened()) listener.close()
+  for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
   const running = world.traffic.runningHandlers()
   if (running.length > 0) world.record({ type: 'handlers', running })
   drains.force()

@@ -16,6 +16,7 @@ import type { Check, CheckOptions } from '../http/health-check.ts'
 import type { FailedCheck } from '../http/health-endpoint.ts'
 import { isLongRunning } from '../http/long-running.ts'
 import { metricsEndpoint } from '../http/metrics.ts'
+import { Observation } from '../inspector/observation.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan } from '../machines/lifecycle.ts'
 import { muxEvent } from '../machines/region.ts'
@@ -89,6 +90,8 @@ export class Lifecycle implements AsyncDisposable {
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
+  readonly #recorder: Recorder
+  readonly #observation: Observation | undefined
   #listeners: readonly Listener[]
   #logOpened: Promise<void> = Promise.resolve()
   #actor: ActorRefFrom<LifecycleMachine> | undefined
@@ -105,6 +108,7 @@ export class Lifecycle implements AsyncDisposable {
     this.options = options
     this.host = host
     const recorder = new Recorder(host.clock)
+    this.#recorder = recorder
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
     this.#log = new EventLog(parts.openLogger, options)
@@ -141,7 +145,10 @@ export class Lifecycle implements AsyncDisposable {
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
     this.#served.promise.catch(() => {})
-    for (const sink of [this.#latch, this.#gauges.observe, this.#report.fold, this.#log.write, this.#observe]) recorder.addSink(sink)
+    if (options.inspector || options.journal !== undefined) this.#observation = new Observation(this)
+    const observe = this.#observation ? [this.#observation.fact] : []
+    const sinks = [this.#latch, this.#gauges.observe, this.#report.fold, this.#log.write, ...observe, this.#observe]
+    for (const sink of sinks) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
 
@@ -266,6 +273,7 @@ export class Lifecycle implements AsyncDisposable {
     const actor = createActor(provideEffects(this.#compose(), this.#world()), { clock: this.host.clock, input: this.#input() })
     this.#actor = actor
     this.#logOpened = this.#openLog()
+    this.#observation?.begin(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
   }
@@ -359,6 +367,17 @@ export class Lifecycle implements AsyncDisposable {
     return this.#gauges.read()
   }
 
+  /** Milliseconds since the life began. */
+  get elapsed(): number {
+    return this.#recorder.elapsed
+  }
+
+  /** For what is no event, because it is a secret and must not stand in a report; on standard error when there is no log. */
+  announce(fields: Readonly<Record<string, string>>, message: string): void {
+    if (this.#log.isSilent) this.host.process.stderr.write(`quiesce: ${message}: ${Object.values(fields).join(' ')}\n`)
+    else this.#log.info(fields, message)
+  }
+
   get report(): Report {
     return this.#report.build(this.exitCode)
   }
@@ -375,9 +394,14 @@ export class Lifecycle implements AsyncDisposable {
 
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
   flushLogsNow(): void {
+    this.#log.flushNow(this.#flushMs)
+  }
+
+  /** Time that is left for what is written last. */
+  get #flushMs(): number {
     const deadlineMs = this.#actor?.getSnapshot().context.stop?.profile.deadlineMs
     const leftMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : this.#stopRequestedAt + deadlineMs - this.host.clock.now()
-    this.#log.flushNow(Math.max(0, Math.min(this.options.reservesMs.flush, leftMs)))
+    return Math.max(0, Math.min(this.options.reservesMs.flush, leftMs))
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
@@ -413,7 +437,8 @@ export class Lifecycle implements AsyncDisposable {
           '/metrics': () => this.#health.requestMetrics(),
           '/metrics/slis': () => this.#health.checkMetrics(),
         })
-        this.#listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
+        const listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
+        this.#listeners = [...listeners, ...((await this.#observation?.open()) ?? [])]
         return this.#listeners
       },
       opened: () => this.#listeners,
@@ -511,7 +536,11 @@ export class Lifecycle implements AsyncDisposable {
     // The log itself cannot say how it ended.
     if (lost > 0) this.host.process.stderr.write(`quiesce: ${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost\n`)
     this.#served.reject(whyNotServed)
-    this.#ended.resolve(report)
+    // Whoever observes hears the last word first. An end by force waits for nobody.
+    const resolve = (): void => this.#ended.resolve(report)
+    const observed = this.#observation?.end(report, this.#flushMs)
+    if (observed && report.forced === null) observed.then(resolve, resolve)
+    else resolve()
     this.#events.complete()
   }
 

@@ -77,6 +77,20 @@ const isListener = (given: unknown): boolean =>
     ? typeof given['path'] === 'string' && given['path'] !== '' && hasOnly(given, ['path'], () => true)
     : isPort(given['port']) && isHost(given['host']) && hasOnly(given, ['port', 'host'], () => true))
 
+/** It stands in URLs and in a cookie; a shorter one is guessed. */
+const INSPECTOR_TOKEN = /^[\w.~+/=-]{16,}$/
+export const INSPECTOR_TOKEN_ALLOWED = 'at least 16 letters, digits and -._~+/='
+export const isInspectorToken = (given: unknown): given is string => typeof given === 'string' && INSPECTOR_TOKEN.test(given)
+const INSPECTOR_FIELDS: Readonly<Record<string, (field: unknown) => boolean>> = {
+  port: isPort,
+  host: isHost,
+  token: isInspectorToken,
+  actions: (field) => typeof field === 'boolean',
+  drill: (field) => typeof field === 'function',
+}
+const isInspector = (given: unknown): boolean =>
+  isRecord(given) && Object.entries(given).every(([name, field]) => field === undefined || INSPECTOR_FIELDS[name]?.(field) === true)
+
 const RESERVE_NAMES = ['connections', 'audit', 'destroy', 'flush'] as const
 
 export const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
@@ -228,6 +242,22 @@ export const OPTION_TABLE = {
     allowedAsText: 'HOST:PORT with a port from 0 to 65535',
     default: 'none',
     meaning: 'Second listener for health, outside the drain, closed last',
+  },
+  inspector: {
+    ...value(
+      `true, false, or { port?, host?, token?, actions?, drill? } with a token of ${INSPECTOR_TOKEN_ALLOWED}`,
+      (given) => typeof given === 'boolean' || isInspector(given),
+    ),
+    kind: 'switch',
+    flag: 'inspector',
+    default: 'false; true is a free port of 127.0.0.1',
+    meaning: 'Page that shows the life as it runs, on a listener of its own, outside the drain, closed last of all',
+  },
+  journal: {
+    ...text('a file name'),
+    flag: 'journal',
+    default: 'none',
+    meaning: 'File for everything that happens in the life, an entry per line, to be shown by quiesce inspect',
   },
   audit: {
     ...value('an object with the functions run and shutdown', (given) => hasMethods(given, 'run', 'shutdown')),

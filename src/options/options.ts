@@ -59,6 +59,20 @@ export interface HealthPaths {
   readonly readyz: string
 }
 
+/** The inspector: a page, and streams for tools, on a listener of its own which closes last of all. */
+export interface InspectorOptions {
+  /** Default 0: any free one, which the log names. */
+  readonly port?: number | undefined
+  /** Default 127.0.0.1. On any other but a loopback address whoever comes needs the token. */
+  readonly host?: string | undefined
+  /** At least 16 letters, digits and `-._~+/=`. Default: a new one where one is needed, logged once. */
+  readonly token?: string | undefined
+  /** Whether the page may begin the shutdown. Default false. */
+  readonly actions?: boolean | undefined
+  /** Puts some load on the server; the page's button for it begins the shutdown in the middle. Needs `actions`. */
+  readonly drill?: (() => unknown) | undefined
+}
+
 /**
  * Options of a lifecycle. Every duration is milliseconds or text like `'1.5s'`; every default is in {@link OPTION_TABLE}.
  * `undefined` is the same as leaving the option out.
@@ -105,6 +119,10 @@ export interface LifecycleOptions {
   readonly health?: boolean | { readonly paths?: Partial<HealthPaths> | undefined } | undefined
   /** Second listener for health: outside the drain, closed last. `host` defaults to 127.0.0.1. */
   readonly admin?: { readonly port: number; readonly host?: string | undefined } | undefined
+  /** Page that shows the life as it runs. Default false. */
+  readonly inspector?: boolean | InspectorOptions | undefined
+  /** Everything that happens is written here, an entry per line, and is there to the last on every path that can still write. */
+  readonly journal?: string | undefined
   readonly audit?: AuditBackend | undefined
   /** Pino-compatible, or false for silence. Default: pino on standard output for `createServer`, none for `attachLifecycle`. */
   readonly logger?: Logger | false | undefined
@@ -159,6 +177,8 @@ export interface ResolvedOptions {
   /** Paths of the health endpoints, or false. */
   readonly health: HealthPaths | false
   readonly admin: { readonly port: number; readonly host: string } | undefined
+  readonly inspector: ResolvedInspector | undefined
+  readonly journal: string | undefined
   readonly audit: AuditBackend | undefined
   /** undefined: the user said nothing. */
   readonly logger: Logger | false | undefined
@@ -168,6 +188,14 @@ export interface ResolvedOptions {
   readonly disabledPostStartHooks: ReadonlySet<string>
   /** Every duration with where it came from; logged and reported. */
   readonly chosen: Readonly<Record<string, Chosen>>
+}
+
+export interface ResolvedInspector {
+  readonly port: number
+  readonly host: string
+  readonly token: string | undefined
+  readonly actions: boolean
+  readonly drill: (() => unknown) | undefined
 }
 
 export interface ResolvedServerOptions extends ResolvedOptions {
@@ -193,6 +221,7 @@ export interface OptionProblem {
 }
 
 const PORT_DEFAULT = 8_080
+const INSPECTOR_HOST_DEFAULT = '127.0.0.1'
 const ADMIN_HOST_DEFAULT = '127.0.0.1'
 const REQUEST_TIMEOUT_DEFAULT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_DEFAULT_MS = 75_000
@@ -260,6 +289,8 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     longRunning: given.longRunning,
     health: healthPaths(given.health ?? kind === 'server'),
     admin: given.admin && { port: given.admin.port, host: given.admin.host ?? ADMIN_HOST_DEFAULT },
+    inspector: inspectorOf(given.inspector ?? false),
+    journal: given.journal,
     audit: given.audit,
     logger: given.logger,
     reportFile: given.reportFile,
@@ -273,6 +304,12 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
 function healthPaths(health: NonNullable<LifecycleOptions['health']>): HealthPaths | false {
   if (health === false) return false
   return { ...HEALTH_PATHS_DEFAULT, ...(typeof health === 'object' && defined(health.paths ?? {})) }
+}
+
+function inspectorOf(given: boolean | InspectorOptions): ResolvedInspector | undefined {
+  if (given === false) return undefined
+  const { port = 0, host = INSPECTOR_HOST_DEFAULT, token, actions = false, drill } = given === true ? {} : given
+  return { port, host, token, actions, drill }
 }
 
 interface Times {

@@ -50,6 +50,11 @@ export class EventLog {
     if (this.#logger) writeLine(this.#logger, 'debug', fields, message)
   }
 
+  /** For what is no event, because it must not stand in a report. */
+  info(fields: object, message: string): void {
+    if (this.#logger) writeLine(this.#logger, 'info', fields, message)
+  }
+
   /** 0 for a logger that cannot say. */
   lastFlushAgeMs(): number {
     return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0

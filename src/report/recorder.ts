@@ -21,6 +21,11 @@ export class Recorder {
     this.#sinks.push(sink)
   }
 
+  /** Milliseconds since the life began. */
+  get elapsed(): number {
+    return this.#clock.now() - this.#startedAt
+  }
+
   /** Bound, because it is handed to every actor. */
   readonly record = (fact: MachineFact | LifecycleFact): void => {
     const now = this.#clock.now()

@@ -55,6 +55,10 @@ describe('settings of quiesce serve', () => {
       '--deadline=20s',
       '--tell=after-delay',
       '--admin-address=[::1]:9090',
+      '--inspector',
+      '--inspector-address=127.0.0.1:9091',
+      '--inspector-token=0123456789abcdef',
+      '--journal=j.ndjson',
       '--report-file=r.json',
       '--log-level=debug',
       '--pretty',
@@ -72,6 +76,8 @@ describe('settings of quiesce serve', () => {
         deadline: '20s',
         tell: 'after-delay',
         admin: { host: '::1', port: 9_090 },
+        inspector: { host: '127.0.0.1', port: 9091, token: '0123456789abcdef' },
+        journal: 'j.ndjson',
         reportFile: 'r.json',
       },
       logLevel: 'debug',
@@ -121,6 +127,24 @@ describe('settings of quiesce serve', () => {
   test('take an IPv6 address with and without brackets', async () => {
     for (const address of ['::1', '[::1]']) expect((await settingsOf({ args: ['--bind-address', address] })).options.host).toBe('::1')
     expect((await settingsOf({ args: ['--bind-address=[x]'] })).options.host).toBe('[x]')
+  })
+
+  test('turn the inspector on, where it is wanted', async () => {
+    const inspectorOf = async (said: Said) => (await settingsOf(said)).options.inspector
+    expect(await inspectorOf({})).toBeUndefined()
+    expect(await inspectorOf({ args: ['--inspector'] })).toEqual({})
+    expect(await inspectorOf({ args: ['--inspector-address=[::1]:9', '--inspector-token=0123456789abcdef'] })).toEqual({
+      host: '::1',
+      port: 9,
+      token: '0123456789abcdef',
+    })
+    expect(await inspectorOf({ args: ['--no-inspector', '--inspector-address=[::1]:9'] })).toBeUndefined()
+    expect(await problemsOf({ args: ['--inspector-address=9'] })).toEqual([
+      '--inspector-address: got "9", allowed: HOST:PORT with a port from 0 to 65535',
+    ])
+    expect(await problemsOf({ args: ['--inspector', '--inspector-token=short'] })).toEqual([
+      '--inspector-token: got "short", allowed: at least 16 letters, digits and -._~+/=',
+    ])
   })
 
   test('keep the last of a flag given twice', async () => {
@@ -239,9 +263,11 @@ describe('what cannot be used', () => {
   })
 })
 
+const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'pretty', 'config']
+
 test('every option with a flag is a flag, under upstream’s name where there is one', () => {
   const flags = Object.values(OPTION_TABLE).flatMap((row) => ('flag' in row ? [row] : []))
-  expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...flags.map(({ flag }) => flag), 'log-level', 'pretty', 'config'])
+  expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...flags.map(({ flag }) => flag), ...OF_THE_COMMAND])
   for (const row of flags) {
     if ('upstream' in row && row.upstream.startsWith('--') && row.flag !== 'port') expect(`--${row.flag}`).toBe(row.upstream)
   }

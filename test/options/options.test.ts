@@ -212,6 +212,16 @@ describe('refusals', () => {
     healthCheckTimeout: [0],
     keepAliveTimeout: ['x'],
     reserves: [5, { flush: 0 }, { flsh: 1 }],
+    inspector: [
+      'yes',
+      { port: -1 },
+      { token: 'too short' },
+      { token: 'a token with spaces in it' },
+      { actions: 1 },
+      { drill: true },
+      { prt: 1 },
+    ],
+    journal: ['', 1],
     longRunning: [/watch/],
     health: [
       'yes',

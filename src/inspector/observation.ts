@@ -1,0 +1,133 @@
+import type { AnyActor } from 'xstate'
+import { Listener } from '../actors/listener.ts'
+import { toError } from '../errors.ts'
+import { errorRecord, type LifecycleEvent } from '../events.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
+import type { Report } from '../report/report.ts'
+import { ActorWatch, type WatchedSystem } from './actor-watch.ts'
+import { GaugeWatch } from './gauge-watch.ts'
+import type { Inspector } from './inspector.ts'
+import { Journal } from './journal.ts'
+import { JournalFile } from './journal-file.ts'
+import type { OpeningEntry } from './protocol.ts'
+
+/** What is observed of a life. */
+export type ObservedLife = Pick<
+  Lifecycle,
+  'host' | 'options' | 'record' | 'elapsed' | 'gauges' | 'plan' | 'report' | 'requestStop' | 'announce'
+>
+
+/**
+ * How a life is observed: its journal, who fills it, and where it goes: to a file, to the inspector's readers. Nothing here
+ * decides anything, and nothing that fails here changes the life.
+ */
+export class Observation {
+  readonly #life: ObservedLife
+  readonly #journal: Journal
+  readonly #gauges: GaugeWatch
+  #inspector: { readonly page: Inspector; readonly listener: Listener } | undefined
+  #flushOnExit: (() => void) | undefined
+
+  constructor(life: ObservedLife) {
+    this.#life = life
+    this.#journal = new Journal(() => life.elapsed)
+    this.#gauges = new GaugeWatch(life.host.clock, () => life.gauges(), this.#journal.write)
+    this.#journal.addSource(this.#gauges)
+  }
+
+  /** A sink of events. */
+  readonly fact = (event: LifecycleEvent): void => {
+    this.#journal.fact(event)
+    this.#gauges.fact(event)
+  }
+
+  /** To be called before the machine starts, so that a journal file has everything. */
+  begin(root: AnyActor): void {
+    this.#journal.open(this.#opening())
+    // What xstate's own type leaves out is there: an actor's parent and logic.
+    this.#journal.addSource(new ActorWatch(root as unknown as WatchedSystem, this.#journal.write))
+    const { options } = this.#life
+    if (options.journal !== undefined) this.#writeTo(options.journal)
+  }
+
+  /** The listener of the inspector, if there is to be one. It is bound like the others, and closed by {@link end}. */
+  async open(): Promise<Listener[]> {
+    const { options, requestStop } = this.#life
+    if (!options.inspector) return []
+    const [{ Inspector }, { Chart }] = await Promise.all([import('./inspector.ts'), import('./chart.ts')])
+    const chart = new Chart(() => this.#composition())
+    const page = new Inspector(options.inspector, {
+      journal: this.#journal,
+      report: () => this.#life.report,
+      chart: () => chart.svg(),
+      elapsed: () => this.#life.elapsed,
+      stop: () => requestStop.call(this.#life, { kind: 'stop', reason: 'asked for in the inspector' }),
+      announce: (url) => this.#life.announce({ url }, 'inspector'),
+    })
+    const { port, host } = options.inspector
+    const listener = new Listener(page.server, { port, host }, 'inspector')
+    this.#inspector = { page, listener }
+    return [listener]
+  }
+
+  /**
+   * The last entry is written: in the file, and as far as the sockets take it, when this returns; with every reader when it
+   * resolves, or when `boundMs` are over. Then the inspector is closed.
+   */
+  async end(report: Report, boundMs: number): Promise<void> {
+    const { clock, process } = this.#life.host
+    const handedOn = this.#journal.end(report)
+    if (this.#flushOnExit) process.off('exit', this.#flushOnExit)
+    let timer: unknown
+    const bound = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, boundMs)
+    })
+    await Promise.race([handedOn, bound])
+    clock.clearTimeout(timer)
+    this.#inspector?.listener.close()
+    this.#inspector?.page.close()
+  }
+
+  #writeTo(path: string): void {
+    const { host, record } = this.#life
+    const failed = (error: unknown): void => record({ type: 'error', where: 'journal', error: errorRecord(toError(error)) })
+    try {
+      const file = new JournalFile(path, this.#journal, failed)
+      this.#flushOnExit = () => file.flushNow()
+      // Somebody else may end the process in the middle of the life.
+      host.process.on('exit', this.#flushOnExit)
+      this.#journal.attach(file)
+    } catch (thrown) {
+      failed(thrown)
+    }
+  }
+
+  /** What is registered may not fit together; then the life is one without it, which only ends. */
+  #composition(): Composition {
+    try {
+      const plan = this.#life.plan()
+      effectiveWiring(plan)
+      return plan
+    } catch {
+      // start() says so.
+      return { mode: this.#life.options.whileDraining }
+    }
+  }
+
+  #opening(): OpeningEntry {
+    const { host, options, elapsed } = this.#life
+    const { pid } = host.process
+    const rows = Object.entries(effectiveWiring(this.#composition()))
+    return {
+      kind: 'opening',
+      format: 1,
+      source: 'life',
+      title: `process ${pid}`,
+      wallAtStart: new Date(host.clock.wall() - elapsed).toISOString(),
+      pid,
+      phases: rows.map(([name, { lane, after, fires }]) => ({ name, half: lane, waitsFor: after, fires: [fires] })),
+      deadlineMs: options.deadlineMs,
+    }
+  }
+}
