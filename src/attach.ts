@@ -31,13 +31,13 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   if (typeof server?.on !== 'function' || typeof server.listen !== 'function') {
     throw optionError('server', server, 'a node:http server (what app.listen() of Express returns, or fastify.server)')
   }
-  const resolved = resolveLifecycleOptions(options, { facts: processFacts() })
+  const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
   const listener = new Listener(server, undefined)
   const life = new Lifecycle({
     options: resolved,
     host,
     openListeners: (traffic, answerMetrics) =>
-      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(traffic, resolved.admin, answerMetrics)] : [])]),
+      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(host, traffic, resolved.admin, answerMetrics)] : [])]),
     adopted: [listener],
     openLogger: () => Promise.resolve(resolved.logger ?? false),
   })

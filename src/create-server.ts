@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { createDefaultLogger } from './actors/log.ts'
@@ -30,25 +30,25 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 
 /** `createServer` in a given world; the test kit has its own. */
 export function createServerOn(host: Host, handler: Handler, options: ServerOptions): Lifecycle {
-  const resolved = resolveServerOptions(options, { facts: processFacts() })
+  const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
   const life: Lifecycle = new Lifecycle({
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
-      const listeners = openListeners(resolved, traffic, await toListener(life.record))
-      return resolved.admin ? [...listeners, openAdminListener(traffic, resolved.admin, answerMetrics)] : listeners
+      const listeners = openListeners(host, resolved, traffic, await toListener(life.record))
+      return resolved.admin ? [...listeners, openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
     },
     openLogger: async () => resolved.logger ?? (await createDefaultLogger()),
   })
   return life
 }
 
-function openListeners(options: ResolvedServerOptions, traffic: Traffic, listener: RequestListener): Listener[] {
+function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traffic, listener: RequestListener): Listener[] {
   const open = (address: ListenerAddress): Listener => {
     // Without a host node listens on all addresses, IPv6 and IPv4.
     const target = 'path' in address ? address : { port: address.port, ...(address.host !== undefined && { host: address.host }) }
-    const server = createHttpServer({ keepAliveTimeout: options.keepAliveTimeoutMs, ...options.serverOptions }, listener)
+    const server = host.createHttpServer({ keepAliveTimeout: options.keepAliveTimeoutMs, ...options.serverOptions }, listener)
     traffic.takeOver(server)
     return new Listener(server, target)
   }

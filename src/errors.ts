@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'ERR_MODEL_REPLAY'
   | 'ERR_MODEL_VIOLATED'
   | 'ERR_DEPENDENCY_MISSING'
+  | 'ERR_SCRIPT_MISMATCH'
   | 'ERR_INTERNAL'
 
 /** An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries the data behind it. */

@@ -1,13 +1,16 @@
+import { createServer } from 'node:http'
 import { type Clock, systemClock } from './clock.ts'
 
 /**
- * The outside world of a life: time, chance and the process. Everything else is in node's own modules. Tests give a virtual
- * clock and a fake process; production has one world.
+ * The outside world of a life: time, chance, the process and the servers that listen. Everything else is in node's own modules.
+ * Tests give a virtual clock, a fake process and a network in memory; production has one world.
  */
 export interface Host {
   readonly clock: Clock
   readonly random: () => number
   readonly process: HostProcess
+  /** Makes the servers of a life that brings its own; they listen where this world listens. */
+  readonly createHttpServer: typeof createServer
 }
 
 /** What a life reads and touches of `process`. */
@@ -15,6 +18,8 @@ export type HostProcess = Pick<
   NodeJS.Process,
   'on' | 'off' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
 > & {
+  readonly stdin: { readonly isTTY?: boolean }
+  readonly stdout: { readonly isTTY?: boolean }
   readonly stderr: {
     write(text: string): unknown
     on(event: 'error', listener: (error: Error) => void): unknown
@@ -24,4 +29,4 @@ export type HostProcess = Pick<
   send?: ((message: unknown) => boolean) | undefined
 }
 
-export const systemHost: Host = { clock: systemClock, random: Math.random, process }
+export const systemHost: Host = { clock: systemClock, random: Math.random, process, createHttpServer: createServer }

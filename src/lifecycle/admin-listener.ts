@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
 import type { Traffic } from '../actors/traffic.ts'
 import { respond } from '../http/respond.ts'
@@ -12,11 +12,12 @@ const NOT_FOUND = {
 
 /** Health and metrics on a listener of their own, outside the drain; what neither answers is not there. */
 export function openAdminListener(
+  host: Host,
   traffic: Traffic,
   target: { readonly port: number; readonly host: string },
   answerMetrics: AdminAnswer,
 ): Listener {
-  const server = createServer((request, response) => {
+  const server = host.createHttpServer((request, response) => {
     if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
   })
   traffic.takeOver(server, { admin: true })

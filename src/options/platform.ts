@@ -48,13 +48,10 @@ export interface PlatformFacts {
   readonly containerFile: boolean
 }
 
+type LookedAt = Pick<NodeJS.Process, 'env' | 'pid'> & Readonly<Record<'stdin' | 'stdout', { readonly isTTY?: boolean }>>
+
 /** Reads the facts; a test gives a process of its own. */
-export const processFacts = ({
-  env,
-  pid,
-  stdin,
-  stdout,
-}: Pick<NodeJS.Process, 'env' | 'pid' | 'stdin' | 'stdout'> = process): PlatformFacts => ({
+export const processFacts = ({ env, pid, stdin, stdout }: LookedAt = process): PlatformFacts => ({
   env,
   pid,
   terminal: Boolean(stdin.isTTY || stdout.isTTY),

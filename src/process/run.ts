@@ -14,13 +14,13 @@ import { ProcessEnd } from './process-end.ts'
  * and the process ends with the report's exit code. See `Lifecycle.run` for the contract.
  */
 export async function runLifecycle(life: Lifecycle): Promise<Report> {
-  if (!isMainThread) {
+  const { host, options } = life
+  if (host.process === process && !isMainThread) {
     throw new QuiesceError(
       'ERR_WORKER_THREAD',
       'run() owns the process and works in the main thread only; use start() and stop() in a worker',
     )
   }
-  const { host, options } = life
   const processEnd = ProcessEnd.of(host.process)
   outliveStandardError(host.process)
   life.begin()

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
+import { QuiesceError, show } from '../errors.ts'
 
 /** Thrown in place of the end of the process: nothing after `process.exit` runs in a real one. */
 export class ProcessExit extends Error {
@@ -12,34 +13,85 @@ export class ProcessExit extends Error {
   }
 }
 
+export interface FakeProcessOptions {
+  /** Default: empty, so that nothing depends on where a test runs. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Whether a person sits in front of it: SIGINT is a Ctrl-C then. Default false. */
+  readonly terminal?: boolean
+  /** Whether a parent process listens to `process.send`. Default false. */
+  readonly ipc?: boolean
+  readonly platform?: NodeJS.Platform
+}
+
+type CrashOrigin = 'uncaughtException' | 'unhandledRejection'
+
 /**
- * A process that a test ends, signals and crashes without touching its own: OS signals and crashes are events, `exit` is
- * recorded, stderr is text.
+ * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and messages are events, `exit`
+ * is recorded and throws {@link ProcessExit}, stderr is text. What nobody listens to does what it does to a real process: it ends it.
  */
 export class FakeProcess extends EventEmitter {
   readonly pid = 4711
-  readonly platform: NodeJS.Platform = 'linux'
+  readonly platform: NodeJS.Platform
   readonly execArgv: string[] = []
   readonly env: Record<string, string | undefined>
+  readonly stdin: { readonly isTTY: boolean }
+  readonly stdout: { readonly isTTY: boolean }
   /** Set by `exit()` or by assignment, as in a real process. */
   exitCode: number | undefined
   /** The codes of every `exit()`; a real process knows at most one. */
   readonly exits: number[] = []
+  /** What the parent was sent, in order. */
+  readonly sent: unknown[] = []
+  /** With the option `ipc`, as in a process that was forked. */
+  readonly send: ((message: unknown) => boolean) | undefined
+  #killedBy: NodeJS.Signals | undefined
   #stderr = ''
 
-  constructor(env: Record<string, string | undefined> = {}) {
+  constructor({ env = {}, terminal = false, ipc = false, platform = 'linux' }: FakeProcessOptions = {}) {
     super()
-    this.env = env
+    this.env = { ...env }
+    this.platform = platform
+    this.stdin = this.stdout = { isTTY: terminal }
+    this.send = ipc ? (message) => this.sent.push(message) > 0 : undefined
   }
 
-  /** Delivers an OS signal. */
+  /** The signal that ended the process because nobody listened to it. */
+  get killedBy(): NodeJS.Signals | undefined {
+    return this.#killedBy
+  }
+
+  /** Whether the process is over: it has exited, or a signal has killed it. */
+  get isOver(): boolean {
+    return this.exits.length > 0 || this.#killedBy !== undefined
+  }
+
+  /**
+   * Delivers an OS signal. A signal that nobody listens to kills.
+   * @throws QuiesceError ERR_OPTION_INVALID for a process that is over, or a signal that no process can listen to
+   */
   signal(name: NodeJS.Signals): void {
-    this.emit(name, name)
+    this.#mustLive('signal')
+    if (name === 'SIGKILL' || name === 'SIGSTOP') {
+      throw new QuiesceError('ERR_OPTION_INVALID', `FakeProcess.signal: got ${name}, allowed: signals that a process can listen to`)
+    }
+    if (!this.#heard(name, name)) this.#killedBy = name
   }
 
-  /** An exception that nobody caught. */
-  crash(error: unknown): void {
-    this.emit('uncaughtException', error, 'uncaughtException')
+  /**
+   * Something thrown that nobody caught. Without a listener the process writes it to stderr and exits with 1.
+   * @throws QuiesceError ERR_OPTION_INVALID for a process that is over
+   */
+  crash(thrown: unknown, origin: CrashOrigin = 'uncaughtException'): void {
+    this.#mustLive('crash')
+    if (this.#heard(origin, thrown, origin)) return
+    this.stderr.write(`${thrown instanceof Error ? thrown.stack : show(thrown)}\n`)
+    this.#exited(1)
+  }
+
+  /** A message of the parent process. */
+  message(message: unknown): void {
+    this.#mustLive('message')
+    this.#heard('message', message, undefined)
   }
 
   /** What was written to stderr. */
@@ -54,13 +106,35 @@ export class FakeProcess extends EventEmitter {
     },
   })
 
+  /** Records the code, tells `exit` listeners the first time, and throws {@link ProcessExit}. */
   exit(code?: number): never {
     const exitCode = code ?? this.exitCode ?? 0
-    this.exitCode = exitCode
-    this.exits.push(exitCode)
+    this.#exited(exitCode)
     throw new ProcessExit(exitCode)
   }
 
+  /** Whether anybody listened. Nobody stands behind the event whom a listener's exit could reach. */
+  #heard(event: string, ...args: unknown[]): boolean {
+    try {
+      return this.emit(event, ...args)
+    } catch (thrown) {
+      if (thrown instanceof ProcessExit) return true
+      throw thrown
+    }
+  }
+
+  #exited(exitCode: number): void {
+    this.exitCode = exitCode
+    if (this.exits.push(exitCode) === 1) this.emit('exit', exitCode)
+  }
+
+  #mustLive(method: string): void {
+    if (!this.isOver) return
+    const how = this.#killedBy ?? `exit code ${this.exitCode}`
+    throw new QuiesceError('ERR_OPTION_INVALID', `FakeProcess.${method}: the process is over (${how})`)
+  }
+
+  /** Node names here what keeps a process alive: in a fake one, nothing does. */
   getActiveResourcesInfo(): string[] {
     return []
   }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../actors/clock.ts'
 import { QuiesceError } from '../errors.ts'
-import { DURATION_MS_MAX } from '../options/duration.ts'
+import { DURATION_MS_MAX, type Duration, parseDuration } from '../options/duration.ts'
+import { ProcessExit } from './fake-process.ts'
 
 export interface VirtualClockOptions {
   /** What `now()` says at first, in milliseconds. Default 0. */
@@ -11,13 +12,28 @@ export interface VirtualClockOptions {
   readonly timersMax?: number
   /** How long `waitForTimers` waits, in real milliseconds, before it gives up. Default 5 000. */
   readonly waitMsMax?: number
+  /** False while something goes on that takes turns of the event loop but no time, such as bytes on their way. Default: never. */
+  readonly isQuiet?: () => boolean
 }
 
-interface Timer {
+class Timer {
   readonly due: number
   /** Timers with the same due time run in the order in which they were set. */
   readonly order: number
   readonly fn: () => void
+  keepsAlive = true
+
+  constructor(due: number, order: number, fn: () => void) {
+    this.due = due
+    this.order = order
+    this.fn = fn
+  }
+
+  /** As node's: a process does not stay alive for this timer. */
+  unref(): this {
+    this.keepsAlive = false
+    return this
+  }
 }
 
 /** Taken at import, so that a test runner's fake timers, installed later, cannot stop the clock itself. */
@@ -26,9 +42,11 @@ const realSetImmediate = setImmediate
 /**
  * Turns of the event loop given to the code between two timers. One turn empties the microtask queue and runs what
  * `setImmediate` holds; the others are for code that chains such steps (a stream needs two, an xstate actor none).
- * Sockets and files have no such number: wait for their effect instead.
+ * What takes an unknown number of them says so by `isQuiet`. Sockets and files have no such number: wait for their effect instead.
  */
 const SETTLE_TURNS = 4
+/** Turns after which something that is never quiet has to be a loop. */
+const SETTLE_TURNS_MAX = 100_000
 
 const WALL_AT_START = Date.UTC(2026, 0, 1)
 
@@ -38,24 +56,27 @@ const WALL_AT_START = Date.UTC(2026, 0, 1)
  * continuation of an earlier timer runs at its own time too.
  *
  * Moves are queued: a second `advance` begins where the first one ended. A timer that throws rejects the move that ran it
- * and leaves the rest scheduled.
+ * and leaves the rest scheduled; one that ends the process ({@link ProcessExit}) ends the move and {@link stop stops} the clock.
  */
 export class VirtualClock implements Clock {
   #now: number
   readonly #wallOffset: number
   readonly #timersMax: number
   readonly #waitMsMax: number
+  readonly #isQuiet: () => boolean
   /** Sorted by due time, then order. */
   readonly #timers: Timer[] = []
   #ordered = 0
+  #isStopped = false
   #moves: Promise<unknown> = Promise.resolve()
   readonly #waiters = new Set<{ readonly count: number; readonly wake: () => void }>()
 
-  constructor({ now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000 }: VirtualClockOptions = {}) {
+  constructor({ now = 0, wall = WALL_AT_START, timersMax = 200_000, waitMsMax = 5_000, isQuiet = () => true }: VirtualClockOptions = {}) {
     this.#now = now
     this.#wallOffset = wall - now
     this.#timersMax = timersMax
     this.#waitMsMax = waitMsMax
+    this.#isQuiet = isQuiet
   }
 
   now(): number {
@@ -69,10 +90,26 @@ export class VirtualClock implements Clock {
   /** As {@link systemClock}: a delay below zero is zero, one above 24.8 days is 24.8 days. */
   setTimeout(fn: () => void, ms: number): unknown {
     const delay = Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, 0), DURATION_MS_MAX)
-    const timer: Timer = { due: this.#now + delay, order: this.#ordered++, fn }
+    const timer = new Timer(this.#now + delay, this.#ordered++, fn)
+    if (this.#isStopped) return timer
     this.#timers.splice(this.#indexOf(timer), 0, timer)
     for (const waiter of this.#waiters) if (this.pending >= waiter.count) waiter.wake()
     return timer
+  }
+
+  /**
+   * Resolves when so much time has passed: for handlers and hooks of a test.
+   * @throws QuiesceError ERR_OPTION_INVALID for what is no duration from 0 to 24.8 days
+   */
+  sleep(duration: Duration): Promise<void> {
+    const ms = parseDuration('VirtualClock.sleep', duration)
+    return new Promise((resolve) => void this.setTimeout(resolve, ms))
+  }
+
+  /** Drops every timer, and takes no new one: such is the end of a process. Time still moves. A second call does nothing. */
+  stop(): void {
+    this.#isStopped = true
+    this.#timers.length = 0
   }
 
   /** A handle that has run, was cleared or is not ours is ignored, as node's `clearTimeout` does. */
@@ -87,24 +124,22 @@ export class VirtualClock implements Clock {
     return this.#timers.length
   }
 
-  /** Moves time on by `ms` milliseconds and runs every timer that becomes due, those set on the way included. */
-  advance(ms: number): Promise<void> {
-    if (!(ms >= 0) || ms === Number.POSITIVE_INFINITY) {
-      return Promise.reject(
-        new QuiesceError('ERR_OPTION_INVALID', `VirtualClock.advance: time moves forward, by a finite number; got ${ms}`),
-      )
-    }
+  /**
+   * Moves time on by a duration (`2_000`, `'2s'`) and runs every timer that becomes due, those set on the way included. With 0,
+   * time stands still and the code gets its turn.
+   * @throws QuiesceError ERR_OPTION_INVALID for what is no duration from 0 to 24.8 days, ERR_TIMEOUT after `timersMax` timers
+   */
+  advance(duration: Duration): Promise<void> {
     return this.#move(async () => {
-      const end = this.#now + ms
-      await this.#run('advance', (next) => next.due <= end)
-      this.#now = end
+      const end = this.#now + parseDuration('VirtualClock.advance', duration)
+      if (await this.#run('advance', (next) => next.due <= end)) this.#now = end
     })
   }
 
   /** Moves time to the next timer and runs it, together with all that are due at the same instant. False when none was set. */
   runToNext(): Promise<boolean> {
     return this.#move(async () => {
-      await settle()
+      await this.#settle()
       const first = this.#timers[0]
       if (!first) return false
       await this.#run('runToNext', (next) => next.due <= first.due)
@@ -112,9 +147,23 @@ export class VirtualClock implements Clock {
     })
   }
 
-  /** Moves time on from timer to timer until none is left. */
+  /**
+   * Moves time on from timer to timer until none is left that keeps a process alive; those that were `unref()`ed stay unless they are due before.
+   * @throws QuiesceError ERR_TIMEOUT after `timersMax` timers
+   */
   runToEnd(): Promise<void> {
-    return this.#move(() => this.#run('runToEnd', () => true))
+    return this.#move(async () => void (await this.#run('runToEnd', () => this.#timers.some(({ keepsAlive }) => keepsAlive))))
+  }
+
+  /**
+   * Moves time on from timer to timer until `isOver` says so, asked after each one. False when no timer was left before it did.
+   * @throws QuiesceError ERR_TIMEOUT after `timersMax` timers
+   */
+  runUntil(isOver: () => boolean): Promise<boolean> {
+    return this.#move(async () => {
+      await this.#run('runUntil', () => !isOver())
+      return isOver()
+    })
   }
 
   /**
@@ -122,9 +171,9 @@ export class VirtualClock implements Clock {
    * @throws QuiesceError ERR_TIMEOUT when that has not happened within `waitMsMax` real milliseconds.
    */
   async waitForTimers(count = 1): Promise<void> {
-    await settle()
+    await this.#settle()
     if (this.pending < count) await this.#untilPending(count)
-    await settle()
+    await this.#settle()
   }
 
   #untilPending(count: number): Promise<void> {
@@ -161,15 +210,38 @@ export class VirtualClock implements Clock {
     return moved
   }
 
-  async #run(move: string, isDue: (timer: Timer) => boolean): Promise<void> {
+  /** False when a timer has ended the process. */
+  async #run(move: string, isDue: (timer: Timer) => boolean): Promise<boolean> {
     for (let ran = 0; ; ran++) {
-      await settle()
+      await this.#settle()
       const next = this.#timers[0]
-      if (!next || !isDue(next)) return
+      if (!next || !isDue(next)) return true
       if (ran >= this.#timersMax) throw this.#endless(move)
       this.#timers.shift()
       this.#now = Math.max(this.#now, next.due)
-      next.fn()
+      try {
+        next.fn()
+      } catch (thrown) {
+        if (!(thrown instanceof ProcessExit)) throw thrown
+        this.stop()
+        return false
+      }
+    }
+  }
+
+  /** Gives the code its turn until nothing is under way any more. */
+  async #settle(): Promise<void> {
+    let quietTurns = 0
+    for (let turn = 0; quietTurns < SETTLE_TURNS; turn++) {
+      if (turn >= SETTLE_TURNS_MAX) {
+        throw new QuiesceError(
+          'ERR_TIMEOUT',
+          `VirtualClock: never quiet in ${turn} turns of the event loop; something goes on for ever without time passing`,
+          { turn, now: this.#now },
+        )
+      }
+      await new Promise<void>((resolve) => realSetImmediate(resolve))
+      quietTurns = this.#isQuiet() ? quietTurns + 1 : 0
     }
   }
 
@@ -193,8 +265,4 @@ export class VirtualClock implements Clock {
     }
     return low
   }
-}
-
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < SETTLE_TURNS; turn++) await new Promise<void>((resolve) => realSetImmediate(resolve))
 }

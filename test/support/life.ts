@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../src/actors/clock.ts'
 import type { Host } from '../../src/actors/host.ts'
@@ -60,13 +60,13 @@ export class TestLife<C extends Clock, L extends Life = Lifecycle> {
 
   constructor({ clock, env }: World<C>, make: (host: Host, logger: Logger) => L) {
     this.clock = clock ?? (systemClock as C)
-    this.process = new FakeProcess(env)
+    this.process = new FakeProcess({ env: env ?? {} })
     const logAs =
       (level: Line['level']) =>
       (fields: object, message: string): void =>
         void this.log.push({ level, message, fields: { ...fields } })
     const logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
-    this.life = make({ clock: this.clock, random: () => 0, process: this.process.asHostProcess() }, logger)
+    this.life = make({ clock: this.clock, random: () => 0, process: this.process.asHostProcess(), createHttpServer: createServer }, logger)
     this.life.events$.subscribe((event) => this.events.push(event))
     onTestFinished(() => this.#dispose())
   }

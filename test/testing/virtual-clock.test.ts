@@ -1,6 +1,7 @@
 // Fails when: timers run out of order or at the clock's end instead of their own time, a continuation misses its turn
 // between two timers, real time moves the clock, or a loop without end hangs the test run instead of failing it.
 import { describe, expect, test, vi } from 'vitest'
+import { FakeProcess } from '../../src/testing/fake-process.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 /** A clock and a log of `name@time`. */
@@ -130,6 +131,55 @@ describe('VirtualClock', () => {
     for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await expect(clock.advance(ms)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
     }
+  })
+
+  test('moves and sleeps take durations as text', async () => {
+    const { clock, log, note } = scene()
+    void clock.sleep('1.5s').then(note('awake'))
+    await clock.advance('2s')
+    expect(log).toEqual(['awake@1500'])
+    expect(() => clock.sleep('soon')).toThrowError(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
+  })
+
+  test('runToEnd does not wait for timers that keep nothing alive, but runs those that are due on the way', async () => {
+    const { clock, log, note } = scene()
+    const unref = (fn: () => void, ms: number): void => void (clock.setTimeout(fn, ms) as { unref(): unknown }).unref()
+    unref(note('on the way'), 5)
+    clock.setTimeout(note('last'), 10)
+    unref(note('too late'), 15)
+    await clock.runToEnd()
+    expect(log).toEqual(['on the way@5', 'last@10'])
+    expect(clock.pending).toBe(1)
+  })
+
+  test('runUntil stops as soon as it is over, and says when it never is', async () => {
+    const { clock, log, note } = scene()
+    for (const ms of [10, 20, 30]) clock.setTimeout(note(String(ms)), ms)
+    expect(await clock.runUntil(() => log.length === 2)).toBe(true)
+    expect(clock.now()).toBe(20)
+    expect(await clock.runUntil(() => false)).toBe(false)
+    expect(clock.now()).toBe(30)
+  })
+
+  test('gives the code its turn for as long as something is under way, and no longer than that can take', async () => {
+    let turnsLeft = 50
+    const clock = new VirtualClock({ isQuiet: () => turnsLeft-- <= 0 })
+    await clock.advance(0)
+    expect(turnsLeft).toBeLessThan(0)
+    const restless = new VirtualClock({ isQuiet: () => false })
+    await expect(restless.advance(0)).rejects.toMatchObject({ code: 'ERR_TIMEOUT', message: expect.stringContaining('never quiet') })
+  })
+
+  test('a timer that ends the process ends the move; nothing runs any more', async () => {
+    const { clock, log, note } = scene()
+    const process = new FakeProcess()
+    clock.setTimeout(() => process.exit(3), 10)
+    clock.setTimeout(note('never'), 20)
+    await clock.advance(30)
+    expect(clock.now()).toBe(10)
+    clock.setTimeout(note('nor this'), 1)
+    await clock.advance(30)
+    expect([log, clock.pending, process.exits]).toEqual([[], 0, [3]])
   })
 
   test('waitForTimers waits until the code is waiting', async () => {

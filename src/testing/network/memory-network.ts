@@ -1,0 +1,190 @@
+import { createServer, type Server } from 'node:http'
+import type { ListenOptions } from 'node:net'
+import type { Clock } from '../../actors/clock.ts'
+import { QuiesceError } from '../../errors.ts'
+import { type Carrier, type Endpoint, MemorySocket } from './memory-socket.ts'
+
+/** Taken at import, as by the clock: a test runner's fake timers must not stop it. */
+const realSetImmediate = setImmediate
+
+/** Where the system looks for a free port. */
+const FREE_PORTS_FROM = 49_152
+const CLIENT_ADDRESS = '127.0.0.1'
+const ANY_ADDRESS = '0.0.0.0'
+
+/** A port, or the path of a Unix socket. */
+type Place = number | string
+
+interface Bound {
+  readonly server: Server
+  readonly place: Place
+  readonly address: string
+}
+
+/**
+ * A network in memory: `node:http` servers that listen on it take no port of the machine, and their connections are
+ * {@link MemorySocket}s. HTTP itself is node's own, byte for byte. What is sent takes turns of the event loop and no time,
+ * and arrives in the order in which it was sent, whoever sent it.
+ */
+export class MemoryNetwork implements Carrier {
+  readonly clock: Clock
+  readonly #bound = new Map<Place, Bound>()
+  readonly #accepted = new Set<MemorySocket>()
+  #underWay = 0
+  #clientPort = FREE_PORTS_FROM
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** Whether nothing is on its way. */
+  get isQuiet(): boolean {
+    return this.#underWay === 0
+  }
+
+  carry(arrival: () => void): void {
+    this.#underWay++
+    realSetImmediate(() => {
+      this.#underWay--
+      arrival()
+    })
+  }
+
+  /** A `node:http` server that will listen here. */
+  readonly createHttpServer = ((...args: Parameters<typeof createServer>) => this.adopt(createServer(...args))) as typeof createServer
+
+  /**
+   * Makes a server of any framework listen here instead of on the machine: its `listen()`, `close()`, `address()` and `listening`.
+   * To be called before it listens.
+   * @throws QuiesceError ERR_OPTION_INVALID when it listens already
+   */
+  adopt<S extends Server>(server: S): S {
+    if (server.listening) {
+      throw new QuiesceError(
+        'ERR_OPTION_INVALID',
+        'MemoryNetwork.adopt: the server listens on the machine already; call listen() afterwards',
+      )
+    }
+    this.#takeOver(server)
+    return server
+  }
+
+  #takeOver(server: Server): void {
+    const closeAtNode = server.close
+    const boundTo = (): Bound | undefined => [...this.#bound.values()].find((bound) => bound.server === server)
+    Object.defineProperty(server, 'listening', { configurable: true, get: () => boundTo() !== undefined })
+    server.listen = ((...args: unknown[]): Server => {
+      const { place, address, callback } = listenArguments(args)
+      if (callback) server.once('listening', callback)
+      this.#bind(server, place, address)
+      return server
+    }) as Server['listen']
+    server.address = () => {
+      const bound = boundTo()
+      if (!bound) return null
+      return typeof bound.place === 'string' ? bound.place : { address: bound.address, port: bound.place, family: 'IPv4' }
+    }
+    server.close = (callback?: (error?: Error) => void): Server => {
+      const bound = boundTo()
+      if (callback) server.once('close', () => callback(bound ? undefined : notRunning()))
+      if (bound) this.#bound.delete(bound.place)
+      // Node finds nothing bound: it ends idle connections and its own timer, and says `close` when no connection is left.
+      return closeAtNode.call(server)
+    }
+  }
+
+  /**
+   * A connection to whoever listens there: the client's end of it, when the server has its own.
+   * @param place a port, or the path of a Unix socket
+   * @throws Error ECONNREFUSED when nobody listens
+   */
+  async connect(place: Place): Promise<MemorySocket> {
+    const bound = this.#bound.get(place)
+    if (!bound) throw refused(place)
+    const here: Endpoint = { address: CLIENT_ADDRESS, port: this.#clientPort++ }
+    const there: Endpoint = { address: bound.address === ANY_ADDRESS ? CLIENT_ADDRESS : bound.address, port: Number(place) || 0 }
+    const { client, server: socket } = MemorySocket.pair(this, here, there)
+    await new Promise<void>((resolve) => this.carry(resolve))
+    // Bound by somebody else meanwhile, or by nobody: a connection that was never accepted is reset.
+    if (this.#bound.get(place) !== bound) throw refused(place)
+    this.#accepted.add(socket)
+    socket.once('close', () => this.#accepted.delete(socket))
+    accept(bound.server as Counting, socket)
+    return client
+  }
+
+  /** What the system does to the sockets of a process that is gone. A second call does nothing. */
+  shutDown(): void {
+    this.#bound.clear()
+    for (const socket of this.#accepted) socket.destroy()
+  }
+
+  #bind(server: Server, wanted: Place, address: string): void {
+    const place = wanted === 0 ? this.#freePort() : wanted
+    if (this.#bound.has(place)) {
+      this.carry(() => server.emit('error', addressInUse(place, address)))
+      return
+    }
+    this.#bound.set(place, { server, place, address })
+    this.carry(() => {
+      if (this.#bound.get(place)?.server === server) server.emit('listening')
+    })
+  }
+
+  #freePort(): number {
+    let port = FREE_PORTS_FROM
+    while (this.#bound.has(port)) port++
+    return port
+  }
+}
+
+/** What `net.Socket` does to the server that accepted it, so that `close` and `getConnections` mean what they mean. */
+interface Counting extends Server {
+  _connections: number
+  _emitCloseIfDrained(): void
+}
+
+function accept(server: Counting, socket: MemorySocket): void {
+  server._connections++
+  socket.once('close', () => {
+    server._connections--
+    if (!server.listening) server._emitCloseIfDrained()
+  })
+  server.emit('connection', socket)
+}
+
+interface Listening {
+  readonly place: Place
+  readonly address: string
+  readonly callback: (() => void) | undefined
+}
+
+/** The forms of `listen()`: (port?, host?, backlog?, callback?), (path, callback?), (options, callback?). */
+function listenArguments(args: readonly unknown[]): Listening {
+  const last = args.at(-1)
+  const callback = typeof last === 'function' ? (last as () => void) : undefined
+  const [first, second] = args
+  const options: ListenOptions =
+    typeof first === 'object' && first !== null
+      ? first
+      : typeof first === 'string' && !/^\d+$/.test(first)
+        ? { path: first }
+        : { port: typeof first === 'function' ? 0 : Number(first ?? 0), ...(typeof second === 'string' && { host: second }) }
+  if (options.path !== undefined) return { place: options.path, address: options.path, callback }
+  const port = options.port ?? 0
+  if (!(Number.isInteger(port) && port >= 0 && port < 65_536)) {
+    throw Object.assign(new RangeError(`options.port should be >= 0 and < 65536. Received ${port}.`), { code: 'ERR_SOCKET_BAD_PORT' })
+  }
+  return { place: port, address: options.host === 'localhost' ? CLIENT_ADDRESS : (options.host ?? ANY_ADDRESS), callback }
+}
+
+const systemError = (code: string, syscall: string, message: string): Error => Object.assign(new Error(message), { code, syscall })
+const refused = (place: Place): Error =>
+  systemError('ECONNREFUSED', 'connect', `connect ECONNREFUSED ${typeof place === 'number' ? `${CLIENT_ADDRESS}:${place}` : place}`)
+const addressInUse = (place: Place, address: string): Error =>
+  systemError(
+    'EADDRINUSE',
+    'listen',
+    `listen EADDRINUSE: address already in use ${typeof place === 'number' ? `${address}:${place}` : place}`,
+  )
+const notRunning = (): Error => systemError('ERR_SERVER_NOT_RUNNING', 'close', 'Server is not running.')

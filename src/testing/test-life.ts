@@ -1,0 +1,198 @@
+import type { Server } from 'node:http'
+import { systemClock } from '../actors/clock.ts'
+import type { AttachedLife } from '../attach.ts'
+import type { Handler } from '../create-server.ts'
+import { QuiesceError } from '../errors.ts'
+import type { LifecycleEvent } from '../events.ts'
+import type { Life, Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { LifecycleOptions, ServerOptions } from '../options/options.ts'
+import type { Report } from '../report/report.ts'
+import { type FakeProcess, ProcessExit } from './fake-process.ts'
+import type { MemoryNetwork } from './network/memory-network.ts'
+import type { TestResponse } from './network/response-reader.ts'
+import { TestConnection, type TestRequestOptions } from './network/test-connection.ts'
+import { type LogLine, TestWorld, type TestWorldOptions } from './test-world.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+/** How long a life may take, in real milliseconds, until it serves: adapters and loggers are loaded from files. */
+const START_MS_MAX = 5_000
+
+/** A whole life under test: its world, what it said, and clients for it. */
+export class TestLife<L extends Life = Life> implements AsyncDisposable {
+  readonly life: L
+  readonly clock: VirtualClock
+  readonly process: FakeProcess
+  readonly network: MemoryNetwork
+  /** What the life did, as it happened. */
+  readonly events: LifecycleEvent[] = []
+  /** What it logged, when it was given no logger. */
+  readonly log: readonly LogLine[]
+  #report: Report | undefined
+  #failure: unknown
+
+  /** @param lifecycle the life itself; `life` is what the test's own function has made of it */
+  constructor(world: TestWorld, life: L, lifecycle: Lifecycle) {
+    this.life = life
+    this.clock = world.clock
+    this.process = world.process
+    this.network = world.network
+    this.log = world.log
+    lifecycle.events$.subscribe((event) => this.events.push(event))
+    void lifecycle.ended.then((report) => {
+      this.#report = report
+    })
+  }
+
+  /** Once the life has ended. */
+  get report(): Report | undefined {
+    return this.#report
+  }
+
+  /** Lifecycle signals in the order they fired. */
+  get signals(): string[] {
+    return this.events.flatMap((event) => (event.type === 'signal' ? [event.name] : []))
+  }
+
+  hasFired(signal: string): boolean {
+    return this.signals.includes(signal)
+  }
+
+  /** Runs the life in its process; resolves when it serves, has been told to stop, or needs time to pass. */
+  async run(): Promise<void> {
+    this.life.run().catch((thrown: unknown) => {
+      // What `run()` does after the end of the process, it does in a test only.
+      if (!(thrown instanceof ProcessExit)) this.#failure = thrown
+    })
+    await this.#begun()
+  }
+
+  /**
+   * Moves time on until the life has ended.
+   * @throws QuiesceError ERR_TIMEOUT when it waits for something that no time brings, such as the test itself
+   */
+  async end(): Promise<Report> {
+    await this.clock.runUntil(() => this.#report !== undefined)
+    if (this.#failure !== undefined) throw this.#failure
+    if (this.#report) return this.#report
+    const last = this.signals.at(-1) ?? 'nothing'
+    throw new QuiesceError('ERR_TIMEOUT', `TestLife.end: the life has not ended and no timer is left; its last signal was ${last}`, {
+      last,
+    })
+  }
+
+  /** Stops the life, moves time on until it has ended, and resolves with its report. A second call returns the same one. */
+  stop(reason = 'the test asks'): Promise<Report> {
+    void this.life.stop(reason)
+    return this.end()
+  }
+
+  /**
+   * A new connection to the life's first listener, or to a port or Unix socket.
+   * @throws Error ECONNREFUSED when nobody listens there
+   */
+  async connect(place?: number | string): Promise<TestConnection> {
+    return new TestConnection(await this.network.connect(place ?? this.#firstPlace()))
+  }
+
+  /** One request on a connection of its own, which is left afterwards. */
+  async request(options: string | TestRequestOptions): Promise<TestResponse> {
+    const connection = await this.connect()
+    try {
+      return await connection.request(options).response
+    } finally {
+      connection.destroy()
+    }
+  }
+
+  /** Ends a life that the test has left running. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#report && !this.process.isOver) await this.stop('the test is over')
+  }
+
+  #firstPlace(): number | string {
+    const [first] = this.life.addresses
+    if (!first) throw new QuiesceError('ERR_NOTHING_TO_SERVE', 'TestLife.connect: the life does not listen yet')
+    return first.port || first.address
+  }
+
+  async #begun(): Promise<void> {
+    let timedOut = false
+    const bound = systemClock.setTimeout(() => {
+      timedOut = true
+    }, START_MS_MAX)
+    const hasBegun = (): boolean => this.hasFired('PostStartHooksLaunched') || this.hasFired('StopRequested') || this.#report !== undefined
+    while (!hasBegun() && !timedOut) await this.clock.advance(0)
+    systemClock.clearTimeout(bound)
+    if (timedOut) {
+      throw new QuiesceError(
+        'ERR_TIMEOUT',
+        `TestLife.run: not serving after ${START_MS_MAX} real milliseconds; when the start needs time to pass, do not await run() before you move the clock`,
+      )
+    }
+  }
+}
+
+export interface TestLifeOptions extends TestWorldOptions {
+  /** False: nothing has begun, for starts that need time to pass and stops that come before them. Default true. */
+  readonly run?: boolean
+}
+
+/**
+ * Makes a life in a world of its own and runs it. `make` gets that world and makes the life with its `createServer` or
+ * `attachLifecycle`; hooks, checks and phases are registered there.
+ * @throws QuiesceError ERR_OPTION_INVALID when `make` made none or several, and whatever `make` throws; ERR_TIMEOUT as `run()`
+ */
+export async function testLife<L extends Life>(
+  make: (world: TestWorld) => L | Promise<L>,
+  { run = true, ...options }: TestLifeOptions = {},
+): Promise<TestLife<L>> {
+  const world = new TestWorld(options)
+  const life = await make(world)
+  const [lifecycle, ...others] = world.lives
+  if (!lifecycle || others.length > 0) {
+    throw new QuiesceError('ERR_OPTION_INVALID', `testLife: make() made ${world.lives.length} lives in its world, allowed: 1`)
+  }
+  const test = new TestLife(world, life, lifecycle)
+  if (run) await test.run()
+  return test
+}
+
+interface SetUp<L> extends TestLifeOptions {
+  /** Registers hooks, checks and phases, before anything begins. */
+  readonly setUp?: (life: L) => void
+}
+
+export interface TestServerOptions extends ServerOptions, SetUp<Life> {}
+export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLife> {}
+
+/** A server of quiesce under test, from serving to its end: real HTTP over connections in memory, on virtual time, without a port. */
+export function testServer(handler: Handler, { setUp, ...options }: TestServerOptions = {}): Promise<TestLife> {
+  const { world, rest } = parted(options)
+  return testLife(({ createServer }) => {
+    const life = createServer(handler, rest)
+    setUp?.(life)
+    return life
+  }, world)
+}
+
+/** The same around a `node:http` server of your own, which must not listen yet; it is told to, on a port of the network in memory. */
+export function testAttached(server: Server, { setUp, ...options }: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
+  const { world, rest } = parted(options)
+  return testLife(({ attachLifecycle }) => {
+    const life = attachLifecycle(server, rest)
+    setUp?.(life)
+    server.listen(0)
+    return life
+  }, world)
+}
+
+/** The options of the test, and those of the life. */
+function parted<O extends TestLifeOptions>({ process, random, clock, run, ...rest }: O) {
+  const world: TestLifeOptions = {
+    ...(process && { process }),
+    ...(random && { random }),
+    ...(clock && { clock }),
+    ...(run !== undefined && { run }),
+  }
+  return { world, rest }
+}
