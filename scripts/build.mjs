@@ -1,9 +1,10 @@
 // @ts-check
 // src -> dist, and only when something changed. `--clean` starts from nothing: that is what gets packed.
+// The inspector's page is a project of its own, because it runs in browsers; what is not TypeScript there is copied.
 // Besides calling tsc it deletes outputs whose source is gone and makes the CLI executable, which tsc does not.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -11,7 +12,9 @@ const src = join(root, 'src')
 const dist = join(root, 'dist')
 /** Written by tsc; its time is set to when the last build that succeeded began, or to 0 after one that did not. */
 const stamp = join(dist, 'build.tsbuildinfo')
-const configs = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(root, name))
+const page = 'inspector/page/'
+const projects = ['tsconfig.build.json', `src/${page}tsconfig.json`]
+const configs = ['package.json', 'package-lock.json', 'tsconfig.json', ...projects].map((name) => join(root, name))
 
 /** @param {string} folder @returns {string[]} the files below it, relative to it */
 const filesBelow = (folder) =>
@@ -22,12 +25,15 @@ const filesBelow = (folder) =>
     : []
 
 const sources = filesBelow(src).filter((file) => file.endsWith('.ts'))
-const wanted = new Set(sources.flatMap((file) => [file.replace(/\.ts$/, '.js'), file.replace(/\.ts$/, '.d.ts')]))
+const copied = filesBelow(src).filter((file) => file.startsWith(page) && /\.(html|css|svg)$/.test(file))
+/** @param {string} file a source @returns {string[]} what becomes of it; nobody imports the page, so it needs no types */
+const outputs = (file) => (file.startsWith(page) ? ['.js'] : ['.js', '.d.ts']).map((end) => file.replace(/\.ts$/, end))
+const wanted = new Set([...sources.flatMap(outputs), ...copied])
 
 function isFresh() {
   if (!existsSync(stamp)) return false
   const built = statSync(stamp).mtimeMs
-  const inputs = [...configs, ...sources.map((file) => join(src, file))]
+  const inputs = [...configs, ...[...sources, ...copied].map((file) => join(src, file))]
   return inputs.every((file) => statSync(file).mtimeMs < built) && [...wanted].every((file) => existsSync(join(dist, file)))
 }
 
@@ -37,12 +43,19 @@ if (!isFresh()) {
   // tsc trusts its stamp and does not miss an output that somebody deleted.
   if ([...wanted].some((file) => !existsSync(join(dist, file)))) rmSync(stamp, { force: true })
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  const status = Math.max(
+    // In this order: the page is checked against the types that the first one has written.
+    ...projects.map((project) => spawnSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' }).status ?? 1),
+  )
+  for (const file of copied) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true })
+    copyFileSync(join(src, file), join(dist, file))
+  }
   for (const file of filesBelow(dist)) {
     if (!wanted.has(file) && join(dist, file) !== stamp) rmSync(join(dist, file))
   }
   const cli = join(dist, 'cli/main.js')
   if (existsSync(cli)) chmodSync(cli, 0o755)
   if (existsSync(stamp)) utimesSync(stamp, begun, status === 0 ? begun : 0)
-  process.exitCode = status ?? 1
+  process.exitCode = status
 }

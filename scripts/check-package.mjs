@@ -38,8 +38,15 @@ for (const target of Object.values(exports).flatMap((entry) => (typeof entry ===
 for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
   if (!entries.has(`./${name}`)) complain(`${name} is not in the tarball`)
 }
+for (const name of ['index.html', 'style.css', 'main.js']) {
+  if (!entries.has(`./dist/inspector/page/${name}`)) complain(`the inspector's ${name} is not in the tarball`)
+}
 for (const file of entries.keys()) {
-  if (!/^\.\/(dist\/.*\.(js|d\.ts)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(file)) {
+  if (
+    !/^\.\/(dist\/.*\.(js|d\.ts)|dist\/inspector\/page\/\w+\.(html|css|svg)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(
+      file,
+    )
+  ) {
     complain(`${file} is in the tarball and should not be`)
   }
 }

@@ -126,7 +126,13 @@ export class Observation {
       title: `process ${pid}`,
       wallAtStart: new Date(host.clock.wall() - elapsed).toISOString(),
       pid,
-      phases: rows.map(([name, { lane, after, fires }]) => ({ name, half: lane, waitsFor: after, fires: [fires] })),
+      phases: rows.map(([name, { lane, after, fires, cut }]) => ({
+        name,
+        half: lane,
+        waitsFor: after,
+        fires: [fires],
+        ...(cut && { cut }),
+      })),
       deadlineMs: options.deadlineMs,
     }
   }

@@ -39,6 +39,8 @@ export interface PhaseDescription {
   readonly half: 'start' | 'stop'
   readonly waitsFor: readonly string[]
   readonly fires: readonly string[]
+  /** The cut of the budget that ends it, when one does. */
+  readonly cut?: string
 }
 
 /** A fact of the life: signals, phases, hooks, drains, errors. */

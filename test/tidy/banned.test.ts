@@ -29,7 +29,7 @@ const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean =
   return bindings.elements.some((element) => names.test((element.propertyName ?? element.name).text))
 }
 
-const CLOCK = ['src/actors/clock.ts']
+const CLOCK = ['src/actors/clock.ts', 'src/inspector/page/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
 const BANS: readonly Ban[] = [

@@ -31,6 +31,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/http/': { runtime: ['src/http/', 'src/machines/signals.ts', ...WORDS], types: ['hono', 'node:', 'src/actors/'] },
   'src/diagram/': { runtime: ['src/diagram/', 'src/machines/', ...WORDS], types: ['xstate', 'elkjs'], lazy: ['elkjs'] },
+  // The page runs in browsers, which get nothing but its own folder; its core needs no browser either.
+  'src/inspector/page/core/': { runtime: ['src/inspector/page/core/'], types: ['src/'] },
+  'src/inspector/page/': { runtime: ['src/inspector/page/'], types: ['src/inspector/'] },
   ...Object.fromEntries(WORDS.map((file) => [file, { runtime: WORDS, types: ['src/machines/', 'src/actors/'] }])),
 }
 
@@ -121,6 +124,7 @@ describe('the rules see', () => {
     ['an actor that loads a machine', 'src/actors/x.ts', "export { tellMachine } from '../machines/tell.ts'"],
     ['a logger loaded by everybody', 'src/server.ts', "import { pino } from 'pino'"],
     ['an adapter loaded by everybody', 'src/server.ts', "import { getRequestListener } from '@hono/node-server'"],
+    ['a page that loads what browsers do not get', 'src/inspector/page/main.ts', "import { show } from '../../errors.ts'"],
     ['a part of a package', 'src/server.ts', "import { logger } from 'hono/logger'"],
   ])('%s', (_, path, text) => {
     expect(violations([parse(path, text)])).toHaveLength(1)

@@ -21,11 +21,12 @@ export function journalOf({ model, graph }: Exploration, { edges, finding }: Tra
     source: 'counter-example',
     title: finding,
     wallAtStart: new Date(0).toISOString(),
-    phases: Object.entries(effectiveWiring(plan)).map(([name, { lane, after, fires }]) => ({
+    phases: Object.entries(effectiveWiring(plan)).map(([name, { lane, after, fires, cut }]) => ({
       name,
       half: lane,
       waitsFor: after,
       fires: [fires],
+      ...(cut && { cut }),
     })),
     deadlineMs: plan.input.profiles.default.deadlineMs,
   })

@@ -1,0 +1,52 @@
+import { regionLines, stateLine } from './states.ts'
+import type { ActorView, View } from './view.ts'
+
+/** The actors of a life as a tree, in the order they began. */
+export interface MachineNode {
+  readonly id: string
+  readonly name: string
+  readonly kind: 'machine' | 'effect'
+  /** `cut off`: it was active when the life ended. */
+  readonly status: ActorView['status'] | 'cut off'
+  /** One line. */
+  readonly state: string
+  readonly regions: readonly (readonly [region: string, state: string])[]
+  readonly context: unknown
+  readonly children: readonly MachineNode[]
+}
+
+const REGIONS_LISTED_FROM = 2
+
+export function machineTree({ actors, exitCode }: View): readonly MachineNode[] {
+  const children = new Map<string | undefined, ActorView[]>()
+  for (const actor of actors.values()) {
+    // One whose parent is not known stands by itself.
+    const parent = actor.parent !== undefined && actors.has(actor.parent) ? actor.parent : undefined
+    children.set(parent, [...(children.get(parent) ?? []), actor])
+  }
+  const nodeOf = (actor: ActorView): MachineNode => {
+    const regions = regionLines(actor.value)
+    return {
+      id: actor.id,
+      name: nameOf(actor),
+      kind: actor.value === undefined ? 'effect' : 'machine',
+      status: actor.status === 'active' && exitCode !== undefined ? 'cut off' : actor.status,
+      state: stateLine(actor.value),
+      regions: regions.length >= REGIONS_LISTED_FROM ? regions : [],
+      context: actor.context,
+      children: (children.get(actor.id) ?? []).map(nodeOf),
+    }
+  }
+  return (children.get(undefined) ?? []).map(nodeOf)
+}
+
+/** How an actor is called: by its id within its parent; the root, whose id is generated, by its machine. */
+export const nameOf = ({
+  name,
+  machine,
+  parent,
+}: {
+  readonly name: string
+  readonly machine?: string | undefined
+  readonly parent?: string | undefined
+}): string => (parent === undefined && machine !== undefined ? machine : name)

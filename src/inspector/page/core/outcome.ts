@@ -1,0 +1,45 @@
+import type { View } from './view.ts'
+import { count, duration, ending, FORCED_WORDS, reasonWords } from './words.ts'
+
+/** What came of a life, in lines: from the report once there is one, until then what has failed so far. */
+export interface OutcomeLine {
+  readonly what: string
+  readonly text: string
+  readonly tone: 'plain' | 'good' | 'bad' | 'cut'
+}
+
+export function outcomeOf({ report, failures, exitCode, stop }: View): readonly OutcomeLine[] {
+  const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
+  if (!report) return failed
+  const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
+  const took = report.stopRequestedAt === null ? undefined : Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt)
+  const refused = Object.entries(rejections).filter(([, n]) => n > 0)
+  const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
+  const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [
+    line(what, `${before} to drain, ${after} left`, cut.length > 0 ? 'cut' : 'plain'),
+    ...cut.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
+  ]
+  return [
+    line(
+      'exit code',
+      `${report.exitCode}: ${ending(report.exitCode).toLowerCase()}`,
+      report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad',
+    ),
+    line('stopped by', reason ? reasonWords(reason) : stop || exitCode !== undefined ? 'nobody knows' : 'nobody'),
+    ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
+    ...(took === undefined ? [] : [line('took', duration(took))]),
+    ...drained('requests', requests),
+    ...drained('watches', watches),
+    line(
+      'connections',
+      `${connections.told} told, ${connections.ended} ended by clients, ${connections.idleUntold} idle and untold, ${connections.forced} by force`,
+      connections.forced > 0 ? 'cut' : 'plain',
+    ),
+    ...(handlers.length > 0 ? [line('handlers', `${count(handlers.length, 'handler')} outlived their responses`, 'cut')] : []),
+    ...(refused.length > 0 ? [line('refused', refused.map(([kind, n]) => `${n} ${kind}`).join(', '))] : []),
+    ...report.hooks.filter(({ outcome }) => outcome === 'cut').map(({ kind, name }) => line('cut', `${kind} hook ${name}`, 'cut')),
+    ...report.errors.map(({ where, error }) => line('failed', `${where}: ${error.message}`, 'bad')),
+    ...lateAnswers.map(({ what, answer, lateMs }) => line('late', `${what} ${answer} ${duration(lateMs)} too late`)),
+    ...warnings.map(({ message }) => line('warning', message)),
+  ]
+}

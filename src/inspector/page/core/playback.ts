@@ -1,0 +1,62 @@
+import type { Journal } from './journal.ts'
+
+/** Where the page looks: at what happens now, or at one entry of what has happened. */
+export interface Cursor {
+  /** The entry that is looked at; undefined follows whatever comes. */
+  readonly position: number | undefined
+  /** The time that is shown, which moves between two entries while playing. */
+  readonly at: number
+  readonly playing: boolean
+}
+
+export const FOLLOWING: Cursor = { position: undefined, at: 0, playing: false }
+
+export const SPEEDS = [0.25, 1, 4] as const
+export type Speed = (typeof SPEEDS)[number]
+
+/** A pause in which nothing happens is played no longer than this, in real time. */
+const PAUSE_MAX_MS = 600
+
+const at = (journal: Journal, position: number): Cursor => {
+  const bounded = Math.min(Math.max(0, position), journal.length - 1)
+  return { position: bounded, at: journal.entries[bounded]?.at ?? 0, playing: false }
+}
+
+export const goTo = (journal: Journal, position: number): Cursor => (journal.length === 0 ? FOLLOWING : at(journal, position))
+
+/** The end of what is known, whether or not more will come. */
+const positionOf = (journal: Journal, { position }: Cursor): number => position ?? journal.length - 1
+
+/** So many entries on or back. */
+export const step = (journal: Journal, cursor: Cursor, by: number): Cursor => goTo(journal, positionOf(journal, cursor) + by)
+
+/** To the next or the previous lifecycle signal; to the end or the beginning after the last one. */
+export function stepSignal(journal: Journal, cursor: Cursor, direction: 1 | -1): Cursor {
+  const here = positionOf(journal, cursor)
+  const next =
+    direction === 1 ? journal.landmarks.find((position) => position > here) : journal.landmarks.findLast((position) => position < here)
+  return goTo(journal, next ?? (direction === 1 ? journal.length - 1 : 0))
+}
+
+/** Begins to play where the cursor is; at the end, from the beginning. */
+export function play(journal: Journal, cursor: Cursor): Cursor {
+  const here = positionOf(journal, cursor)
+  return { ...goTo(journal, here >= journal.length - 1 ? 0 : here), playing: journal.length > 0 }
+}
+
+export const pause = (cursor: Cursor): Cursor => ({ ...cursor, playing: false })
+
+/** Moves a playing cursor by so much real time, and stops it at the end. */
+export function advance(journal: Journal, cursor: Cursor, elapsedMs: number, speed: Speed): Cursor {
+  if (!cursor.playing) return cursor
+  const here = positionOf(journal, cursor)
+  const next = journal.entries[here + 1]
+  if (!next) return goTo(journal, here)
+  // A life may idle for hours: what is left of a pause is passed over.
+  const from = Math.max(cursor.at, next.at - PAUSE_MAX_MS * speed)
+  const to = from + elapsedMs * speed
+  const position = Math.max(here, journal.positionAt(to))
+  return position >= journal.length - 1
+    ? goTo(journal, position)
+    : { position, at: Math.max(to, journal.entries[position]?.at ?? 0), playing: true }
+}

@@ -1,0 +1,115 @@
+import { spentOf } from './timeline.ts'
+import { unitsOf, type View } from './view.ts'
+import { count, duration, ending, FORCED_WORDS, list, reasonWords } from './words.ts'
+
+/** Where the entries come from and whether more will. */
+export type Link =
+  /** Not connected yet. */
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  /** Everything has been received: a life that has ended, or all of a recording. */
+  | { readonly kind: 'closed'; readonly source: 'live' | 'recording' }
+  /** Gone without a report; tried again at `retryInMs`. */
+  | { readonly kind: 'lost'; readonly attempts: number }
+
+/** The one thing that everybody wants to know first, as a word, a sentence and a shape. */
+export interface Verdict {
+  readonly shape: 'connecting' | 'starting' | 'serving' | 'stopping' | 'ok' | 'failed' | 'cut' | 'forced' | 'lost'
+  readonly headline: string
+  readonly detail: string
+}
+
+/** `looking back`: the view is of an earlier time, so that whatever came after it is not known. */
+export function verdictOf(view: View, link: Link, now: number, lookingBack = false): Verdict {
+  const lost = link.kind === 'lost' && !lookingBack
+  if (view.opening === undefined) return beforeAnything(link)
+  const ended = view.exitCode !== undefined
+  if (ended) return endedVerdict(view, link, lookingBack)
+  if (lost) return lostVerdict(view, link)
+  if (link.kind === 'closed' && !lookingBack) return brokenOff(view, link.source)
+  if (view.stop) return stoppingVerdict(view, now)
+  return view.signals.has('Serving') ? servingVerdict(view) : startingVerdict(view)
+}
+
+function beforeAnything(link: Link): Verdict {
+  if (link.kind === 'lost')
+    return { shape: 'lost', headline: 'No connection', detail: `Nothing answers here yet. Trying again (${link.attempts}).` }
+  return { shape: 'connecting', headline: 'Connecting', detail: 'Waiting for the first entries.' }
+}
+
+function endedVerdict(view: View, link: Link, lookingBack: boolean): Verdict {
+  const exitCode = view.exitCode ?? 0
+  const shape = view.forced !== undefined || exitCode === 1 ? 'forced' : exitCode === 0 ? 'ok' : exitCode === 5 ? 'cut' : 'failed'
+  const { stop } = view
+  const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
+  const why = view.forced ? ` because ${FORCED_WORDS[view.forced]}` : ''
+  const headline = view.forced === 'deadline' ? 'Cut by the deadline' : view.forced ? 'Ended by force' : ending(exitCode)
+  return {
+    shape,
+    headline: `${headline}, exit code ${exitCode}`,
+    detail: `${capital(`ended${took}${why}`)}.${lookingBack ? '' : afterwards(view, link)}`,
+  }
+}
+
+function afterwards({ opening, report }: View, link: Link): string {
+  if (opening?.source === 'counter-example') return ''
+  if (link.kind === 'live') return ' The last entries are on their way.'
+  if (link.kind === 'closed' && link.source === 'recording') return ' This is a recording.'
+  return report
+    ? ' The server is gone; its final state and report stay here.'
+    : ' The server is gone; its final state stays here, its report did not arrive.'
+}
+
+function lostVerdict(view: View, { attempts }: { readonly attempts: number }): Verdict {
+  const state = view.stop ? 'in the middle of its shutdown' : 'while it was serving'
+  return {
+    shape: 'lost',
+    headline: 'Connection lost without a report',
+    detail: `Last heard of ${state}. What is shown is what was known then. Trying again (${attempts}).`,
+  }
+}
+
+function brokenOff(view: View, source: 'live' | 'recording'): Verdict {
+  if (view.opening?.source === 'counter-example') {
+    return { shape: 'failed', headline: 'Counter-example', detail: `${view.opening.title}. It ends here.` }
+  }
+  const what = source === 'recording' ? 'The recording' : 'The connection'
+  return {
+    shape: 'lost',
+    headline: 'No end on record',
+    detail: `${what} ends here without a report: the process was killed, or is still alive.`,
+  }
+}
+
+function stoppingVerdict(view: View, now: number): Verdict {
+  const spent = spentOf(view, now)
+  const elapsed = unitsOf(view).duration(now - (view.stop?.at ?? now))
+  const reason = view.stop?.reason ? ` by ${reasonWords(view.stop.reason)}` : ''
+  const left = spent ? `, ${duration(spent.leftMs)} left` : ''
+  return { shape: 'stopping', headline: `Shutting down for ${elapsed}${left}`, detail: `Asked${reason}. ${underWay(view)}` }
+}
+
+/** Which phases work, and what the next ones wait for. */
+function underWay(view: View): string {
+  const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
+  return working.length > 0 ? `Under way: ${list(working)}.` : 'Between two phases.'
+}
+
+function servingVerdict(view: View): Verdict {
+  const urls = view.listeners.filter(({ admin }) => !admin).map(({ url }) => url)
+  const { requests = 0, watches = 0 } = view.gauges ?? {}
+  return {
+    shape: 'serving',
+    headline: 'Serving',
+    detail: `${urls.length > 0 ? `On ${list(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${
+      view.signals.has('HasBeenReady') ? '' : ' /readyz has not passed yet.'
+    }`,
+  }
+}
+
+function startingVerdict(view: View): Verdict {
+  const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
+  return { shape: 'starting', headline: 'Starting', detail: working.length > 0 ? `Under way: ${list(working)}.` : 'Nothing is served yet.' }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,0 +1,99 @@
+import { now } from './clock.ts'
+import { Journal } from './core/journal.ts'
+import type { Link } from './core/verdict.ts'
+import type { Frame, Panel } from './frame.ts'
+import { Actions } from './panels/actions.ts'
+import { BlockingPanel } from './panels/blocking-panel.ts'
+import { ChartPanel } from './panels/chart-panel.ts'
+import { LogPanel } from './panels/log-panel.ts'
+import { MachinesPanel } from './panels/machines-panel.ts'
+import { ReportPanel } from './panels/report-panel.ts'
+import { TimelinePanel } from './panels/timeline-panel.ts'
+import { Transport } from './panels/transport.ts'
+import { VerdictPanel } from './panels/verdict-panel.ts'
+import { EntrySource, LifeTime } from './source.ts'
+
+/**
+ * The inspector's page: entries come in, a frame goes to every panel. What a frame says is worked out in `core/`, which needs no
+ * browser; panels only draw.
+ */
+
+/** A picture at most this often while something happens, and this often while only time goes on. */
+const FRAME_MS = 60
+const IDLE_FRAME_MS = 250
+
+const journal = new Journal()
+const time = new LifeTime()
+let link: Link = { kind: 'connecting' }
+let stale = true
+let drawnAt = Number.NEGATIVE_INFINITY
+
+const redraw = (): void => {
+  stale = true
+}
+
+const transport = new Transport(journal, redraw)
+const chart = new ChartPanel()
+const source = new EntrySource({
+  session: (session) => {
+    time.forget()
+    time.heard(session.at)
+    actions.allow(session)
+    void chart.load().then(redraw)
+  },
+  entry: (entry) => {
+    time.heard(entry.at)
+    journal.append(entry)
+    redraw()
+  },
+  link: (changed) => {
+    link = changed
+    redraw()
+  },
+})
+const actions = new Actions(() => source.connect())
+const panels: readonly Panel[] = [
+  new VerdictPanel(),
+  new TimelinePanel(redraw),
+  new BlockingPanel(),
+  chart,
+  new LogPanel(redraw, (position) => transport.goTo(position)),
+  new MachinesPanel(redraw),
+  new ReportPanel(),
+  actions,
+  transport,
+]
+
+function frame(): Frame {
+  const { position, at } = transport.cursor
+  if (position !== undefined) {
+    const view = journal.viewAt(position)
+    return { view, now: at, position, journal, link, lookingBack: position < journal.length - 1 }
+  }
+  const view = journal.last
+  const goesOn = link.kind === 'live' && view.exitCode === undefined
+  return {
+    view,
+    now: goesOn ? Math.max(view.at, time.now()) : view.at,
+    position: Math.max(0, journal.length - 1),
+    journal,
+    link,
+    lookingBack: false,
+  }
+}
+
+function tick(): void {
+  requestAnimationFrame(tick)
+  const since = now() - drawnAt
+  const { playing, position } = transport.cursor
+  const timeGoesOn = playing || (position === undefined && link.kind === 'live' && journal.last.exitCode === undefined)
+  if (since < FRAME_MS || !(stale || playing || (timeGoesOn && since >= IDLE_FRAME_MS))) return
+  if (Number.isFinite(since)) transport.pass(since)
+  stale = false
+  drawnAt = now()
+  const drawn = frame()
+  for (const panel of panels) panel.draw(drawn)
+}
+
+source.connect()
+tick()
