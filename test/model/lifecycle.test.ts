@@ -25,7 +25,7 @@ const withHooks: LifePlan['input'] = {
 
 /** The traces of what does not hold, by id. */
 function violated({ outside, ...plan }: Plan & { readonly outside?: readonly OutsideEvent[] }): Record<string, string> {
-  const verdicts = check(exploreLifecycle(life(plan), { outside }), invariantsOf(plan))
+  const verdicts = check(exploreLifecycle(life(plan), { outside }), invariantsOf(life(plan)))
   return Object.fromEntries(verdicts.flatMap(({ id, trace }) => (trace ? [[id, printTrace(trace)]] : [])))
 }
 

@@ -7,8 +7,10 @@ import type { ActorState } from './state.ts'
 export interface Ignored {
   /** The machine's id. */
   readonly machine: string
+  /** Its type; `*` at the end stands for any rest. */
   readonly event: string
-  readonly in?: StateValue
+  /** One of these states. Default any. */
+  readonly in?: StateValue | readonly StateValue[]
 }
 
 /** Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by oversight. */
@@ -21,8 +23,8 @@ export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): 
       const { value } = from.snapshot
       const isListed = (entry: Ignored): boolean =>
         entry.machine === from.logic.name &&
-        entry.event === event.type &&
-        (entry.in === undefined || matchesState(entry.in, value as StateValue))
+        (entry.event.endsWith('*') ? event.type.startsWith(entry.event.slice(0, -1)) : entry.event === event.type) &&
+        (entry.in === undefined || [entry.in].flat().some((state) => matchesState(state, value as StateValue)))
       if (ignored.some(isListed)) continue
       const isHere = (actor: ActorState): boolean => actor.local === from || actor.children.some(isHere)
       // Between two macrosteps of one delivery an actor may be in a state in which it never rests.

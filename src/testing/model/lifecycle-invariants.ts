@@ -1,229 +1,216 @@
-import type { LifecycleFact } from '../../events.ts'
-import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
-import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../../machines/signals.ts'
+import { type Composition, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Mode, Wiring } from '../../machines/wiring.ts'
 import { alongEdges } from './along-edges.ts'
+import { acquiredReleased, bracketsOf, complete, hookBracket, inRegisteredOrder, phaseBracket } from './brackets.ts'
+import { cutIsHeard, cutsInOrder, getsItsTurn, isBudgetPending, neverBack, ownCutFirst } from './budget-properties.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { confluent } from './confluence.ts'
-import { factOf, signalOf } from './facts.ts'
-import { atMostOnce, broken, inOrder, monitored } from './monitor.ts'
+import { atLeastEarned, changesForAReason } from './exit-code-properties.ts'
+import { signalOf } from './facts.ts'
+import type { Edge } from './graph.ts'
+import { handlesOrIgnores } from './handled.ts'
+import { IGNORED_EVENTS } from './ignored-events.ts'
+import { exitCodeOf, isForcing, isStopping, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { atMostOnce, inOrder, monitored } from './monitor.ts'
+import { beginsAtOnce, cutOnlyAfter, inWiredOrder } from './order-properties.ts'
 import type { Property } from './property.ts'
 import { endReachable, isDone } from './reachability.ts'
 import { always, noDeadlock, noErrors } from './safety.ts'
-import type { Effect } from './state.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
+import { everyEdgeTaken } from './wiring-coverage.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
- * stable; the names in the texts are upstream's.
+ * stable; the names in the texts are upstream's. docs/model-checking.md lists them.
  */
-export const lifecycleInvariants = (mode: Mode, wiring: Wiring): Property[] => [
-  noErrors(),
-  noDeadlock(),
-  endReachable('end/possible', 'from every state some way leads to the end'),
-  terminates('end/certain', 'once StopRequested the end comes, even if no effect ever answers; only the synchronous end by force has to', {
-    from: isStopping,
-    isFair: timersAnd('force'),
-  }),
-  always(
-    'end/never-waiting-on-nothing',
-    'between the stop and the end a timer is pending or an effect is running',
-    (root) => !isStopping(root) || isDone(root) || isWaitingForSomething(root),
-  ),
-  atMostOnce('signals/once', 'every signal fires at most once', signalOf),
-  ...UPSTREAM_ORDER[mode].map(([earlier, later]) =>
-    inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
-  ),
-  monitored('order/wiring', 'a phase ends with its signal only after everything that it waits for', orderOf(wiring)),
-  monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
-  monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
-  monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
-  monitored(
-    'brackets/acquired-released',
-    'what start-up acquired is released before an unforced end: audit backend and listeners',
-    acquiredReleased(),
-  ),
-  alongEdges('exit-code/never-milder', 'the exit code never becomes milder', (before, after) => severity(after) >= severity(before)),
-  alongEdges(
-    'stop/first-reason-stands',
-    'the first reason of a stop stands',
-    (before, after) => !isStopping(before) || sameStop(before, after),
-  ),
-  always(
-    'deadline/pending',
-    'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
-    isBudgetPending,
-  ),
-  alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
-  confluent('confluence/answers', 'two effects that answer give the same state in either order', areAnswersOfDifferentPhases),
+export function lifecycleInvariants(plan: LifePlan): Property[] {
+  const wiring = effectiveWiring(plan)
+  const stopRows = Object.values(wiring).filter(({ lane }) => lane === 'stop')
+  return [
+    noErrors(),
+    noDeadlock(),
+    handlesOrIgnores('events/handled-or-ignored', IGNORED_EVENTS),
+    endReachable('end/possible', 'from every state some way leads to the end'),
+    terminates(
+      'end/certain',
+      'once StopRequested the end comes, even if no effect ever answers; only the synchronous end by force has to',
+      {
+        from: isStopping,
+        isFair: timersAnd('force'),
+      },
+    ),
+    always(
+      'end/never-waiting-on-nothing',
+      'from Start to the end something keeps the process alive: a timer, an open listener or a running effect',
+      (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root) || isListening(root),
+    ),
+    alongEdges('end/second-signal', 'a second OS signal that is no echo of the first ends the life by force', secondMeansNow),
+    atMostOnce('signals/once', 'every signal fires at most once', signalOf),
+    monitored(
+      'signals/complete',
+      'before an unforced end every phase of the stop lane has fired its signal',
+      complete(stopRows.map(({ fires }) => fires)),
+    ),
+    ...upstreamOrder(plan, wiring).map(([earlier, later]) =>
+      inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
+    ),
+    monitored('order/wiring', 'a phase begins, and fires, only after everything that it waits for', inWiredOrder(wiring)),
+    always('order/at-once', 'a phase begins as soon as everything that it waits for has come', beginsAtOnce(wiring)),
+    everyEdgeTaken('order/every-edge', wiring),
+    monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
+    monitored(
+      'order/post-start-hooks',
+      'a post-start hook is aborted only when the HTTP server is told to stop',
+      cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
+    ),
+    monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
+    monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
+    monitored(
+      'brackets/acquired-released',
+      'whenever the stop comes, what start-up acquired is released before Destroyed: audit backend and listeners',
+      acquiredReleased(),
+    ),
+    monitored(
+      'brackets/destroy',
+      'every destroy function runs, once, in the order of registration; in reverse after a failed start',
+      inRegisteredOrder('destroy', namesOf(plan.input.destroyFunctions)),
+    ),
+    alongEdges(
+      'exit-code/never-milder',
+      'the exit code never becomes milder',
+      (before, after) => severity(exitCodeOf(after)) >= severity(exitCodeOf(before)),
+    ),
+    monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
+    alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
+    alongEdges(
+      'stop/first-reason-stands',
+      'the first reason of a stop stands',
+      (before, after) => !isStopping(before) || canonical(stopOf(before), 'stop') === canonical(stopOf(after), 'stop'),
+    ),
+    always('stop/budget-of-its-kind', 'a stop has the delay and the deadline of its kind', hasItsProfile),
+    always(
+      'deadline/pending',
+      'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
+      isBudgetPending,
+    ),
+    alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
+    monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring)),
+    alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
+    getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
+      turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
+      synchronous: SYNCHRONOUS,
+    }),
+    confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases),
+    confluent(
+      'confluence/independent',
+      'what is no stop and no instant of the budget gives the same state in either order, unless one ends what the other waits for',
+      (one, other) => isQuiet(one) && isQuiet(other) && ownerOf(one) !== ownerOf(other),
+      { mayDisable: () => true },
+    ),
+  ]
+}
+
+/** Effects that are one step without waiting: they answer before any time passes. */
+const SYNCHRONOUS = [
+  'beginTelling',
+  'completeTelling',
+  'closeListener',
+  'cutRequests',
+  'terminateWatches',
+  'destroyConnections',
+  'nameHandlers',
+  'startRest',
+  'closeAdmin',
+  'writeReportNow',
+  'force',
 ]
+
+type Order = readonly [earlier: readonly string[], later: string]
 
 /** L 1.4 and 1.5: what upstream's edges guarantee, independent of the table that the machine is made from. */
 const BOTH: readonly Order[] = [
-  [['ShutdownInitiated'], 'AfterShutdownDelayDuration'],
   [['StopRequested'], 'ShutdownInitiated'],
+  [['StopRequested'], 'PreShutdownHooksStopped'],
+  [['ShutdownInitiated'], 'AfterShutdownDelayDuration'],
   [['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], 'NotAcceptingNewRequest'],
+  [['NotAcceptingNewRequest'], 'RequestsDrained'],
+  [['NotAcceptingNewRequest'], 'WatchesDrained'],
   [['NotAcceptingNewRequest', 'RequestsDrained', 'WatchesDrained'], 'InFlightRequestsDrained'],
   [['InFlightRequestsDrained'], 'AuditStopped'],
-  [['HTTPServerStoppedListening', 'AuditStopped', 'InFlightRequestsDrained'], 'Destroyed'],
+  [['HTTPServerStoppedListening', 'AuditStopped', 'InFlightRequestsDrained', 'ConnectionsClosed', 'HandlersDone'], 'Destroyed'],
   [['Destroyed'], 'ReportWritten'],
   [['AuditRunning'], 'Bound'],
-  [['Bound'], 'PostStartHooksLaunched'],
+  [['Bound'], 'Serving'],
+  [['Serving'], 'PostStartHooksLaunched'],
   [['PostStartHooksLaunched'], 'Announced'],
 ]
-const UPSTREAM_ORDER: Readonly<Record<Mode, readonly Order[]>> = {
+const ORDER: Readonly<Record<Mode, readonly Order[]>> = {
   refuse: [...BOTH, [['NotAcceptingNewRequest'], 'HTTPServerStoppedListening']],
   'retry-after': [...BOTH, [['InFlightRequestsDrained'], 'HTTPServerStoppedListening']],
 }
-type Order = readonly [earlier: readonly string[], later: string]
 
-const contextOf = ({ context }: ActorView): LifecycleContext => context as LifecycleContext
-const stopOf = (root: ActorView): LifecycleContext['stop'] => contextOf(root).stop
-function isStopping(root: ActorView): boolean {
-  return stopOf(root) !== undefined
-}
-const sameStop = (one: ActorView, other: ActorView): boolean => canonical(stopOf(one), 'stop') === canonical(stopOf(other), 'stop')
-const severity = (root: ActorView): number => EXIT_CODES_BY_SEVERITY.indexOf(contextOf(root).exitCode as ExitCode)
-
-/**
- * Together the two properties of the deadline bound the end in time, though time is abstract elsewhere: the distances add up to the
- * deadline, one of them is always running, and after the last one the life is over or being ended by force. Whatever effects do,
- * nothing is later.
- */
-function instantOf(root: ActorView): string | undefined {
-  const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
-  const { spending } = (running?.budget ?? {}) as { readonly spending?: { readonly deadline: string } }
-  return spending?.deadline
+/** Only of what this life has: a table of somebody's own may lack a phase. */
+function upstreamOrder({ mode }: Composition, wiring: Wiring): Order[] {
+  const fired = new Set(['StopRequested', ...Object.values(wiring).map(({ fires }) => fires)])
+  return ORDER[mode].flatMap(([earlier, later]): Order[] => (fired.has(later) ? [[earlier.filter((name) => fired.has(name)), later]] : []))
 }
 
-function isBudgetPending(root: ActorView): true | string {
-  if (!isStopping(root) || isDone(root) || root.matches('forcing')) return true
-  const instant = instantOf(root)
-  const i = BUDGET_INSTANTS.indexOf(instant as BudgetInstant)
-  if (i < 0) return `the budget is at ${instant ?? 'no instant'} while the life goes on`
-  const { cutsMs, deadlineMs } = (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
-  const at = [0, ...BUDGET_INSTANTS.map((name) => (name === 'forced' ? deadlineMs : cutsMs[name]))]
-  const distance = (at[i + 1] as number) - (at[i] as number)
-  const isPending = root.timers.some(
-    ({ event, delayMs }) => event.type.startsWith(`xstate.after.until.${instant}.`) && delayMs === distance,
-  )
-  return isPending || `no timer of ${distance} ms for ${instant} is pending`
-}
+const namesOf = (plans: readonly { readonly name: string }[]): string[] => plans.map(({ name }) => name)
 
-function neverBack(before: ActorView, after: ActorView): true | string {
-  const [from, to] = [before, after].map(instantOf)
-  if (from === undefined) return true
-  if (isDone(after) || after.matches('forcing')) return true
-  const [i, j] = [from, to].map((instant) => BUDGET_INSTANTS.indexOf(instant as BudgetInstant)) as [number, number]
-  return j === i || j === i + 1 || `from ${from} to ${to ?? 'none'}`
-}
-
+const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
 const isWaitingForSomething = (actor: ActorView): boolean =>
   actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)
+const isListening = (root: ActorView): boolean =>
+  placeOf(root, 'bind') === 'fired' && ['close-listener', 'close-listener-after-drain'].every((phase) => placeOf(root, phase) !== 'fired')
 
-/** Texts of sets: the states of the monitors below. */
-const withName = (names: string, name: string): string => [...new Set([...names.split('\n'), name])].sort().join('\n')
-const without = (names: string, name: string): string =>
-  names
-    .split('\n')
-    .filter((other) => other !== name)
-    .join('\n')
-const has = (names: string, name: string): boolean => names.split('\n').includes(name)
-
-function orderOf(wiring: Wiring) {
-  const rows = new Map(Object.values(wiring).map((row) => [row.fires, row.after]))
-  const fired = new Set(rows.keys())
-  return {
-    initial: '',
-    next: (said: string, effect: Effect) => {
-      const name = signalOf(effect)
-      if (name === undefined) return said
-      const missing = rows
-        .get(name)
-        ?.find((other) => (fired.has(other) || other === 'StopRequested' || other === 'Start') && !has(said, other))
-      return missing === undefined ? withName(said, name) : broken(`${name} fires before ${missing}`)
-    },
-  }
+function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  const isSecond =
+    (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
+    (choice.event.type === 'process.crashed' && regionOf(before, 'crash') === 'crashed')
+  return choice.kind !== 'event' || !isSecond || isForcing(after)
 }
 
-function cutsInOrder() {
-  const order = BUDGET_INSTANTS.map(cutSignal) as readonly string[]
-  return {
-    initial: '0',
-    next: (next: string, effect: Effect) => {
-      const at = order.indexOf(signalOf(effect) ?? '')
-      if (at < 0) return next
-      return at === Number(next) ? String(at + 1) : broken(`${order[at]} comes when ${order[Number(next)]} is next`)
-    },
-  }
-}
-
-interface Bracket {
-  readonly name: string
-  readonly opens: boolean
-}
-
-function phaseBracket(fact: LifecycleFact): Bracket | undefined {
-  if (fact.type === 'phase.started') return { name: fact.phase, opens: true }
-  return fact.type === 'phase.ended' ? { name: fact.phase, opens: false } : undefined
-}
-
-function hookBracket(fact: LifecycleFact): Bracket | undefined {
-  if (fact.type === 'hook.started') return { name: `${fact.kind} ${fact.name}`, opens: true }
-  return fact.type === 'hook.ended' ? { name: `${fact.kind} ${fact.name}`, opens: false } : undefined
-}
-
-/** Opened names have a `+`, closed ones a `-`. */
-function bracketsOf(bracketIn: (fact: LifecycleFact) => Bracket | undefined) {
-  return {
-    initial: '',
-    next: (seen: string, effect: Effect) => {
-      const fact = factOf(effect)
-      if (fact?.type === 'forced') return withName(seen, 'forced')
-      if (fact?.type === 'ended' && !has(seen, 'forced')) {
-        const open = seen.split('\n').find((name) => name.startsWith('+'))
-        return open === undefined ? seen : broken(`the life has ended, but ${open.slice(1)} has not`)
-      }
-      const bracket = fact && bracketIn(fact)
-      if (!bracket) return seen
-      const { name, opens } = bracket
-      if (has(seen, `-${name}`)) return broken(`${name} ${opens ? 'starts' : 'ends'} a second time`)
-      if (opens) return has(seen, `+${name}`) ? broken(`${name} starts a second time`) : withName(seen, `+${name}`)
-      return withName(without(seen, `+${name}`), `-${name}`)
-    },
-  }
-}
-
-function acquiredReleased() {
-  const pairs = [
-    ['AuditRunning', 'AuditStopped'],
-    ['Bound', 'HTTPServerStoppedListening'],
-  ] as const
-  return {
-    initial: '',
-    next: (seen: string, effect: Effect) => {
-      const fact = factOf(effect)
-      if (fact?.type === 'forced') return withName(seen, 'forced')
-      if (fact?.type === 'ended' && !has(seen, 'forced')) {
-        const left = pairs.find(([acquired, released]) => has(seen, acquired) && !has(seen, released))
-        return left ? broken(`${left[0]} was not followed by ${left[1]}`) : seen
-      }
-      // A phase that was skipped has released nothing.
-      if (fact?.type !== 'signal' || fact.outcome === 'skipped') return seen
-      return pairs.flat().includes(fact.name as never) ? withName(seen, fact.name) : seen
-    },
-  }
+function hasItsProfile(root: ActorView): true | string {
+  const stop = stopOf(root)
+  if (!stop) return true
+  const { profiles } = root.context as LifecycleContext
+  const { kind } = stop.reason
+  const allowed =
+    kind === 'crash'
+      ? [profiles.crash]
+      : kind === 'start-failed'
+        ? [profiles.startFailed]
+        : kind === 'os-signal'
+          ? [profiles.default, profiles.interactive]
+          : [profiles.default]
+  const own = canonical(stop.profile, 'profile')
+  return allowed.some((profile) => canonical(profile, 'profile') === own) || `a stop by ${kind} has the budget of another kind`
 }
 
 /**
- * An answer that ends a phase is independent of one that ends another. Two kinds are not: effects of one phase, of which one may
- * replace the other, and post-start hooks, which ask for the stop when they fail and are ended by how far the stop has come.
+ * An answer that ends a phase is independent of one that ends another. Effects of one phase are not: one may replace the other. Nor are
+ * answers of post-start hooks, which ask for a stop when they fail and are ended by how far the stop has come: of those, only the
+ * weaker `confluence/independent` holds.
  */
-function areAnswersOfDifferentPhases(one: Choice, other: Choice): boolean {
-  const phase = ({ path }: Choice): string | undefined => path.text.split('/')[0]
-  const isIndependent = ({ kind, path }: Choice): boolean => kind === 'outcome' && !path.id.startsWith('post-start-hook:')
-  return isIndependent(one) && isIndependent(other) && phase(one) !== phase(other)
+function areAnswersOfTwoPhases(one: Choice, other: Choice): boolean {
+  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isPostStartHook(choice)
+  return isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
 }
+
+const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith('post-start-hook:')
+/** The child of the root below which something happens. */
+const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
+
+/** Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts what has begun by then. */
+function isQuiet(choice: Choice): boolean {
+  const { kind, path, event } = choice
+  if (kind === 'event') return event.type === 'readyz.passed' || event.type.startsWith('mux.')
+  if (kind === 'timer') return path.text !== ''
+  const isFailure = event.type.startsWith('xstate.error.')
+  return !isFailure || !(isPostStartHook(choice) || START_FAILURES.includes(path.id))
+}
+/** Phases whose failure asks for a stop. */
+const START_FAILURES: readonly string[] = ['audit-run', 'bind']

@@ -1,6 +1,6 @@
 import { optionError } from '../../errors.ts'
 import type { Life, Lifecycle } from '../../lifecycle/lifecycle.ts'
-import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import { composeLifecycle, type LifePlan } from '../../machines/lifecycle.ts'
 import { muxEvent } from '../../machines/region.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
@@ -72,8 +72,8 @@ export function exploreLifecycle({ input, ...composition }: LifePlan, options: L
   })
 }
 
-/** What has to hold for a life of this composition: the list with all ids is in docs/model-checking.md. */
-export const invariantsOf = (composition: Composition): Property[] => lifecycleInvariants(composition.mode, effectiveWiring(composition))
+/** What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md. */
+export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan)
 
 export interface CheckLifeOptions extends LifecycleModelOptions {
   /** Instead of the life's own way of refusing. */

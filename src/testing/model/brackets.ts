@@ -1,0 +1,110 @@
+import type { HookKind, LifecycleFact } from '../../events.ts'
+import { factOf } from './facts.ts'
+import { type Broken, broken, type Monitor } from './monitor.ts'
+import { has, withName, without } from './names.ts'
+import type { Effect } from './state.ts'
+
+/** Whatever begins has ended when the life has: phases, hooks, and what start-up acquired. */
+
+interface Bracket {
+  readonly name: string
+  readonly opens: boolean
+}
+
+export function phaseBracket(fact: LifecycleFact): Bracket | undefined {
+  if (fact.type === 'phase.started') return { name: fact.phase, opens: true }
+  return fact.type === 'phase.ended' ? { name: fact.phase, opens: false } : undefined
+}
+
+export function hookBracket(fact: LifecycleFact): Bracket | undefined {
+  if (fact.type === 'hook.started') return { name: `${fact.kind} ${fact.name}`, opens: true }
+  return fact.type === 'hook.ended' ? { name: `${fact.kind} ${fact.name}`, opens: false } : undefined
+}
+
+/** A monitor that only looks at ends which are not forced. */
+function untilEnd(next: (seen: string, fact: LifecycleFact) => string | Broken, atEnd: (seen: string) => string | undefined): Monitor {
+  return {
+    initial: '',
+    next: (seen: string, effect: Effect) => {
+      const fact = factOf(effect)
+      if (!fact || has(seen, 'forced')) return seen
+      if (fact.type === 'forced') return 'forced'
+      const wrong = fact.type === 'ended' ? atEnd(seen) : undefined
+      return wrong === undefined ? next(seen, fact) : broken(wrong)
+    },
+  }
+}
+
+/** Opened names have a `+`, closed ones a `-`. */
+export const bracketsOf = (bracketIn: (fact: LifecycleFact) => Bracket | undefined): Monitor =>
+  untilEnd(
+    (seen, fact) => {
+      const bracket = bracketIn(fact)
+      if (!bracket) return seen
+      const { name, opens } = bracket
+      if (has(seen, `-${name}`)) return broken(`${name} ${opens ? 'starts' : 'ends'} a second time`)
+      if (opens) return has(seen, `+${name}`) ? broken(`${name} starts a second time`) : withName(seen, `+${name}`)
+      return withName(without(seen, `+${name}`), `-${name}`)
+    },
+    (seen) => {
+      const open = seen.split('\n').find((name) => name.startsWith('+'))
+      return open === undefined ? undefined : `the life has ended, but ${open.slice(1)} has not`
+    },
+  )
+
+const ACQUIRED_RELEASED = [
+  ['AuditRunning', 'AuditStopped'],
+  ['Bound', 'HTTPServerStoppedListening'],
+] as const
+
+/** Each once follows from `signals/once`. */
+export const acquiredReleased = (): Monitor =>
+  untilEnd(
+    (seen, fact) => {
+      // A phase that was skipped has released nothing.
+      if (fact.type !== 'signal' || fact.outcome === 'skipped') return seen
+      const early = ACQUIRED_RELEASED.find(
+        ([acquired, released]) => fact.name === 'Destroyed' && has(seen, acquired) && !has(seen, released),
+      )
+      if (early) return broken(`Destroyed before ${early[1]}`)
+      return ACQUIRED_RELEASED.flat().includes(fact.name as never) ? withName(seen, fact.name) : seen
+    },
+    (seen) => {
+      const left = ACQUIRED_RELEASED.find(([acquired, released]) => has(seen, acquired) && !has(seen, released))
+      return left && `${left[0]} was not followed by ${left[1]}`
+    },
+  )
+
+/**
+ * Hooks of one kind that run one after the other do so in this order, each of them, and in reverse after a failed start (ER-09, V12). What
+ * comes after one that was cut is not waited for.
+ */
+export function inRegisteredOrder(kind: HookKind, names: readonly string[]): Monitor {
+  const reversed = [...names].reverse()
+  return untilEnd(
+    (seen, fact) => {
+      if (fact.type === 'signal' && fact.reason?.kind === 'start-failed') return withName(seen, 'failed')
+      if (fact.type === 'hook.ended' && fact.kind === kind && fact.outcome === 'cut') return withName(seen, 'cut')
+      if (fact.type !== 'hook.started' || fact.kind !== kind) return seen
+      const order = has(seen, 'failed') ? reversed : names
+      const expected = order.find((name) => !has(seen, `+${name}`))
+      return fact.name === expected
+        ? withName(seen, `+${fact.name}`)
+        : broken(`${fact.name} starts when it is the turn of ${expected ?? 'none'}`)
+    },
+    (seen) => {
+      const left = has(seen, 'cut') ? undefined : names.find((name) => !has(seen, `+${name}`))
+      return left && `${left} has not run`
+    },
+  )
+}
+
+/** Every one of these signals has fired. */
+export const complete = (signals: readonly string[]): Monitor =>
+  untilEnd(
+    (seen, fact) => (fact.type === 'signal' ? withName(seen, fact.name) : seen),
+    (seen) => {
+      const missing = signals.find((name) => !has(seen, name))
+      return missing && `${missing} has not fired`
+    },
+  )

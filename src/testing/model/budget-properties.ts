@@ -1,0 +1,149 @@
+import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../../machines/signals.ts'
+import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import type { Wiring } from '../../machines/wiring.ts'
+import { factOf, signalOf } from './facts.ts'
+import type { Edge, Graph } from './graph.ts'
+import { isForcing, isStopping, placeOf, stopOf } from './life-views.ts'
+import { broken, type Monitor } from './monitor.ts'
+import { has, withName } from './names.ts'
+import type { Property, Violation } from './property.ts'
+import { isDone } from './reachability.ts'
+import type { ActorState, Effect } from './state.ts'
+import { type ActorView, viewOf } from './view.ts'
+
+/**
+ * Together `isBudgetPending` and `neverBack` bound the end in time, though time is abstract elsewhere: the distances add up to the
+ * deadline, one of them is always running, and after the last one the life is over or being ended by force. Whatever effects do,
+ * nothing is later.
+ */
+function instantOf(root: ActorView): string | undefined {
+  const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
+  const { spending } = (running?.budget ?? {}) as { readonly spending?: { readonly deadline: string } }
+  return spending?.deadline
+}
+
+export function isBudgetPending(root: ActorView): true | string {
+  if (!isStopping(root) || isDone(root) || isForcing(root)) return true
+  const instant = instantOf(root)
+  const i = BUDGET_INSTANTS.indexOf(instant as BudgetInstant)
+  if (i < 0) return `the budget is at ${instant ?? 'no instant'} while the life goes on`
+  const { cutsMs, deadlineMs } = (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
+  const at = [0, ...BUDGET_INSTANTS.map((name) => (name === 'forced' ? deadlineMs : cutsMs[name]))]
+  const distance = (at[i + 1] as number) - (at[i] as number)
+  const isPending = root.timers.some(
+    ({ event, delayMs }) => event.type.startsWith(`xstate.after.until.${instant}.`) && delayMs === distance,
+  )
+  return isPending || `no timer of ${distance} ms for ${instant} is pending`
+}
+
+export function neverBack(before: ActorView, after: ActorView): true | string {
+  const [from, to] = [before, after].map(instantOf)
+  if (from === undefined) return true
+  if (isDone(after) || isForcing(after)) return true
+  const [i, j] = [from, to].map((instant) => BUDGET_INSTANTS.indexOf(instant as BudgetInstant)) as [number, number]
+  return j === i || j === i + 1 || `from ${from} to ${to ?? 'none'}`
+}
+
+export function cutsInOrder(): Monitor {
+  const order = BUDGET_INSTANTS.map(cutSignal) as readonly string[]
+  return {
+    initial: '0',
+    next: (next: string, effect: Effect) => {
+      const at = order.indexOf(signalOf(effect) ?? '')
+      if (at < 0) return next
+      return at === Number(next) ? String(at + 1) : broken(`${order[at]} comes when ${order[Number(next)]} is next`)
+    },
+  }
+}
+
+/** Phases that may be cut by a limit of their own: the watch grace and the connection timeout. */
+export const OWN_LIMIT: readonly string[] = ['watch-drain', 'close-connections']
+
+/** Nothing is cut before its instant has come. */
+export function ownCutFirst(wiring: Wiring): Monitor {
+  const order = BUDGET_INSTANTS.map(cutSignal) as readonly string[]
+  return {
+    initial: '',
+    next: (said, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type === 'signal') return order.includes(fact.name) ? withName(said, fact.name) : said
+      if (fact?.type !== 'phase.ended' || fact.outcome !== 'cut' || OWN_LIMIT.includes(fact.phase)) return said
+      const cut = wiring[fact.phase]?.cut
+      return cut === undefined || has(said, cut) ? said : broken(`${fact.phase} is cut before ${cut}`)
+    },
+  }
+}
+
+/** Whatever is working when its instant comes is over with it, or on its way out: a machine that was told is in another state. */
+export const cutIsHeard =
+  (wiring: Wiring) =>
+  (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+    if (isForcing(after) || isDone(after)) return true
+    const said = effects.map(signalOf)
+    for (const [phase, { cut, workKind }] of Object.entries(wiring)) {
+      if (cut === undefined || !said.includes(cut) || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
+      const [was, is] = [before.actor(phase)?.value, after.actor(phase)?.value]
+      if (workKind === 'effect' || was === is) return `${phase} goes on as if ${cut} had not come`
+    }
+    return true
+  }
+
+/**
+ * On every run on which the cuts themselves do not hang, each of these phases has begun when the next instant of the budget but its own
+ * comes: what the earlier phases do cannot use up its time. Effects named in `synchronous` are one step without waiting, so no time passes
+ * while they run.
+ */
+export const getsItsTurn = (
+  id: string,
+  text: string,
+  { turns, synchronous }: { readonly turns: Readonly<Record<string, string>>; readonly synchronous: readonly string[] },
+): Property => ({
+  id,
+  text,
+  violation({ graph }): Violation | undefined {
+    const arrival = new Map<number, number>()
+    const queue = [0]
+    for (let i = 0; i < queue.length; i++) {
+      const state = queue[i] as number
+      const isBusy = runsOneOf(graph.states[state] as ActorState, synchronous)
+      for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
+        const { kind, path } = graph.choice(edge)
+        if (isBusy && !(kind === 'outcome' && synchronous.includes(sourceAt(graph, state, path.text)))) continue
+        const late = lateOne(graph, state, edge, turns)
+        if (late !== undefined) return { finding: late, edges: [...wayTo(graph, arrival, state), edge] }
+        const to = graph.to(edge)
+        if (to === 0 || arrival.has(to)) continue
+        arrival.set(to, edge)
+        queue.push(to)
+      }
+    }
+    return undefined
+  },
+})
+
+/** A phase whose instant is said while it still waits. */
+function lateOne(graph: Graph, state: number, edge: number, turns: Readonly<Record<string, string>>): string | undefined {
+  for (const effect of graph.effects(edge)) {
+    const signal = signalOf(effect)
+    for (const [phase, cut] of Object.entries(turns)) {
+      if (signal === cut && placeOf(viewOf(graph.states[state] as ActorState), phase) === 'waiting')
+        return `${phase} has not begun when ${cut} comes, though no cut hangs`
+    }
+  }
+  return undefined
+}
+
+const runsOneOf = ({ local, children }: ActorState, sources: readonly string[]): boolean =>
+  (local.logic.machine === undefined && sources.includes(local.logic.name)) || children.some((child) => runsOneOf(child, sources))
+
+function sourceAt(graph: Graph, state: number, path: string): string {
+  let actor = graph.states[state] as ActorState | undefined
+  for (const id of path.split('/')) actor = actor?.children.find((child) => child.id === id)
+  return actor?.local.logic.name ?? ''
+}
+
+function wayTo(graph: Graph, arrival: ReadonlyMap<number, number>, state: number): number[] {
+  const way: number[] = []
+  for (let at = state; at !== 0; at = graph.from(way[0] as number)) way.unshift(arrival.get(at) as number)
+  return way
+}

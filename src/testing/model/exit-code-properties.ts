@@ -1,0 +1,53 @@
+import type { LifecycleFact } from '../../events.ts'
+import type { ExitCode } from '../../machines/exit-codes.ts'
+import type { Wiring } from '../../machines/wiring.ts'
+import { OWN_LIMIT } from './budget-properties.ts'
+import { factOf } from './facts.ts'
+import type { Edge } from './graph.ts'
+import { exitCodeOf, severity } from './life-views.ts'
+import { broken, type Monitor } from './monitor.ts'
+import type { ActorView } from './view.ts'
+
+/** What a fact costs at least, stated apart from the machines. */
+function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
+  switch (fact.type) {
+    case 'forced':
+      return fact.why === 'deadline' ? 5 : 1
+    case 'signal':
+      return fact.reason ? (COST_OF_REASON[fact.reason.kind] ?? 0) : 0
+    case 'hook.ended':
+      return fact.kind === 'post-start' && fact.outcome === 'failed' ? 4 : 0
+    case 'phase.ended': {
+      const { lane, onFailure } = wiring[fact.phase] ?? {}
+      if (fact.outcome === 'failed') return onFailure === 'log' ? 0 : onFailure === 'StartFailed' ? 3 : 4
+      // A limit of the user's own is no failure.
+      return fact.outcome === 'cut' && lane === 'stop' && !OWN_LIMIT.includes(fact.phase) ? 5 : 0
+    }
+    default:
+      return 0
+  }
+}
+
+const COST_OF_REASON: Readonly<Record<string, ExitCode>> = { crash: 1, 'start-failed': 3, 'hook-failed': 4, 'listener-died': 4 }
+
+export const atLeastEarned = (wiring: Wiring): Monitor => ({
+  initial: '0',
+  next: (worst, effect) => {
+    const fact = factOf(effect)
+    if (!fact) return worst
+    if (fact.type === 'ended')
+      return severity(fact.exitCode) >= severity(Number(worst)) ? worst : broken(`exit code ${fact.exitCode} for what costs ${worst}`)
+    const cost = costOf(fact, wiring)
+    return severity(cost) > severity(Number(worst)) ? String(cost) : worst
+  },
+})
+
+export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
+  if (exitCodeOf(before) === exitCodeOf(after) || choice.event.type === 'process.crashed') return true
+  const isReason = (fact: LifecycleFact | undefined): boolean =>
+    fact?.type === 'forced' ||
+    (fact?.type === 'phase.ended' && (fact.outcome === 'failed' || fact.outcome === 'cut')) ||
+    (fact?.type === 'hook.ended' && fact.outcome === 'failed') ||
+    (fact?.type === 'signal' && fact.reason !== undefined && COST_OF_REASON[fact.reason.kind] !== undefined)
+  return effects.some((effect) => isReason(factOf(effect))) || `the exit code becomes ${exitCodeOf(after)} for no reason`
+}
