@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { type Clock, systemClock } from './clock.ts'
+import type { StandardError } from './terminal.ts'
 
 /**
  * The outside world of a life: time, chance, the process and the servers that listen. Everything else is in node's own modules.
@@ -20,8 +21,7 @@ export type HostProcess = Pick<
 > & {
   readonly stdin: { readonly isTTY?: boolean }
   readonly stdout: { readonly isTTY?: boolean }
-  readonly stderr: {
-    write(text: string): unknown
+  readonly stderr: StandardError & {
     on(event: 'error', listener: (error: Error) => void): unknown
     listenerCount(event: 'error'): number
   }

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { type Clock, systemClock } from './clock.ts'
+import { nonBlockingTerminal } from './terminal.ts'
 
 export interface LogDestinationOptions {
   readonly fd: number
@@ -229,7 +230,8 @@ export function stdoutDestination(): LogDestination {
   if (!ofStdout) {
     // Somebody else's write to a reader that is gone must not end the server, either.
     process.stdout.on('error', () => {})
-    ofStdout = new LogDestination({ fd: process.stdout.fd })
+    const { fd, isTTY } = process.stdout
+    ofStdout = new LogDestination({ fd: isTTY ? nonBlockingTerminal(fd) : fd })
   }
   return ofStdout
 }

@@ -13,7 +13,7 @@ export interface CliHost {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly facts: PlatformFacts
   readonly stdin: NodeJS.ReadableStream
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly stderr: { write(text: string): unknown }
   /** Aborted by a stop signal that comes before the server can hear it. */
   readonly earlyStop: AbortSignal
@@ -94,7 +94,7 @@ async function reportCommand(host: CliHost, args: readonly string[]): Promise<Ex
 
 /** Colour and width of the terminal, if it is one. @see https://no-color.org */
 export const renderOptions = ({ stdout, env }: Pick<CliHost, 'stdout' | 'env'>): { color: boolean; width?: number } => ({
-  color: stdout.isTTY === true && !env['NO_COLOR'],
+  color: stdout.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
   // A terminal that does not know its width says 0.
   ...(stdout.columns && { width: stdout.columns }),
 })

@@ -56,7 +56,7 @@ const CLI_FLAGS: readonly Flag[] = [
     kind: 'switch',
     allowed: 'true, false',
     default: 'on a terminal',
-    meaning: 'Log for people and print a timeline at the end',
+    meaning: 'Log for people, show on a terminal what a drain waits for, and print a timeline at the end',
   },
   { name: 'config', kind: 'text', allowed: 'a JSON or YAML file', default: 'none', meaning: 'File of these settings, by the same names' },
 ]

@@ -7,6 +7,7 @@ import type { HoldContext } from '../actors/holds.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
 import type { Logger } from '../actors/log.ts'
+import { sayOnStandardError } from '../actors/terminal.ts'
 import { Traffic } from '../actors/traffic.ts'
 import type { UserCode } from '../actors/user-code.ts'
 import { QuiesceError, show, toError } from '../errors.ts'
@@ -22,6 +23,7 @@ import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan
 import { muxEvent } from '../machines/region.ts'
 import { BUDGET_INSTANTS, cutSignal, type SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent, LifecycleInput } from '../machines/vocabulary.ts'
+import type { Wiring } from '../machines/wiring.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { runLifecycle } from '../process/run.ts'
@@ -32,6 +34,7 @@ import { writeReport, writeReportNow } from '../report/report-file.ts'
 import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
+import { type Progress, ProgressReader } from './progress.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
 
@@ -86,6 +89,7 @@ export class Lifecycle implements AsyncDisposable {
   readonly #traffic: Traffic
   readonly #health: Health
   readonly #gauges: GaugeReader
+  readonly #progress: ProgressReader
   readonly #registrations: Registrations
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
@@ -96,7 +100,8 @@ export class Lifecycle implements AsyncDisposable {
   #logOpened: Promise<void> = Promise.resolve()
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
-  #stopRequestedAt = 0
+  /** The rows of this life, once it is composed. */
+  #wiring: Wiring = {}
   #started = false
   #run: Promise<Report> | undefined
   readonly #addresses: BoundAddress[] = []
@@ -131,6 +136,13 @@ export class Lifecycle implements AsyncDisposable {
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })
     this.#gauges = new GaugeReader(host.clock, this.#traffic)
+    this.#progress = new ProgressReader({
+      clock: host.clock,
+      wiring: () => this.#wiring,
+      profile: () => this.#actor?.getSnapshot().context.stop?.profile,
+      crashProfile: options.profiles.crash,
+      connectionTimeoutMs: options.connectionTimeoutMs,
+    })
     this.#health = new Health({
       clock: host.clock,
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
@@ -147,7 +159,7 @@ export class Lifecycle implements AsyncDisposable {
     this.#served.promise.catch(() => {})
     if (options.inspector || options.journal !== undefined) this.#observation = new Observation(this)
     const observe = this.#observation ? [this.#observation.fact] : []
-    const sinks = [this.#latch, this.#gauges.observe, this.#report.fold, this.#log.write, ...observe, this.#observe]
+    const sinks = [this.#latch, this.#gauges.observe, this.#progress.observe, this.#report.fold, this.#log.write, ...observe, this.#observe]
     for (const sink of sinks) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
@@ -335,7 +347,9 @@ export class Lifecycle implements AsyncDisposable {
   /** Tells the machine what the outside wants or has seen. Before `begin()` and after the end there is nobody to tell. */
   send(event: LifecycleInEvent): void {
     const actor = this.#actor
-    if (actor?.getSnapshot().status === 'active') actor.send(event)
+    if (actor?.getSnapshot().status !== 'active') return
+    if (event.type === 'process.crashed') this.#progress.crashed()
+    actor.send(event)
   }
 
   /**
@@ -367,6 +381,11 @@ export class Lifecycle implements AsyncDisposable {
     return this.#gauges.read()
   }
 
+  /** How far the end has come and how long it may still take; undefined while nobody has asked for it. */
+  progress(): Progress | undefined {
+    return this.#progress.read()
+  }
+
   /** Milliseconds since the life began. */
   get elapsed(): number {
     return this.#recorder.elapsed
@@ -374,7 +393,7 @@ export class Lifecycle implements AsyncDisposable {
 
   /** For what is no event, because it is a secret and must not stand in a report; on standard error when there is no log. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
-    if (this.#log.isSilent) this.host.process.stderr.write(`quiesce: ${message}: ${Object.values(fields).join(' ')}\n`)
+    if (this.#log.isSilent) sayOnStandardError(this.host.process.stderr, `quiesce: ${message}: ${Object.values(fields).join(' ')}\n`)
     else this.#log.info(fields, message)
   }
 
@@ -399,9 +418,7 @@ export class Lifecycle implements AsyncDisposable {
 
   /** Time that is left for what is written last. */
   get #flushMs(): number {
-    const deadlineMs = this.#actor?.getSnapshot().context.stop?.profile.deadlineMs
-    const leftMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : this.#stopRequestedAt + deadlineMs - this.host.clock.now()
-    return Math.max(0, Math.min(this.options.reservesMs.flush, leftMs))
+    return Math.min(this.options.reservesMs.flush, this.progress()?.leftMs ?? Number.POSITIVE_INFINITY)
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
@@ -409,7 +426,9 @@ export class Lifecycle implements AsyncDisposable {
   /** What is registered may not fit together; such a life cannot start, but it ends like every other, so that what it owns is destroyed. */
   #compose(): LifecycleMachine {
     try {
-      return composeLifecycle(this.plan())
+      const plan = this.plan()
+      this.#wiring = effectiveWiring(plan)
+      return composeLifecycle(plan)
     } catch (error) {
       this.#startError = error
       return composeLifecycle({ mode: this.options.whileDraining })
@@ -479,7 +498,6 @@ export class Lifecycle implements AsyncDisposable {
     }
     if (event.name === 'Serving') this.#registrations.postStartHooks.close()
     if (event.name === 'StopRequested') {
-      this.#stopRequestedAt = this.host.clock.now()
       this.#registrations.preShutdownHooks.close()
     }
     this.#signals.fire(event.name)
@@ -534,7 +552,8 @@ export class Lifecycle implements AsyncDisposable {
   #finish(report: Report, whyNotServed: QuiesceError): void {
     const lost = this.#log.lostLines()
     // The log itself cannot say how it ended.
-    if (lost > 0) this.host.process.stderr.write(`quiesce: ${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost\n`)
+    if (lost > 0)
+      sayOnStandardError(this.host.process.stderr, `quiesce: ${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost\n`)
     this.#served.reject(whyNotServed)
     // Whoever observes hears the last word first. An end by force waits for nobody.
     const resolve = (): void => this.#ended.resolve(report)

@@ -1,6 +1,7 @@
 import type { Clock } from '../actors/clock.ts'
 import type { HostProcess } from '../actors/host.ts'
 import { onStopSignal } from '../actors/os-signals.ts'
+import { sayOnStandardError } from '../actors/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 
 /** A process that is still alive this long after the end of its last life is told on and ended. */
@@ -67,7 +68,10 @@ export class ProcessEnd {
   #endAfterGrace(clock: Clock): void {
     const process = this.#process
     const timer = clock.setTimeout(() => {
-      process.stderr.write(`quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${whatKeeps(process)}; exiting\n`)
+      sayOnStandardError(
+        process.stderr,
+        `quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${whatKeeps(process)}; exiting\n`,
+      )
       process.exit(process.exitCode)
     }, EXIT_GRACE_MS)
     // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.

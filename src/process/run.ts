@@ -2,6 +2,7 @@ import { isMainThread } from 'node:worker_threads'
 import { onCrash } from '../actors/crashes.ts'
 import type { HostProcess } from '../actors/host.ts'
 import { onStopSignal } from '../actors/os-signals.ts'
+import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError } from '../errors.ts'
 import { errorRecord } from '../events.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -58,7 +59,7 @@ function ownCrashes(life: Lifecycle): Disposable {
     const error = errorRecord(thrown)
     // Also when the life is ending already, for another reason: nobody else will ever tell of it.
     life.record({ type: 'error', where: origin, error })
-    if (life.isSilent) life.host.process.stderr.write(`quiesce: ${origin}: ${error.stack ?? error.message}\n`)
+    if (life.isSilent) sayOnStandardError(life.host.process.stderr, `quiesce: ${origin}: ${error.stack ?? error.message}\n`)
     life.send({ type: 'process.crashed', origin, error })
   })
   for (const event of crashes.leftToOthers) {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
+import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError, toError } from '../errors.ts'
 import type { Report } from './report.ts'
 
@@ -20,7 +21,7 @@ export async function writeReport(path: string | undefined, report: Report, sign
   } catch (thrown) {
     await rm(temporary, { force: true })
     const error = writeError(path, thrown)
-    if (!signal.aborted) process.stderr.write(`${error.message}\n`)
+    if (!signal.aborted) sayOnStandardError(process.stderr, `${error.message}\n`)
     throw error
   }
 }
@@ -31,7 +32,7 @@ export function writeReportNow(path: string | undefined, report: Report): void {
   try {
     writeFileSync(path, text(report))
   } catch (thrown) {
-    process.stderr.write(`${writeError(path, thrown).message}\n`)
+    sayOnStandardError(process.stderr, `${writeError(path, thrown).message}\n`)
   }
 }
 

@@ -1,0 +1,41 @@
+import { constants, openSync, writeSync } from 'node:fs'
+
+const opened = new Map<number, number>()
+
+/**
+ * The terminal on `fd`, in non-blocking mode. Node leaves a terminal in blocking mode, so that one which is stopped (Ctrl-S, a
+ * frozen window) would stop the server with it, deadline and all [measured]. Opened anew because the mode belongs to whoever
+ * shares `fd`, the shell too; where that cannot be done, on systems without /proc, it stays as it is.
+ */
+export function nonBlockingTerminal(fd: number): number {
+  const known = opened.get(fd)
+  if (known !== undefined) return known
+  let own = fd
+  try {
+    own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+  } catch {
+    // A terminal of another namespace, or no /proc.
+  }
+  opened.set(fd, own)
+  return own
+}
+
+/** What is said to on standard error; `process.stderr` is one. */
+export interface StandardError {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly fd?: number
+}
+
+/** Says something that nobody has to hear: a terminal that is stopped must not hold the process for it. */
+export function sayOnStandardError(stderr: StandardError, text: string): void {
+  if (!stderr.isTTY || stderr.fd === undefined) {
+    stderr.write(text)
+    return
+  }
+  try {
+    writeSync(nonBlockingTerminal(stderr.fd), text)
+  } catch {
+    // Stopped, or closed.
+  }
+}

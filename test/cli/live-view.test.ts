@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { LiveView } from '../../src/cli/live/live-view.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { Screen } from '../support/screen.ts'
+
+const FRAME = ['draining for 1.0s', '  request-drain  GET /slow']
+
+/** A view on a screen, with a log beside it. */
+function shown({ columns = 40, rows = 10 }: { columns?: number; rows?: number } = {}) {
+  const clock = new VirtualClock()
+  const screen = new Screen(columns, rows)
+  const terminal = { pendingBytes: 0, write: (text: string) => screen.write(text) }
+  const asked: { width: number; height: number }[] = []
+  const world = { frame: FRAME as readonly string[] }
+  const view = new LiveView({
+    clock,
+    terminal,
+    size: () => ({ columns: screen.columns, rows: screen.rows }),
+    lines: (width, height) => {
+      asked.push({ width, height })
+      return world.frame.slice(0, height)
+    },
+  })
+  const log = (text: string): void => terminal.write(view.above(`${text}\n`))
+  return { clock, screen, terminal, asked, world, view, log }
+}
+
+describe('a live view', () => {
+  test('stands below the log, is redrawn in place, and leaves nothing behind', async () => {
+    const { clock, screen, world, view, log } = shown()
+    log('one')
+    view.start()
+    expect(screen.lines).toEqual(['one'])
+    await clock.advance(250)
+    expect(screen.lines).toEqual(['one', ...FRAME])
+    log('two')
+    log('three, which is longer than the terminal is wide')
+    expect(screen.lines).toEqual(['one', 'two', 'three, which is longer than the terminal is wide', ...FRAME])
+    world.frame = ['draining for 1.2s']
+    await clock.advance(250)
+    expect(screen.lines.slice(-2)).toEqual(['three, which is longer than the terminal is wide', 'draining for 1.2s'])
+    world.frame = ['a', 'b', 'c', 'd']
+    await clock.advance(250)
+    view.stop()
+    log('four')
+    expect(screen.lines).toEqual(['one', 'two', 'three, which is longer than the terminal is wide', 'four'])
+  })
+
+  test('is never drawn for an end that takes no time', async () => {
+    const { clock, screen, view } = shown()
+    view.start()
+    await clock.advance(249)
+    view.stop()
+    await clock.advance(10_000)
+    expect(screen.writes).toBe(0)
+  })
+
+  test('is drawn four times per second, each time in one write', async () => {
+    const { clock, screen, view } = shown()
+    view.start()
+    view.start()
+    await clock.advance(10_000)
+    expect(screen.writes).toBe(40)
+  })
+
+  test('scrolls with a full screen', async () => {
+    const { clock, screen, view, log } = shown({ rows: 4 })
+    view.start()
+    for (let n = 1; n <= 20; n++) {
+      log(`line ${n}`)
+      await clock.advance(100)
+    }
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`)
+    expect(screen.lines).toEqual([...lines, ...FRAME])
+    view.stop()
+    expect(screen.lines).toEqual(lines)
+  })
+
+  test('is asked for the size of the window each time, and leaves a row for the cursor', async () => {
+    const { clock, screen, asked, view, log } = shown({ rows: 2 })
+    log('one')
+    view.start()
+    await clock.advance(250)
+    expect(screen.lines).toEqual(['one', FRAME[0]])
+    screen.reflow(100)
+    await clock.advance(250)
+    expect(asked).toEqual([
+      { width: 40, height: 1 },
+      { width: 100, height: 1 },
+    ])
+  })
+
+  test.each([8, 13, 26, 39, 41, 200])('finds its lines again in a window of now %d columns', async (columns) => {
+    const { clock, screen, view, log } = shown()
+    log('the log has lines that wrap in a window which is narrower')
+    view.start()
+    await clock.advance(250)
+    screen.reflow(columns)
+    await clock.advance(250)
+    log('two')
+    expect(screen.lines).toEqual(['the log has lines that wrap in a window which is narrower', 'two', ...FRAME])
+    screen.reflow(40)
+    view.stop()
+    expect(screen.lines).toEqual(['the log has lines that wrap in a window which is narrower', 'two'])
+  })
+
+  test('draws over what somebody types', async () => {
+    const { clock, screen, view, log } = shown()
+    log('one')
+    screen.write('^C')
+    view.start()
+    await clock.advance(250)
+    screen.write('^C')
+    await clock.advance(250)
+    expect(screen.lines).toEqual(['one', ...FRAME])
+    screen.write('^C')
+    view.stop()
+    expect(screen.lines).toEqual(['one'])
+  })
+
+  test('leaves a terminal alone that takes nothing', async () => {
+    const { clock, screen, terminal, asked, view } = shown()
+    view.start()
+    terminal.pendingBytes = 1
+    await clock.advance(10_000)
+    expect(screen.writes).toBe(0)
+    expect(asked).toEqual([])
+    terminal.pendingBytes = 0
+    await clock.advance(250)
+    expect(screen.lines).toEqual(FRAME)
+  })
+})

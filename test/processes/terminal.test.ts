@@ -1,0 +1,194 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Report } from '../../src/index.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { Screen } from '../support/screen.ts'
+
+/** `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is put on a screen. */
+
+const cli = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const slowRegistry = fileURLToPath(new URL('../fixtures/slow-registry.mjs', import.meta.url))
+const PROMPT_MS = 10_000
+
+interface Setting {
+  readonly columns?: number
+  readonly env?: Readonly<Record<string, string>>
+  readonly args?: readonly string[]
+}
+
+class Terminal {
+  readonly screen: Screen
+  /** Everything the terminal was sent. */
+  output = ''
+  readonly script: ChildProcess
+  readonly #reportFile = join(temporaryFolder(), 'report.json')
+  readonly #pidFile = join(temporaryFolder(), 'pid')
+
+  constructor({ columns = 100, env = {}, args = [] }: Setting = {}) {
+    this.screen = new Screen(columns, 40)
+    const serve = ['node', '--import', slowRegistry, cli, 'serve', '--port=0', `--report-file=${this.#reportFile}`, ...args]
+    const command = `stty cols ${columns} rows 40; echo $$ > ${this.#pidFile}; exec ${serve.join(' ')}`
+    this.script = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
+      env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh', SLOW_LEAVE_MS: '0', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => {
+      if (this.isAlive) process.kill(this.pid, 'SIGKILL')
+      this.script.kill('SIGKILL')
+    })
+    this.script.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text
+      this.screen.write(text)
+    })
+  }
+
+  get pid(): number {
+    return Number(readFileSync(this.#pidFile, 'utf8'))
+  }
+
+  get isAlive(): boolean {
+    return existsSync(`/proc/${this.pid}`)
+  }
+
+  get report(): Report {
+    return JSON.parse(readFileSync(this.#reportFile, 'utf8')) as Report
+  }
+
+  /** Resolves when the screen shows it, somewhere. */
+  async shows(text: string | RegExp): Promise<void> {
+    await expect.poll(() => this.screen.lines.join('\n'), { timeout: PROMPT_MS, interval: 20 }).toMatch(text)
+  }
+
+  /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. */
+  async request(path: string): Promise<void> {
+    const [, port] = /Serving on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.output) as RegExpExecArray
+    const request = get({ port, path, agent: false }, (response) => response.on('error', () => {}).resume()).on('error', () => {})
+    onTestFinished(() => void request.destroy())
+    // A second one, answered behind it, says that the first was heard.
+    await fetch(`http://127.0.0.1:${port}/echo?message=x`, { headers: { connection: 'close' } }).then((answer) => answer.text())
+  }
+
+  type(text: string): void {
+    this.script.stdin?.write(text)
+  }
+
+  /** Resolves with the exit code, when everything that was written has been read. */
+  async ended(): Promise<number> {
+    if (this.script.exitCode === null) await once(this.script, 'close')
+    return this.script.exitCode as number
+  }
+
+  async gone(): Promise<void> {
+    await expect.poll(() => this.isAlive, { timeout: PROMPT_MS, interval: 20 }).toBe(false)
+  }
+
+  /** What somebody does who drags the corner of the window. */
+  resize(columns: number): void {
+    const device = readlinkSync(`/proc/${this.pid}/fd/0`)
+    execFileSync('stty', ['-F', device, 'cols', String(columns)])
+    this.screen.reflow(columns)
+  }
+}
+
+const logLines = (lines: readonly string[]): string[] => lines.filter((line) => /^(\^C)?\d\d:\d\d:\d\d/.test(line))
+
+test('a drain is shown while it lasts, and only the log and the timeline stay', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '1500' }, args: ['--deadline=20s'] })
+  await terminal.shows('waiting for shutdown')
+  for (const path of ['/slow?ms=3000', '/slow?ms=3200', '/watch']) await terminal.request(path)
+  terminal.type('\u0003')
+  await terminal.shows(
+    /draining for \d\.\ds \(SIGINT\): at most 1\d\.\ds more\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
+  )
+  await terminal.shows(/in flight +2 requests, 1 watch: GET \/.*\n {2}connections +3 active/)
+  await terminal.shows(/request-drain +\d+\.\ds left {2}2 requests: GET \/slow \d\.\ds, GET \/slow \d\.\ds\n/)
+  expect(await terminal.ended()).toBe(0)
+
+  const { lines } = terminal.screen
+  expect(lines.join('\n')).not.toMatch(/draining for|in flight/)
+  expect(lines.filter((line) => line.startsWith('exit code 0'))).toHaveLength(1)
+  const messages = logLines(lines).map((line) => line.slice(20))
+  expect(new Set(messages).size).toBe(messages.length)
+  expect(messages.at(-1)).toContain('apiserver is exiting')
+  // The timeline stands below the log, after a blank line.
+  expect(lines.findIndex((line) => line.startsWith('stopped by SIGINT'))).toBeGreaterThan(
+    lines.lastIndexOf(logLines(lines).at(-1) as string) + 1,
+  )
+})
+
+test('a window may change its size meanwhile', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '2500' }, args: ['--deadline=20s'] })
+  await terminal.shows('waiting for shutdown')
+  await terminal.request('/slow?ms=3000')
+  terminal.type('\u0003')
+  await terminal.shows('draining for')
+  for (const columns of [50, 30, 120]) {
+    terminal.resize(columns)
+    const { writes } = terminal.screen
+    await expect.poll(() => terminal.screen.writes).toBeGreaterThan(writes + 1)
+    expect(terminal.screen.lines.filter((line) => line.startsWith('draining for'))).toHaveLength(1)
+  }
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.screen.lines.join('\n')).not.toContain('draining for')
+})
+
+test('without colour it is the same view in plain text', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800', NO_COLOR: '1' }, args: ['--deadline=20s'] })
+  await terminal.shows('waiting for shutdown')
+  terminal.type('\u0003')
+  await terminal.shows('draining for')
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.output).toContain('\u001b[J')
+  expect(terminal.output).not.toMatch(/\[\d+m/)
+})
+
+test('a terminal that cannot redraw gets lines, and no escape sequence at all', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800', TERM: 'dumb' }, args: ['--deadline=20s'] })
+  await terminal.shows('waiting for shutdown')
+  terminal.type('\u0003')
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.output).not.toContain('\u001b')
+  expect(terminal.output).not.toContain('draining for')
+  expect(terminal.output).toContain('exit code 0')
+})
+
+test('an end by force takes the view away, too', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '30000' }, args: ['--deadline=40s'] })
+  await terminal.shows('waiting for shutdown')
+  process.kill(terminal.pid, 'SIGTERM')
+  // Signals within half a second count as one.
+  await terminal.shows(/draining for (0\.[6-9]|1\.)/)
+  process.kill(terminal.pid, 'SIGTERM')
+  expect(await terminal.ended()).toBe(1)
+  expect(terminal.screen.lines.join('\n')).not.toContain('draining for')
+})
+
+test('a terminal that is stopped holds neither the server nor its end', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800' }, args: ['--deadline=5s', '--log-level=debug'] })
+  await terminal.shows('waiting for shutdown')
+  // Ctrl-S: from now on the terminal takes nothing.
+  terminal.type('\u0013')
+  await terminal.request('/slow?ms=1500')
+  process.kill(terminal.pid, 'SIGTERM')
+  await terminal.gone()
+  expect(terminal.report).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 } })
+})
+
+test('nor does one that is closed', async () => {
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800' } })
+  await terminal.shows('waiting for shutdown')
+  await terminal.request('/slow?ms=1500')
+  terminal.script.kill('SIGKILL')
+  await terminal.gone()
+  expect(terminal.report).toMatchObject({
+    exitCode: 0,
+    reason: { kind: 'os-signal', signal: 'SIGHUP' },
+    requests: { before: 1, after: 0 },
+    errors: [],
+  })
+})
