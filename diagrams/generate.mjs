@@ -1,8 +1,9 @@
 // @ts-check
 // `npm run generate`: writes what is derived from the code: the dependency flowcharts of both modes (diagrams/wiring.md, Mermaid text that
-// GitHub draws) from the wiring table, and docs/options.md from the option table. With `--check` it fails when a file is stale instead.
+// GitHub draws) from the wiring table, docs/options.md from the option table and docs/errors.md from the table of error codes. With `--check` it fails when a file is stale instead.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ERROR_CODES } from '../dist/errors.js'
 import { effectiveWiring } from '../dist/machines/lifecycle.js'
 import { OPTION_NAMES, OPTION_TABLE, SERVER_ONLY_OPTIONS } from '../dist/options/option-table.js'
 
@@ -69,7 +70,27 @@ ${head}
 ${optionRows(SERVER_ONLY_OPTIONS).join('\n')}
 `
 
-for (const [name, text] of Object.entries({ 'diagrams/wiring.md': wiring, 'docs/options.md': options })) {
+/** @type {Record<import('../dist/errors.js').Fault, string>} */
+const faults = {
+  caller: 'Of the program that uses quiesce',
+  environment: 'Of what the program runs in',
+  work: 'Of work that quiesce runs or waits for',
+  quiesce: 'Of quiesce',
+}
+const errors = `# Errors
+
+Generated from \`src/errors.ts\` by \`npm run generate\`; do not edit. Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
+\`message\` is for people and may change, \`details\` has the data behind it, \`cause\` what led to it.
+
+${Object.entries(faults)
+  .map(([fault, title]) => {
+    const rows = Object.entries(ERROR_CODES).filter(([, code]) => code.fault === fault)
+    return `## ${title}\n\n| code | when |\n|---|---|\n${rows.map(([code, { meaning }]) => `| \`${code}\` | ${cell(meaning)} |`).join('\n')}`
+  })
+  .join('\n\n')}
+`
+
+for (const [name, text] of Object.entries({ 'diagrams/wiring.md': wiring, 'docs/options.md': options, 'docs/errors.md': errors })) {
   if (!check) {
     writeFileSync(file(name), text)
   } else if (readFileSync(file(name), 'utf8') !== text) {

@@ -1,36 +1,55 @@
+/** Who has to change something so that an error does not come again. */
+export type Fault = 'caller' | 'environment' | 'work' | 'quiesce'
+
+interface CodeMeaning {
+  readonly fault: Fault
+  readonly meaning: string
+}
+
 /**
- * Every error quiesce makes, with a stable `code` to test for. Codes say whose fault it is: the caller's
- * (`ERR_OPTION_INVALID`, `ERR_HOOK_*`, …), the environment's (`ERR_LISTEN`), or ours (`ERR_INTERNAL`).
+ * Every error that quiesce makes, with a stable `code` to test for. This table is the source of docs/errors.md: when an error
+ * comes, and whose fault it is: the caller's, the environment's, that of work which quiesce ran or waited for, or our own.
  */
-export type ErrorCode =
-  | 'ERR_OPTION_INVALID'
-  | 'ERR_NAME_MISSING'
-  | 'ERR_FUNCTION_MISSING'
-  | 'ERR_DUPLICATE'
-  | 'ERR_TOO_LATE'
-  | 'ERR_CYCLE'
-  | 'ERR_UNKNOWN_REFERENCE'
-  | 'ERR_ALREADY_ATTACHED'
-  | 'ERR_NOTHING_TO_SERVE'
-  | 'ERR_WORKER_THREAD'
-  | 'ERR_NOT_ACCEPTING'
-  | 'ERR_LISTEN'
-  | 'ERR_START'
-  | 'ERR_STOPPED_DURING_START'
-  | 'ERR_TIMEOUT'
-  | 'ERR_ABORTED'
-  | 'ERR_REPORT_WRITE'
-  | 'ERR_JOURNAL_WRITE'
-  | 'ERR_JOURNAL_READ'
-  | 'ERR_PEER_MISSING'
-  | 'ERR_WAIT_GROUP'
-  | 'ERR_MODEL_UNSUPPORTED'
-  | 'ERR_MODEL_LIMIT'
-  | 'ERR_MODEL_REPLAY'
-  | 'ERR_MODEL_VIOLATED'
-  | 'ERR_DEPENDENCY_MISSING'
-  | 'ERR_SCRIPT_MISMATCH'
-  | 'ERR_INTERNAL'
+export const ERROR_CODES = {
+  ERR_OPTION_INVALID: {
+    fault: 'caller',
+    meaning:
+      'An option, flag or argument cannot be used; `details` has the field, what was given and what is allowed, `details.problems` all of them',
+  },
+  ERR_NAME_MISSING: { fault: 'caller', meaning: 'A hook, check, phase or hold has no usable name' },
+  ERR_FUNCTION_MISSING: { fault: 'caller', meaning: 'A hook, check or phase has no function' },
+  ERR_DUPLICATE: { fault: 'caller', meaning: 'The name is taken; `details.registeredAt` is the stack of the first registration' },
+  ERR_TOO_LATE: { fault: 'caller', meaning: 'What is registered now would not be heeded any more' },
+  ERR_CYCLE: { fault: 'caller', meaning: 'Hooks or phases wait for each other; `details.cycle` has their names' },
+  ERR_UNKNOWN_REFERENCE: { fault: 'caller', meaning: 'A name in `after`, `before` or `signal()` that belongs to nothing' },
+  ERR_ALREADY_ATTACHED: { fault: 'caller', meaning: 'The server has a lifecycle already' },
+  ERR_NOTHING_TO_SERVE: { fault: 'caller', meaning: 'The attached server did not listen' },
+  ERR_WORKER_THREAD: { fault: 'caller', meaning: '`run()` was called outside the main thread' },
+  ERR_NOT_ACCEPTING: { fault: 'caller', meaning: '`hold()` after the drain has begun' },
+  ERR_WAIT_GROUP: { fault: 'caller', meaning: 'A wait group was counted up while it is waited for, or below zero' },
+  ERR_MODEL_UNSUPPORTED: {
+    fault: 'caller',
+    meaning: 'A machine uses something that the model checker cannot treat exactly; the message says what to use instead',
+  },
+  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
+  ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
+  ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
+  ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },
+  ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'An optional package is not installed; the message says which' },
+  ERR_LISTEN: { fault: 'environment', meaning: 'An address could not be bound; `cause` is the error of the system' },
+  ERR_REPORT_WRITE: { fault: 'environment', meaning: 'The report could not be written to `reportFile`' },
+  ERR_JOURNAL_WRITE: { fault: 'environment', meaning: 'The journal could not be written' },
+  ERR_START: { fault: 'environment', meaning: 'The server could not start; `cause` says why, `details` has the phase and the report' },
+  ERR_STOPPED_DURING_START: { fault: 'environment', meaning: 'It was stopped before it served; `details` has the reason and the report' },
+  ERR_TIMEOUT: {
+    fault: 'work',
+    meaning: 'A hook, a check or a step of start-up did not end within its bound; also the reason of its abort signal',
+  },
+  ERR_ABORTED: { fault: 'work', meaning: 'The reason of an abort signal: the drain was cut, or the work is not wanted any more' },
+  ERR_INTERNAL: { fault: 'quiesce', meaning: 'A defect of quiesce itself: please report it' },
+} as const satisfies Record<`ERR_${string}`, CodeMeaning>
+
+export type ErrorCode = keyof typeof ERROR_CODES
 
 /** An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries the data behind it. */
 export class QuiesceError extends Error {

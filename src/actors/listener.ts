@@ -123,14 +123,27 @@ export class Listener {
     this.#unwatch()
   }
 
-  /** Stops accepting, at once, and tells the address that it had; existing connections stay. Does nothing when it is not listening. */
+  /**
+   * Stops accepting, at once, and tells the address that it had; existing connections stay. One that does not listen yet, because its
+   * owner has still to call `listen()` or the name of the host is being looked up, is closed as soon as it does, until `release()`.
+   */
   close(): string | undefined {
     if (this.#state === 'closed') return undefined
     this.#state = 'closed'
-    if (!this.server.listening) return undefined
-    const { url } = boundAddress(this.server)
-    this.#stop()
-    return url
+    const { server } = this
+    if (server.listening) {
+      const { url } = boundAddress(server)
+      this.#stop()
+      return url
+    }
+    const onListening = (): void => void this.#stop()
+    server.once('listening', onListening)
+    const unwatch = this.#unwatch
+    this.#unwatch = () => {
+      server.off('listening', onListening)
+      unwatch()
+    }
+    return undefined
   }
 
   #stop(callback?: () => void): Server {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { optionError, show, toError } from '../errors.ts'
-import type { Life } from '../lifecycle/lifecycle.ts'
+import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../testing/model/lifecycle-model.ts'
 import type { Property } from '../testing/model/property.ts'
 import { firstLine } from './first-line.ts'

@@ -1,5 +1,4 @@
 import type { Clock } from '../actors/clock.ts'
-import { QuiesceError } from '../errors.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
@@ -72,9 +71,6 @@ export class Health {
       readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }),
     }
     this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
-    const taken = this.#all.map(({ path }) => path)
-    if (new Set(taken).size < taken.length)
-      throw new QuiesceError('ERR_DUPLICATE', `health paths must differ, got ${taken.join(', ')}`, { taken })
     this.addCheck('ping', ping)
     this.addCheck('log', logFlushed(lastFlushAgeMs))
   }

@@ -34,6 +34,7 @@ import { writeReport, writeReportNow } from '../report/report-file.ts'
 import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
+import type { Life } from './life.ts'
 import { type Progress, ProgressReader } from './progress.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
@@ -53,32 +54,11 @@ export interface Parts {
   readonly openLogger: () => Promise<Logger | false>
 }
 
-/** The public face of a life. */
-export type Life = Pick<
-  Lifecycle,
-  | 'signal'
-  | 'events$'
-  | 'addReadyzCheck'
-  | 'addLivezCheck'
-  | 'addHealthCheck'
-  | 'addPostStartHook'
-  | 'addPreShutdownHook'
-  | 'addDestroy'
-  | 'addPhase'
-  | 'addMuxCompleteSignal'
-  | 'hold'
-  | 'addresses'
-  | 'start'
-  | 'stop'
-  | 'run'
-> &
-  AsyncDisposable
-
 /**
- * A server's life: registers what belongs to it, starts it, ends it, and tells what happened. This is the composition root
- * behind `createServer` and `attachLifecycle`; it connects machines, actors and HTTP, and decides nothing itself.
+ * The composition root behind `createServer` and `attachLifecycle`: it connects machines, actors and HTTP, and decides nothing
+ * itself. {@link Life} says what its public methods promise; the others are for `run()`, the inspector and our tests.
  */
-export class Lifecycle implements AsyncDisposable {
+export class Lifecycle implements Life {
   readonly options: ResolvedOptions
   readonly host: Host
   readonly record: Recorder['record']
@@ -164,15 +144,10 @@ export class Lifecycle implements AsyncDisposable {
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }
 
-  /**
-   * Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon; one that
-   * throws does not disturb the life, but its error is an uncaught exception, as always with rxjs, and under `run()` a crash.
-   */
   get events$(): Observable<LifecycleEvent> {
     return this.#events.asObservable()
   }
 
-  /** Settles with the end of the life, by whatever way. */
   get ended(): Promise<Report> {
     return this.#ended.promise
   }
@@ -183,10 +158,6 @@ export class Lifecycle implements AsyncDisposable {
 
   // --- what belongs to the life ---------------------------------------------------------------------------------------
 
-  /**
-   * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time it is asked for.
-   * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
-   */
   signal(name: SignalName | (string & {})): AbortSignal {
     const known = this.#signalNames()
     if (!known.includes(name)) {
@@ -195,27 +166,18 @@ export class Lifecycle implements AsyncDisposable {
     return this.#signals.signal(name)
   }
 
-  /** Adds a check to `/readyz` only. Errors as {@link Health}. */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.#health.addReadyzCheck(name, check, options)
   }
 
-  /** Adds a check to `/livez` only. */
   addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
     return this.#health.addLivezCheck(name, check, options)
   }
 
-  /** Adds a check to `/healthz`, `/livez` and `/readyz`. */
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
     return this.#health.addCheck(name, check, options)
   }
 
-  /**
-   * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red until it has ended. It may run as
-   * long as the server: its signal is aborted when the listener is told to stop. When it fails, the server stops in order, exit code 4.
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE
-   * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
-   */
   addPostStartHook(name: string, run: UserCode): Disposable {
     const hook = this.#registrations.addPostStartHook(name, run, this.options.disabledPostStartHooks)
     if (!hook) return { [Symbol.dispose]: () => {} }
@@ -228,46 +190,22 @@ export class Lifecycle implements AsyncDisposable {
     }
   }
 
-  /**
-   * Adds a function that runs when a stop is requested, while the server still serves. Failing or timing out costs exit code 4 and stops nothing.
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_CYCLE, ERR_OPTION_INVALID
-   * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
-   */
   addPreShutdownHook(name: string, run: UserCode, options?: PreShutdownHookOptions): Disposable {
     return this.#registrations.addPreShutdownHook(name, run, options)
   }
 
-  /**
-   * Adds a function that runs when nothing uses the server any more, in the order of registration, on every end, also of a failed start (then in reverse).
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_OPTION_INVALID
-   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
-   */
   addDestroy(name: string, run: UserCode, options?: BoundedOptions): Disposable {
     return this.#registrations.addDestroy(name, run, options)
   }
 
-  /**
-   * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`.
-   * @throws QuiesceError as addDestroy; an `after` or `before` that names nothing is refused by `start()`
-   */
   addPhase(name: string, run: UserCode, options?: PhaseOptions): Disposable {
     return this.#registrations.addPhase(name, run, options)
   }
 
-  /**
-   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects counts as a signal that never comes:
-   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4.
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_DUPLICATE, ERR_TOO_LATE, ERR_OPTION_INVALID
-   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
-   */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     return this.#registrations.addMuxCompleteSignal(name, complete)
   }
 
-  /**
-   * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its result is returned); without, until the returned Disposable is disposed.
-   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on
-   */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
   hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
@@ -284,17 +222,12 @@ export class Lifecycle implements AsyncDisposable {
     this.#registrations.muxSignals.close()
     const actor = createActor(provideEffects(this.#compose(), this.#world()), { clock: this.host.clock, input: this.#input() })
     this.#actor = actor
-    this.#logOpened = this.#openLog()
+    this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     this.#observation?.begin(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
   }
 
-  /**
-   * Starts the server. Resolves when it serves and every post-start hook has been started; rejects, after everything that was acquired
-   * has been released, when it could not start (ERR_START with the cause) or was stopped before it served (ERR_STOPPED_DURING_START).
-   * A second call returns the same promise.
-   */
   async start(): Promise<void> {
     if (!this.#started) {
       this.#started = true
@@ -306,35 +239,21 @@ export class Lifecycle implements AsyncDisposable {
     await this.#served.promise
   }
 
-  /**
-   * Ends the life in order and resolves with the report; never rejects. A second call changes nothing and returns the same report. A hook
-   * that awaits it waits for itself, until its timeout: call it without `await` there.
-   * Before `start()` it only runs what was registered to be destroyed.
-   */
   stop(reason = 'stop() was called'): Promise<Report> {
     this.begin()
     this.send({ type: 'stop.requested', reason: { kind: 'stop', reason } })
     return this.#ended.promise
   }
 
-  /**
-   * Serves until stopped, as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it.
-   * Always resolves with the report, sets `process.exitCode` if it is unset, and ends a process that is still alive a second later.
-   * Of several lives that run in one process the last one does, with the most severe of their exit codes. A second call returns
-   * the same promise.
-   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
-   */
   run(): Promise<Report> {
     this.#run ??= runLifecycle(this)
     return this.#run
   }
 
-  /** Stops, for `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop('disposed')
   }
 
-  /** Where it listens; empty before it does. The admin listener is not among them. */
   get addresses(): readonly BoundAddress[] {
     return this.#addresses
   }
@@ -406,13 +325,8 @@ export class Lifecycle implements AsyncDisposable {
     return this.#log.isSilent
   }
 
-  async flushLogs(): Promise<void> {
-    await this.#logOpened
-    await this.#log.flush()
-  }
-
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
-  flushLogsNow(): void {
+  #flushLogsNow(): void {
     this.#log.flushNow(this.#flushMs)
   }
 
@@ -465,55 +379,61 @@ export class Lifecycle implements AsyncDisposable {
       hook: (kind, name) => this.#registrations.find(kind, name),
       listenerDied: (address, error) =>
         error ? this.send({ type: 'listener.died', address, error: errorRecord(error) }) : this.requestStop({ kind: 'server-closed' }),
-      flushLogs: () => this.flushLogs(),
+      flushLogs: () => this.#log.flush(),
       writeReport: (signal) => writeReport(this.options.reportFile, this.report, signal),
       writeReportNow: (why) => {
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
         // The report first: writing it takes no time, and a log that nobody reads takes all that it gets.
         writeReportNow(this.options.reportFile, this.#report.build(exitCode))
-        this.flushLogsNow()
+        this.#flushLogsNow()
       },
     }
   }
 
   /** First sink: what the request path reads and what others wait for is set before anybody is told. */
   readonly #latch = (event: LifecycleEvent): void => {
-    if (event.type === 'phase.ended' && event.outcome === 'failed' && this.#startError === undefined) this.#startError = event.error
-    if (event.type === 'hook.ended' && event.kind === 'post-start' && event.outcome === 'ok') this.#finishedHooks.add(event.name)
-    if (event.type === 'listening' && !event.admin) this.#addresses.push({ url: event.url, address: event.address, port: event.port })
-    if (event.type === 'phase.started' && event.phase === 'destroy') this.#registrations.destroyFunctions.close()
-    if (event.type !== 'signal') return
-    switch (event.name) {
+    switch (event.type) {
+      case 'signal':
+        this.#latchSignal(event.name)
+        break
+      case 'listening':
+        if (!event.admin) this.#addresses.push({ url: event.url, address: event.address, port: event.port })
+        break
+      case 'hook.ended':
+        if (event.kind === 'post-start' && event.outcome === 'ok') this.#finishedHooks.add(event.name)
+        break
+      case 'phase.started':
+        if (event.phase === 'destroy') this.#registrations.destroyFunctions.close()
+        break
+      case 'phase.ended':
+        if (event.outcome === 'failed') this.#startError ??= event.error
+        break
+    }
+  }
+
+  #latchSignal(name: string): void {
+    switch (name) {
+      case 'Serving':
+        this.#registrations.postStartHooks.close()
+        break
+      case 'PostStartHooksLaunched':
+        this.#served.resolve()
+        break
+      case 'StopRequested':
+        this.#registrations.preShutdownHooks.close()
+        break
       case 'ShutdownInitiated':
         this.#traffic.initiateShutdown()
         break
       case 'NotAcceptingNewRequest':
         this.#traffic.stopAccepting()
-        this.#registrations.preShutdownHooks.close()
-        break
-      case 'PostStartHooksLaunched':
-        this.#served.resolve()
         break
     }
-    if (event.name === 'Serving') this.#registrations.postStartHooks.close()
-    if (event.name === 'StopRequested') {
-      this.#registrations.preShutdownHooks.close()
-    }
-    this.#signals.fire(event.name)
+    this.#signals.fire(name)
   }
 
   readonly #observe = (event: LifecycleEvent): void => this.#events.next(event)
-
-  /** In a turn of its own: whoever begins a life listens for signals before anything is loaded. */
-  async #openLog(): Promise<void> {
-    await Promise.resolve()
-    try {
-      await this.#log.open()
-    } catch (error) {
-      this.record({ type: 'error', where: 'logger', error: errorRecord(error) })
-    }
-  }
 
   /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
@@ -585,7 +505,7 @@ export class Lifecycle implements AsyncDisposable {
     this.#traffic.destroyConnections()
     this.#traffic.destroyAdminConnections()
     const report = this.#report.build(70)
-    this.flushLogsNow()
+    this.#flushLogsNow()
     writeReportNow(this.options.reportFile, report)
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }

@@ -30,9 +30,12 @@ export class EventLog {
     else this.#kept.push(event)
   }
 
-  /** Opens the logger and writes what was kept. Rejects when it cannot be opened; the life goes on in silence then. */
+  /**
+   * Opens the logger and writes what was kept, in a turn of its own: whoever begins a life listens for signals before anything is
+   * loaded. Rejects when it cannot be opened; the life goes on in silence then.
+   */
   open(): Promise<void> {
-    this.#opening = this.#open()
+    this.#opening = Promise.resolve().then(() => this.#open())
     return this.#opening
   }
 

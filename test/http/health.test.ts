@@ -481,11 +481,6 @@ describe('registries', () => {
       expect(() => health[add](name, check, options), add).toThrow(expect.objectContaining({ code }))
     }
   })
-
-  test('two endpoints cannot share a path', () => {
-    const options = { clock: systemClock, isShuttingDown: () => false, paths: { livez: '/readyz' } }
-    expect(() => new Health(options)).toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
-  })
 })
 
 describe('built-in checks', () => {

@@ -1,5 +1,6 @@
 import { optionError } from '../../errors.ts'
-import type { Life, Lifecycle } from '../../lifecycle/lifecycle.ts'
+import type { Life } from '../../lifecycle/life.ts'
+import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
 import { composeLifecycle, type LifePlan } from '../../machines/lifecycle.ts'
 import { muxEvent } from '../../machines/region.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'

@@ -1,5 +1,5 @@
 import type { UserCode } from '../../actors/user-code.ts'
-import type { Life } from '../../lifecycle/lifecycle.ts'
+import type { Life } from '../../lifecycle/life.ts'
 import type { VirtualClock } from '../virtual-clock.ts'
 
 /** Piece of user code as a script writes it: `leave takes 3s fails timeout=5s after=flush`. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { QuiesceError } from '../../errors.ts'
-import type { Life } from '../../lifecycle/lifecycle.ts'
+import type { Life } from '../../lifecycle/life.ts'
 import type { ServerOptions } from '../../options/options.ts'
 import type { TestConnection, TestRequest } from '../network/test-connection.ts'
 import { TestLife } from '../test-life.ts'

@@ -1,0 +1,119 @@
+import type { Observable } from 'rxjs/internal/Observable'
+import type { HoldContext } from '../actors/holds.ts'
+import type { BoundAddress } from '../actors/listener.ts'
+import type { UserCode } from '../actors/user-code.ts'
+import type { LifecycleEvent } from '../events.ts'
+import type { LivezCheckOptions } from '../http/health.ts'
+import type { Check, CheckOptions } from '../http/health-check.ts'
+import type { SignalName } from '../machines/signals.ts'
+import type { Report } from '../report/report.ts'
+import type { BoundedOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
+
+/**
+ * A server's life: what belongs to it is registered, it is started, it ends once, and it tells what happened. `createServer` and
+ * `attachLifecycle` make one. Two lives in one process share nothing but the process.
+ *
+ * Every `add…` returns a Disposable that takes away what was added, as long as it is not too late for that, and throws a QuiesceError:
+ * ERR_NAME_MISSING and ERR_FUNCTION_MISSING for what is missing, ERR_DUPLICATE for a name that is taken (`details.registeredAt` says
+ * where), ERR_TOO_LATE when it would not be heeded any more, ERR_OPTION_INVALID for an option that cannot be used.
+ */
+export interface Life extends AsyncDisposable {
+  /**
+   * Serves until stopped, as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it.
+   * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
+   * still alive a second later, unless the option `exit` is `natural`. Of several lives that run in one process the last one ends it, with
+   * the most severe of their exit codes. A second call returns the same promise.
+   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
+   */
+  run(): Promise<Report>
+
+  /**
+   * Starts the server, and owns nothing of the process. Resolves when it serves and every post-start hook has been started; rejects, after
+   * everything that was acquired has been released, when it could not start (ERR_START with the cause) or was stopped before it served
+   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same promise.
+   */
+  start(): Promise<void>
+
+  /**
+   * Ends the life in order and resolves with the report; never rejects, never exits. A second call changes nothing and resolves with the
+   * same report. A hook that awaits it waits for itself, until its timeout: call it without `await` there.
+   * Before `start()` it only runs what was registered to be destroyed.
+   *
+   * @param reason stands in the report. Default: `stop() was called`
+   */
+  stop(reason?: string): Promise<Report>
+
+  /** Stops, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+
+  /** Resolves with the report when the life has ended, whatever ended it; never rejects. It does not begin before the life is started or stopped. */
+  readonly ended: Promise<Report>
+
+  /** Where it listens; empty before it does. The admin listener is not among them. */
+  readonly addresses: readonly BoundAddress[]
+
+  /**
+   * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time it is asked for.
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
+   */
+  signal(name: SignalName | (string & {})): AbortSignal
+
+  /**
+   * Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon; one that
+   * throws does not disturb the life, but its error is an uncaught exception, as always with rxjs, and under `run()` a crash.
+   */
+  readonly events$: Observable<LifecycleEvent>
+
+  /**
+   * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its result is returned); without, until the
+   * returned Disposable is disposed.
+   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on
+   */
+  hold(name: string): Disposable
+  hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+
+  /** Adds a check to `/readyz` only. Too late once the life has begun, as for every check. */
+  addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable
+
+  /** Adds a check to `/livez` only. */
+  addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable
+
+  /** Adds a check to `/healthz`, `/livez` and `/readyz`. */
+  addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable
+
+  /**
+   * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red until it has ended. It may run as
+   * long as the server: its signal is aborted when the listener is told to stop. When it fails, the server stops in order, exit code 4.
+   * Too late once it serves.
+   * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
+   */
+  addPostStartHook(name: string, run: UserCode): Disposable
+
+  /**
+   * Adds a function that runs when a stop is requested, while the server still serves; too late after that. Failing or timing out costs
+   * exit code 4 and stops nothing.
+   * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no hook is refused by `start()`
+   * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
+   */
+  addPreShutdownHook(name: string, run: UserCode, options?: PreShutdownHookOptions): Disposable
+
+  /**
+   * Adds a function that runs when nothing uses the server any more, in the order of registration, on every end, also of a failed start
+   * (then in reverse). Too late once they run.
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
+   */
+  addDestroy(name: string, run: UserCode, options?: BoundedOptions): Disposable
+
+  /**
+   * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`. Too late once the life
+   * has begun; an `after` or `before` that names nothing is refused by `start()`.
+   */
+  addPhase(name: string, run: UserCode, options?: PhaseOptions): Disposable
+
+  /**
+   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects counts as a signal that never comes:
+   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4. Too late once the life has begun.
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
+   */
+  addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable
+}
