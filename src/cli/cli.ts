@@ -21,7 +21,7 @@ export interface CliHost {
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
 }
 
-const COMMANDS = ['serve', 'check', 'report']
+const COMMANDS = ['serve', 'check', 'diagram', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -31,9 +31,11 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
+  if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
   if (host.args.includes('--version')) return printed(host, `${await version()}\n`)
   if (host.args.includes('--help') || command === 'help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
+  if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
   if (command === 'report') return reportCommand(host, args)
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])

@@ -1,6 +1,7 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
 import { flagsHelp } from './arguments.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
+import { DIAGRAM_FLAGS } from './diagram-flags.ts'
 import { envName, SERVE_FLAGS } from './flags.ts'
 
 const WIDTH = 100
@@ -12,6 +13,7 @@ quiesce: a server that starts, drains and ends in order
 Usage:
   quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
   quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
+  quiesce diagram [flags]  draw a life and its machines (flags: quiesce diagram --help)
   quiesce report FILE      print the timeline of a report that --report-file wrote (- for standard input)
   quiesce --help | --version
 `
@@ -57,6 +59,23 @@ Exit codes:
    0  everything holds
    1  something does not: the steps that lead there are printed
    2  bad usage, or a life that cannot be checked
+`
+
+/** `quiesce diagram --help` */
+export const diagramHelp = (): string => `\
+Usage: quiesce diagram [flags]
+
+Draws a life from its machines: the whole, who waits for whom, a walk from start to end, and every phase machine.
+Nothing is started. With --config it is your life: export the server that createServer() or attachLifecycle()
+returned. Flowcharts and machines are laid out by elkjs when it is installed.
+
+Flags:
+${flagsHelp(DIAGRAM_FLAGS, wrap)}
+  --help
+
+Exit codes:
+   0  the pictures are written; their names are printed
+   2  bad usage, or a life that cannot be drawn
 `
 
 /** Words into lines that fit. */

@@ -20,6 +20,7 @@ const OPTIONS = {
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
   'elk.spacing.nodeNode': '14',
+  'elk.spacing.componentComponent': '14',
   'elk.spacing.edgeNode': '10',
   'elk.spacing.edgeEdge': '8',
   'elk.spacing.edgeLabel': '3',
@@ -50,8 +51,9 @@ function elkGraph({ nodes, lines }: Graph): ElkNode {
   return { id: ROOT, layoutOptions: OPTIONS, children: nodes.map(elkNode), edges: lines.map(elkEdge) }
 }
 
-function elkNode({ id, size, ports = [] }: Node): ElkNode {
-  if (ports.length === 0) return { id, ...size }
+function elkNode({ id, size, ports = [], isFirst = false }: Node): ElkNode {
+  const options = isFirst ? { 'elk.layered.layering.layerConstraint': 'FIRST' } : {}
+  if (ports.length === 0) return { id, ...size, layoutOptions: options }
   return {
     id,
     ...size,
@@ -63,7 +65,7 @@ function elkNode({ id, size, ports = [] }: Node): ElkNode {
       height: 0,
       layoutOptions: { 'elk.port.side': port.side === 'top' ? 'NORTH' : 'SOUTH' },
     })),
-    layoutOptions: { 'elk.portConstraints': 'FIXED_POS' },
+    layoutOptions: { ...options, 'elk.portConstraints': 'FIXED_POS' },
   }
 }
 

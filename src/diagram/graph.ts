@@ -25,6 +25,8 @@ export interface Node {
   readonly id: string
   readonly size: Size
   readonly ports?: readonly Port[]
+  /** Whether it has to stand above all others. */
+  readonly isFirst?: boolean
 }
 
 export interface Line {

@@ -39,6 +39,14 @@ export function lifecyclePicture(chart: Chart): { readonly scene: Scene; readonl
   return { scene, placed: cardOf(scene, chart.root, { content: new Map([[running.id, sheet]]) }).placed }
 }
 
+/** Some regions only, beside each other as far as they fit. */
+export function regionsPicture(chart: Chart, names: readonly string[]): { readonly scene: Scene; readonly placed: Placed } {
+  const [running] = chart.root.states as [ChartState]
+  const regions = running.states.filter(({ key, meta }) => names.includes(String(meta['phase'] ?? key)))
+  const scene = sceneOf(chart, () => false)
+  return { scene, placed: laneOf(scene, regions, START_WIDTH + STOP_WIDTH) }
+}
+
 /** The regions of a lane as cards, with the signals between them as lines from card to card. */
 function laneOf(scene: Scene, regions: readonly ChartState[], widthMax: number): Placed {
   const regionOf = new Map(regions.flatMap((region) => statesOf(region).map(({ id }) => [id, region.id] as const)))

@@ -6,7 +6,7 @@ import { type Box, FONT, LINE_HEIGHT, type Link, MARK, PADDING, type Scene, type
  * A scene as one SVG: no script, no font, no file beside it. Every state carries `data-state` with the id of its state node, every edge
  * `data-edge` with `<from>|<event>|<to>`, so that a page can light them: add `active` to a state's class, `taken` to an edge's.
  */
-const STYLE = `
+export const STYLE = `
   svg { --ground: #ffffff; --frame: #f6f8fa; --card: #ffffff; --box: #eef2f7; --border: #8c959f; --text: #1f2328; --muted: #59636e; --line: #59636e; --signal: #bc4c00; --active: #dafbe1; --active-border: #1a7f37; color-scheme: light dark; }
   @media (prefers-color-scheme: dark) {
     svg { --ground: #0d1117; --frame: #151b23; --card: #0d1117; --box: #212830; --border: #656c76; --text: #f0f6fc; --muted: #9198a1; --line: #9198a1; --signal: #f0883e; --active: #12361f; --active-border: #3fb950; }
@@ -64,7 +64,7 @@ function boxSvg({ state, texts }: Box, rect: PlacedNode | undefined): string[] {
   const inner = { x: rect.x + 3, y: rect.y + 3, width: rect.width - 6, height: rect.height - 6 }
   return [
     `<g class="${classes.join(' ')}" data-state="${escaped(state.id)}">`,
-    rectSvg(rect, 6),
+    rectSvg(rect, state.meta['rounded'] === true ? 13 : 6),
     ...(state.kind === 'final' ? [rectSvg(inner, 4)] : []),
     ...(state.isInitial ? [`<circle class="initial" cx="${round(rect.x + 1)}" cy="${round(rect.y + 1)}" r="3.5"/>`] : []),
     ...textsSvg(texts, { x: rect.x + (rect.indent ?? PADDING.width), y: rect.y + PADDING.height }),
@@ -77,8 +77,8 @@ function linkSvg({ kind, edges, texts }: Link, placed: PlacedLine | undefined): 
   const path = pathOf(placed.points)
   const head = headOf(placed.points)
   return [
-    ...edges.map(
-      (edge) => `<g class="edge ${kind}" data-edge="${escaped(edge.id)}"><path d="${path}"/><path class="head" d="${head}"/></g>`,
+    ...(edges.length === 0 ? [''] : edges.map(({ id }) => ` data-edge="${escaped(id)}"`)).map(
+      (data) => `<g class="edge ${kind}"${data}><path d="${path}"/><path class="head" d="${head}"/></g>`,
     ),
     ...(placed.label ? textsSvg(texts, placed.label) : []),
   ]
@@ -127,5 +127,5 @@ function headOf(points: readonly Point[]): string {
 
 const round = (value: number): string => String(Math.round(value * 10) / 10)
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character] as string)

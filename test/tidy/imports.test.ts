@@ -30,10 +30,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     lazy: ['@hono/node-server', 'pino'],
   },
   'src/http/': { runtime: ['src/http/', 'src/machines/signals.ts', ...WORDS], types: ['hono', 'node:', 'src/actors/'] },
-  'src/diagram/': { runtime: ['src/diagram/', 'src/machines/', ...WORDS], types: ['xstate', 'elkjs'], lazy: ['elkjs'] },
   // The page runs in browsers, which get nothing but its own folder; its core needs no browser either.
   'src/inspector/page/core/': { runtime: ['src/inspector/page/core/'], types: ['src/'] },
   'src/inspector/page/': { runtime: ['src/inspector/page/'], types: ['src/inspector/'] },
+  'src/diagram/': {
+    runtime: ['xstate', 'src/diagram/', 'src/machines/', 'src/testing/virtual-clock.ts', ...WORDS],
+    types: ['elkjs'],
+    lazy: ['elkjs'],
+  },
   ...Object.fromEntries(WORDS.map((file) => [file, { runtime: WORDS, types: ['src/machines/', 'src/actors/'] }])),
 }
 
