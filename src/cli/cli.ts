@@ -15,13 +15,13 @@ export interface CliHost {
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly stderr: { write(text: string): unknown }
-  /** Aborted by a stop signal that comes before the server can hear it. */
+  /** Aborted by a stop signal: to `serve`, by one that comes before its server can hear it. */
   readonly earlyStop: AbortSignal
   /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
 }
 
-const COMMANDS = ['serve', 'check', 'diagram', 'report']
+const COMMANDS = ['serve', 'check', 'diagram', 'inspect', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -32,10 +32,12 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
   if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
+  if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
   if (host.args.includes('--version')) return printed(host, `${await version()}\n`)
   if (host.args.includes('--help') || command === 'help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
   if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
+  if (command === 'inspect') return usable(host, async () => (await import('./inspect.ts')).inspectCommand(host, args))
   if (command === 'report') return reportCommand(host, args)
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])

@@ -3,6 +3,7 @@ import { flagsHelp } from './arguments.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import { DIAGRAM_FLAGS } from './diagram-flags.ts'
 import { envName, SERVE_FLAGS } from './flags.ts'
+import { INSPECT_FLAGS } from './inspect-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -14,6 +15,7 @@ Usage:
   quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
   quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
   quiesce diagram [flags]  draw a life and its machines (flags: quiesce diagram --help)
+  quiesce inspect FILE     show a report, a journal or a counter-example in a page (flags: quiesce inspect --help)
   quiesce report FILE      print the timeline of a report that --report-file wrote (- for standard input)
   quiesce --help | --version
 `
@@ -76,6 +78,22 @@ ${flagsHelp(DIAGRAM_FLAGS, wrap)}
 Exit codes:
    0  the pictures are written; their names are printed
    2  bad usage, or a life that cannot be drawn
+`
+
+/** `quiesce inspect --help` */
+export const inspectHelp = (): string => `\
+Usage: quiesce inspect FILE [flags]
+
+Shows a recorded life in the inspector's page until Ctrl-C: a report (quiesce serve --report-file), a journal
+(--journal), or a counter-example of the checker (quiesce check --trace-file).
+
+Flags:
+${flagsHelp(INSPECT_FLAGS, wrap)}
+  --help
+
+Exit codes:
+   0  ended by Ctrl-C
+   2  bad usage, or a file that is none of these
 `
 
 /** Words into lines that fit. */

@@ -4,11 +4,12 @@ import { onStopSignal } from '../actors/os-signals.ts'
 const isServe = process.argv[2] === 'serve'
 
 // First of all, and so all else is loaded later: a stop signal that comes while modules load must stop the server in order,
-// although there is none yet. Node's default is to die of it. The other commands have nothing to end in order.
+// although there is none yet. Node's default is to die of it. Commands that serve nothing have nothing to end in order.
 const stop = new AbortController()
-const latch = isServe
-  ? onStopSignal(process, (signal) => stop.abort(new Error(`${signal} before the server ran`)))
-  : { [Symbol.dispose]: () => {} }
+const latch =
+  isServe || process.argv[2] === 'inspect'
+    ? onStopSignal(process, (signal) => stop.abort(new Error(`${signal} before the server ran`)))
+    : { [Symbol.dispose]: () => {} }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough (`quiesce report FILE | head`) is no failure.

@@ -1,10 +1,12 @@
 import { systemClock } from '../actors/clock.ts'
 import { systemHost } from '../actors/host.ts'
+import type { BoundAddress } from '../actors/listener.ts'
 import { createDefaultLogger } from '../actors/log.ts'
 import { stdoutDestination } from '../actors/log-destination.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { createServerOn } from '../create-server.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'
+import { startDrill } from '../example/drill.ts'
 import { Registry } from '../example/registry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ServerOptions } from '../options/options.ts'
@@ -38,10 +40,10 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
     ...(forPeople && { format: (line) => (view ? view.above(format(line)) : format(line)) }),
   })
   const registry = new Registry()
-  const server = createServerOn(systemHost, createExampleApp({ registry }), {
+  const server: Lifecycle = createServerOn(systemHost, createExampleApp({ registry }), {
     ...EXAMPLE_OPTIONS,
     ...options,
-    ...withActions(options),
+    ...withActions(options, () => startDrill(urlOf(server.addresses[0]), systemClock)),
     logger,
     signal: host.earlyStop,
   })
@@ -90,7 +92,11 @@ function showWhileEnding(view: LiveView, { events$ }: Lifecycle): void {
 }
 
 /** Whoever may look at the example server may also end it: that is what it is for. */
-function withActions({ inspector }: ServerOptions): Pick<ServerOptions, 'inspector'> {
+function withActions({ inspector }: ServerOptions, drill: () => unknown): Pick<ServerOptions, 'inspector'> {
   if (!inspector) return {}
-  return { inspector: { ...(inspector === true ? {} : inspector), actions: true } }
+  return { inspector: { ...(inspector === true ? {} : inspector), actions: true, drill } }
 }
+
+/** Where this process reaches a listener of its own: one on all addresses is reached on the loopback one. */
+const urlOf = (address: BoundAddress | undefined): string =>
+  address === undefined ? '' : address.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

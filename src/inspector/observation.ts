@@ -55,12 +55,11 @@ export class Observation {
   async open(): Promise<Listener[]> {
     const { options, requestStop } = this.#life
     if (!options.inspector) return []
-    const [{ Inspector }, { Chart }] = await Promise.all([import('./inspector.ts'), import('./chart.ts')])
-    const chart = new Chart(() => this.#composition())
+    const { Inspector } = await import('./inspector.ts')
     const page = new Inspector(options.inspector, {
       journal: this.#journal,
       report: () => this.#life.report,
-      chart: () => chart.svg(),
+      composition: () => this.#composition(),
       elapsed: () => this.#life.elapsed,
       stop: () => requestStop.call(this.#life, { kind: 'stop', reason: 'asked for in the inspector' }),
       announce: (url) => this.#life.announce({ url }, 'inspector'),

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pathOf } from '../actors/exempt.ts'
+import { lifecycleSvg } from '../diagram/index.ts'
 import { toError } from '../errors.ts'
+import type { Composition } from '../machines/lifecycle.ts'
 import { Access, type Problem, queryOf } from './access.ts'
 import { EventStream, type ReadableJournal } from './event-stream.ts'
 import type { Session } from './protocol.ts'
@@ -13,7 +15,8 @@ export interface PageContent {
   readonly session: () => Session
   /** undefined when there is none. */
   readonly report: () => object | undefined
-  readonly chart: () => Promise<string>
+  /** What the chart is drawn of, when it is first asked for. */
+  readonly composition: () => Composition
   /** What the page may do. */
   readonly actions: Readonly<Partial<Record<'stop' | 'drill', () => void>>>
 }
@@ -51,6 +54,7 @@ export class PageServer {
   readonly #files = new StaticFiles(new URL('./page/', import.meta.url))
   readonly #sockets = new Set<Socket>()
   #streams = 0
+  #chart: string | undefined
 
   constructor(content: PageContent, token: string | undefined) {
     this.#content = content
@@ -97,7 +101,7 @@ export class PageServer {
   }
 
   async #data(route: string): Promise<Answer> {
-    const { journal, report, chart } = this.#content
+    const { journal, report, composition } = this.#content
     switch (route) {
       case 'report': {
         const content = report()
@@ -110,7 +114,8 @@ export class PageServer {
         return ok('application/x-ndjson', lines.join(''), { 'Content-Disposition': 'attachment; filename="journal.ndjson"' })
       }
       case 'chart.svg':
-        return ok('image/svg+xml; charset=utf-8', await chart())
+        this.#chart ??= lifecycleSvg(composition())
+        return ok('image/svg+xml; charset=utf-8', this.#chart)
       default:
         return this.#file(route)
     }

@@ -38,8 +38,9 @@ export class StaticFiles {
   }
 }
 
+/** Somebody may have packed the library without its page; the streams are there all the same. */
 async function list(folder: string): Promise<ReadonlySet<string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = entries.filter((entry) => entry.isFile())
   return new Set(files.map((entry) => relative(folder, `${entry.parentPath}${sep}${entry.name}`).replaceAll(sep, '/')))
 }

@@ -48,7 +48,7 @@ describe('the command line', () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: serve, check, diagram, report; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: serve, check, diagram, inspect, report; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })

@@ -10,11 +10,11 @@ import { RawClient } from './raw-client.ts'
 
 /** Programs of test/fixtures in processes of their own, watched from outside, and gone when the test is over. */
 
-/** A piece of user code and what it does: `shouts` throws an error whose message is 1 MiB long. */
+/** A piece of user code and what it does: `shouts` throws an error whose message is 1 MiB long, `exits` ends the process with code 9. */
 export interface HookPlan {
   readonly kind: 'post-start' | 'pre-shutdown' | 'destroy'
   readonly name: string
-  readonly does: 'ends' | 'hangs' | 'blocks' | 'throws' | 'rejects' | 'shouts'
+  readonly does: 'ends' | 'hangs' | 'blocks' | 'throws' | 'rejects' | 'shouts' | 'exits'
   /** How long it takes to do it. */
   readonly ms?: number
   readonly timeout?: string

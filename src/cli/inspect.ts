@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { QuiesceError, toError } from '../errors.ts'
+import { PageServer } from '../inspector/page-server.ts'
+import type { Recording } from '../inspector/recording.ts'
+import type { ExitCode } from '../machines/exit-codes.ts'
+import { readArguments } from './arguments.ts'
+import type { CliHost } from './cli.ts'
+import { firstLine } from './first-line.ts'
+import { INSPECT_FLAGS, INSPECT_HOST } from './inspect-flags.ts'
+import { readRecording, unreadable } from './read-recording.ts'
+
+/**
+ * Shows a recording in the inspector's page until somebody stops it.
+ * @throws QuiesceError for arguments, files and ports that cannot be used
+ */
+export async function inspectCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
+  const fileAt = args.findIndex((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--port')
+  const { values, switches } = readArguments('inspect', INSPECT_FLAGS, args.toSpliced(fileAt < 0 ? args.length : fileAt, 1))
+  const path = args[fileAt]
+  if (path === undefined)
+    throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
+  const url = await serve(await recordingOf(path), Number(values['port'] ?? 0), host.earlyStop)
+  host.stdout.write(`${path} is shown on ${url} until Ctrl-C\n`)
+  if (host.stdout.isTTY && !switches.has('no-open')) openBrowser(url)
+  if (!host.earlyStop.aborted) await once(host.earlyStop, 'abort')
+  return 0
+}
+
+async function recordingOf(path: string): Promise<Recording> {
+  try {
+    const content = await readFile(path, 'utf8').catch((error: unknown) => Promise.reject(unreadable(error)))
+    return readRecording(content)
+  } catch (thrown) {
+    throw new QuiesceError('ERR_JOURNAL_READ', `${path}: ${toError(thrown).message}`, { path }, thrown)
+  }
+}
+
+/** Resolves with the URL when it listens. */
+async function serve(recording: Recording, port: number, stop: AbortSignal): Promise<string> {
+  const page = new PageServer(
+    {
+      journal: recording,
+      session: () => ({ mode: 'recording', at: recording.length, canStop: false, canDrill: false }),
+      report: () => recording.report,
+      composition: () => recording.composition,
+      actions: {},
+    },
+    undefined,
+  )
+  const { server } = page
+  server.listen(port, INSPECT_HOST)
+  try {
+    await once(server, 'listening')
+  } catch (thrown) {
+    throw new QuiesceError(
+      'ERR_LISTEN',
+      `--port: got ${port}, allowed: a free port (${firstLine(toError(thrown).message)})`,
+      { port },
+      thrown,
+    )
+  }
+  stop.addEventListener('abort', () => {
+    server.close()
+    page.destroyConnections()
+  })
+  return `http://${INSPECT_HOST}:${(server.address() as AddressInfo).port}/inspector/`
+}
+
+/** Whoever has no such program reads the URL. */
+function openBrowser(url: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']
+  const child = spawn(command as string, [...args, url], { stdio: 'ignore', detached: true })
+  child.once('error', () => {})
+  child.unref()
+}
