@@ -32,6 +32,7 @@ export const ERROR_CODES = {
     meaning: 'A machine uses something that the model checker cannot treat exactly; the message says what to use instead',
   },
   ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
+  ERR_MODEL_INEXACT: { fault: 'quiesce', meaning: 'The model checker remembered a step that is not the one xstate computes' },
   ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
   ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
   ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },

@@ -41,7 +41,7 @@ class Visits {
       this.#taken.add(transition)
       this.#hear(transition.source, transition.eventType)
     }
-    for (const node of at?.snapshot?._nodes ?? []) {
+    for (const node of at?.standing?.nodes ?? []) {
       this.#entered.add(node)
       if (event !== undefined) this.#hear(node, event)
     }

@@ -1,6 +1,7 @@
+import type { Command } from './commands.ts'
 import { Live } from './live.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
-import type { Command, Step, Steps } from './step.ts'
+import type { Step, Steps } from './step.ts'
 import { unsupported } from './unsupported.ts'
 
 /**

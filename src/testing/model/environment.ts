@@ -41,8 +41,8 @@ const REJECTED = Object.assign(new Error('rejected'), { stack: undefined })
 
 export const DEFAULT_CHILD: OpaqueChild = { outcomes: [resolves(), rejects()] }
 
-export function eventsAt({ events = [] }: Environment, { snapshot }: LocalState): readonly EventObject[] {
-  return typeof events === 'function' ? events(snapshot as unknown as RootView) : events
+export function eventsAt({ events = [] }: Environment, { standing }: LocalState): readonly EventObject[] {
+  return typeof events === 'function' ? events(standing as RootView) : events
 }
 
 export function childOf({ children = {} }: Environment, source: string, input: unknown, id: string): OpaqueChild {

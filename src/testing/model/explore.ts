@@ -11,17 +11,20 @@ import { Steps } from './step.ts'
 export interface ExploreOptions extends Environment {
   /** How many states the system may have. Default 1 000 000. @see {@link explore} for what happens above it */
   readonly statesMax?: number
+  /** One in so many of the steps that are known without asking xstate is computed by it again and compared; 0 for none. Default 256. */
+  readonly recheckEvery?: number
 }
 
 /** A system of actors as a function from states to states; {@link explore} walks all of it. */
 export class Model {
   readonly machine: AnyStateMachine
   readonly environment: Environment
-  readonly steps = new Steps()
+  readonly steps: Steps
   readonly choices: Choices
   readonly #states = new ActorStates()
 
-  constructor(machine: AnyStateMachine, environment: Environment) {
+  constructor(machine: AnyStateMachine, environment: Environment, recheckEvery: number) {
+    this.steps = new Steps(recheckEvery)
     this.machine = machine
     this.environment = environment
     this.choices = new Choices(this.steps, environment)
@@ -59,8 +62,11 @@ export interface Exploration {
  * @throws QuiesceError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name; ERR_MODEL_LIMIT when there are more
  * than `statesMax` states, with the context key that has the most values.
  */
-export function explore(machine: AnyStateMachine, { statesMax = 1_000_000, ...environment }: ExploreOptions = {}): Exploration {
-  const model = new Model(machine, environment)
+export function explore(
+  machine: AnyStateMachine,
+  { statesMax = 1_000_000, recheckEvery = 256, ...environment }: ExploreOptions = {},
+): Exploration {
+  const model = new Model(machine, environment, recheckEvery)
   const graph = new Graph((index) => model.choices.all.at(index))
   const numbers = new Map<ActorState, number>()
   const start = model.start()
@@ -87,8 +93,8 @@ export function explore(machine: AnyStateMachine, { statesMax = 1_000_000, ...en
 /** Which context key took the most new values among the local states that were found last. */
 function tooLarge(statesMax: number, locals: readonly LocalState[]): QuiesceError {
   const values = new Map<string, Set<string>>()
-  for (const { logic, snapshot } of locals.slice(locals.length >>> 1)) {
-    for (const [key, value] of Object.entries((snapshot?.context ?? {}) as object)) {
+  for (const { logic, standing } of locals.slice(locals.length >>> 1)) {
+    for (const [key, value] of Object.entries(standing?.context ?? {})) {
       const name = `${logic.name}: ${key}`
       values.set(name, (values.get(name) ?? new Set()).add(canonical(value, name)))
     }

@@ -19,12 +19,12 @@ export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): 
   text: 'every event that reaches a machine is handled there or listed as ignored',
   violation({ model, graph }): Violation | undefined {
     for (const { from, event, step } of model.steps.taken) {
-      if (!from?.snapshot || !event || step.transitions.length > 0) continue
-      const { value } = from.snapshot
+      if (!from?.standing || !event || step.transitions.length > 0) continue
+      const { value } = from.standing
       const isListed = (entry: Ignored): boolean =>
         entry.machine === from.logic.name &&
         (entry.event.endsWith('*') ? event.type.startsWith(entry.event.slice(0, -1)) : entry.event === event.type) &&
-        (entry.in === undefined || [entry.in].flat().some((state) => matchesState(state, value as StateValue)))
+        (entry.in === undefined || [entry.in].flat().some((state) => matchesState(state, value)))
       if (ignored.some(isListed)) continue
       const isHere = (actor: ActorState): boolean => actor.local === from || actor.children.some(isHere)
       // Between two macrosteps of one delivery an actor may be in a state in which it never rests.

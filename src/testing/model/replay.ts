@@ -146,7 +146,7 @@ const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
 /** A state as text: one line for each actor, its value, context and pending timers. */
 export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
   const path = parent ? `${parent}/${id}` : id
-  const lines = [line(path, local.snapshot, local.status, timers.map(timerText))]
+  const lines = [line(path, local.standing, local.status, timers.map(timerText))]
   return [...lines, ...children.map((child) => describe(child, path))].join('\n')
 }
 
@@ -164,7 +164,12 @@ function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): s
   ].join('\n')
 }
 
-const line = (path: string, snapshot: AnyMachineSnapshot | undefined, status: string, timers: readonly string[]): string =>
+const line = (
+  path: string,
+  snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'> | undefined,
+  status: string,
+  timers: readonly string[],
+): string =>
   [
     path || 'root',
     status,

@@ -20,11 +20,13 @@ export class StandIn {
   /** Undefined for the root of a system, as in xstate. */
   readonly parent: AnyActorRef | undefined
   readonly #scope: AnyActorScope
+  readonly #onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void
   #harvest: Harvest = { actions: [], transitions: [] }
   /** xstate turns what is thrown in a guard or an initial context into other errors, so a refusal is kept here. */
   #refused: Error | undefined
 
-  constructor(machine: AnyStateMachine, isRoot: boolean) {
+  constructor(machine: AnyStateMachine, isRoot: boolean, onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void) {
+    this.#onMicrostep = onMicrostep
     const name = machine.id
     const system = this.#system(name)
     this.parent = isRoot ? undefined : this.#token(`${name}: parent`, {})
@@ -87,8 +89,10 @@ export class StandIn {
       _clock: undefined,
       _logger: () => {},
       _sendInspectionEvent: (event: { type: string; actorRef?: unknown; _transitions?: AnyTransitionDefinition[] }) => {
-        if (event.type === '@xstate.microstep' && event.actorRef === this.self)
-          this.#harvest.transitions.push(...(event._transitions ?? []))
+        if (event.type !== '@xstate.microstep' || event.actorRef !== this.self) return
+        const transitions = event._transitions ?? []
+        this.#harvest.transitions.push(...transitions)
+        this.#onMicrostep(transitions)
       },
     }
     return this.#token(`${name}: system`, known) as unknown as AnyActorScope['system']

@@ -1,5 +1,6 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate'
+import type { AnyStateMachine, EventObject } from 'xstate'
 import { Interner } from './interner.ts'
+import type { Standing } from './standing.ts'
 
 /**
  * The state of an actor system as a tree of values: what each actor is in, which of its timers are pending, and its running
@@ -31,7 +32,7 @@ export interface LocalState {
   readonly logic: Logic
   readonly status: 'active' | 'done' | 'error'
   /** Only of machines. */
-  readonly snapshot?: AnyMachineSnapshot
+  readonly standing?: Standing
   /** Of opaque children: what they were started with. */
   readonly input?: unknown
   readonly output?: unknown

@@ -78,12 +78,12 @@ function changesOf(path: string, before: ActorState | undefined, after: ActorSta
   const here = path && `${path}: `
   if (!after) return [`${path} ends`]
   const changes: string[] = []
-  const { snapshot } = after.local
+  const { standing } = after.local
   if (!before || before.local.logic !== after.local.logic)
-    changes.push(`${path} starts${snapshot && path ? `: ${show(snapshot.value)}` : ''}`.trim())
-  else if (snapshot && before.local.snapshot) {
-    changes.push(...valueChanges(before.local.snapshot.value, snapshot.value).map((change) => here + change))
-    changes.push(...contextChanges(before.local.snapshot.context as object, snapshot.context as object).map((change) => here + change))
+    changes.push(`${path} starts${standing && path ? `: ${show(standing.value)}` : ''}`.trim())
+  else if (standing && before.local.standing) {
+    changes.push(...valueChanges(before.local.standing.value, standing.value).map((change) => here + change))
+    changes.push(...contextChanges(before.local.standing.context, standing.context).map((change) => here + change))
     if (before.local.status !== after.local.status) changes.push(`${here}${after.local.status}${errorText(after)}`)
   }
   const wasPending = before?.timers ?? []

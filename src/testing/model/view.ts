@@ -45,11 +45,11 @@ class View implements ActorView {
   }
 
   get value(): StateValue | undefined {
-    return this.#state.local.snapshot?.value as StateValue | undefined
+    return this.#state.local.standing?.value
   }
 
   get context(): unknown {
-    return this.#state.local.snapshot?.context
+    return this.#state.local.standing?.context
   }
 
   get input(): unknown {

@@ -1,0 +1,177 @@
+import type { AnyActorRef, AnyMachineSnapshot, EventObject, ExecutableActionObject } from 'xstate'
+import { canonical } from './canonical.ts'
+import { type Harvest, type StandIn, UNNAMED } from './scope.ts'
+import type { Address, Effect, Logic, ModelEvent, Timer } from './state.ts'
+import type { Step, Steps } from './step.ts'
+import { unsupported } from './unsupported.ts'
+
+/** What an actor does in answer to one event, in the order in which xstate does it. */
+export type Command =
+  | { readonly kind: 'effect'; readonly effect: Effect }
+  | { readonly kind: 'start'; readonly id: string; readonly step: Step }
+  | { readonly kind: 'stop'; readonly id: string }
+  | { readonly kind: 'send'; readonly to: Address; readonly event: ModelEvent }
+  | { readonly kind: 'schedule'; readonly timer: Timer }
+  | { readonly kind: 'cancel'; readonly name: string }
+
+/** What is to be done for one microstep or more: custom actions run while the step is computed, everything else after it. */
+export interface Doing {
+  readonly early: readonly Command[]
+  readonly late: readonly Command[]
+}
+
+/** What is to be done for microsteps that make one step. */
+export function together(all: readonly Doing[]): Command[] {
+  const late: Command[] = []
+  for (const command of all.flatMap((doing) => doing.late)) {
+    // A child stopped in the step that made it never starts.
+    const start = command.kind === 'stop' ? late.findIndex((other) => other.kind === 'start' && other.id === command.id) : -1
+    if (start < 0) late.push(command)
+    else late.splice(start, 1)
+  }
+  return [...all.flatMap(({ early }) => early), ...late]
+}
+
+/** Puts what xstate asks for while it computes the steps of one machine into commands that mean the same wherever the actor stands. */
+export class Commands {
+  readonly #steps: Steps
+  readonly #logic: Logic
+  readonly #standIn: StandIn
+
+  constructor(steps: Steps, logic: Logic, standIn: StandIn) {
+    this.#steps = steps
+    this.#logic = logic
+    this.#standIn = standIn
+  }
+
+  /**
+   * The actions of a macrostep as commands. A running actor performs custom actions while it computes the step and everything else
+   * after it; one that starts performs all of it in order, after starting its children.
+   */
+  of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions }: Harvest): Doing {
+    // Entry actions may speak to a child that is made after them.
+    const starts = new Map<unknown, Command>()
+    for (const { type, params } of actions) {
+      if (type !== 'xstate.spawnChild') continue
+      const spawn = params as unknown as SpawnParams
+      starts.set(spawn.actorRef, this.#start(spawn))
+    }
+    const early: Command[] = []
+    const late: Command[] = []
+    for (const action of actions) {
+      const commands = this.#command(before, starts, action)
+      if (commands[0]?.kind === 'effect' && before !== undefined && action.type !== 'xstate.emit') early.push(...commands)
+      else late.push(...commands)
+    }
+    const isStart = (command: Command): boolean => command.kind === 'start' && [...starts.values()].includes(command)
+    // A child stopped in the step that made it never starts.
+    const kept = late.filter((command) => command.kind !== 'start' || isStart(command))
+    if (before !== undefined) return { early, late: kept }
+    const first = Object.values(after.children).flatMap((child) => starts.get(child) ?? [])
+    const isActive = (command: Command): boolean => command.kind === 'start' && command.step.local.status === 'active'
+    const children = first.filter(isActive)
+    return { early, late: [...children, ...kept.filter((command) => !children.includes(command))] }
+  }
+
+  /** Of a step that threw: what was said before has been said, everything else is lost. */
+  said({ actions }: Harvest): Command[] {
+    return actions.flatMap((action) => (action.type.startsWith('xstate.') ? [] : this.#effect(action)))
+  }
+
+  #command(before: AnyMachineSnapshot | undefined, starts: Map<unknown, Command>, action: ExecutableActionObject): Command[] {
+    const { type } = action
+    if (!type.startsWith('xstate.') || type === 'xstate.emit') return this.#effect(action)
+    switch (type) {
+      case 'xstate.log':
+        return []
+      case 'xstate.spawnChild': {
+        const start = starts.get((action.params as unknown as SpawnParams).actorRef)
+        return start ? [start] : []
+      }
+      case 'xstate.stopChild': {
+        const ref = action.params as unknown as AnyActorRef | undefined
+        if (ref === undefined || starts.delete(ref)) return []
+        return before?.children[ref.id] === ref ? [{ kind: 'stop', id: ref.id }] : []
+      }
+      case 'xstate.cancel': {
+        const { sendId } = action.params as unknown as { sendId: string }
+        return [{ kind: 'cancel', name: sendId }]
+      }
+      case 'xstate.raise':
+      case 'xstate.sendTo':
+        return this.#send(starts, action.params as unknown as SendParams, type === 'xstate.raise')
+      default:
+        throw unsupported(
+          this.#logic.name,
+          `the action ${type}`,
+          'supported are assign, raise, sendTo, cancel, spawnChild, stopChild, emit, log and custom actions',
+        )
+    }
+  }
+
+  #effect({ type, params }: ExecutableActionObject): Command[] {
+    const name = type === 'xstate.emit' ? 'emit' : type
+    const said = type === 'xstate.emit' ? (params as unknown as { event: unknown }).event : params
+    const effect = this.#steps.effects.intern(`${name} ${canonical(said, `action ${name}: params`)}`, (index) => ({
+      index,
+      type: name,
+      params: said,
+    }))
+    return [{ kind: 'effect', effect }]
+  }
+
+  #start({ actorRef, src, input }: SpawnParams): Command {
+    const where = `${this.#logic.name}: child ${actorRef?.id ?? String(src)}`
+    if (!actorRef) throw unsupported(where, `an actor "${String(src)}" without implementation`, 'provide it')
+    const { id, logic, _syncSnapshot } = actorRef
+    if (id.startsWith(UNNAMED)) throw unsupported(where, 'a child without an id', 'give it one; generated ids differ from run to run')
+    if (_syncSnapshot) throw unsupported(where, 'onSnapshot', 'send the parent an event instead')
+    return { kind: 'start', id, step: this.#steps.initial(logic, typeof src === 'string' ? src : id, input) }
+  }
+
+  #send(starts: ReadonlyMap<unknown, Command>, { to, event: object, id, delay }: SendParams, raised: boolean): Command[] {
+    if (raised && delay === undefined) return []
+    const event = this.#steps.event(object, this.#logic.name)
+    const address = raised ? SELF : this.#address(starts, to, object.type)
+    if (delay === undefined) return [{ kind: 'send', to: address, event }]
+    const key = `${id} ${event.index} ${address.kind} ${address.kind === 'child' ? `${address.id} ${address.newborn}` : ''} ${delay}`
+    const timer = this.#steps.timers.intern(key, (index) => ({
+      index,
+      ...(id !== undefined && { name: id }),
+      event,
+      to: address,
+      delayMs: delay,
+    }))
+    return [{ kind: 'schedule', timer }]
+  }
+
+  #address(starts: ReadonlyMap<unknown, Command>, to: AnyActorRef | undefined, event: string): Address {
+    const { self, parent } = this.#standIn
+    if (to === self) return SELF
+    if (to !== undefined && to === parent) return PARENT
+    // Children are made by xstate with the stand-in as their parent, so this is one of this machine's.
+    if (to !== undefined && (to as { _parent?: unknown })._parent === self)
+      return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
+    throw unsupported(
+      this.#logic.name,
+      `sending ${event} to an actor that is neither a child, the parent nor itself`,
+      'send it along the tree',
+    )
+  }
+}
+
+const SELF: Address = { kind: 'self' }
+const PARENT: Address = { kind: 'parent' }
+
+interface SpawnParams {
+  readonly actorRef: (AnyActorRef & { readonly logic: unknown; readonly _syncSnapshot?: boolean }) | undefined
+  readonly src: unknown
+  readonly input?: unknown
+}
+
+interface SendParams {
+  readonly to?: AnyActorRef
+  readonly event: EventObject
+  readonly id?: string
+  readonly delay?: number
+}

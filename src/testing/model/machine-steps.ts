@@ -1,0 +1,241 @@
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate'
+import { canonical } from './canonical.ts'
+import { type Command, Commands, type Doing, together } from './commands.ts'
+import { Contexts } from './contexts.ts'
+import { LookTree } from './looks.ts'
+import { type Frame, type Region, Regions } from './regions.ts'
+import { type Harvest, StandIn } from './scope.ts'
+import { Standing } from './standing.ts'
+import type { LocalState, Logic, ModelEvent } from './state.ts'
+import type { Step, Steps } from './step.ts'
+import type { Watched, WatchedMachine } from './watch.ts'
+
+/**
+ * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at on the way (see `looks.ts`), and
+ * serves every standing that looks the same. In a machine of many regions, of which an event concerns few, that is most of them.
+ */
+export class MachineSteps {
+  /** How many steps xstate has computed. */
+  computed = 0
+  readonly #steps: Steps
+  readonly #logic: Logic
+  readonly #machine: AnyStateMachine
+  readonly #watched: WatchedMachine
+  readonly #standIn: StandIn
+  readonly #commands: Commands
+  readonly #regions: Regions
+  readonly #contexts: Contexts
+  readonly #known = new LookTree<Change>()
+  /** Of the children in a snapshot only their names matter, and whose they are. */
+  readonly #refs = new Map<string, AnyActorRef>()
+  /** A snapshot of this machine, to make others of. */
+  #template: AnyMachineSnapshot | undefined
+
+  constructor(steps: Steps, logic: Logic, watched: WatchedMachine, isRoot: boolean) {
+    this.#steps = steps
+    this.#logic = logic
+    this.#watched = watched
+    this.#machine = watched.machine
+    this.#standIn = new StandIn(this.#machine, isRoot, (transitions) => watched.microstep(transitions))
+    this.#commands = new Commands(steps, logic, this.#standIn)
+    this.#regions = new Regions(this.#machine)
+    this.#contexts = new Contexts(logic.name)
+  }
+
+  initial(input: unknown): Step {
+    this.computed++
+    const harvest: Harvest = { actions: [], transitions: [] }
+    const after: AnyMachineSnapshot = this.#watched.aside(() =>
+      this.#standIn.collect(harvest, (scope) => this.#machine.getInitialSnapshot(scope, input as never)),
+    )
+    this.#template ??= after
+    const local = this.#local(this.#reached(after, after.context as Context), after)
+    // An actor that could not be initialised ends at once; nothing that it asked for is done.
+    if (after.status === 'error') return { local, commands: [], transitions: [] }
+    return { local, commands: together([this.#commands.of(undefined, after, harvest)]), transitions: harvest.transitions }
+  }
+
+  /** What a standing answers an event with. Where it can be, the step is put together of one part for each event raised on the way. */
+  next(local: LocalState, event: ModelEvent): Step {
+    const parts: Change[] = []
+    const raised = [event]
+    let at = local.standing as Standing
+    for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
+      // An error that nobody handles ends the machine; that a machine raises one itself is no such thing.
+      if (isDeaf(at, next.type) && !(next === event && next.type.startsWith('xstate.error.'))) continue
+      const part = this.#part(at, next)
+      if ('thrown' in part) return this.#failed(local, [...parts, part], part.thrown)
+      parts.push(part)
+      at = this.#after(part, at)
+      if (part.end.status !== 'active') return this.#step(at, parts, part.end)
+      raised.push(...part.raised)
+    }
+    return parts.length === 0 ? { local, commands: [], transitions: [] } : this.#step(at, parts, ACTIVE)
+  }
+
+  /** The same step by xstate alone: undivided, and whatever is known. */
+  recompute(local: LocalState, event: ModelEvent): Step {
+    const part = this.#compute(local.standing as Standing, event, false)
+    if ('thrown' in part) return this.#failed(local, [part], part.thrown)
+    return this.#step(this.#after(part, local.standing as Standing), [part], part.end)
+  }
+
+  #step(standing: Standing, parts: readonly Change[], end: End): Step {
+    return { local: this.#local(standing, end), commands: together(parts), transitions: parts.flatMap(({ transitions }) => transitions) }
+  }
+
+  /** An actor that throws stays where it was. */
+  #failed({ standing }: LocalState, parts: readonly (Change | Failure)[], error: unknown): Step {
+    return {
+      local: this.#local(standing as Standing, { status: 'error', error }),
+      commands: parts.flatMap(({ early }) => early).filter(({ kind }) => kind === 'effect'),
+      transitions: parts.flatMap(({ transitions }) => transitions),
+    }
+  }
+
+  #part(standing: Standing, event: ModelEvent): Change | Failure {
+    const key = standing.frame.index * EVENTS_MAX + event.index
+    return this.#known.find(key, standing) ?? this.#compute(standing, event, this.#regions.areStepsDivisible, key)
+  }
+
+  #compute(standing: Standing, event: ModelEvent, isDivided: boolean, key?: number): Change | Failure {
+    this.computed++
+    const harvest: Harvest = { actions: [], transitions: [] }
+    const { transitions } = harvest
+    const before = this.#snapshot(standing, isDivided)
+    try {
+      const after: AnyMachineSnapshot = this.#standIn.collect(harvest, (scope) =>
+        this.#machine.transition(before, event.object as never, scope),
+      )
+      const doing = this.#commands.of(before, after, harvest)
+      this.#lookAtChildren(harvest)
+      const watched = this.#watched.end(after)
+      const raised = watched.raised.map((object) => this.#steps.event(object, this.#logic.name))
+      const reached = this.#reached(after, watched.context)
+      const change: Change = {
+        ...differenceOf(standing, reached, watched),
+        ...doing,
+        born: bornIn(harvest, reached),
+        end: { status: after.status, output: after.output, error: after.error },
+        raised,
+        transitions,
+      }
+      if (key !== undefined) this.#known.add(key, standing, watched.looks, change)
+      return change
+    } catch (thrown) {
+      if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
+      return { thrown, early: this.#commands.said(harvest), transitions }
+    }
+  }
+
+  #after({ frame, moved, written, born, gone }: Change, before: Standing): Standing {
+    const context = written ? this.#contexts.intern({ ...before.context, ...written }) : before.contextState
+    const isSame = born.length + gone.length === 0
+    const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
+    const regions = [...before.regions]
+    for (const [i, region] of moved) regions[i] = region
+    return new Standing(frame, regions.slice(0, frame.roots.length), context, children)
+  }
+
+  /** Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked for in vain. */
+  #lookAtChildren({ actions }: Harvest): void {
+    for (const { type, params } of actions) {
+      if (!['xstate.sendTo', 'xstate.spawnChild', 'xstate.stopChild'].includes(type)) continue
+      const { to, actorRef } = (params ?? {}) as { readonly to?: AnyActorRef; readonly actorRef?: AnyActorRef }
+      const ref = type === 'xstate.sendTo' ? to : type === 'xstate.spawnChild' ? actorRef : (params as AnyActorRef | undefined)
+      if (ref === undefined) this.#watched.look({ kind: 'children' })
+      else if (ref !== this.#standIn.self && ref !== this.#standIn.parent) this.#watched.look({ kind: 'child', id: ref.id })
+    }
+  }
+
+  #reached(after: AnyMachineSnapshot, context: Context): Standing {
+    const { frame, regions } = this.#regions.takeApart(after)
+    for (const [id, ref] of Object.entries(after.children)) this.#refs.set(id, ref as AnyActorRef)
+    return new Standing(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
+  }
+
+  /** What xstate is given to compute a step from, with a context that tells who reads it. */
+  #snapshot(standing: Standing, isDivided: boolean): AnyMachineSnapshot {
+    const { frame, children } = standing
+    const { nodes } = standing
+    return {
+      ...(this.#template as AnyMachineSnapshot),
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      value: standing.value,
+      // The order of states is only seen in the order in which eventless transitions are tried.
+      _nodes: [...nodes.filter((node) => !frame.eventless.includes(node)), ...frame.eventless],
+      context: this.#watched.begin(frame, standing.context, isDivided),
+      children: Object.fromEntries(children.map((id) => [id, this.#refs.get(id)])),
+      historyValue: frame.historyValue,
+      tags: new Set(nodes.flatMap(({ tags }) => tags)),
+    } as AnyMachineSnapshot
+  }
+
+  #local(standing: Standing, { status, output, error }: End): LocalState {
+    if (status === 'stopped') throw new Error('a stop is never taken as a step')
+    const { name, index: logicIndex } = this.#logic
+    const regions = standing.regions.map(({ index }) => index).join()
+    const ended =
+      status === 'active' ? '' : `${canonical(output, `${name}: output`)} ${error === undefined ? '' : canonical(error, `${name}: error`)}`
+    const text = `${logicIndex} ${standing.frame.index} ${regions} ${standing.contextState.index} ${standing.children.join('/')} ${status} ${ended}`
+    return this.#steps.locals.intern(text, (index) => ({ index, logic: this.#logic, status, standing, output, error }))
+  }
+}
+
+type Context = Readonly<Record<string, unknown>>
+interface End {
+  readonly status: AnyMachineSnapshot['status']
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
+const ACTIVE: End = { status: 'active' }
+
+/** What a step, or a part of one, changes; so that it can be done to another standing. */
+interface Change extends Doing {
+  readonly frame: Frame
+  readonly moved: readonly (readonly [position: number, to: Region])[]
+  /** Keys of the context with their new values. */
+  readonly written: Context | undefined
+  readonly born: readonly string[]
+  readonly gone: readonly string[]
+  readonly end: End
+  /** Events that the machine has raised and that are to be answered next. */
+  readonly raised: readonly ModelEvent[]
+  readonly transitions: readonly AnyTransitionDefinition[]
+}
+
+interface Failure {
+  readonly thrown: unknown
+  readonly early: readonly Command[]
+  readonly transitions: readonly AnyTransitionDefinition[]
+}
+
+function differenceOf(before: Standing, after: Standing, { left, written }: Watched) {
+  const isAnew = left || before.frame.parallel !== after.frame.parallel
+  const { context } = after
+  return {
+    frame: after.frame,
+    moved: [...after.regions.entries()].filter(([i, region]) => isAnew || region !== before.regions[i]),
+    written:
+      written === 'all' ? context : written.size === 0 ? undefined : Object.fromEntries([...written].map((key) => [key, context[key]])),
+    gone: before.children.filter((id) => !after.children.includes(id)),
+  }
+}
+
+/** Ids of the children that a step makes and keeps. */
+const bornIn = ({ actions }: Harvest, { children }: Standing): string[] =>
+  actions
+    .flatMap(({ type, params }) => (type === 'xstate.spawnChild' ? [(params as { actorRef?: AnyActorRef }).actorRef?.id ?? ''] : []))
+    .filter((id) => children.includes(id))
+
+/** Whether nothing in the machine can react: a third of all steps. */
+const isDeaf = ({ frame, regions }: Standing, type: string): boolean => {
+  for (const i of frame.hearing(type)) if (regions[i]?.isEventless || regions[i]?.hears(type)) return false
+  return !frame.trunk.hears(type)
+}
+
+/** Frames and events are numbered; a pair of them is one number below 2^53. */
+const EVENTS_MAX = 2 ** 24

@@ -1,0 +1,41 @@
+import { type AnyStateNode, matchesState, type StateValue } from 'xstate'
+import type { ContextState } from './contexts.ts'
+import type { Frame, Region } from './regions.ts'
+
+/** Where a machine stands: all that its next step can depend on. */
+export class Standing {
+  readonly frame: Frame
+  readonly regions: readonly Region[]
+  readonly contextState: ContextState
+  /** Ids of the children that it has, in the order of the alphabet. */
+  readonly children: readonly string[]
+
+  constructor(frame: Frame, regions: readonly Region[], context: ContextState, children: readonly string[]) {
+    this.frame = frame
+    this.regions = regions
+    this.contextState = context
+    this.children = children
+  }
+
+  /** As xstate has it. */
+  get value(): StateValue {
+    const { parallel, roots, trunk } = this.frame
+    if (!parallel) return (this.regions[0] as Region).value
+    let value: StateValue = Object.fromEntries(roots.map(({ key }, i) => [key, (this.regions[i] as Region).value]))
+    for (const node of trunk.nodes.slice(1).reverse()) value = { [node.key]: value }
+    return value
+  }
+
+  get context(): Readonly<Record<string, unknown>> {
+    return this.contextState.object
+  }
+
+  /** The active states, in document order. */
+  get nodes(): readonly AnyStateNode[] {
+    return [...this.frame.trunk.nodes, ...this.regions.flatMap(({ nodes }) => nodes)]
+  }
+
+  matches(value: StateValue): boolean {
+    return matchesState(value, this.value)
+  }
+}
