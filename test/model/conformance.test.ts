@@ -5,11 +5,15 @@ import type { AnyStateMachine } from 'xstate'
 import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { type ExploreOptions, explore } from '../../src/testing/model/explore.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
+import { alphabet } from './machines.ts'
+import { REACHING } from './reaching.ts'
 import { delaying, erring, nested, replacing, spawning, talking } from './systems.ts'
 
 const events = (...types: readonly string[]) => types.map((type) => ({ type }))
 
-const SYSTEMS: readonly [string, AnyStateMachine, ExploreOptions, number][] = [
+type System = readonly [name: string, machine: AnyStateMachine, options: ExploreOptions, statesMin: number]
+
+const SYSTEMS: readonly System[] = [
   [
     'nested children',
     nested,
@@ -26,6 +30,7 @@ const SYSTEMS: readonly [string, AnyStateMachine, ExploreOptions, number][] = [
     { events: events('hush', 'pause', 'resume'), children: { feed: { sends: events('feed.item'), outcomes: [rejects()] } } },
     8,
   ],
+  ...Object.entries(REACHING).map(([name, machine]): System => [name, machine, { events: alphabet(machine) }, 2]),
 ]
 
 describe('every edge of the explored graph, taken by live actors', () => {

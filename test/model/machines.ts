@@ -19,3 +19,7 @@ export function verdict(exploration: Exploration, property: Property): Verdict {
 
 /** The labels of the trace of a violated property. */
 export const labels = ({ trace }: Verdict): string[] => (trace?.steps ?? []).map(({ label }) => label)
+
+/** Every event that some transition of the machine is for. */
+export const alphabet = (machine: AnyStateMachine) =>
+  events(...machine.events.filter((type) => !type.startsWith('xstate.') && !type.includes('*')), 'nothing')

@@ -21,7 +21,9 @@ export interface Doing {
 }
 
 /** What is to be done for microsteps that make one step. */
-export function together(all: readonly Doing[]): Command[] {
+export function together(all: readonly Doing[]): readonly Command[] {
+  const [only] = all
+  if (only && all.length === 1 && only.early.length === 0) return only.late
   const late: Command[] = []
   for (const command of all.flatMap((doing) => doing.late)) {
     // A child stopped in the step that made it never starts.

@@ -14,6 +14,7 @@ export interface ContextState {
 export class Contexts {
   readonly #contexts = new Interner<ContextState>()
   readonly #values = new Map<string, number>()
+  readonly #changed = new WeakMap<object, Map<ContextState, ContextState>>()
   readonly #where: string
 
   constructor(where: string) {
@@ -29,6 +30,12 @@ export class Contexts {
       object: { ...object },
       values: new Map(keys.map((key, i) => [key, values[i] as number])),
     }))
+  }
+
+  /** A context with other values under some keys. */
+  with(context: ContextState, written: Readonly<Record<string, unknown>>): ContextState {
+    const changed = remembered(this.#changed, written, () => new Map<ContextState, ContextState>())
+    return remembered(changed, context, () => this.intern({ ...context.object, ...written }))
   }
 
   #valueOf(key: string, value: unknown): number {

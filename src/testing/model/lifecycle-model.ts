@@ -33,6 +33,8 @@ export interface LifecycleModelOptions {
   readonly outside?: readonly OutsideEvent[] | undefined
   /** How many states the life may have. Default 1 000 000. */
   readonly statesMax?: number | undefined
+  /** As in {@link explore}. Default 256. */
+  readonly recheckEvery?: number | undefined
 }
 
 /** Effects whose answer is looked at. */
@@ -63,13 +65,14 @@ export const isLife = (given: unknown): given is Lifecycle =>
  * ERR_OPTION_INVALID); ERR_MODEL_LIMIT when there are more than `statesMax` states
  */
 export function exploreLifecycle({ input, ...composition }: LifePlan, options: LifecycleModelOptions = {}): Exploration {
-  const { outside = ['start', 'stop'], statesMax } = options
+  const { outside = ['start', 'stop'], statesMax, recheckEvery } = options
   const mux = (composition.muxSignals ?? []).map((name) => ({ type: muxEvent(name) }))
   return explore(composeLifecycle(composition), {
     input,
     events: [...outside.map((name) => OUTSIDE[name]), ...mux],
     children: EFFECTS,
     ...(statesMax !== undefined && { statesMax }),
+    ...(recheckEvery !== undefined && { recheckEvery }),
   })
 }
 

@@ -1,3 +1,4 @@
+import { PairMap } from './pair-map.ts'
 import type { Region } from './regions.ts'
 import type { Standing } from './standing.ts'
 
@@ -49,15 +50,16 @@ function seeRegions(
   candidates: Iterable<number>,
   seen: Uint8Array,
   concerns: (region: Region) => boolean,
-): string {
-  let text = ''
+): string | number {
+  // One is the rule, and a number is the faster key.
+  let sight: string | number = -1
   for (const i of candidates) {
     const region = regions[i]
     if (!region || seen[i] || !concerns(region)) continue
     seen[i] = 1
-    text += `${region.index} `
+    sight = sight === -1 ? region.index : `${sight} ${region.index}`
   }
-  return text
+  return sight
 }
 
 interface Question<T> {
@@ -71,11 +73,11 @@ interface Answer<T> {
 
 /** Answers by what was looked at to find them: a tree of questions. */
 export class LookTree<T> {
-  readonly #roots = new Map<number, Question<T> | Answer<T>>()
+  readonly #roots = new PairMap<Question<T> | Answer<T>>()
 
-  /** The answer of a standing that looks the same; `key` is compared as well. */
-  find(key: number, standing: Standing): T | undefined {
-    let node = this.#roots.get(key)
+  /** The answer to an event, by its number, of a standing that looks the same. */
+  find(event: number, standing: Standing): T | undefined {
+    let node = this.#roots.get(standing.frame.index, event)
     const seen = new Uint8Array(standing.regions.length)
     while (node && 'look' in node) node = node.answers.get(see(node.look, standing, seen))
     return node?.answer
@@ -85,10 +87,10 @@ export class LookTree<T> {
    * Remembers an answer with the looks that were needed to find it. Steps that see the same go the same way, so they also ask the
    * same next question; where that is not so in detail the answer is not remembered, which only costs time.
    */
-  add(key: number, standing: Standing, looks: readonly Look[], answer: T): void {
+  add(event: number, standing: Standing, looks: readonly Look[], answer: T): void {
     const seen = new Uint8Array(standing.regions.length)
-    let attach = (node: Question<T> | Answer<T>): unknown => this.#roots.set(key, node)
-    let node = this.#roots.get(key)
+    let attach = (node: Question<T> | Answer<T>): unknown => this.#roots.set(standing.frame.index, event, node)
+    let node = this.#roots.get(standing.frame.index, event)
     for (const look of looks) {
       if (!node) {
         node = { look, answers: new Map() }

@@ -66,6 +66,8 @@ export class MachineSteps {
       const part = this.#part(at, next)
       if ('thrown' in part) return this.#failed(local, [...parts, part], part.thrown)
       parts.push(part)
+      if (parts.length > (this.#machine.options.maxIterations ?? 0))
+        return this.#failed(local, parts, new Error(`endless loop of raised events: ${next.type}`))
       at = this.#after(part, at)
       if (part.end.status !== 'active') return this.#step(at, parts, part.end)
       raised.push(...part.raised)
@@ -75,13 +77,17 @@ export class MachineSteps {
 
   /** The same step by xstate alone: undivided, and whatever is known. */
   recompute(local: LocalState, event: ModelEvent): Step {
-    const part = this.#compute(local.standing as Standing, event, false)
+    const part = this.#compute(local.standing as Standing, event, false, false)
     if ('thrown' in part) return this.#failed(local, [part], part.thrown)
     return this.#step(this.#after(part, local.standing as Standing), [part], part.end)
   }
 
   #step(standing: Standing, parts: readonly Change[], end: End): Step {
-    return { local: this.#local(standing, end), commands: together(parts), transitions: parts.flatMap(({ transitions }) => transitions) }
+    return {
+      local: this.#local(standing, end),
+      commands: together(parts),
+      transitions: parts.length === 1 ? (parts[0] as Change).transitions : parts.flatMap(({ transitions }) => transitions),
+    }
   }
 
   /** An actor that throws stays where it was. */
@@ -94,11 +100,10 @@ export class MachineSteps {
   }
 
   #part(standing: Standing, event: ModelEvent): Change | Failure {
-    const key = standing.frame.index * EVENTS_MAX + event.index
-    return this.#known.find(key, standing) ?? this.#compute(standing, event, this.#regions.areStepsDivisible, key)
+    return this.#known.find(event.index, standing) ?? this.#compute(standing, event, this.#regions.areStepsDivisible)
   }
 
-  #compute(standing: Standing, event: ModelEvent, isDivided: boolean, key?: number): Change | Failure {
+  #compute(standing: Standing, event: ModelEvent, isDivided: boolean, isNews = true): Change | Failure {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
     const { transitions } = harvest
@@ -120,7 +125,7 @@ export class MachineSteps {
         raised,
         transitions,
       }
-      if (key !== undefined) this.#known.add(key, standing, watched.looks, change)
+      if (isNews) this.#known.add(event.index, standing, watched.looks, change)
       return change
     } catch (thrown) {
       if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
@@ -129,7 +134,7 @@ export class MachineSteps {
   }
 
   #after({ frame, moved, written, born, gone }: Change, before: Standing): Standing {
-    const context = written ? this.#contexts.intern({ ...before.context, ...written }) : before.contextState
+    const context = written ? this.#contexts.with(before.contextState, written) : before.contextState
     const isSame = born.length + gone.length === 0
     const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
     const regions = [...before.regions]
@@ -236,6 +241,3 @@ const isDeaf = ({ frame, regions }: Standing, type: string): boolean => {
   for (const i of frame.hearing(type)) if (regions[i]?.isEventless || regions[i]?.hears(type)) return false
   return !frame.trunk.hears(type)
 }
-
-/** Frames and events are numbered; a pair of them is one number below 2^53. */
-const EVENTS_MAX = 2 ** 24

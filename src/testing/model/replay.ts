@@ -154,6 +154,8 @@ function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): s
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot
   const own = timers.pending().filter(({ source }) => source === actor)
   const lines = [line(path, snapshot, snapshot.status, own.map(liveTimerText))]
+  // What xstate leaves running below an actor that threw is not followed.
+  if (snapshot.status !== 'active') return lines.join('\n')
   // A spawned child stays among the children after its end; only those that run are compared.
   const running = Object.entries(snapshot.children ?? {}).filter(([, child]) => (child as AnyActorRef).getSnapshot().status === 'active')
   return [

@@ -4,6 +4,7 @@ import { canonical } from './canonical.ts'
 import type { Command } from './commands.ts'
 import { Interner } from './interner.ts'
 import { MachineSteps } from './machine-steps.ts'
+import { PairMap } from './pair-map.ts'
 import { remembered } from './remembered.ts'
 import type { Effect, LocalState, Logic, ModelEvent, Timer } from './state.ts'
 import { WatchedMachine } from './watch.ts'
@@ -28,7 +29,7 @@ export class Steps {
   readonly effects = new Interner<Effect>()
   /** Every step taken so far with the state and event it was taken from; initial ones have none. */
   readonly taken: { readonly from?: LocalState; readonly event?: ModelEvent; readonly step: Step }[] = []
-  readonly #next = new Map<number, Step>()
+  readonly #next = new PairMap<Step>()
   readonly #initial = new Map<string, Step>()
   readonly #ends = new Map<string, ModelEvent>()
   readonly #machines = new Map<Logic, MachineSteps>()
@@ -57,11 +58,10 @@ export class Steps {
 
   /** The step that `local` answers `event` with. */
   next(local: LocalState, event: ModelEvent): Step {
-    const key = local.index * EVENTS_MAX + event.index
-    let step = this.#next.get(key)
+    let step = this.#next.get(local.index, event.index)
     if (step === undefined) {
       step = this.#machine(local.logic).next(local, event)
-      this.#next.set(key, step)
+      this.#next.set(local.index, event.index, step)
       this.taken.push({ from: local, event, step })
       if (this.#recheckEvery > 0 && this.taken.length % this.#recheckEvery === 0) this.#recheck(local, event, step)
     }
@@ -138,6 +138,3 @@ const textOf = ({ local, commands, transitions }: Step): string => {
   const done = commands.map((command) => (command.kind === 'start' ? `${command.id} ${textOf(command.step)}` : command))
   return canonical([local.index, done, transitions.map(({ source, eventType }) => `${source.id} ${eventType}`)], 'step')
 }
-
-/** Local states and events are numbered; a pair of them is one number below 2^53. */
-const EVENTS_MAX = 2 ** 24

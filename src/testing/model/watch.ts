@@ -40,6 +40,8 @@ export class WatchedMachine {
 
   constructor(machine: AnyStateMachine) {
     this.machine = machine.provide({}) as AnyStateMachine
+    // A machine that goes round for ever ends in an error here; live it would hang.
+    this.machine.options.maxIterations = Math.min(machine.options.maxIterations ?? MICROSTEPS_MAX, MICROSTEPS_MAX)
     this.#watchSelection()
     this.#watchAssigns()
   }
@@ -181,6 +183,9 @@ export class WatchedMachine {
     return this.#shown
   }
 }
+
+/** More of them in one step are taken for an endless loop. */
+const MICROSTEPS_MAX = 10_000
 
 type Assigner = (args: unknown, params: unknown) => Context | undefined
 
