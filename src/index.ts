@@ -1,3 +1,4 @@
+export type { DiagnosticsMessages } from './actors/diagnostics.ts'
 export { markWatch, shutdownSignalOf } from './actors/exchange.ts'
 export { loopbackHeaders } from './actors/exempt.ts'
 export type { HoldContext } from './actors/holds.ts'

@@ -5,6 +5,7 @@ import type { Mode } from '../machines/wiring.ts'
 import type { Clock } from './clock.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections } from './connections.ts'
+import { publishRefusal } from './diagnostics.ts'
 import { type Accounts, Exchange, exchangeOf } from './exchange.ts'
 import { type GateKeeper, openGate } from './gate.ts'
 import { type HoldContext, Holds } from './holds.ts'
@@ -347,6 +348,7 @@ export class Traffic {
 
   #refuse(exchange: Exchange, refusal: Refusal): void {
     this.#rejected[refusal.kind]++
+    publishRefusal(exchange.request, refusal.kind)
     this.#telling.arm(exchange)
     refuse(exchange, refusal)
   }

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { Observable } from 'rxjs/internal/Observable'
 import { Subject } from 'rxjs/internal/Subject'
 import { type ActorRefFrom, createActor } from 'xstate'
+import { publishEvents } from '../actors/diagnostics.ts'
 import type { HoldContext } from '../actors/holds.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
@@ -139,7 +140,16 @@ export class Lifecycle implements Life {
     this.#served.promise.catch(() => {})
     if (options.inspector || options.journal !== undefined) this.#observation = new Observation(this)
     const observe = this.#observation ? [this.#observation.fact] : []
-    const sinks = [this.#latch, this.#gauges.observe, this.#progress.observe, this.#report.fold, this.#log.write, ...observe, this.#observe]
+    const sinks = [
+      this.#latch,
+      this.#gauges.observe,
+      this.#progress.observe,
+      this.#report.fold,
+      this.#log.write,
+      ...observe,
+      publishEvents(this),
+      this.#observe,
+    ]
     for (const sink of sinks) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
   }

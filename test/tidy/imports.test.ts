@@ -30,6 +30,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     lazy: ['@hono/node-server', 'pino'],
   },
   'src/http/': { runtime: ['src/http/', 'src/machines/signals.ts', ...WORDS], types: ['hono', 'node:', 'src/actors/'] },
+  // An entry of its own, for those who have the package.
+  'src/opentelemetry/': { runtime: ['@opentelemetry/api', 'src/opentelemetry/', 'src/machines/exit-codes.ts', ...WORDS], types: ['src/'] },
   // The page runs in browsers, which get nothing but its own folder; its core needs no browser either.
   'src/inspector/page/core/': { runtime: ['src/inspector/page/core/'], types: ['src/'] },
   'src/inspector/page/': { runtime: ['src/inspector/page/'], types: ['src/inspector/'] },

@@ -1,0 +1,1 @@
+export { type TraceOptions, traceLifecycle } from './trace-lifecycle.ts'
