@@ -9,7 +9,7 @@ export interface Blocking {
 }
 
 export interface BlockingGroup {
-  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'hook' | 'connection'
+  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection'
   readonly title: string
   readonly count: number
   readonly items: readonly BlockingItem[]
@@ -27,10 +27,8 @@ export interface BlockingItem {
 export function blockingOf(view: View, now: number): Blocking {
   const ended = view.exitCode !== undefined
   const groups = ended ? leftOver(view) : underWay(view, now)
-  const things = groups.filter(({ kind }) => kind !== 'phase')
-  // A request has a socket: only where nothing else is left, the sockets are what is waited for.
-  const named = things.some(({ kind }) => kind !== 'connection') ? things.filter(({ kind }) => kind !== 'connection') : things
-  return { headline: headlineOf(view, list(named.map(({ title }) => title))), groups }
+  const things = groups.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
+  return { headline: headlineOf(view, list(things)), groups }
 }
 
 function headlineOf(view: View, things: string): string {
@@ -40,18 +38,23 @@ function headlineOf(view: View, things: string): string {
 }
 
 function underWay(view: View, now: number): BlockingGroup[] {
-  const { blocking, requests, watches, connections, at = now } = view.gauges ?? {}
+  const { gauges } = view
+  if (!gauges) return view.stop ? [phases(view, now)] : []
+  const { blocking, requests, watches, holds, handlers } = gauges
   // Ages are as old as the measurement.
-  const aged = (items: readonly Straggler[] = []): BlockingItem[] =>
-    items.map(({ name, ageMs }, i) => ({ key: `${name} ${i}`, name, note: '', age: unitsOf(view).duration(ageMs + Math.max(0, now - at)) }))
-  const sockets = connections ? connections.active + connections.idle : 0
+  const aged = (items: readonly Straggler[]): BlockingItem[] =>
+    items.map(({ name, ageMs }, i) => {
+      const age = unitsOf(view).duration(ageMs + Math.max(0, now - gauges.at))
+      return { key: `${name} ${i}`, name, note: '', age }
+    })
   const groups: BlockingGroup[] = [
     ...(view.stop ? [phases(view, now)] : []),
-    group('request', 'request', requests ?? 0, aged(blocking?.requests)),
-    group('watch', 'watch', watches ?? 0, aged(blocking?.watches)),
-    group('hold', 'hold', blocking?.holds.length ?? 0, aged(blocking?.holds)),
-    group('hook', 'hook', blocking?.hooks.length ?? 0, aged(blocking?.hooks)),
-    group('connection', 'socket', sockets, aged(blocking?.connections)),
+    group('request', 'request', requests, aged(blocking.requests)),
+    group('watch', 'watch', watches, aged(blocking.watches)),
+    group('hold', 'hold', holds, aged(blocking.holds)),
+    group('handler', 'handler', handlers, aged(blocking.handlers)),
+    group('hook', 'hook', blocking.hooks.length, aged(blocking.hooks)),
+    group('connection', 'idle socket', blocking.connections.length, aged(blocking.connections)),
   ]
   return groups.filter((candidate) => candidate.count > 0)
 }
@@ -90,6 +93,7 @@ function leftOver({ report }: View): BlockingGroup[] {
   return [
     group('request', 'request', report.requests.cut.length, named(report.requests.cut)),
     group('watch', 'watch', report.watches.cut.length, named(report.watches.cut)),
+    group('handler', 'handler', report.handlers.length, named(report.handlers)),
     group('hook', 'hook', hooks.length, hooks),
     group('connection', 'socket', report.connections.forcedNames.length, named(report.connections.forcedNames)),
   ].filter((candidate) => candidate.count > 0)

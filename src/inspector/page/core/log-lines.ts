@@ -68,7 +68,7 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
       return line('state', name(entry.actor), stateWords(entry))
     case 'gauges': {
       const { requests, watches, connections } = entry
-      const open = connections.active + connections.idle
+      const open = connections.active + connections.idle + connections.told
       return line(
         'gauges',
         'traffic',

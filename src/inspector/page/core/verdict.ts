@@ -39,16 +39,21 @@ function beforeAnything(link: Link): Verdict {
 
 function endedVerdict(view: View, link: Link, lookingBack: boolean): Verdict {
   const exitCode = view.exitCode ?? 0
-  const shape = view.forced !== undefined || exitCode === 1 ? 'forced' : exitCode === 0 ? 'ok' : exitCode === 5 ? 'cut' : 'failed'
   const { stop } = view
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
   const why = view.forced ? ` because ${FORCED_WORDS[view.forced]}` : ''
   const headline = view.forced === 'deadline' ? 'Cut by the deadline' : view.forced ? 'Ended by force' : ending(exitCode)
   return {
-    shape,
+    shape: endShape(view),
     headline: `${headline}, exit code ${exitCode}`,
     detail: `${capital(`ended${took}${why}`)}.${lookingBack ? '' : afterwards(view, link)}`,
   }
+}
+
+function endShape({ forced, exitCode }: View): Verdict['shape'] {
+  if (exitCode === 5 || forced === 'deadline') return 'cut'
+  if (forced || exitCode === 1) return 'forced'
+  return exitCode === 0 ? 'ok' : 'failed'
 }
 
 function afterwards({ opening, report }: View, link: Link): string {

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { InspectorPage, useBrowser } from './pages.ts'
+import { Served } from './served.ts'
+
+/** The inspector's page in a real browser, in front of real processes: what a person reads from the start to after the end. */
+
+useBrowser()
+
+const TELEPHONE = { viewport: { width: 360, height: 740 } }
+
+const MODES = [
+  { mode: 'refuse', args: [], closing: 'close-listener' },
+  { mode: 'retry-after', args: ['--shutdown-send-retry-after'], closing: 'close-listener-after-drain' },
+] as const
+
+test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ args, closing }) => {
+  const server = Served.serve('--shutdown-delay-duration=200ms', '--deadline=60s', ...args)
+  const page = await InspectorPage.open(await server.inspector)
+  await page.headline(/^Serving$/)
+  await page.reads('#verdict-detail', /^On http:\/\/127\.0\.0\.1:\d+, with 0 requests and 0 watches open\./)
+  await page.reads('#budget-text', /^A stop will have 1 min 00 s\.$/)
+  expect(await page.row('request-drain')).toBe('request-drain: waiting for NotAcceptingNewRequest; fires RequestsDrained')
+
+  // The picture comes a moment later than the rest.
+  await page.shows('lifecycle.running.stop.living')
+  const places = await page.places()
+
+  const slow = await server.request('/slow?ms=60000')
+  await server.request('/watch?intervalMs=100')
+  await page.reads('#blocking-title', /^A shutdown now would wait for 1 request and 1 watch$/)
+  await page.reads('.blocking-group.request', /GET \/slow/)
+
+  // A shutdown has no way back: the page asks first, and takes no for an answer.
+  await page.button('Begin shutdown…').click()
+  await page.reads('#confirm-title', /^Begin the shutdown\?$/)
+  await page.button('Cancel').click()
+  await page.headline(/^Serving$/)
+  await page.button('Begin shutdown…').click()
+  await page.button('Begin shutdown').click()
+
+  await page.headline(/^Shutting down for [\d.]+ m?s, 5\d\.\d s left$/)
+  await page.reads('#verdict-detail', /Under way: .*request-drain/)
+  await page.reads('#budget-text', /of 1 min 00 s used; next is Cut\.hooks in/)
+  await page.shows('lifecycle.running.request-drain.working')
+  await page.reads('#blocking-title', /^Waiting for 1 request/)
+  expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+ m?s; fires AfterShutdownDelayDuration$/)
+
+  slow.giveUp()
+  await page.headline(/^Ended in order, exit code 0$/)
+  expect(await server.exitCode).toBe(0)
+  await page.reads('#verdict-detail', /The server is gone; its final state and report stay here\.$/)
+  await page.reads('#announcer', /^Ended in order, exit code 0\./)
+  expect(await page.row(closing)).toMatch(/: ok after .*; fires HTTPServerStoppedListening$/)
+  await page.shows('lifecycle.running.request-drain.fired')
+  await page.reads('#report-body', /requests\s+1 to drain, 0 left\s+watches\s+1 to drain, 0 left/)
+  await page.reads('#log-body', /ended, exit code 0/)
+  await page.reads('#blocking-title', /^Nothing was left behind$/)
+
+  // The page has what the server had.
+  const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save report').click()])
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 } })
+  expect(page.complaints).toEqual([])
+  // Nothing has moved, while everything happened.
+  expect(await page.places()).toEqual(places)
+})
+
+test('a hook that fails is named, and costs the exit code', async () => {
+  const server = Served.program('server.mjs', {
+    options: { platform: 'unknown', shutdownDelay: 0, inspector: true },
+    hooks: [
+      { kind: 'pre-shutdown', name: 'leave', does: 'rejects', ms: 300 },
+      { kind: 'pre-shutdown', name: 'flush', does: 'ends', ms: 10 },
+    ],
+  })
+  const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, colorScheme: 'light' })
+  await page.headline(/^Serving$/)
+  await page.isFitForEverybody()
+  server.child.kill('SIGTERM')
+  await page.headline(/^Ended in order, but something failed, exit code 4$/)
+  expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ ms; rejected on purpose$/)
+  expect(await page.row('flush')).toMatch(/^pre-shutdown hook flush: ok after/)
+  await page.reads('#report-body', /failed\s+pre-shutdown hook "leave": rejected on purpose/)
+  await page.isFitForEverybody()
+  expect(page.complaints).toEqual([])
+})
+
+test('what the deadline cuts is named', async () => {
+  const server = Served.serve('--shutdown-delay-duration=0s', '--deadline=3s')
+  const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, colorScheme: 'dark' })
+  await page.headline(/^Serving$/)
+  await server.request('/slow?ms=60000')
+  await page.reads('#blocking-title', /1 request/)
+  server.child.kill('SIGTERM')
+  await page.headline(/^Cut by the deadline, exit code 5$/)
+  expect(await page.row('request-drain')).toMatch(/^request-drain: cut after [\d.]+ m?s; fires RequestsDrained$/)
+  await page.reads('#blocking-title', /^Left behind: 1 request/)
+  await page.reads('.blocking-group.request', /GET \/slow/)
+  await page.reads('#report-body', /cut\s+GET \/slow/)
+  await page.reads('#log-body', /Cut\.requests/)
+  await page.isFitForEverybody()
+  expect(page.complaints).toEqual([])
+})
+
+test('a second signal ends it by force, and the page says so', async () => {
+  const server = Served.serve('--shutdown-delay-duration=0s', '--deadline=30s')
+  const page = await InspectorPage.open(await server.inspector)
+  await page.headline(/^Serving$/)
+  await server.request('/slow?ms=60000')
+  await page.reads('#blocking-title', /1 request/)
+  server.child.kill('SIGTERM')
+  // Signals within half a second count as one: the machine says when it is ready for the second.
+  await page.shows('lifecycle.running.second-signal.armed')
+  server.child.kill('SIGTERM')
+  await page.headline(/^Ended by force, exit code 1$/)
+  await page.reads(
+    '#verdict-detail',
+    /because a second signal asked for the end at once\. The server is gone; its final state and report stay here\.$/,
+  )
+  expect(await server.exitCode).toBe(1)
+  expect(page.complaints).toEqual([])
+})
+
+test('a server that vanishes is called lost, and found again when it comes back', async () => {
+  const first = Served.serve()
+  const address = await first.inspector
+  const page = await InspectorPage.open(address)
+  await page.headline(/^Serving$/)
+  first.child.kill('SIGKILL')
+  await page.headline(/^Connection lost without a report$/)
+  await page.reads('#verdict-detail', /^Last heard of while it was serving\. .* Trying again \(\d+\)\.$/)
+  await first.exitCode
+  const title = await page.text('#life-title')
+  const second = Served.serve(`--inspector-address=${new URL(address).host}`)
+  await page.headline(/^Serving$/)
+  expect(await page.text('#life-title')).not.toBe(title)
+  second.child.kill('SIGTERM')
+  await page.headline(/^Ended in order, exit code 0$/)
+  expect(page.complaints).toEqual([])
+})

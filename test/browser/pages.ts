@@ -1,0 +1,131 @@
+import sparticuz from '@sparticuz/chromium'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+
+/** A headless Chromium from npm, one for all tests of a file; each test has pages of its own. */
+
+/** One process for everything falls over as soon as a page is large. */
+const SINGLE_PROCESS = ['--single-process', '--no-zygote']
+
+let browser: Browser | undefined
+export function useBrowser(): void {
+  beforeAll(async () => {
+    const args = sparticuz.args.filter((arg) => !SINGLE_PROCESS.includes(arg))
+    browser = await chromium.launch({ executablePath: await sparticuz.executablePath(), args, headless: true })
+  })
+  afterAll(() => browser?.close())
+}
+
+/** The inspector's page as a person has it: what it reads, and what it does. */
+export class InspectorPage {
+  readonly page: Page
+  /** What the browser has complained about: errors of scripts, and what the policy of the page's content has refused. */
+  readonly complaints: string[] = []
+
+  static async open(url: string, options: BrowserContextOptions = {}): Promise<InspectorPage> {
+    if (!browser) throw new Error('useBrowser() first')
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
+    onTestFinished(() => context.close())
+    const opened = new InspectorPage(await context.newPage())
+    await opened.page.goto(url)
+    return opened
+  }
+
+  private constructor(page: Page) {
+    this.page = page
+    page.on('pageerror', (error) => this.complaints.push(error.message))
+    // A server that is gone refuses connections, which the browser mentions.
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('net::ERR_')) this.complaints.push(message.text())
+    })
+  }
+
+  text(selector: string): Promise<string> {
+    return this.page.locator(selector).first().innerText()
+  }
+
+  /** Waits until an element reads so. */
+  async reads(selector: string, pattern: RegExp, timeoutMs = 15_000): Promise<void> {
+    await expect.poll(() => this.text(selector), { timeout: timeoutMs, interval: 50 }).toMatch(pattern)
+  }
+
+  headline(pattern: RegExp): Promise<void> {
+    return this.reads('h1', pattern)
+  }
+
+  /** A row of the timeline, as it is read out. */
+  row(name: string): Promise<string | null> {
+    return this.page
+      .locator('.gantt tr', { has: this.page.getByText(name, { exact: true }) })
+      .first()
+      .getAttribute('title')
+  }
+
+  button(name: string) {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  /** Waits until a state of the chart is lit. */
+  shows(state: string): Promise<void> {
+    return this.page.locator(`[data-state="${state}"].active`).first().waitFor({ timeout: 15_000 })
+  }
+
+  /** Where everything stands that must not move: the panels, and the rows of the phases. */
+  places(): Promise<unknown> {
+    return this.page.evaluate(PLACES)
+  }
+
+  /** Texts have contrast, controls have names, and nothing is wider than the screen. */
+  async isFitForEverybody(): Promise<void> {
+    expect(await this.page.evaluate(LOW_CONTRAST)).toEqual([])
+    expect(await this.page.evaluate(NAMELESS)).toEqual([])
+    expect(await this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+  }
+}
+
+const PLACES = `[...document.querySelectorAll('header, .budget, .panel, .panel-head, footer, .gantt .phase')]
+  .filter((element) => !element.closest('tbody:last-child'))
+  .map((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect()
+    return (element.id || element.className || element.tagName) + ' ' + [x, y, width, height].map(Math.round).join(' ')
+  })`
+
+/** Texts whose contrast is below 4.5 to 1, the AA of WCAG for small text. What cannot be used may be paler. */
+const LOW_CONTRAST = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1)
+    canvas.fillStyle = color
+    canvas.fillRect(0, 0, 1, 1)
+    return [...canvas.getImageData(0, 0, 1, 1).data]
+  }
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z
+  }
+  const groundOf = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = rgba(getComputedStyle(at).backgroundColor)
+      if (color[3] === 255) return color
+    }
+    return rgba(getComputedStyle(document.body).backgroundColor)
+  }
+  const low = new Set()
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+    if (!own || !element.checkVisibility() || element.closest(':disabled, noscript')) continue
+    const [a, b] = [luminance(rgba(getComputedStyle(element).color)), luminance(groundOf(element))]
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+    if (contrast < 4.5) low.add(element.className + ' "' + element.textContent.slice(0, 30) + '" ' + contrast.toFixed(2))
+  }
+  return [...low]
+})()`
+
+/** Controls without a name for whoever does not see them. */
+const NAMELESS = `[...document.querySelectorAll('button, input, select, summary, [role=region]')]
+  .filter((control) => control.checkVisibility())
+  .filter((control) => {
+    const labelled = control.getAttribute('aria-label') ?? document.getElementById(control.getAttribute('aria-labelledby') ?? '')?.textContent
+    return !(labelled || control.textContent.trim() || control.labels?.[0]?.textContent.trim())
+  })
+  .map((control) => control.outerHTML)`

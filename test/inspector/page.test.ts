@@ -1,0 +1,457 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { systemHost } from '../../src/actors/host.ts'
+import { createServerOn } from '../../src/create-server.ts'
+import { chartOf } from '../../src/diagram/chart.ts'
+import { blockingOf } from '../../src/inspector/page/core/blocking.ts'
+import { Journal } from '../../src/inspector/page/core/journal.ts'
+import { LOG_FILTER, LOG_KINDS, type LogKind, lineOf, matches } from '../../src/inspector/page/core/log-lines.ts'
+import { machineTree } from '../../src/inspector/page/core/machines.ts'
+import { outcomeOf } from '../../src/inspector/page/core/outcome.ts'
+import { advance, FOLLOWING, goTo, play, step, stepSignal } from '../../src/inspector/page/core/playback.ts'
+import { activeStates, regionLines, stateLine } from '../../src/inspector/page/core/states.ts'
+import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf } from '../../src/inspector/page/core/timeline.ts'
+import { type Link, verdictOf } from '../../src/inspector/page/core/verdict.ts'
+import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../src/inspector/page/core/view.ts'
+import { count, duration, ENDINGS, list, offset } from '../../src/inspector/page/core/words.ts'
+import type { JournalEntry } from '../../src/inspector/protocol.ts'
+import { EXIT_CODES } from '../../src/machines/exit-codes.ts'
+import { composeLifecycle } from '../../src/machines/lifecycle.ts'
+import { FakeProcess } from '../../src/testing/fake-process.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+
+/** What the page makes of a real life's journal, without any browser. */
+
+const LIVE: Link = { kind: 'live' }
+const OVER: Link = { kind: 'closed', source: 'live' }
+
+/** Stopped after five seconds, with a hook that fails and one that does not. */
+async function recordedLife(): Promise<JournalEntry[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'quiesce-'))
+  const file = join(folder, 'journal.ndjson')
+  const clock = new VirtualClock()
+  const host = { ...systemHost, clock, random: () => 0, process: new FakeProcess().asHostProcess() }
+  const life = createServerOn(
+    host,
+    { listener: (_, response) => void response.end() },
+    {
+      platform: 'unknown',
+      port: 0,
+      host: '127.0.0.1',
+      logger: false,
+      exit: 'natural',
+      journal: file,
+      shutdownDelay: '1s',
+      deadline: '12s',
+    },
+  )
+  life.addPreShutdownHook('leave', () => {
+    throw new Error('the registry is gone')
+  })
+  life.addPreShutdownHook('flush', () => {})
+  await life.start()
+  await clock.advance(5_000)
+  let over = false
+  const ended = life.stop('the test asks').finally(() => {
+    over = true
+  })
+  // Beside the sockets, which are real.
+  while (!over) await clock.advance(1)
+  await ended
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  rmSync(folder, { recursive: true })
+  return lines.map((line) => JSON.parse(line) as JournalEntry)
+}
+
+let entries: JournalEntry[]
+let journal: Journal
+beforeAll(async () => {
+  entries = await recordedLife()
+  journal = journalOf(entries)
+})
+
+function journalOf(entries: readonly JournalEntry[]): Journal {
+  const journal = new Journal()
+  for (const entry of entries) journal.append(entry)
+  return journal
+}
+/** The view when a signal has just fired. */
+function viewWhen(signal: string): View {
+  const position = entries.findIndex((entry) => entry.kind === 'fact' && entry.event.type === 'signal' && entry.event.name === signal)
+  expect(position).toBeGreaterThan(0)
+  return journal.viewAt(position)
+}
+
+/** Just before half of the delay is over, and with it what `tell` does. */
+function inTheDelay(): View {
+  return journal.viewAt(journal.positionAt((journal.last.stop?.at ?? 0) + 499))
+}
+
+describe('a journal', () => {
+  test('gives the view at any entry, as it was when that entry was the last', () => {
+    let view = EMPTY_VIEW
+    const seen = entries.map((entry) => {
+      const before = structuredClone(view)
+      const next = reduce(view, entry)
+      expect(view).toEqual(before)
+      view = next
+      return next
+    })
+    // More than one stretch between two kept views, or this tests nothing.
+    expect(entries.length).toBeGreaterThan(140)
+    for (const [position, expected] of [...seen.entries()].reverse()) expect(journal.viewAt(position)).toEqual(expected)
+    expect(journal.viewAt(-1)).toEqual(EMPTY_VIEW)
+    expect(journal.viewAt(9_999)).toBe(journal.last)
+  })
+
+  test('takes what comes twice once, and begins anew with an opening', () => {
+    const again = journalOf(entries)
+    expect(again.append(entries.at(-1) as JournalEntry)).toBe(false)
+    expect(again.length).toBe(entries.length)
+    for (const entry of entries) again.append(entry)
+    expect(again.length).toBe(entries.length)
+    expect(again.last).toEqual(journal.last)
+    again.append(entries[0] as JournalEntry)
+    expect(again.length).toBe(1)
+    expect(again.landmarks).toEqual([])
+    expect(again.gaugesBetween(0, 1e9)).toEqual([])
+  })
+
+  test('finds the entry of a time, and what was measured in between', () => {
+    const end = entries.at(-1) as JournalEntry
+    expect(journal.positionAt(-1)).toBe(0)
+    expect(journal.positionAt(end.at)).toBe(entries.length - 1)
+    expect(journal.gaugesBetween(0, end.at).length).toBeGreaterThan(0)
+    const [only] = journal.gaugesBetween(end.at, end.at)
+    expect(only).toBe(entries.findLast(({ kind }) => kind === 'gauges'))
+  })
+})
+
+describe('the verdict', () => {
+  test('goes from starting to the exit code', () => {
+    const shapes = entries.map((_, position) => {
+      const view = journal.viewAt(position)
+      return verdictOf(view, LIVE, view.at).shape
+    })
+    expect([...new Set(shapes)]).toEqual(['starting', 'serving', 'stopping', 'failed'])
+  })
+
+  test('says what a shutdown is doing and how long it still may', () => {
+    const view = inTheDelay()
+    const { headline, detail } = verdictOf(view, LIVE, (view.stop?.at ?? 0) + 500)
+    expect(headline).toBe('Shutting down for 500 ms, 11.5 s left')
+    expect(detail).toMatch(/^Asked by stop\(\): the test asks\. Under way: tell and shutdown-delay\.$/)
+  })
+
+  test('says how it ended, that the server is gone, and that a report did not come', () => {
+    const { headline, detail } = verdictOf(journal.last, OVER, 0)
+    expect(headline).toBe('Ended in order, but something failed, exit code 4')
+    expect(detail).toMatch(/^Ended 1\.\d\d s after the stop request\. The server is gone; its final state and report stay here\.$/)
+    expect(verdictOf(journal.last, { kind: 'closed', source: 'recording' }, 0).detail).toMatch(/This is a recording\.$/)
+    const lost = viewWhen('NotAcceptingNewRequest')
+    expect(verdictOf(lost, { kind: 'lost', attempts: 3 }, 0)).toMatchObject({ shape: 'lost', headline: 'Connection lost without a report' })
+    expect(verdictOf(lost, { kind: 'closed', source: 'recording' }, 0)).toMatchObject({ shape: 'lost', headline: 'No end on record' })
+    // Somebody who looks back sees what was then, whatever has become of the connection since.
+    expect(verdictOf(lost, OVER, lost.at, true).shape).toBe('stopping')
+    expect(verdictOf(EMPTY_VIEW, { kind: 'lost', attempts: 1 }, 0).headline).toBe('No connection')
+  })
+
+  test.each([
+    [0, undefined, 'ok', 'Ended in order, exit code 0'],
+    [5, undefined, 'cut', 'Cut by the deadline, exit code 5'],
+    [5, 'deadline', 'cut', 'Cut by the deadline, exit code 5'],
+    [1, 'second-signal', 'forced', 'Ended by force, exit code 1'],
+    [3, undefined, 'failed', 'Could not start, exit code 3'],
+    [99, undefined, 'failed', 'Ended, exit code 99'],
+  ] as const)('exit code %s, forced by %s: %s', (exitCode, forced, shape, headline) => {
+    const view = { ...journal.last, exitCode, forced }
+    expect(verdictOf(view, OVER, 0)).toMatchObject({ shape, headline })
+  })
+
+  test('has words for every exit code', () => {
+    expect(Object.keys(ENDINGS)).toEqual(Object.keys(EXIT_CODES))
+  })
+})
+
+describe('the timeline', () => {
+  test('has every row from the beginning on, and none changes its place', () => {
+    const rows = (view: View): string[] =>
+      rowsOf(view, view.at, spanOf(view, view.at, 'auto')).flatMap(({ name, rows }) => (name === 'Hooks' ? [] : rows.map(({ key }) => key)))
+    const first = rows(journal.viewAt(0))
+    expect(first.length).toBeGreaterThan(20)
+    for (const position of entries.keys()) expect(rows(journal.viewAt(position))).toEqual(first)
+  })
+
+  test('puts every bar and mark inside of the axis, and tells outcomes in words', () => {
+    const view = journal.last
+    const span = spanOf(view, view.at, 'auto')
+    const rows = rowsOf(view, view.at, span).flatMap((group) => group.rows)
+    for (const { bar, mark } of rows) {
+      for (const place of [bar?.from, bar?.to, mark?.at]) if (place !== undefined) expect(place >= 0 && place <= 1).toBe(true)
+    }
+    const row = (name: string) => rows.find((candidate) => candidate.name === name)
+    expect(row('shutdown-delay')).toMatchObject({ standing: 'ok', note: '1.00 s', mark: { signal: 'AfterShutdownDelayDuration' } })
+    expect(row('shutdown-delay')?.title).toBe('shutdown-delay: ok after 1.00 s; fires AfterShutdownDelayDuration')
+    expect(row('leave')).toMatchObject({ kind: 'hook', standing: 'failed' })
+    expect(row('leave')?.title).toMatch(/^pre-shutdown hook leave: failed .*the registry is gone$/)
+  })
+
+  test('says what a phase waits for', () => {
+    const view = viewWhen('ShutdownInitiated')
+    const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto')).flatMap((group) => group.rows)
+    expect(rows.find(({ name }) => name === 'request-drain')?.title).toBe(
+      'request-drain: waiting for NotAcceptingNewRequest; fires RequestsDrained',
+    )
+  })
+
+  test('shows the last minute while it serves, the shutdown once it has begun, the budget or the whole life when asked', () => {
+    const serving = viewWhen('Serving')
+    expect(spanOf(serving, 3_600_000, 'auto')).toMatchObject({ from: 3_540_000, to: 3_600_000 })
+    const stopping = viewWhen('ShutdownInitiated')
+    const stop = stopping.stop?.at ?? 0
+    expect(spanOf(stopping, stop + 1_300, 'auto')).toEqual({ from: stop - 40, to: stop + 2_000, origin: stop })
+    // The end of the axis stands still for a while: it grows in steps.
+    expect(spanOf(stopping, stop + 1_800, 'auto').to).toBe(stop + 2_000)
+    expect(spanOf(stopping, stop + 1_300, 'deadline').to).toBe(stop + 12_240)
+    expect(spanOf(stopping, stop + 1_300, 'life').from).toBe(0)
+  })
+
+  test('has the cuts that the machine has chosen, and the deadline', () => {
+    const view = viewWhen('NotAcceptingNewRequest')
+    const spent = spentOf(view, view.at)
+    expect(spent).toMatchObject({ deadlineMs: 12_000, nextCut: { signal: 'Cut.hooks' } })
+    expect(spent?.cuts.map(({ signal }) => signal)).toEqual([
+      'Cut.hooks',
+      'Cut.requests',
+      'Cut.connections',
+      'Cut.audit',
+      'Cut.destroy',
+      'Cut.flush',
+    ])
+    const lines = linesOf(view, view.at, spanOf(view, view.at, 'deadline'))
+    expect(lines.map(({ text }) => text)).toEqual(['StopRequested', ...(spent?.cuts.map(({ signal }) => signal) ?? []), 'deadline'])
+    expect(spentOf(viewWhen('Serving'), 0)).toBeUndefined()
+  })
+
+  test('has round times on its axis, from the origin on', () => {
+    const view = journal.last
+    expect(ticksOf(view, { from: 900, to: 6_000, origin: 1_000 }, 6).map(({ text }) => text)).toEqual([
+      '0',
+      '1 s',
+      '2 s',
+      '3 s',
+      '4 s',
+      '5 s',
+    ])
+    expect(ticksOf(view, { from: 0, to: 90, origin: 0 }, 5).map(({ text }) => text)).toEqual(['0', '20 ms', '40 ms', '60 ms', '80 ms'])
+  })
+
+  test('keeps the peaks of a load that has more measurements than the picture has points', () => {
+    const gauge = entries.find((entry) => entry.kind === 'gauges') as Extract<JournalEntry, { kind: 'gauges' }>
+    const many = Array.from({ length: 5_000 }, (_, at) => ({ ...gauge, at, requests: at === 3_333 ? 42 : 1 }))
+    const series = seriesOf(many, 5_000, { from: 0, to: 5_000, origin: 0 }, 'requests', ({ requests }) => requests)
+    expect(series.points.length).toBeLessThan(700)
+    expect(series).toMatchObject({ now: 1, most: 42 })
+  })
+})
+
+describe('the statechart', () => {
+  /** As in the recorded life: no post-start hooks, no phases of a user. */
+  const machine = composeLifecycle({ mode: 'refuse' })
+
+  test('has every state that the journal says is active', () => {
+    const values = entries.flatMap((entry) => (entry.kind === 'state' && entry.value !== undefined ? [entry] : []))
+    const root = values.filter(({ actor }) => journal.last.actors.get(actor)?.parent === undefined)
+    expect(root.length).toBeGreaterThan(5)
+    for (const { value } of root) {
+      for (const id of activeStates(machine.id, value)) expect(machine.getStateNodeById(id).type).toMatch(/atomic|final/)
+    }
+  })
+
+  test('has every edge that the journal says was taken', () => {
+    const known = new Set(chartOf(machine).edges.map(({ id }) => id))
+    const root = [...journal.last.actors.values()].find(({ parent }) => parent === undefined)?.id
+    const taken = entries.flatMap((entry) => (entry.kind === 'state' && entry.actor === root ? entry.taken.map(edgeKey) : []))
+    expect(taken.length).toBeGreaterThan(20)
+    expect(taken.filter((key) => !known.has(key))).toEqual([])
+  })
+
+  test('says in one line where a machine is', () => {
+    expect(stateLine('draining')).toBe('draining')
+    expect(stateLine({ running: { a: 'x', b: { c: 'y' } } })).toBe('running › a: x, b: c › y')
+    expect(stateLine({ running: { a: 'x', b: 'x', c: 'x', d: 'x' } })).toBe('running › 4 regions')
+    expect(regionLines({ running: { a: 'x', b: { c: 'y' } } })).toEqual([
+      ['a', 'x'],
+      ['b', 'c › y'],
+    ])
+    expect(activeStates('m', { a: { b: {} } })).toEqual(['m.a.b'])
+  })
+})
+
+describe('the other panels', () => {
+  test('machines stand below those who started them, and those who were cut off say so', () => {
+    const view = viewWhen('NotAcceptingNewRequest')
+    const [root] = machineTree(view)
+    expect(root).toMatchObject({ name: 'lifecycle', kind: 'machine', status: 'active' })
+    expect(root?.children.map(({ name }) => name)).toContain('pre-shutdown-hooks')
+    expect(machineTree({ ...view, exitCode: 1 })[0]?.status).toBe('cut off')
+  })
+
+  test('what blocks the exit is named, and is older the longer it lasts', () => {
+    const gauges = {
+      ...(entries.find((entry) => entry.kind === 'gauges') as Extract<JournalEntry, { kind: 'gauges' }>),
+      at: 7_000,
+      requests: 2,
+      watches: 1,
+      holds: 0,
+      handlers: 0,
+      connections: { active: 3, idle: 1, told: 2 },
+      blocking: {
+        requests: [{ name: 'GET /slow', ageMs: 1_000 }],
+        watches: [{ name: 'GET /watch', ageMs: 9_000 }],
+        holds: [],
+        handlers: [],
+        hooks: [],
+        connections: [{ name: '10.0.0.9:5511', ageMs: 50 }],
+      },
+    }
+    const view = { ...viewWhen('NotAcceptingNewRequest'), gauges }
+    const { headline, groups } = blockingOf(view, 8_500)
+    expect(headline).toBe('Waiting for 2 requests, 1 watch and 1 idle socket')
+    expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
+      { key: 'GET /slow 0', name: 'GET /slow', note: '', age: '2.50 s' },
+    ])
+    expect(blockingOf({ ...view, stop: undefined }, 8_500).headline).toBe(
+      'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
+    )
+    expect(blockingOf(journal.last, 0).headline).toBe('Nothing was left behind')
+  })
+
+  test('a phase under way says which cut ends it', () => {
+    const view = inTheDelay()
+    const phases = blockingOf(view, (view.stop?.at ?? 0) + 500).groups.find(({ kind }) => kind === 'phase')
+    expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toMatch(/^Cut\.hooks in \d\.\d\d s$/)
+  })
+
+  test('the report is told in lines, and failures before there is one', () => {
+    expect(outcomeOf(viewWhen('PreShutdownHooksStopped'))).toEqual([
+      { what: 'failed', text: 'pre-shutdown hook leave: the registry is gone', tone: 'bad' },
+    ])
+    const lines = outcomeOf(journal.last).map(({ what, text }) => `${what}: ${text}`)
+    expect(lines).toContain('exit code: 4: ended in order, but something failed')
+    expect(lines).toContain('stopped by: stop(): the test asks')
+    expect(lines).toContain('requests: 0 to drain, 0 left')
+    expect(lines).toContain('failed: pre-shutdown hook "leave": the registry is gone')
+  })
+})
+
+describe('the event log', () => {
+  const lines = () => entries.map((entry, position) => lineOf(entry, position, journal.last.actors))
+
+  test('has a line for every entry that says who, and to whom', () => {
+    for (const { who, text } of lines()) expect(who !== '' && text !== '').toBe(true)
+    const messages = lines().filter(({ kind }) => kind === 'sent')
+    expect(messages.map(({ who, to, text }) => `${who} → ${to}: ${text}`)).toContain(
+      'pre-shutdown-hooks → lifecycle: done pre-shutdown-hooks',
+    )
+    expect(messages.map(({ who }) => who)).toContain('outside')
+    // No generated ids where there is a name.
+    expect(messages.filter(({ who, to }) => /^x:\d+$/.test(who) || /^x:\d+$/.test(to))).toEqual([])
+  })
+
+  test('is filtered by kind and by words, all of them, in any case', () => {
+    const all = new Set(Object.keys(LOG_KINDS) as LogKind[])
+    const found = (text: string, kinds: ReadonlySet<LogKind> = all) => lines().filter((line) => matches(line, { kinds, text }))
+    expect(found('').length).toBe(entries.length)
+    expect(found('', new Set()).length).toBe(0)
+    const failed = { tone: 'bad', text: expect.stringContaining('the registry is gone') as string }
+    expect(found('registry GONE hook')).toMatchObject([
+      { who: 'leave', ...failed },
+      { who: 'pre-shutdown-hooks', ...failed },
+    ])
+    expect(
+      lines()
+        .filter((line) => matches(line, LOG_FILTER))
+        .some(({ kind }) => kind === 'gauges'),
+    ).toBe(false)
+  })
+})
+
+describe('going through time', () => {
+  test('by entry and by signal, and no further than the ends', () => {
+    expect(step(journal, FOLLOWING, -1).position).toBe(entries.length - 2)
+    expect(step(journal, goTo(journal, 0), -1).position).toBe(0)
+    expect(step(journal, goTo(journal, entries.length - 1), 1).position).toBe(entries.length - 1)
+    const first = stepSignal(journal, goTo(journal, 0), 1)
+    expect(entries[first.position ?? -1]).toMatchObject({ kind: 'fact', event: { type: 'signal', name: 'Start' } })
+    expect(stepSignal(journal, first, -1).position).toBe(0)
+    expect(stepSignal(journal, goTo(journal, entries.length - 1), 1).position).toBe(entries.length - 1)
+    expect(goTo(new Journal(), 5)).toBe(FOLLOWING)
+  })
+
+  test('plays in real time, passes over what idles, and stops at the end', () => {
+    let cursor = play(journal, FOLLOWING)
+    expect(cursor).toMatchObject({ position: 0, playing: true })
+    let frames = 0
+    for (; cursor.playing && frames < 10_000; frames++) {
+      const next = advance(journal, cursor, 16, 1)
+      expect(next.position ?? 0).toBeGreaterThanOrEqual(cursor.position ?? 0)
+      cursor = next
+    }
+    expect(cursor).toMatchObject({ position: entries.length - 1, playing: false })
+    // Five seconds of serving are passed over, the second of the delay is not.
+    expect(frames * 16).toBeGreaterThan(1_000)
+    expect(frames * 16).toBeLessThan(4_000)
+    expect(advance(journal, goTo(journal, 3), 1_000, 1).position).toBe(3)
+  })
+})
+
+test('numbers are as short as they can be read', () => {
+  expect([0, 0.4, 430, 999.6, 1_028, 59_949, 125_000, 3_720_000].map(duration)).toEqual([
+    '0 ms',
+    '<1 ms',
+    '430 ms',
+    '1.00 s',
+    '1.03 s',
+    '59.9 s',
+    '2 min 05 s',
+    '1 h 02 min',
+  ])
+  expect([0, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000 s', '−0.250 s', '+1:01.005', '+1:02:05.250'])
+  expect([count(1, 'watch'), count(2, 'watch'), count(0, 'request')]).toEqual(['1 watch', '2 watches', '0 requests'])
+  expect([list([]), list(['a']), list(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
+})
+
+test('a counter-example counts steps, because no time passes in it, and nothing of a budget is spent', () => {
+  const opening: JournalEntry = {
+    n: 1,
+    at: 0,
+    kind: 'opening',
+    format: 1,
+    source: 'counter-example',
+    title: 'destroyed under a live request',
+    wallAtStart: '1970-01-01T00:00:00.000Z',
+    phases: [{ name: 'destroy', half: 'stop', waitsFor: ['ConnectionsClosed'], fires: ['Destroyed'] }],
+    deadlineMs: 25_000,
+  }
+  const fact = (n: number, event: Record<string, unknown>): JournalEntry =>
+    ({ n, at: n, kind: 'fact', event: { at: n, ...event } }) as unknown as JournalEntry
+  const example = journalOf([
+    opening,
+    fact(2, { type: 'signal', name: 'StopRequested', outcome: 'ok' }),
+    fact(3, { type: 'phase.started', phase: 'destroy' }),
+    fact(7, { type: 'phase.ended', phase: 'destroy', outcome: 'ok' }),
+  ])
+  const view = example.last
+  expect(spentOf(view, view.at)).toBeUndefined()
+  const span = spanOf(view, view.at, 'auto')
+  expect(span.from).toBe(0)
+  expect(rowsOf(view, view.at, span)[0]?.rows[0]?.note).toBe('4 steps')
+  expect(ticksOf(view, span, 5).map(({ text }) => text)).toEqual(['0', '2', '4', '6', '8', '10'].slice(0, ticksOf(view, span, 5).length))
+  expect(verdictOf(view, { kind: 'closed', source: 'recording' }, view.at)).toMatchObject({
+    headline: 'Counter-example',
+    detail: 'destroyed under a live request. It ends here.',
+  })
+})
