@@ -39,7 +39,8 @@ export const ERROR_CODES = {
   ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'An optional package is not installed; the message says which' },
   ERR_LISTEN: { fault: 'environment', meaning: 'An address could not be bound; `cause` is the error of the system' },
   ERR_REPORT_WRITE: { fault: 'environment', meaning: 'The report could not be written to `reportFile`' },
-  ERR_JOURNAL_WRITE: { fault: 'environment', meaning: 'The journal could not be written' },
+  ERR_JOURNAL_WRITE: { fault: 'environment', meaning: 'The journal could not be written to `journal`' },
+  ERR_JOURNAL_READ: { fault: 'caller', meaning: 'A file is no recording: neither a report nor a journal' },
   ERR_START: { fault: 'environment', meaning: 'The server could not start; `cause` says why, `details` has the phase and the report' },
   ERR_STOPPED_DURING_START: { fault: 'environment', meaning: 'It was stopped before it served; `details` has the reason and the report' },
   ERR_TIMEOUT: {
