@@ -30,10 +30,10 @@ const OPTIONS = {
 }
 
 /** @throws QuiesceError ERR_DEPENDENCY_MISSING when elkjs is not installed */
-export async function elkLayout(): Promise<Layout> {
-  const Elk = await import('elkjs').then(
-    // A CommonJS module: what it exports is the class, whatever its types say of a default.
-    (module) => module.default as unknown as new () => ELK,
+export async function elkLayout(load: () => Promise<{ readonly default: unknown }> = () => import('elkjs')): Promise<Layout> {
+  // A CommonJS module: what it exports is the class, whatever its types say of a default.
+  const Elk = await load().then(
+    (module) => module.default as new () => ELK,
     (cause: unknown) => {
       throw new QuiesceError(
         'ERR_DEPENDENCY_MISSING',
