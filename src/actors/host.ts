@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import type { AnyActor } from 'xstate'
 import { type Clock, systemClock } from './clock.ts'
 import type { StandardError } from './terminal.ts'
 
@@ -12,6 +13,8 @@ export interface Host {
   readonly process: HostProcess
   /** Makes the servers of a life that brings its own; they listen where this world listens. */
   readonly createHttpServer: typeof createServer
+  /** Sees the root actor of every life before it starts. */
+  readonly observe?: (root: AnyActor) => void
 }
 
 /** What a life reads and touches of `process`. */

@@ -234,6 +234,7 @@ export class Lifecycle implements Life {
     this.#actor = actor
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     this.#observation?.begin(actor)
+    this.host.observe?.(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
   }

@@ -188,11 +188,12 @@ export function testAttached(server: Server, { setUp, ...options }: TestAttached
 }
 
 /** The options of the test, and those of the life. */
-function parted<O extends TestLifeOptions>({ process, random, clock, run, ...rest }: O) {
+function parted<O extends TestLifeOptions>({ process, random, clock, observe, run, ...rest }: O) {
   const world: TestLifeOptions = {
     ...(process && { process }),
     ...(random && { random }),
     ...(clock && { clock }),
+    ...(observe && { observe }),
     ...(run !== undefined && { run }),
   }
   return { world, rest }

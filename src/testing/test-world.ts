@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
 import type { Logger } from '../actors/log.ts'
 import { type AttachedLife, attachLifecycleOn } from '../attach.ts'
@@ -16,6 +17,8 @@ export interface TestWorldOptions {
   /** What decides, from 0 up to 1, which responses tell their client to leave. Default: always 0.5. */
   readonly random?: () => number
   readonly clock?: Omit<VirtualClockOptions, 'isQuiet'>
+  /** Sees the root actor of a life before it starts, for those who look at machines. */
+  readonly observe?: (root: AnyActor) => void
 }
 
 /** A line of the log of a life that was given no logger. */
@@ -42,7 +45,7 @@ export class TestWorld {
   readonly lives: Lifecycle[] = []
   readonly #host: Host
 
-  constructor({ process = new FakeProcess(), random = () => 0.5, clock = {} }: TestWorldOptions = {}) {
+  constructor({ process = new FakeProcess(), random = () => 0.5, clock = {}, observe }: TestWorldOptions = {}) {
     this.clock = new VirtualClock({ ...clock, isQuiet: () => this.network.isQuiet })
     this.network = new MemoryNetwork(this.clock)
     this.process = process
@@ -51,6 +54,7 @@ export class TestWorld {
       random,
       process: process.asHostProcess(),
       createHttpServer: this.network.createHttpServer,
+      ...(observe && { observe }),
     }
     process.once('exit', () => {
       this.clock.stop()

@@ -42,6 +42,11 @@ export class MemoryNetwork implements Carrier {
     return this.#underWay === 0
   }
 
+  /** Whether anybody listens on a port or a Unix socket. */
+  listensOn(place: Place): boolean {
+    return this.#bound.has(place)
+  }
+
   carry(arrival: () => void): void {
     this.#underWay++
     realSetImmediate(() => {
