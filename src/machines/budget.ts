@@ -1,5 +1,4 @@
-import { raise } from 'xstate'
-import { type StateConfig, say } from './region.ts'
+import { raiseEvent, type StateConfig, say } from './region.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from './signals.ts'
 
 /**
@@ -33,7 +32,7 @@ function firstState(): string {
 /** A state per instant, each left after its delay for the next. */
 function chain(delayPrefix: string): StateConfig {
   return eachInstant((instant, next) => ({
-    after: { [`${delayPrefix}${instant}`]: { target: next, actions: raise({ type: `due.${instant}` } as never) } },
+    after: { [`${delayPrefix}${instant}`]: { target: next, actions: raiseEvent({ type: `due.${instant}` }) } },
   }))
 }
 
@@ -43,7 +42,7 @@ function latches(): StateConfig {
     on: {
       [`due.${instant}`]: {
         target: next,
-        actions: [say({ type: 'signal', name: cutSignal(instant), outcome: 'ok' }), raise({ type: cutSignal(instant) } as never)],
+        actions: [say({ type: 'signal', name: cutSignal(instant), outcome: 'ok' }), raiseEvent({ type: cutSignal(instant) })],
       },
     },
   }))

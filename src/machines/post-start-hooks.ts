@@ -1,7 +1,6 @@
-import { raise } from 'xstate'
 import { errorRecord } from '../events.ts'
 import type { HookPlan } from './hook.ts'
-import { gate, type StateConfig, say, stateKey, withEvents } from './region.ts'
+import { firedState, gate, raiseEvent, type StateConfig, say, stateKey, withEvents } from './region.ts'
 import type { Outcome } from './signals.ts'
 import type { Mode, PhaseRow } from './wiring.ts'
 
@@ -44,7 +43,7 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
           states: Object.fromEntries(hooks.map((hook) => [stateKey(hook.name), hookRegion(hook, until)])),
         },
       }),
-      fired: { type: 'final', entry: raise({ type: row.fires } as never) },
+      fired: firedState(row),
       skipped: { type: 'final' },
       failed: { type: 'final' },
       aborted: { type: 'final' },
@@ -71,16 +70,12 @@ function hookRegion(hook: HookPlan, until: string): StateConfig {
               { type: 'worsen', params: { exitCode: 4 } },
               { type: 'noteHookFailure', params: ({ event }: { event: { error: unknown } }) => ({ error: errorRecord(event.error) }) },
               say(({ event }) => ({ ...ended, outcome: 'failed', error: errorRecord(event.error) })),
-              raise((({ event }: { event: { error: unknown } }) => ({
-                type: 'PostStartHookFailed',
-                hook: hook.name,
-                error: errorRecord(event.error),
-              })) as never),
+              raiseEvent(({ event }) => ({ type: 'PostStartHookFailed', hook: hook.name, error: errorRecord(event.error) })),
             ],
           },
         },
         on: {
-          [until]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raise({ type: 'PostStartHooksAborted' } as never)] },
+          [until]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raiseEvent({ type: 'PostStartHooksAborted' })] },
         },
       },
       done: { type: 'final' },

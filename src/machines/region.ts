@@ -2,7 +2,7 @@ import { raise, sendTo } from 'xstate'
 import { type ErrorRecord, errorRecord } from '../events.ts'
 import type { MachineFact, PhaseOutput } from './phase.ts'
 import { cutsFrom, type Outcome } from './signals.ts'
-import { type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
+import { type InternalEvent, type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
 import type { PhaseRow } from './wiring.ts'
 
 /**
@@ -21,7 +21,11 @@ interface Args {
   readonly event: { readonly output?: unknown; readonly error?: unknown }
 }
 
+/** An action that says what has happened. */
 export const say = (fact: MachineFact | ((args: Args) => MachineFact)) => ({ type: 'record', params: fact })
+
+/** An action that tells the other regions. xstate cannot know what a generated configuration may raise; `vocabulary.ts` does. */
+export const raiseEvent = (event: InternalEvent | ((args: Args) => InternalEvent)) => raise(event as never)
 
 /** A state that waits for every signal of `after`, in any order: one latch each, joined by the parallel state's own end. */
 export function gate(after: readonly string[], next: StateConfig): StateConfig {
@@ -61,68 +65,62 @@ const outputOf = ({ event }: Args): PhaseOutput => (event.output as PhaseOutput 
 const failure = ({ event }: Args): PhaseOutput => ({ outcome: 'failed', error: errorRecord(event.error) })
 
 export function phaseRegion(phase: string, row: PhaseRow): StateConfig {
-  const end = new RegionEnds(phase, row)
-  const onwards = row.work ? { target: end.state('working') } : end.fired(fixed('ok'))
+  const ends = regionEnds(phase, row)
+  const onwards = row.work ? { target: ends.state('working') } : ends.fired(fixed('ok'))
   return {
     id: stateKey(phase),
     initial: row.unless ? 'unarmed' : 'waiting',
     meta: { phase, row },
     states: {
-      ...(row.unless && { unarmed: withEvents(gate(row.after, end.fired(fixed('skipped'))), { [row.unless]: end.state('waiting') }) }),
-      waiting: withEvents(gate(row.after, onwards), end.skippedByStop()),
-      ...(row.work && { working: working(phase, row, row.work, end) }),
-      fired: { type: 'final', entry: raise({ type: row.fires } as never) },
+      ...(row.unless && { unarmed: withEvents(gate(row.after, ends.fired(fixed('skipped'))), { [row.unless]: ends.state('waiting') }) }),
+      waiting: withEvents(gate(row.after, onwards), ends.skippedByStop),
+      ...(row.work && { working: working(phase, row, row.work, ends) }),
+      fired: firedState(row),
       ...(row.lane === 'start' && { skipped: { type: 'final' } }),
       ...(row.lane === 'start' && row.work && { failed: { type: 'final' } }),
     },
   }
 }
 
+/** The end of a row that has done its work. Users' phases fire signals of their own names. */
+export const firedState = ({ fires }: PhaseRow): StateConfig => ({ type: 'final', entry: raiseEvent({ type: fires as 'Ended' }) })
+
 /** The transitions that end a region. */
-class RegionEnds {
-  readonly #phase: string
-  readonly #row: PhaseRow
-
-  constructor(phase: string, row: PhaseRow) {
-    this.#phase = phase
-    this.#row = row
-  }
-
-  state(name: string): string {
-    return `#${stateKey(this.#phase)}.${name}`
-  }
-
-  fired(output: (args: Args) => PhaseOutput): StateConfig {
-    return { target: this.state('fired'), actions: ending(this.#phase, this.#row, output, true) }
-  }
-
-  skippedByStop(): StateConfig {
-    if (this.#row.lane === 'stop') return {}
-    return { StopRequested: { target: this.state('skipped'), actions: ending(this.#phase, this.#row, fixed('skipped'), false) } }
-  }
-
-  /** A stop row goes on whatever happened; a failed start row leads to the roll-back, or, if it does not matter that much, to a log line. */
-  failed(output: (args: Args) => PhaseOutput): StateConfig {
-    if (this.#row.lane === 'stop') return this.fired(output)
+function regionEnds(phase: string, row: PhaseRow) {
+  const state = (name: string): string => `#${stateKey(phase)}.${name}`
+  const fired = (output: (args: Args) => PhaseOutput): StateConfig => ({
+    target: state('fired'),
+    actions: ending(phase, row, output, true),
+  })
+  const skipped = { target: state('skipped'), actions: ending(phase, row, fixed('skipped'), false) }
+  const startFailed = (output: (args: Args) => PhaseOutput): StateConfig => {
     const error = (args: Args): ErrorRecord => output(args).error ?? { name: 'Error', message: 'unknown' }
-    const consequence =
-      this.#row.onFailure === 'StartFailed'
-        ? [
-            { type: 'worsen', params: { exitCode: 3 } },
-            raise(((args: Args) => ({ type: 'StartFailed', phase: this.#phase, error: error(args) })) as never),
-          ]
-        : []
+    const rollBack = [
+      { type: 'worsen', params: { exitCode: 3 } },
+      raiseEvent((args) => ({ type: 'StartFailed', phase, error: error(args) })),
+    ]
     return {
-      target: this.state('failed'),
-      actions: [say((args) => ({ type: 'phase.ended', phase: this.#phase, outcome: 'failed', error: error(args) })), ...consequence],
+      target: state('failed'),
+      actions: [
+        say((args) => ({ type: 'phase.ended', phase, outcome: 'failed', error: error(args) })),
+        ...(row.onFailure === 'StartFailed' ? rollBack : []),
+      ],
     }
+  }
+  return {
+    state,
+    fired,
+    /** Of a start row; a stop row is not skipped. */
+    skippedByStop: row.lane === 'start' ? { StopRequested: skipped } : {},
+    /** A stop row goes on whatever happened; a failed start row leads to the roll-back, or, if it does not matter that much, to a log line. */
+    failed: row.lane === 'stop' ? fired : startFailed,
   }
 }
 
-function working(phase: string, row: PhaseRow, work: string, end: RegionEnds): StateConfig {
-  const input = WORK_INPUT[work]
+function working(phase: string, row: PhaseRow, work: string, ends: ReturnType<typeof regionEnds>): StateConfig {
+  const input = row.input ?? WORK_INPUT[work]
   const id = stateKey(phase)
-  const onCut = row.workKind === 'machine' ? { actions: sendTo(id, { type: 'cut' }) } : end.fired(fixed('cut'))
+  const onCut = row.workKind === 'machine' ? { actions: sendTo(id, { type: 'cut' }) } : ends.fired(fixed('cut'))
   const timedOut: PhaseOutput = {
     outcome: 'failed',
     error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: `${phase} did not end within its bound` },
@@ -132,13 +130,13 @@ function working(phase: string, row: PhaseRow, work: string, end: RegionEnds): S
     invoke: {
       id,
       src: work,
-      ...(row.input !== undefined ? { input: row.input } : input && { input: ({ context }: Args) => input(context) }),
+      ...(input !== undefined && { input }),
       // User code reports a failure by its output; for start-up that is a failure like any other.
-      onDone: [...(row.lane === 'start' ? [{ guard: 'workFailed', ...end.failed(outputOf) }] : []), end.fired(outputOf)],
-      onError: end.failed(failure),
+      onDone: [...(row.lane === 'start' ? [{ guard: 'workFailed', ...ends.failed(outputOf) }] : []), ends.fired(outputOf)],
+      onError: ends.failed(failure),
     },
-    on: { ...end.skippedByStop(), ...(row.cut && onEach(cutsFrom(row.cut), onCut)) },
-    ...(row.lane === 'start' && { after: { startBound: end.failed(() => timedOut) } }),
+    on: { ...ends.skippedByStop, ...(row.cut && onEach(cutsFrom(row.cut), onCut)) },
+    ...(row.lane === 'start' && { after: { startBound: ends.failed(() => timedOut) } }),
   }
 }
 

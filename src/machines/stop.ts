@@ -1,7 +1,6 @@
-import { raise } from 'xstate'
 import type { ErrorRecord, StopReason } from '../events.ts'
 import type { StopProfiles } from '../options/budget.ts'
-import { type StateConfig, say } from './region.ts'
+import { raiseEvent, type StateConfig, say } from './region.ts'
 import type { LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
 
 /**
@@ -53,7 +52,7 @@ const stopBy = (exitCode: 0 | 4) => ({
     { type: 'worsen', params: { exitCode } },
     { type: 'requestStop', params: becauseOf },
     say(({ event }) => ({ type: 'signal', name: 'StopRequested', outcome: 'ok', reason: stopReason(event as unknown as Asker).reason })),
-    raise({ type: 'StopRequested' } as never),
+    raiseEvent({ type: 'StopRequested' }),
   ],
 })
 
@@ -64,16 +63,12 @@ export const startRegion: StateConfig = {
   states: {
     idle: {
       on: {
-        start: { target: 'started', actions: [say({ type: 'signal', name: 'Start', outcome: 'ok' }), raise({ type: 'Start' } as never)] },
+        start: { target: 'started', actions: [say({ type: 'signal', name: 'Start', outcome: 'ok' }), raiseEvent({ type: 'Start' })] },
         'start.refused': {
           target: 'refused',
           actions: [
             { type: 'worsen', params: { exitCode: 3 } },
-            raise((({ event }: { event: { error: ErrorRecord } }) => ({
-              type: 'StartFailed',
-              phase: 'start',
-              error: event.error,
-            })) as never),
+            raiseEvent(({ event }) => ({ type: 'StartFailed', phase: 'start', error: event.error as ErrorRecord })),
           ],
         },
         StopRequested: 'skipped',
@@ -111,7 +106,7 @@ export const secondSignalRegion: StateConfig = {
   states: {
     none: { on: { 'process.signalled': 'debouncing', Ended: 'over' } },
     debouncing: { after: { signalDebounce: 'armed' }, on: { Ended: 'over' } },
-    armed: { on: { 'process.signalled': { actions: raise({ type: 'SecondSignal' } as never) }, Ended: 'over' } },
+    armed: { on: { 'process.signalled': { actions: raiseEvent({ type: 'SecondSignal' }) }, Ended: 'over' } },
     over: { type: 'final' },
   },
 }
@@ -122,7 +117,7 @@ export const crashRegion: StateConfig = {
   initial: 'calm',
   states: {
     calm: { on: { 'process.crashed': { target: 'crashed', actions: { type: 'worsen', params: { exitCode: 1 } } }, Ended: 'over' } },
-    crashed: { on: { 'process.crashed': { actions: raise({ type: 'SecondCrash' } as never) }, Ended: 'over' } },
+    crashed: { on: { 'process.crashed': { actions: raiseEvent({ type: 'SecondCrash' }) }, Ended: 'over' } },
     over: { type: 'final' },
   },
 }

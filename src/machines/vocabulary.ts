@@ -56,7 +56,7 @@ export type LifecycleInEvent =
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly HookPlan[] }
 
 /** What the regions tell each other. */
-type InternalEvent =
+export type InternalEvent =
   | { readonly type: Exclude<SignalName, 'StartFailed'> }
   | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
@@ -141,18 +141,18 @@ export const vocabulary = setup({
   },
 })
 
-/** What each named work is started with. Works that need nothing are not listed. */
-export const WORK_INPUT: Readonly<Record<string, (context: LifecycleContext) => unknown>> = {
-  tell: (context) => {
+/** What each named work is started with, unless its row says so. Works that need nothing are not listed. */
+export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: LifecycleContext }) => unknown>> = {
+  tell: ({ context }) => {
     const { delayMs } = budgetOf(context)
     return { how: delayMs === 0 ? 'at-once' : context.tell, delayMs }
   },
-  shutdownDelay: (context) => ({ delayMs: budgetOf(context).delayMs }),
-  preShutdownHooks: (context) => ({ hooks: context.preShutdownHooks }),
-  watchDrain: (context) => ({ graceMs: budgetOf(context).watchGraceMs }),
-  closeConnections: (context) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
+  shutdownDelay: ({ context }) => ({ delayMs: budgetOf(context).delayMs }),
+  preShutdownHooks: ({ context }) => ({ hooks: context.preShutdownHooks }),
+  watchDrain: ({ context }) => ({ graceMs: budgetOf(context).watchGraceMs }),
+  closeConnections: ({ context }) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
   // Only the roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09).
-  destroy: (context) => ({
+  destroy: ({ context }) => ({
     functions: context.stop?.reason.kind === 'start-failed' ? [...context.destroyFunctions].reverse() : context.destroyFunctions,
   }),
 }

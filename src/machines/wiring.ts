@@ -22,7 +22,7 @@ export interface PhaseRow<S extends string = string> {
   readonly fires: S
   /** Name of the phase machine or effect that does the work; without one the signal follows at once. */
   readonly work?: string
-  /** What the work is started with, when it does not depend on the life's context. */
+  /** What the work is started with; default: what WORK_INPUT has for it. */
   readonly input?: unknown
   /** What a failure of the work leads to; a stop row goes on and leaves a mark in the exit code. */
   readonly onFailure?: 'StartFailed' | 'log'
