@@ -9,8 +9,9 @@ import {
   type OptionRow,
   optionRow,
 } from '../options/option-table.ts'
-import { type InspectorOptions, type OptionProblem, resolveServerOptions, type ServerOptions } from '../options/options.ts'
+import { type InspectorOptions, resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { PlatformFacts } from '../options/platform.ts'
+import type { OptionProblem } from '../options/problems.ts'
 import { firstLine } from './first-line.ts'
 
 /**

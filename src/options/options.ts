@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
 import type { Logger } from '../actors/log.ts'
-import { QuiesceError, show } from '../errors.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import {
   deadlineThatFits,
@@ -13,17 +12,8 @@ import {
   type StopProfiles,
   stopProfile,
 } from './budget.ts'
-import { didYouMean } from './did-you-mean.ts'
 import { type Duration, formatDuration, parseDuration } from './duration.ts'
-import {
-  HEALTH_PATHS_DEFAULT,
-  isNegativeDuration,
-  OPTION_NAMES,
-  OPTION_TABLE,
-  type OptionName,
-  optionRow,
-  SERVER_ONLY_OPTIONS,
-} from './option-table.ts'
+import { HEALTH_PATHS_DEFAULT, OPTION_NAMES, OPTION_TABLE, type OptionName, SERVER_ONLY_OPTIONS } from './option-table.ts'
 import {
   detectPlatform,
   INTERACTIVE_DEFAULTS,
@@ -32,6 +22,8 @@ import {
   type PlatformFacts,
   type PlatformName,
 } from './platform.ts'
+
+import { Problems, type ProblemWording } from './problems.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text, everything optional) and what
@@ -204,20 +196,8 @@ export interface ResolvedServerOptions extends ResolvedOptions {
   readonly serverOptions: NodeServerOptions
 }
 
-export interface ResolveContext {
+export interface ResolveContext extends ProblemWording {
   readonly facts: PlatformFacts
-  /** How messages name an option; the command line names its flag. Default: the option's own name. */
-  readonly label?: (name: OptionName) => string
-  /** The user can only write text: messages do not offer numbers. */
-  readonly asText?: boolean
-}
-
-/** One thing that is wrong with the options. */
-export interface OptionProblem {
-  readonly field: string
-  readonly given: unknown
-  readonly allowed: string
-  readonly message: string
 }
 
 const PORT_DEFAULT = 8_080
@@ -262,11 +242,11 @@ const namesOf = (kind: Kind): readonly OptionName[] =>
 
 function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): ResolvedOptions {
   const problems = new Problems(context)
-  const given = problems.checkEach(options, namesOf(kind))
+  const given: ServerOptions = problems.checkEach(options, namesOf(kind))
   const platform = detectPlatform(context.facts, given.platform)
   const whileDraining = given.whileDraining ?? 'refuse'
   const times = chooseTimes(given, platform, kind)
-  problems.checkRelations(given, times)
+  checkRelations(given, times, problems)
   problems.throwIfAny()
 
   const { chosen, plan } = times
@@ -407,87 +387,28 @@ function profilesOf(given: ServerOptions, plan: StopPlan): StopProfiles {
   }
 }
 
-/** Collects everything that is wrong, so that the user repairs it in one go. */
-class Problems {
-  readonly #problems: OptionProblem[] = []
-  readonly #label: (name: OptionName) => string
-  readonly #asText: boolean
-
-  constructor({ label = (name) => name, asText = false }: ResolveContext) {
-    this.#label = label
-    this.#asText = asText
+/** Checks what options mean for each other. Only for usable ones: a refused value says nothing about the others. */
+function checkRelations(given: ServerOptions, { plan }: Times, problems: Problems): void {
+  if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
+    problems.addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${problems.label('whileDraining')})`)
   }
-
-  /** Checks every option by itself and returns those that are usable. */
-  checkEach(options: ServerOptions, names: readonly OptionName[]): ServerOptions {
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-      this.#add('options', options, 'an object')
-      return {}
-    }
-    const usable: Record<string, unknown> = {}
-    for (const [name, given] of Object.entries(options)) {
-      if (!(names as readonly string[]).includes(name)) {
-        const allowed = (OPTION_NAMES as readonly string[]).includes(name) ? 'only for createServer' : `one of ${names.join(', ')}`
-        const hint = didYouMean(name, names)
-        this.#problems.push({
-          field: name,
-          given,
-          allowed,
-          message: hint ? `${name}: unknown option${hint}` : `${name}: unknown option, allowed: ${allowed}`,
-        })
-      } else if (given !== undefined) {
-        const row = optionRow(name as OptionName)
-        if (row.accepts(given)) usable[name] = given
-        else this.#addForOption(name as OptionName, given, (this.#asText && row.allowedAsText) || row.allowed)
-      }
-    }
-    return usable as ServerOptions
+  if (given.listeners && (given.port !== undefined || given.host !== undefined)) {
+    problems.addForOption('listeners', given.listeners, OPTION_TABLE.listeners.allowed)
   }
-
-  /** Checks what options mean for each other. Only for usable ones: a refused value says nothing about the others. */
-  checkRelations(given: ServerOptions, { plan }: Times): void {
-    if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
-      this.#addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${this.#label('whileDraining')})`)
-    }
-    if (given.listeners && (given.port !== undefined || given.host !== undefined)) {
-      this.#addForOption('listeners', given.listeners, OPTION_TABLE.listeners.allowed)
-    }
-    if (given.deadline === undefined) return
-    const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
-    if (fits(demand, given)) return
-    const raise = `; ${this.#label('deadline')} would have to be at least ${formatDuration(smallestDeadlineMs(demand, given))}`
-    const within = `with ${this.#label('deadline')} ${formatDuration(plan.deadlineMs)}, so that the later phases keep their time${raise}`
-    if (given.reserves !== undefined && !reservesFit(plan)) {
-      this.#addForOption('reserves', given.reserves, `together at most ${formatDuration(plan.deadlineMs * RESERVES_SHARE_MAX)} ${within}`)
-      return
-    }
-    if (given.shutdownDelay !== undefined && plan.delayMs > 0) {
-      this.#addForOption('shutdownDelay', given.shutdownDelay, `at most ${formatDuration(longestDelayMs(demand))} ${within}`)
-    } else if (given.watchGrace !== undefined) {
-      const longest = Math.max(0, Math.floor(stopProfile(demand).cutsMs.requests - plan.delayMs))
-      this.#addForOption('watchGrace', given.watchGrace, `at most ${formatDuration(longest)} ${within}`)
-    }
+  if (given.deadline === undefined) return
+  const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
+  if (fits(demand, given)) return
+  const raise = `; ${problems.label('deadline')} would have to be at least ${formatDuration(smallestDeadlineMs(demand, given))}`
+  const within = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}, so that the later phases keep their time${raise}`
+  if (given.reserves !== undefined && !reservesFit(plan)) {
+    problems.addForOption('reserves', given.reserves, `together at most ${formatDuration(plan.deadlineMs * RESERVES_SHARE_MAX)} ${within}`)
+    return
   }
-
-  throwIfAny(): void {
-    const [first] = this.#problems
-    if (!first) return
-    const message = this.#problems.map((problem) => problem.message).join('\n')
-    throw new QuiesceError('ERR_OPTION_INVALID', message, {
-      field: first.field,
-      given: first.given,
-      allowed: first.allowed,
-      problems: this.#problems,
-    })
-  }
-
-  #addForOption(name: OptionName, given: unknown, allowed: string): void {
-    const refusal = optionRow(name).upstreamRefusal
-    this.#add(this.#label(name), given, allowed, refusal !== undefined && isNegativeDuration(given) ? ` (${refusal})` : '')
-  }
-
-  #add(field: string, given: unknown, allowed: string, remark = ''): void {
-    this.#problems.push({ field, given, allowed, message: `${field}: got ${show(given)}, allowed: ${allowed}${remark}` })
+  if (given.shutdownDelay !== undefined && plan.delayMs > 0) {
+    problems.addForOption('shutdownDelay', given.shutdownDelay, `at most ${formatDuration(longestDelayMs(demand))} ${within}`)
+  } else if (given.watchGrace !== undefined) {
+    const longest = Math.max(0, Math.floor(stopProfile(demand).cutsMs.requests - plan.delayMs))
+    problems.addForOption('watchGrace', given.watchGrace, `at most ${formatDuration(longest)} ${within}`)
   }
 }
 
