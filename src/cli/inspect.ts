@@ -46,6 +46,7 @@ async function serve(recording: Recording, port: number, stop: AbortSignal): Pro
       session: () => ({ mode: 'recording', at: recording.length, canStop: false, canDrill: false }),
       report: () => recording.report,
       composition: () => recording.composition,
+      definitionOf: () => undefined,
       actions: {},
     },
     undefined,

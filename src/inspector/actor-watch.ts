@@ -35,6 +35,7 @@ interface Transition {
 
 /** What was said last of an actor. */
 interface Said {
+  readonly actor: WatchedActor
   readonly context: unknown
   readonly status: StateEntry['status']
 }
@@ -48,6 +49,7 @@ export class ActorWatch implements Source {
   readonly #write: (fact: JournalFact) => void
   readonly #said = new Map<string, Said>()
   readonly #taken = new Map<string, Taken[]>()
+  readonly #configs = new Map<string, unknown>()
   #subscription: Subscription | undefined
 
   constructor(root: WatchedSystem, write: (fact: JournalFact) => void) {
@@ -65,10 +67,25 @@ export class ActorWatch implements Source {
     this.#describe(this.#root)
   }
 
+  /**
+   * The life is over in the middle of its machine's last step: xstate tells of an actor's end before it shows the state that it
+   * ended in. That is said here, of the root and of those whose end was its own, the last of them first.
+   */
   end(): void {
-    this.#subscription?.unsubscribe()
+    if (!this.#subscription) return
+    this.#subscription.unsubscribe()
     this.#subscription = undefined
+    for (const { actor } of [...this.#said.values()].reverse()) {
+      const snapshot = actor.getSnapshot() as Snapshot
+      const taken = this.#taken.get(actor.sessionId) ?? []
+      if (snapshot.status !== 'active') this.#state(actor, snapshot, taken.at(-1)?.on, taken)
+    }
     this.#taken.clear()
+  }
+
+  /** The config of a machine that was seen, by its id. */
+  configOf(machine: string): unknown {
+    return this.#configs.get(machine)
   }
 
   #describe(actor: WatchedActor): void {
@@ -113,6 +130,7 @@ export class ActorWatch implements Source {
   #appeared(actor: WatchedActor): void {
     const parent = actor._parent?.sessionId
     const machine = actor.logic?.id
+    if (typeof machine === 'string') this.#configs.set(machine, actor.logic?.config)
     this.#write({
       kind: 'actor',
       actor: actor.sessionId,
@@ -147,7 +165,7 @@ export class ActorWatch implements Source {
         taken,
       })
     }
-    this.#said.set(actor.sessionId, { context, status })
+    this.#said.set(actor.sessionId, { actor, context, status })
     if (status === 'active') return
     this.#said.delete(actor.sessionId)
     this.#write({ kind: 'actor.stopped', actor: actor.sessionId })

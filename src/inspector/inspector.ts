@@ -5,7 +5,7 @@ import { isLoopback, newToken } from './access.ts'
 import { type PageContent, PageServer } from './page-server.ts'
 
 /** What the inspector knows of a life, and can do to it. */
-export interface InspectedLife extends Pick<PageContent, 'journal' | 'report' | 'composition'> {
+export interface InspectedLife extends Pick<PageContent, 'journal' | 'report' | 'composition' | 'definitionOf'> {
   readonly elapsed: () => number
   readonly stop: () => void
   /** Says where the inspector is, once it listens. The URL may hold its token. */

@@ -26,6 +26,7 @@ export class Observation {
   readonly #life: ObservedLife
   readonly #journal: Journal
   readonly #gauges: GaugeWatch
+  #actors: ActorWatch | undefined
   #inspector: { readonly page: Inspector; readonly listener: Listener } | undefined
   #flushOnExit: (() => void) | undefined
 
@@ -46,7 +47,8 @@ export class Observation {
   begin(root: AnyActor): void {
     this.#journal.open(this.#opening())
     // What xstate's own type leaves out is there: an actor's parent and logic.
-    this.#journal.addSource(new ActorWatch(root as unknown as WatchedSystem, this.#journal.write))
+    this.#actors = new ActorWatch(root as unknown as WatchedSystem, this.#journal.write)
+    this.#journal.addSource(this.#actors)
     const { options } = this.#life
     if (options.journal !== undefined) this.#writeTo(options.journal)
   }
@@ -55,11 +57,12 @@ export class Observation {
   async open(): Promise<Listener[]> {
     const { options, requestStop } = this.#life
     if (!options.inspector) return []
-    const { Inspector } = await import('./inspector.ts')
+    const [{ Inspector }, { definitionText }] = await Promise.all([import('./inspector.ts'), import('./official.ts')])
     const page = new Inspector(options.inspector, {
       journal: this.#journal,
       report: () => this.#life.report,
       composition: () => this.#composition(),
+      definitionOf: (machine) => definitionText(this.#actors?.configOf(machine)),
       elapsed: () => this.#life.elapsed,
       stop: () => requestStop.call(this.#life, { kind: 'stop', reason: 'asked for in the inspector' }),
       announce: (url) => this.#life.announce({ url }, 'inspector'),

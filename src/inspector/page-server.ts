@@ -1,11 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { pathOf } from '../actors/exempt.ts'
 import { lifecycleSvg } from '../diagram/index.ts'
 import { toError } from '../errors.ts'
 import type { Composition } from '../machines/lifecycle.ts'
 import { Access, type Problem, queryOf } from './access.ts'
+import { BRIDGE_PAGE, BRIDGE_POLICY, BRIDGE_SCRIPT, BRIDGE_STYLE } from './bridge.ts'
 import { EventStream, type ReadableJournal } from './event-stream.ts'
+import { OfficialSockets } from './official-socket.ts'
 import type { Session } from './protocol.ts'
 import { StaticFiles } from './static-files.ts'
 
@@ -17,6 +20,8 @@ export interface PageContent {
   readonly report: () => object | undefined
   /** What the chart is drawn of, when it is first asked for. */
   readonly composition: () => Composition
+  /** The JSON of a machine's config by its id, as far as it is known. */
+  readonly definitionOf: (machine: string) => string | undefined
   /** What the page may do. */
   readonly actions: Readonly<Partial<Record<'stop' | 'drill', () => void>>>
 }
@@ -53,18 +58,21 @@ export class PageServer {
   readonly #access: Access
   readonly #files = new StaticFiles(new URL('./page/', import.meta.url))
   readonly #sockets = new Set<Socket>()
+  readonly #official: OfficialSockets
   #streams = 0
   #chart: string | undefined
 
   constructor(content: PageContent, token: string | undefined) {
     this.#content = content
     this.#access = new Access(token)
+    this.#official = new OfficialSockets(content.journal, content.definitionOf)
     this.server = createServer((request, response) => {
       this.#answer(request, response).then(
         (answer) => answer && send(response, answer),
         (thrown: unknown) => send(response, refusal({ status: 500, text: toError(thrown).message })),
       )
     })
+    this.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#upgrade(request, socket, head))
     this.server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -74,6 +82,23 @@ export class PageServer {
   /** Closes every connection; the listener is closed by whoever opened it. */
   destroyConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // Node leaves an upgraded socket's errors to whoever has it.
+    socket.on('error', () => {})
+    const refuse = ({ status, text }: Problem): void => {
+      socket.end(
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\n`,
+      )
+    }
+    const isHere = pathOf(request.url ?? '/') === `${PREFIX}ws`
+    const problem = isHere
+      ? (this.#access.refusal(request) ?? this.#access.foreignRefusal(request))
+      : { status: 404, text: `no socket here; the one for the official inspector is at ${PREFIX}ws` }
+    if (problem) refuse(problem)
+    else
+      await this.#official.accept(request, socket, head).catch((thrown: unknown) => refuse({ status: 501, text: toError(thrown).message }))
   }
 
   /** undefined when the response is a stream, which answers by itself. */
@@ -86,17 +111,21 @@ export class PageServer {
     if (problem) return refusal(problem)
     if (route === 'stop' || route === 'drill') return this.#act(route, request)
     if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(request, 'GET, HEAD')
-    if (route === '') return this.#page(request)
+    if (route === '' || route === 'official') return this.#page(route, request)
     const foreign = this.#access.foreignRefusal(request)
     if (foreign) return refusal(foreign)
     return route === 'events' ? this.#stream(request, response) : this.#data(route)
   }
 
-  #page(request: IncomingMessage): Promise<Answer> | Answer {
+  /** A page to be opened, which links may lead to. */
+  #page(route: '' | 'official', request: IncomingMessage): Promise<Answer> | Answer {
     const cookie = this.#access.welcome(request)
-    if (cookie === undefined) return this.#file('index.html')
+    if (cookie === undefined)
+      return route === ''
+        ? this.#file('index.html')
+        : ok('text/html; charset=utf-8', BRIDGE_PAGE, { 'Content-Security-Policy': `${POLICY}; ${BRIDGE_POLICY}` })
     // From here on the cookie has the token, and neither the address bar nor the history.
-    const { status, headers, body } = redirection('./')
+    const { status, headers, body } = redirection(`./${route}`)
     return { status, headers: { ...headers, 'Set-Cookie': cookie }, body }
   }
 
@@ -116,6 +145,12 @@ export class PageServer {
       case 'chart.svg':
         this.#chart ??= lifecycleSvg(composition())
         return ok('image/svg+xml; charset=utf-8', this.#chart)
+      case 'official.css':
+        return ok('text/css; charset=utf-8', BRIDGE_STYLE)
+      case 'official.js':
+        return ok('text/javascript; charset=utf-8', BRIDGE_SCRIPT)
+      case 'ws':
+        return refusal({ status: 426, text: 'a WebSocket for the official inspector' }, { Upgrade: 'websocket' })
       default:
         return this.#file(route)
     }

@@ -58,6 +58,13 @@ describe('the stream', () => {
       to: 'lifecycle.running.tell.working',
     })
     expect(states.some(({ on }) => on === 'stop.requested')).toBe(true)
+    // Also those that were in the middle of their last step when the life was over.
+    const last = (name: string) => {
+      const actor = reader.entries.find((entry) => entry.kind === 'actor' && entry.name === name) as { actor: string }
+      return states.findLast((entry) => entry.actor === actor.actor)
+    }
+    expect(last('report')).toMatchObject({ status: 'done', value: 'written' })
+    expect(last((root as { name: string }).name)).toMatchObject({ status: 'done', value: 'ended' })
     const drain = reader.entries.find((entry) => entry.kind === 'actor' && entry.name === 'request-drain') as { actor: string }
     expect(reader.entries).toContainEqual(
       expect.objectContaining({

@@ -46,8 +46,8 @@ const RULES: Readonly<Record<string, Rule>> = {
 /** The composition root and what stands beside it may connect everything, but makes nobody load what only some need. */
 const ROOT_RULE: Rule = {
   runtime: ['node:', 'rxjs', 'xstate', 'src/'],
-  types: ['hono', 'pino'],
-  lazy: ['hono', '@hono/node-server', 'pino'],
+  types: ['hono', 'pino', 'ws'],
+  lazy: ['hono', '@hono/node-server', 'pino', 'ws'],
 }
 /** The command and its example server are a program of their own: they need all of it. */
 const CLI_RULE: Rule = { runtime: ['node:', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino', 'src/'], types: [], lazy: ['yaml'] }
