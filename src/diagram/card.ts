@@ -18,6 +18,8 @@ export interface CardOptions {
   readonly raised?: readonly Link[]
   /** What is already laid out: it takes the place of that state's children. */
   readonly content?: ReadonlyMap<string, Placed>
+  /** How many parallel regions stand beside each other. Default 3. */
+  readonly columnsMax?: number
 }
 
 const INSET = 8
@@ -32,7 +34,7 @@ export const portIn = (link: Link): string => `in ${link.id}`
 export const portOut = (card: string, state: string): string => `out ${card} ${state}`
 
 export function cardOf(scene: Scene, state: ChartState, options: CardOptions = {}): Card {
-  const card = new CardLayout(scene, options.content ?? new Map())
+  const card = new CardLayout(scene, options.content ?? new Map(), options.columnsMax ?? COLUMNS_MAX)
   const heard = options.heard ?? []
   const sources = [...new Set((options.raised ?? []).map(({ from }) => from))]
   const rails = Math.max(heard.length, sources.length)
@@ -78,10 +80,12 @@ class CardLayout {
   readonly lines = new Map<string, PlacedLine>()
   readonly #scene: Scene
   readonly #content: ReadonlyMap<string, Placed>
+  readonly #columnsMax: number
 
-  constructor(scene: Scene, content: ReadonlyMap<string, Placed>) {
+  constructor(scene: Scene, content: ReadonlyMap<string, Placed>, columnsMax: number) {
     this.#scene = scene
     this.#content = content
+    this.#columnsMax = columnsMax
   }
 
   rect(id: string): Rect {
@@ -131,7 +135,7 @@ class CardLayout {
     const heights = sizes.map(({ height }) => height)
     if (isRow(state, this.#scene)) return { width: sum(widths) + ARROW, height: Math.max(...heights) }
     if (isColumns(state, this.#scene)) {
-      const rows = chunks(sizes, COLUMNS_MAX)
+      const rows = chunks(sizes, this.#columnsMax)
       return {
         width: Math.max(...rows.map((row) => sum(row.map(({ width }) => width)) + GAP * (row.length - 1))),
         height: sum(rows.map((row) => Math.max(...row.map(({ height }) => height)))) + GAP * (rows.length - 1),
@@ -167,7 +171,7 @@ class CardLayout {
 
   #placeColumns(state: ChartState, at: Point): void {
     let { y } = at
-    for (const row of chunks(state.states, COLUMNS_MAX)) {
+    for (const row of chunks(state.states, this.#columnsMax)) {
       let { x } = at
       const height = Math.max(...row.map((child) => this.sizeOf(child).height))
       for (const child of row) {

@@ -3,7 +3,7 @@ import { QuiesceError } from '../errors.ts'
 import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './graph.ts'
 
 /**
- * Layout by elkjs. It is an optional peer of 1.6 MB that only those
+ * Layout by elkjs, for graphs without ports. It is an optional peer of 1.6 MB that only those
  * who draw need.
  */
 
@@ -51,23 +51,11 @@ function elkGraph({ nodes, lines }: Graph): ElkNode {
   return { id: ROOT, layoutOptions: OPTIONS, children: nodes.map(elkNode), edges: lines.map(elkEdge) }
 }
 
-function elkNode({ id, size, ports = [], isFirst = false }: Node): ElkNode {
-  const options = isFirst ? { 'elk.layered.layering.layerConstraint': 'FIRST' } : {}
-  if (ports.length === 0) return { id, ...size, layoutOptions: options }
-  return {
-    id,
-    ...size,
-    ports: ports.map((port) => ({
-      id: port.id,
-      x: port.x,
-      y: port.side === 'top' ? 0 : size.height,
-      width: 0,
-      height: 0,
-      layoutOptions: { 'elk.port.side': port.side === 'top' ? 'NORTH' : 'SOUTH' },
-    })),
-    layoutOptions: { ...options, 'elk.portConstraints': 'FIXED_POS' },
-  }
-}
+const elkNode = ({ id, size, isFirst = false }: Node): ElkNode => ({
+  id,
+  ...size,
+  ...(isFirst && { layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' } }),
+})
 
 const elkEdge = ({ id, from, to, label }: Line): ElkExtendedEdge => ({
   id,

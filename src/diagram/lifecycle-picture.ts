@@ -49,6 +49,8 @@ export function regionsPicture(chart: Chart, names: readonly string[]): { readon
 
 /** The regions of a lane as cards, with the signals between them as lines from card to card. */
 function laneOf(scene: Scene, regions: readonly ChartState[], widthMax: number): Placed {
+  // A narrow lane has no room for hooks beside each other.
+  const columnsMax = widthMax < STOP_WIDTH ? 1 : undefined
   const regionOf = new Map(regions.flatMap((region) => statesOf(region).map(({ id }) => [id, region.id] as const)))
   const links = scene.links.filter(({ kind, from, to }) => kind === 'signal' && regionOf.has(from) && regionOf.has(to))
   const cards = new Map(
@@ -57,6 +59,7 @@ function laneOf(scene: Scene, regions: readonly ChartState[], widthMax: number):
       cardOf(scene, region, {
         heard: links.filter(({ to }) => regionOf.get(to) === region.id),
         raised: links.filter(({ from }) => regionOf.get(from) === region.id),
+        ...(columnsMax !== undefined && { columnsMax }),
       }),
     ]),
   )

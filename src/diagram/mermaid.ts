@@ -1,6 +1,6 @@
 import type { Mode, Wiring } from '../machines/wiring.ts'
 import { type Chart, type ChartState, statesOf } from './chart.ts'
-import { sceneOf } from './scene.ts'
+import { decoded, sceneOf } from './scene.ts'
 import type { Moment } from './sequence.ts'
 import { conditions, flowOf } from './wiring-picture.ts'
 
@@ -55,9 +55,13 @@ export function machineMermaid(chart: Chart): string {
   }
   const declared = (state: ChartState, indent: string): string[] => {
     const name = names.get(state.id)
-    const words = [state.key, ...state.work.map((work) => `does ${work}`), ...state.raises.map((raised) => `raises ${raised}`)]
+    const words = [
+      decoded(state.key),
+      ...state.work.map((work) => `does ${work}`),
+      ...state.raises.map((raised) => `raises ${decoded(raised)}`),
+    ]
     if (state.states.length === 0) return [`${indent}${name} : ${words.map(label).join('<br/>')}`]
-    return [`${indent}state "${label(state.key)}" as ${name} {`, ...body(state, `${indent}  `), `${indent}}`]
+    return [`${indent}state "${label(decoded(state.key))}" as ${name} {`, ...body(state, `${indent}  `), `${indent}}`]
   }
   return text(['stateDiagram-v2', ...body(chart.root, '  ')])
 }

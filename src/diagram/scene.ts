@@ -1,3 +1,4 @@
+import { muxEvent } from '../machines/region.ts'
 import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
 import type { Rect, Size } from './graph.ts'
 import { textWidth } from './text-width.ts'
@@ -78,7 +79,7 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
       { role: 'title', text: titleOf(state), edges: [] },
       ...state.work.map((name): Text => ({ role: 'work', text: `do ${name}`, edges: [] })),
       ...wordsOf(internal, heardBy, isDrawn).map((text) => ({ ...text, edges: [...text.edges] })),
-      ...state.raises.map((signal): Text => ({ role: 'raised', text: signal, edges: [] })),
+      ...state.raises.map((signal): Text => ({ role: 'raised', text: decoded(signal), edges: [] })),
     ]
     const { width, height } = sizeOf(texts)
     return [state.id, { state, texts, size: { width: width + 2 * PADDING.width, height: height + 2 * PADDING.height } }]
@@ -99,9 +100,16 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
   }
 }
 
-const titleOf = ({ key, id, meta }: ChartState): string => (typeof meta['phase'] === 'string' ? meta['phase'] : decode(key || id))
-/** State keys are encoded where a user's name has characters that xstate reads. */
-const decode = (key: string): string => key.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+function titleOf({ key, id, meta }: ChartState): string {
+  if (typeof meta['phase'] === 'string') return meta['phase']
+  const name = decoded(key || id)
+  // A latch is called after its event, and a mux event after its user's name: encoded twice.
+  return name.startsWith(muxEvent('')) ? decoded(name) : name
+}
+
+/** A state key or event as its user wrote it: it is encoded where it has characters that xstate reads. */
+export const decoded = (key: string): string =>
+  key.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
 type HeardBy = (edge: ChartEdge) => readonly ChartEdge[]
 
@@ -123,7 +131,7 @@ function wordsOf(edges: readonly ChartEdge[], heardBy: HeardBy, isDrawn: (edge: 
       const own = family.flatMap(({ own }) => (own.kind === 'internal' ? [own] : []))
       return {
         role: 'heard',
-        text: `${first?.name}${family.length > 1 ? ' …' : ''}`,
+        text: `${decoded(first?.name ?? '')}${family.length > 1 ? ' …' : ''}`,
         edges: [...family.flatMap((member) => member.edges), ...own],
       }
     }),
@@ -153,7 +161,7 @@ function wordOf({ from, event, guard }: ChartEdge): string {
         ? 'error'
         : event.startsWith('xstate.after.')
           ? `after ${event.slice('xstate.after.'.length, -`.${from}`.length)}`
-          : event
+          : decoded(event)
   return guard === undefined ? word : `${word} [${guard}]`.trim()
 }
 

@@ -1,5 +1,6 @@
 import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import { formatDuration } from '../options/duration.ts'
+import { decoded } from './scene.ts'
 import { type Step, walk } from './walk.ts'
 
 /** A life as a sequence: who was told what, which phases ran when, and which signals came of it. Drawn by `sequence-svg.ts` and `mermaid.ts`. */
@@ -30,7 +31,7 @@ export async function sequenceOf(plan: LifePlan): Promise<readonly Moment[]> {
     }
     last = step.at
     const time = `+${formatDuration(step.at - base)}`
-    if (step.type === 'told') moments.push({ type: 'told', time, text: step.event })
+    if (step.type === 'told') moments.push({ type: 'told', time, text: decoded(step.event) })
     else if (step.fact.type === 'phase.started') {
       working.add(step.fact.phase)
       moments.push({ type: 'begun', time, phase: step.fact.phase })

@@ -3,7 +3,7 @@ import type { Mode, PhaseRow, Wiring } from '../machines/wiring.ts'
 import type { ChartState } from './chart.ts'
 import { type Graph, type Layout, moved, type Placed, type Size } from './graph.ts'
 import { rowsLayout } from './rows-layout.ts'
-import { type Box, type Link, PADDING, type Scene, sizeOf, type Text } from './scene.ts'
+import { type Box, decoded, type Link, PADDING, type Scene, sizeOf, type Text } from './scene.ts'
 
 /**
  * The wiring table as a flowchart: who waits for whom. A phase is a box with the signal that it fires; what comes from outside is
@@ -28,7 +28,7 @@ export function flowOf(wiring: Wiring): WiringFlow {
   const given = new Map<string, FlowNode>()
   for (const [, { after, lane }] of rows) {
     for (const signal of after)
-      if (!firedBy.has(signal) && !given.has(signal)) given.set(signal, { id: `given ${signal}`, name: signal, lane })
+      if (!firedBy.has(signal) && !given.has(signal)) given.set(signal, { id: `given ${signal}`, name: decoded(signal), lane })
   }
   return {
     nodes: [...given.values(), ...rows.map(([name, row]): FlowNode => ({ id: stateKey(name), name, lane: row.lane, row }))],
