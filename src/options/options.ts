@@ -37,7 +37,10 @@ export type Tell = 'gradual' | 'at-once' | 'after-delay'
 
 /** Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver pkg/audit/types.go Backend */
 export interface AuditBackend {
-  /** Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done. */
+  /**
+   * Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done, or when start-up
+   * is given up. One that succeeds after that is shut down again, also when the life has ended meanwhile; `run()` leaves it a second for that.
+   */
   run(context: { readonly signal: AbortSignal }): void | Promise<void>
   /** Called for every event; false when an event could not be accepted. For the API server's filter chain, which is not there yet. */
   processEvents?(events: readonly unknown[]): boolean
