@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/process.ts'
 import { InspectorPage, useBrowser } from './pages.ts'
 import { Served } from './served.ts'
 
@@ -52,7 +54,8 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ a
   await page.reads('#verdict-detail', /The server is gone; its final state and report stay here\.$/)
   await page.reads('#announcer', /^Ended in order, exit code 0\./)
   expect(await page.row(closing)).toMatch(/: ok after .*; fires HTTPServerStoppedListening$/)
-  await page.shows('lifecycle.running.request-drain.fired')
+  await page.shows('lifecycle.ended')
+  expect(await page.page.locator('[data-state="lifecycle.running.request-drain.fired"]').getAttribute('class')).toContain('visited')
   await page.reads('#report-body', /requests\s+1 to drain, 0 left\s+watches\s+1 to drain, 0 left/)
   await page.reads('#log-body', /ended, exit code 0/)
   await page.reads('#blocking-title', /^Nothing was left behind$/)
@@ -92,7 +95,7 @@ test('what the deadline cuts is named', async () => {
   await server.request('/slow?ms=60000')
   await page.reads('#blocking-title', /1 request/)
   server.child.kill('SIGTERM')
-  await page.headline(/^Cut by the deadline, exit code 5$/)
+  await page.headline(/^Ended, but the deadline cut something, exit code 5$/)
   expect(await page.row('request-drain')).toMatch(/^request-drain: cut after [\d.]+ m?s; fires RequestsDrained$/)
   await page.reads('#blocking-title', /^Left behind: 1 request/)
   await page.reads('.blocking-group.request', /GET \/slow/)
@@ -137,4 +140,55 @@ test('a server that vanishes is called lost, and found again when it comes back'
   second.child.kill('SIGTERM')
   await page.headline(/^Ended in order, exit code 0$/)
   expect(page.complaints).toEqual([])
+})
+
+test('a recorded life is replayed: by key, by slider, by a line of the log, and in real time', async () => {
+  const folder = temporaryFolder()
+  const [journal, report] = [join(folder, 'journal.ndjson'), join(folder, 'report.json')]
+  const server = Served.serve('--shutdown-delay-duration=300ms', '--deadline=20s', `--journal=${journal}`, `--report-file=${report}`)
+  await server.url
+  server.child.kill('SIGTERM')
+  expect(await server.exitCode).toBe(0)
+
+  const page = await InspectorPage.open(await Served.recording(journal).inspector)
+  await page.headline(/^Ended in order, exit code 0$/)
+  await page.reads('#verdict-detail', /This is a recording\.$/)
+  expect(await page.button('Begin shutdown…').isVisible()).toBe(false)
+  const { keyboard } = page.page
+
+  await keyboard.press('Home')
+  await page.headline(/^Starting$/)
+  await page.reads('#position', / 1 of \d+$/)
+  await keyboard.press('Shift+ArrowRight')
+  await page.reads('#log-body [aria-current]', /signal\s+Start$/)
+  await keyboard.press('ArrowRight')
+  await keyboard.press('ArrowLeft')
+  await page.reads('#log-body [aria-current]', /signal\s+Start$/)
+
+  // A search, and a line of what it finds.
+  await keyboard.press('End')
+  await keyboard.press('/')
+  await keyboard.type('signal stoprequested sigterm')
+  await page.reads('#log-count', /^1 of/)
+  await page.page.locator('#log-body button', { hasText: 'StopRequested' }).click()
+  await page.headline(/^Shutting down for 0 ms/)
+  await page.reads('#position', /^\+0\.000 s/)
+  expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: waiting for ShutdownInitiated/)
+  expect(await page.page.locator('#scrubber').getAttribute('aria-valuetext')).toMatch(
+    /^\+0\.000 s, entry \d+ of \d+: signal: StopRequested by SIGTERM$/,
+  )
+
+  await page.button('Play').click()
+  await page.reads('#verdict-detail', /shutdown-delay/)
+  await page.headline(/^Ended in order, exit code 0$/)
+  await page.button('Play').waitFor()
+  await page.page.locator('#scrubber').fill('0')
+  await page.headline(/^Starting$/)
+  expect(page.complaints).toEqual([])
+
+  const summary = await InspectorPage.open(await Served.recording(report).inspector)
+  await summary.headline(/^Ended in order, exit code 0$/)
+  expect(await summary.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after 3\d\d ms/)
+  await summary.reads('#report-body', /stopped by\s+SIGTERM/)
+  expect(summary.complaints).toEqual([])
 })

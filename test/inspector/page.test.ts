@@ -12,7 +12,7 @@ import { machineTree } from '../../src/inspector/page/core/machines.ts'
 import { outcomeOf } from '../../src/inspector/page/core/outcome.ts'
 import { advance, FOLLOWING, goTo, play, step, stepSignal } from '../../src/inspector/page/core/playback.ts'
 import { activeStates, regionLines, stateLine } from '../../src/inspector/page/core/states.ts'
-import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf } from '../../src/inspector/page/core/timeline.ts'
+import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf, withRoom } from '../../src/inspector/page/core/timeline.ts'
 import { type Link, verdictOf } from '../../src/inspector/page/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../src/inspector/page/core/view.ts'
 import { count, duration, ENDINGS, list, offset } from '../../src/inspector/page/core/words.ts'
@@ -160,7 +160,7 @@ describe('the verdict', () => {
 
   test.each([
     [0, undefined, 'ok', 'Ended in order, exit code 0'],
-    [5, undefined, 'cut', 'Cut by the deadline, exit code 5'],
+    [5, undefined, 'cut', 'Ended, but the deadline cut something, exit code 5'],
     [5, 'deadline', 'cut', 'Cut by the deadline, exit code 5'],
     [1, 'second-signal', 'forced', 'Ended by force, exit code 1'],
     [3, undefined, 'failed', 'Could not start, exit code 3'],
@@ -233,6 +233,10 @@ describe('the timeline', () => {
     const lines = linesOf(view, view.at, spanOf(view, view.at, 'deadline'))
     expect(lines.map(({ text }) => text)).toEqual(['StopRequested', ...(spent?.cuts.map(({ signal }) => signal) ?? []), 'deadline'])
     expect(spentOf(viewWhen('Serving'), 0)).toBeUndefined()
+  })
+
+  test('names of lines do not stand on each other', () => {
+    expect(withRoom([0, 0.3, 0.35, 0.41, 0.9], 0.1)).toEqual([true, true, false, true, true])
   })
 
   test('has round times on its axis, from the origin on', () => {

@@ -173,6 +173,16 @@ export interface Line {
   readonly past: boolean
 }
 
+/** Which of the places, in order, have room for a name that takes so much of the whole: the first ones. */
+export function withRoom(places: readonly number[], name: number): readonly boolean[] {
+  let free = Number.NEGATIVE_INFINITY
+  return places.map((place) => {
+    const fits = place >= free
+    if (fits) free = place + name
+    return fits
+  })
+}
+
 export function linesOf(view: View, now: number, span: Span): readonly Line[] {
   const { stop, budget } = view
   if (!stop) return []

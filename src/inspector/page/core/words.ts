@@ -71,7 +71,7 @@ export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
 export const ENDINGS: Readonly<Record<ExitCode, string>> = {
   0: 'Ended in order',
   4: 'Ended in order, but something failed',
-  5: 'Cut by the deadline',
+  5: 'Ended, but the deadline cut something',
   1: 'Ended by force',
   3: 'Could not start',
   2: 'Refused its options',

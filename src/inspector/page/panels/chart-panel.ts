@@ -4,13 +4,14 @@ import { element, make, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 import { route } from '../source.ts'
 
-/** What the page adds to the picture's own style: what was taken last, as opposed to some time ago. */
+/** What the page adds to the picture's own style: where the life has been, and what was taken last. */
 const OWN_STYLE = `
   :host { display: block; }
   svg { display: block; --ground: transparent; }
   .state > rect, .edge path { transition: stroke 200ms, fill 200ms, stroke-width 200ms; }
   .edge.taken:not(.latest) path { stroke-width: 1.5; }
   .edge.latest path { stroke-width: 3.5; }
+  .state.visited:not(.active) > rect { stroke: var(--active-border); }
   .state.latest > rect { stroke-width: 3.5; }
   @media (prefers-reduced-motion: reduce) { .state > rect, .edge path { transition: none; } }
 `
@@ -81,7 +82,10 @@ export class ChartPanel implements Panel {
       active.map((id) => this.#states.get(id)),
       'active',
     )
-    for (const key of taken) light(this.#linesOf(key), 'taken')
+    for (const key of taken) {
+      light(this.#linesOf(key), 'taken')
+      light([this.#states.get(key.slice(key.lastIndexOf('|') + 1))], 'visited')
+    }
     for (const edge of lastTaken) {
       light(this.#linesOf(edgeKey(edge)), 'latest')
       light([edge.to === undefined ? undefined : this.#states.get(edge.to)], 'latest')

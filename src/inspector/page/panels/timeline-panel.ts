@@ -12,6 +12,7 @@ import {
   spanOf,
   type Tick,
   ticksOf,
+  withRoom,
 } from '../core/timeline.ts'
 import type { EntryOf } from '../core/view.ts'
 import { STANDING_WORDS } from '../core/words.ts'
@@ -22,6 +23,13 @@ type Gauges = EntryOf<'gauges'>
 
 const SCALE_WORDS: Readonly<Record<Scale, string>> = { auto: 'Fit', deadline: 'To the deadline', life: 'Whole life' }
 const TICK_EVERY_PX = 110
+/** What the name of a line takes, in pixels of the whole panel. */
+const LINE_NAME_PX = 130
+
+interface Named {
+  /** Whether there is room for its name. */
+  readonly named: boolean
+}
 
 interface Load {
   readonly name: string
@@ -41,7 +49,7 @@ export class TimelinePanel implements Panel {
   readonly #body = element('timeline-body')
   readonly #now = make('div', 'now-line')
   readonly #ticks: Parts<Tick>
-  readonly #lines: Parts<Line>
+  readonly #lines: Parts<Line & Named>
   readonly #loads: Parts<LoadRow>
   readonly #groups: Parts<RowGroup>
   #scale: Scale = 'auto'
@@ -64,7 +72,12 @@ export class TimelinePanel implements Panel {
   draw({ view, now, journal }: Frame): void {
     const span = spanOf(view, now, this.#scale)
     this.#ticks.show(ticksOf(view, span, Math.max(3, Math.min(10, this.#body.clientWidth / TICK_EVERY_PX))))
-    this.#lines.show(linesOf(view, now, span))
+    const lines = linesOf(view, now, span)
+    const named = withRoom(
+      lines.map(({ place }) => place),
+      LINE_NAME_PX / this.#body.clientWidth,
+    )
+    this.#lines.show(lines.map((line, i) => ({ ...line, named: named[i] === true })))
     setStyle(this.#now, '--at', part((now - span.from) / (span.to - span.from)))
     const { gauges } = view
     const measured = gauges ? journal.gaugesBetween(span.from, Math.min(gauges.at, span.to)) : []
@@ -105,6 +118,7 @@ interface OnAxis {
   readonly text: string
   readonly kind?: string
   readonly past?: boolean
+  readonly named?: boolean
 }
 
 /** Something at a place of the axis, with a word. */
@@ -114,9 +128,10 @@ const axisPart =
     const node = make('div', `${className} ${kind}`.trim(), make('span', '', text))
     return {
       node,
-      show: ({ place, past = false }) => {
+      show: ({ place, past = false, named = true }) => {
         setStyle(node, '--at', part(place))
         node.classList.toggle('past', past)
+        node.classList.toggle('nameless', !named)
         node.classList.toggle('flip', place > 0.9)
       },
     }

@@ -1,4 +1,4 @@
-import { spentOf } from '../core/timeline.ts'
+import { spentOf, withRoom } from '../core/timeline.ts'
 import { verdictOf } from '../core/verdict.ts'
 import type { View } from '../core/view.ts'
 import { duration } from '../core/words.ts'
@@ -64,21 +64,17 @@ export class VerdictPanel implements Panel {
     element('budget-bar').classList.toggle('idle', !spent)
     setText(element('budget-text'), budgetWords(view, now))
     setStyle(this.#spent, '--part', (spent?.part ?? 0).toFixed(4))
-    this.#cuts.show(withNames(spent?.cuts ?? []))
+    const cuts = spent?.cuts ?? []
+    const named = withRoom(
+      cuts.map(({ part }) => part),
+      NAME_PART,
+    )
+    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, named: named[i] === true })))
   }
 }
 
 /** A name takes about this part of the bar. */
 const NAME_PART = 0.08
-
-function withNames(cuts: readonly Omit<Cut, 'named'>[]): Cut[] {
-  let free = 0
-  return cuts.map((cut) => {
-    const named = cut.part >= free
-    if (named) free = cut.part + NAME_PART
-    return { ...cut, named }
-  })
-}
 
 function budgetWords(view: View, now: number): string {
   const spent = spentOf(view, now)
