@@ -30,6 +30,13 @@ a GET /
 `
 
 describe('traceScript', () => {
+  test('the example of the documentation', async () => {
+    const document = await readFile(new URL('../../docs/testing.md', import.meta.url), 'utf8')
+    const [, script = ''] = /```\n(#.*?)```/s.exec(document) ?? []
+    expect(script).toContain('----')
+    await run(script)
+  })
+
   test('resolves when it happened as written', async () => {
     await run(TOLD)
   })
