@@ -1,0 +1,83 @@
+import { stateKey } from '../../machines/region.ts'
+import { BUDGET_INSTANTS } from '../../machines/signals.ts'
+import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import type { PhaseName } from '../../machines/wiring.ts'
+import type { CutsMs, Reserves, StopProfile } from '../../options/budget.ts'
+import type { Property } from './property.ts'
+import { isDone } from './reachability.ts'
+import { within } from './timed.ts'
+import type { ActorView } from './view.ts'
+
+/** The phase whose time each reserve is. */
+const PHASE_OF: Readonly<Record<keyof Reserves, PhaseName>> = {
+  connections: 'close-connections',
+  audit: 'audit-shutdown',
+  destroy: 'destroy',
+  flush: 'report',
+}
+
+/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): closing, what is done at a cut, and the end by force. */
+const SYNCHRONOUS = [
+  'closeListener',
+  'closeAdmin',
+  'cutRequests',
+  'terminateWatches',
+  'destroyConnections',
+  'nameHandlers',
+  'startRest',
+  'completeTelling',
+  'writeReportNow',
+  'force',
+]
+
+/**
+ * From StopRequested to the end it never takes longer than the deadline, though no effect may ever answer and every timer takes its
+ * time to the last millisecond. The end is the end of the life, or the synchronous step that ends it by force.
+ * @param deadlineMs default: the deadline of the kind of stop that it was
+ */
+export const endsWithin = (deadlineMs?: number): Property =>
+  within('timed/ends-within-deadline', `the end comes within ${deadlineMs === undefined ? 'the deadline' : `${deadlineMs} ms`}`, {
+    from: isStopping,
+    until: isOver,
+    atMostMs: (root) => deadlineMs ?? profileOf(root).deadlineMs,
+  })
+
+/**
+ * A late phase begins early enough to have its reserve before the budget cuts it, whatever came before it took; unless the end is forced.
+ * Work may ignore its cut for ever, but our own synchronous steps take no time.
+ * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its own
+ */
+export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =>
+  within(
+    `timed/reserve-of-${phase}`,
+    `${PHASE_OF[phase]} has ${reserveMs === undefined ? 'its reserve' : `${reserveMs} ms`} before its cut`,
+    {
+      from: isStopping,
+      until: (root) => isOver(root) || hasBegun(root, PHASE_OF[phase]),
+      atMostMs: (root) => {
+        const { cutsMs } = profileOf(root)
+        return reserveMs === undefined ? cutsMs[instantBefore(phase)] : cutsMs[phase] - reserveMs
+      },
+      prompt: SYNCHRONOUS,
+    },
+  )
+
+/** All that is said about time, for the budget that a life has. */
+export const timedProperties = (): Property[] => [
+  endsWithin(),
+  ...(Object.keys(PHASE_OF) as (keyof Reserves)[]).map((phase) => reserveOf(phase)),
+]
+
+const instantBefore = (phase: keyof Reserves): keyof CutsMs => BUDGET_INSTANTS[BUDGET_INSTANTS.indexOf(phase) - 1] as keyof CutsMs
+
+const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
+const isStopping = (root: ActorView): boolean => stopOf(root) !== undefined
+const isOver = (root: ActorView): boolean => isDone(root) || root.matches('forcing')
+const profileOf = (root: ActorView): StopProfile => (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
+
+function hasBegun(root: ActorView, phase: PhaseName): boolean {
+  const { running } = root.value as { readonly running?: Readonly<Record<string, unknown>> }
+  const region = running?.[stateKey(phase)]
+  const state = typeof region === 'string' ? region : Object.keys(region ?? {})[0]
+  return state !== undefined && state !== 'waiting' && state !== 'unarmed'
+}
