@@ -18,6 +18,7 @@ export {
   type OutsideEvent,
   planOf,
 } from './lifecycle-model.ts'
+export { endsWithin, reserveOf, timedProperties } from './lifecycle-timed.ts'
 export { atMostOnce, type Broken, broken, inOrder, type Monitor, monitored, type NameOf } from './monitor.ts'
 export { assertHolds, check, type Property, type Verdict, type Violation } from './property.ts'
 export { endReachable } from './reachability.ts'
@@ -26,5 +27,6 @@ export { always, noDeadlock, noErrors } from './safety.ts'
 export { sequenceDiagram } from './sequence-diagram.ts'
 export type { Effect } from './state.ts'
 export { type Termination, terminates, timersAnd } from './termination.ts'
+export { type Bound, within } from './timed.ts'
 export { printTrace, type Trace, type TraceMessage, type TraceStep } from './trace.ts'
 export type { ActorView } from './view.ts'

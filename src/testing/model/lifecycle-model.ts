@@ -9,6 +9,7 @@ import { type OpaqueChild, rejects, resolves } from './environment.ts'
 import { type Exploration, explore } from './explore.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
+import { timedProperties } from './lifecycle-timed.ts'
 import { check, type Property, type Verdict } from './property.ts'
 
 /** What may come from outside, by short names. */
@@ -82,6 +83,8 @@ export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(
 export interface CheckLifeOptions extends LifecycleModelOptions {
   /** Instead of the life's own way of refusing. */
   readonly mode?: Mode | undefined
+  /** Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the states, so the default is false. */
+  readonly timed?: boolean | undefined
   /** Of your own, checked after ours. */
   readonly properties?: readonly Property[] | undefined
 }
@@ -94,8 +97,8 @@ export interface CheckLifeOptions extends LifecycleModelOptions {
  *
  * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}; what does not hold is no error, but a verdict
  */
-export function checkLife(life: Life, { mode, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
+export function checkLife(life: Life, { mode, timed = false, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
   const plan = planOf(life, mode)
-  const verdicts = check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...properties])
+  const verdicts = check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties])
   return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))
 }
