@@ -6,7 +6,7 @@ import { muxEvent } from '../../machines/region.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { type OpaqueChild, rejects, resolves } from './environment.ts'
-import { type Exploration, explore } from './explore.ts'
+import { type Exploration, type ExploreOptions, explore } from './explore.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
@@ -65,16 +65,23 @@ export const isLife = (given: unknown): given is Lifecycle =>
  * @throws QuiesceError as start() does for what does not fit together (ERR_UNKNOWN_REFERENCE, ERR_CYCLE, ERR_DUPLICATE,
  * ERR_OPTION_INVALID); ERR_MODEL_LIMIT when there are more than `statesMax` states
  */
-export function exploreLifecycle({ input, ...composition }: LifePlan, options: LifecycleModelOptions = {}): Exploration {
-  const { outside = ['start', 'stop'], statesMax, recheckEvery } = options
-  const mux = (composition.muxSignals ?? []).map((name) => ({ type: muxEvent(name) }))
-  return explore(composeLifecycle(composition), {
+export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
+  return explore(composeLifecycle(plan), environmentOf(plan, options))
+}
+
+/** What surrounds the machine of a life. */
+export function environmentOf(
+  { input, muxSignals = [] }: LifePlan,
+  { outside = ['start', 'stop'], statesMax, recheckEvery }: LifecycleModelOptions,
+) {
+  const mux = muxSignals.map((name) => ({ type: muxEvent(name) }))
+  return {
     input,
     events: [...outside.map((name) => OUTSIDE[name]), ...mux],
     children: EFFECTS,
     ...(statesMax !== undefined && { statesMax }),
     ...(recheckEvery !== undefined && { recheckEvery }),
-  })
+  } satisfies ExploreOptions
 }
 
 /** What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md. */

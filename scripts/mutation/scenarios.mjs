@@ -1,0 +1,110 @@
+// @ts-check
+// Lives in which mutants are looked for, cheapest first: a mutant is caught by the first that shows it. `about` says which mutants, by name, a
+// life could show at all; without it every one.
+import { RESERVES_DEFAULT_MS, stopProfile } from '../../dist/options/budget.js'
+import { rejects, resolves } from '../../dist/testing/model/environment.js'
+
+/**
+ * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
+ * @typedef {import('../../dist/testing/model/explore.js').ExploreOptions} ExploreOptions
+ * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/testing/model/lifecycle-model.js').OutsideEvent[], narrowed?: Partial<ExploreOptions> }} Scenario
+ */
+
+const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs) =>
+  stopProfile({ delayMs, deadlineMs, watchGraceMs: deadlineMs / 3, reserves: RESERVES_DEFAULT_MS })
+
+/** @type {LifePlan} */
+const bare = {
+  mode: 'refuse',
+  input: {
+    profiles: { default: profile(5_000, 25_000), interactive: profile(0, 2_000), crash: profile(0, 5_000), startFailed: profile(0, 20_000) },
+    tell: 'gradual',
+    connectionTimeoutMs: 60_000,
+    preShutdownHooks: [],
+    destroyFunctions: [],
+  },
+}
+/** @type {LifePlan} */
+const withHooks = {
+  ...bare,
+  input: {
+    ...bare.input,
+    preShutdownHooks: [
+      { kind: 'pre-shutdown', name: 'leave', timeoutMs: 1_000, after: [] },
+      { kind: 'pre-shutdown', name: 'flush', timeoutMs: 2_000, after: ['leave'] },
+    ],
+    destroyFunctions: [
+      { kind: 'destroy', name: 'pool', timeoutMs: 1_000 },
+      { kind: 'destroy', name: 'cache', timeoutMs: 500 },
+    ],
+  },
+}
+
+const place = (/** @type {{ value: unknown }} */ root, /** @type {string} */ region) =>
+  /** @type {{ running?: Record<string, unknown> }} */ (root.value).running?.[region]
+
+const STOP = { type: 'stop.requested', reason: { kind: 'stop', reason: 'model' } }
+const OVER = ['fired', 'failed']
+
+/** A life that is stopped once it serves, by whatever it waits for then. @param {readonly string[]} [regions] @param {readonly { type: string }[]} [events] @returns {Partial<ExploreOptions>} */
+const stoppedAfter = (regions = ['announce'], events = []) => ({
+  events: (root) => {
+    if (place(root, 'start') === 'idle') return [{ type: 'start' }, ...events]
+    const isReady = regions.every((region) => OVER.includes(String(place(root, region))))
+    return isReady && place(root, 'stop') === 'living' ? [...events, STOP] : events
+  },
+})
+const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
+/** What answers, if at all, without trouble. @param {readonly string[]} effects */
+const smooth = (effects) => ({
+  children: { drainWatches, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
+})
+const STARTING = ['auditRun', 'bind', 'announce']
+/** The end in its few main ways, for lives that are about the beginning. */
+const ENDING = {
+  children: {
+    ...smooth(['drainRequests', 'closeListener', 'lingerConnections', 'waitForHandlers', 'auditShutdown', 'closeAdmin', 'flushLogs', 'writeReport', 'runHook']).children,
+    drainWatches: { outcomes: [resolves({ after: 0 })] },
+  },
+}
+/** @type {LifePlan['postStartHooks']} */
+const postStartHooks = [{ kind: 'post-start', name: 'warm', timeoutMs: 0 }]
+
+/** @type {readonly Scenario[]} */
+export const SCENARIOS = [
+  { name: 'stopped before it starts', plan: bare, outside: ['stop'] },
+  { name: 'signalled before it starts', about: /second-signal|forc|running:/, plan: bare, outside: ['signal'] },
+  { name: 'crashes before it starts', about: /crash|forc|running:/, plan: bare, outside: ['crash'] },
+  { name: 'refused to start', about: /root running\.(start|stop)|destroy|condition/, plan: withHooks, outside: ['start-refused'] },
+  { name: 'serves, then stops', plan: withHooks, outside: [], narrowed: { ...stoppedAfter(), ...smooth(STARTING) } },
+  {
+    name: 'starts or fails',
+    about: /audit-run|bind|serve|announce|post-start-launch|root running\.(start|stop)|destroy|condition/,
+    plan: { ...withHooks, input: { ...withHooks.input, preShutdownHooks: [] } },
+    outside: [],
+    narrowed: { ...stoppedAfter(), ...ENDING },
+  },
+  {
+    name: 'retry-after',
+    about: /close-listener|wrong mode/,
+    plan: { ...bare, mode: 'retry-after' },
+    outside: [],
+    narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
+  },
+  {
+    name: 'a post-start hook',
+    about: /post-start|PostStart/,
+    plan: { ...bare, postStartHooks },
+    outside: [],
+    narrowed: { ...stoppedAfter(['serve']), ...ENDING },
+  },
+  {
+    name: 'mux and readiness',
+    about: /mux|ready/,
+    plan: { ...bare, muxSignals: ['apis'] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }, { type: 'mux.apis' }]), ...ENDING },
+  },
+  { name: 'stopped at any time', plan: bare, outside: ['start', 'stop'], narrowed: ENDING },
+  { name: 'its listener dies', about: /root running\.stop/, plan: bare, outside: ['start', 'listener-death'], narrowed: ENDING },
+]
