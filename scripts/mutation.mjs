@@ -60,7 +60,9 @@ function documentOf(caught) {
     return `| ${operator} | ${counts.caught} | ${counts.left} | ${most.map(([id, n]) => `\`${id}\` ${n}`).join(', ')} |`
   })
   const left = [...caught].filter(([, by]) => by === undefined).map(([id]) => id)
-  const reasons = EQUIVALENT.map(({ mutants, why }) => ({ why, ids: left.filter((id) => mutants.test(id)) })).filter(({ ids }) => ids.length > 0)
+  const reasons = EQUIVALENT.map(({ mutants, why }) => ({ why, ids: left.filter((id) => mutants.test(id)) })).filter(
+    ({ ids }) => ids.length > 0,
+  )
   return `# Mutants
 
 Written by \`npm run mutation\`; do not edit. Each mutant is a life with one wrong place in the wiring table or in one machine. Those that a property of
@@ -108,8 +110,12 @@ function checked(mutants, count) {
   const table = JSON.parse(readFileSync(TABLE, 'utf8'))
   const problems = [
     ...mutants.filter(({ id }) => !(id in table)).map(({ id }) => `not in the table: ${id}`),
-    ...Object.keys(table).filter((id) => !mutants.some((mutant) => mutant.id === id)).map((id) => `in the table, but there is no such mutant: ${id}`),
-    ...Object.entries(table).filter(([id, by]) => by === null && !reasonFor(id)).map(([id]) => `not caught, and nothing says why: ${id}`),
+    ...Object.keys(table)
+      .filter((id) => !mutants.some((mutant) => mutant.id === id))
+      .map((id) => `in the table, but there is no such mutant: ${id}`),
+    ...Object.entries(table)
+      .filter(([id, by]) => by === null && !reasonFor(id))
+      .map(([id]) => `not caught, and nothing says why: ${id}`),
   ]
   const document = documentOf(new Map(Object.entries(table).map(([id, by]) => [id, by ?? undefined])))
   if (readFileSync(DOCUMENT, 'utf8') !== document) problems.push('docs/mutation.md is stale')
@@ -129,7 +135,11 @@ function checked(mutants, count) {
 
 /** A scenario in which the original does not hold would catch everything. */
 function assertOriginalHolds() {
-  const by = caughtBy({ id: 'second-signal crash root running.stop: destroy bind close-listener post-start mux', operator: '', compose: composeLifecycle })
+  const by = caughtBy({
+    id: 'second-signal crash root running.stop: destroy bind close-listener post-start mux',
+    operator: '',
+    compose: composeLifecycle,
+  })
   if (by) throw new Error(`the original is caught by ${by}: a scenario is wrong, or the machines are`)
 }
 

@@ -7,6 +7,7 @@
 //   <!-- run: serves 8080 -->  the same, but a server: kept until `<!-- stop -->`, the next server or the end of the document, then sent
 //                              SIGTERM (Ctrl-C if its output shows `^C`), and must end with exit code 0. Blocks in between may talk to
 //                              it and find its process id in $SERVER_PID
+//   <!-- run: exits 1 -->      the same as run, but its last command must end with this exit code
 //   <!-- file: NAME -->        saved under that name for later blocks
 //   <!-- test -->              the project's own test command: .ci/run takes it from here (`--print-test` prints it)
 //   <!-- not run: REASON -->   left alone
@@ -79,6 +80,9 @@ function compare(at, expected, actual) {
 
 /** @param {Block} block */
 const servedPort = ({ argument }) => /^serves (\d+)$/.exec(argument)?.[1]
+
+/** @param {Block} block */
+const exitCodeOf = ({ argument }) => Number(/^exits (\d+)$/.exec(argument)?.[1] ?? 0)
 
 /** A console block as its commands, each with the output it shows. @param {string} text */
 function session(text) {
@@ -168,13 +172,15 @@ class Document {
     if (directive !== 'run') return
     const commands = language === 'console' ? session(text) : [{ command: await this.#program(block), expected: '' }]
     const port = servedPort(block)
-    if (argument !== '' && !port) throw new Error(`${at}: <!-- run: ${argument} -->: allowed is "serves PORT"`)
+    const exitCode = exitCodeOf(block)
+    if (argument !== '' && !port && exitCode === 0)
+      throw new Error(`${at}: <!-- run: ${argument} -->: allowed are "serves PORT" and "exits CODE"`)
     if (commands.length === 0 || (port && commands.length > 1))
       throw new Error(`${at}: a server is one command, a console block at least one`)
-    for (const { command, expected } of commands) {
+    for (const [i, { command, expected }] of commands.entries()) {
       console.log(`${at}: ${command.split('\n')[0]}`)
       if (port) await this.#serve(at, command, expected, this.#ports.get(port) ?? 0)
-      else await this.#command(at, command, expected)
+      else await this.#command(at, command, expected, i === commands.length - 1 ? exitCode : 0)
     }
     this.passed += 1
   }
@@ -240,8 +246,8 @@ class Document {
     return { child, output: () => output, closed: once(child, 'close') }
   }
 
-  /** @param {string} at @param {string} command @param {string} expected */
-  async #command(at, command, expected) {
+  /** @param {string} at @param {string} command @param {string} expected @param {number} exitCode */
+  async #command(at, command, expected, exitCode) {
     const { child, output, closed } = this.#spawn(command)
     const late = sleep(PATIENCE_MS, 'late', { ref: false })
     if ((await Promise.race([closed, late])) === 'late') {
@@ -250,7 +256,8 @@ class Document {
     }
     // It has had its signal from the document; a second one would be another story.
     if (this.#server && /\bkill\b.*\$SERVER_PID/.test(command)) this.#server.stopped = true
-    if (child.exitCode !== 0) throw new Error(`${at}: ${command}: exit code ${child.exitCode ?? child.signalCode}\n${output()}`)
+    if (child.exitCode !== exitCode)
+      throw new Error(`${at}: ${command}: exit code ${child.exitCode ?? child.signalCode}, not ${exitCode}\n${output()}`)
     compare(at, expected, output())
   }
 

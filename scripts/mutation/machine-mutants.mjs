@@ -35,9 +35,14 @@ function transitionsOf(node) {
   const found = /** @type {{ path: (string | number)[], name: string, transition: unknown }[]} */ ([])
   const add = (/** @type {(string | number)[]} */ path, /** @type {string} */ name, /** @type {unknown} */ given) =>
     listOf(given).forEach((transition, i) => {
-      found.push({ path: Array.isArray(given) ? [...path, i] : path, name: Array.isArray(given) && given.length > 1 ? `${name} (${i + 1})` : name, transition })
+      found.push({
+        path: Array.isArray(given) ? [...path, i] : path,
+        name: Array.isArray(given) && given.length > 1 ? `${name} (${i + 1})` : name,
+        transition,
+      })
     })
-  for (const kind of ['on', 'after']) for (const [event, given] of Object.entries(node[kind] ?? {})) add([kind, event], `${kind} ${event}`, given)
+  for (const kind of ['on', 'after'])
+    for (const [event, given] of Object.entries(node[kind] ?? {})) add([kind, event], `${kind} ${event}`, given)
   for (const kind of ['always', 'onDone']) if (node[kind] !== undefined) add([kind], kind, node[kind])
   const invoke = /** @type {Config | undefined} */ (node['invoke'])
   if (isObject(invoke)) {
@@ -62,14 +67,18 @@ function actionName(action) {
   const what = typeof params === 'object' ? [params.type, params.name].filter(Boolean).join(' ') : ''
   return `${type ?? 'action'}${what && ` ${what}`}`
 }
-const isRaise = (/** @type {unknown} */ action) => typeof action === 'function' && /** @type {{ type?: string }} */ (/** @type {unknown} */ (action)).type === 'xstate.raise'
+const isRaise = (/** @type {unknown} */ action) =>
+  typeof action === 'function' && /** @type {{ type?: string }} */ (/** @type {unknown} */ (action)).type === 'xstate.raise'
 
 /** @typedef {{ what: string, change: (config: Config) => Config }} Change */
 
 /** What each operator finds to change in one state. @type {Record<string, (site: Site) => Change[]>} */
 const OPERATORS = {
   'transition dropped': ({ path, node }) =>
-    transitionsOf(node).map(({ path: below, name }) => ({ what: name, change: (config) => at(config, [...path, ...below], () => undefined) })),
+    transitionsOf(node).map(({ path: below, name }) => ({
+      what: name,
+      change: (config) => at(config, [...path, ...below], () => undefined),
+    })),
   'action dropped': ({ path, node }) =>
     actionsOf(node).flatMap(({ path: below, name, actions }) =>
       actions.map((action, i) => ({
@@ -147,7 +156,11 @@ export function machineMutants(name, machine, within = () => true) {
         operator,
         site: `${name}${state && ` ${state}`}: ${what}`,
         replace: (/** @type {Machine} */ original) =>
-          /** @type {Machine} */ (createMachine(/** @type {never} */ (change(/** @type {Config} */ (original.config)))).provide(/** @type {never} */ (original.implementations))),
+          /** @type {Machine} */ (
+            createMachine(/** @type {never} */ (change(/** @type {Config} */ (original.config)))).provide(
+              /** @type {never} */ (original.implementations),
+            )
+          ),
       }))
     }),
   )

@@ -37,7 +37,8 @@ const PHASES = {
  * Regions of the root that are mutated place by place. The other rows come from the same generator as these, one of each shape, and differ
  * only in the entries that the mutants of the table change.
  */
-const REGIONS = /^(running(\.(start|stop|second-signal|crash|budget|post-start-hooks|bind|mux-complete|not-accepting|tell|request-drain|close-listener|end)(\..*)?)?)$/
+const REGIONS =
+  /^(running(\.(start|stop|second-signal|crash|budget|post-start-hooks|bind|mux-complete|not-accepting|tell|request-drain|close-listener|end)(\..*)?)?)$/
 
 /** The life in which the places of the root are looked for: it has all kinds of regions. @type {Parameters<typeof composeLifecycle>[0]} */
 const WHOLE = { mode: 'refuse', muxSignals: ['apis'], postStartHooks: [{ kind: 'post-start', name: 'warm', timeoutMs: 0 }] }
@@ -54,31 +55,37 @@ export function allMutants() {
     ...(mode && { mode }),
     compose: (plan) => composeLifecycle({ ...plan, wiring }),
   }))
-  const ofRoot = machineMutants('root', /** @type {Machine} */ (composeLifecycle(WHOLE)), (state) => REGIONS.test(state)).map(({ operator, site, replace }) => ({
-    id: `${operator}: ${site}`,
-    operator,
-    compose: (/** @type {LifePlan} */ plan) => replace(/** @type {Machine} */ (composeLifecycle(plan))),
-  }))
+  const ofRoot = machineMutants('root', /** @type {Machine} */ (composeLifecycle(WHOLE)), (state) => REGIONS.test(state)).map(
+    ({ operator, site, replace }) => ({
+      id: `${operator}: ${site}`,
+      operator,
+      compose: (/** @type {LifePlan} */ plan) => replace(/** @type {Machine} */ (composeLifecycle(plan))),
+    }),
+  )
   const ofPhases = Object.entries(PHASES).flatMap(([name, machine]) =>
     machineMutants(machine.id, /** @type {Machine} */ (/** @type {unknown} */ (machine))).map(({ operator, site, replace }) => ({
       id: `${operator}: ${site}`,
       operator,
       compose: (/** @type {LifePlan} */ plan) =>
-        withActors(/** @type {Machine} */ (composeLifecycle(plan)), { [name]: replace(/** @type {Machine} */ (/** @type {unknown} */ (machine))) }),
+        withActors(/** @type {Machine} */ (composeLifecycle(plan)), {
+          [name]: replace(/** @type {Machine} */ (/** @type {unknown} */ (machine))),
+        }),
     })),
   )
-  const ofHooks = machineMutants('hook', /** @type {Machine} */ (/** @type {unknown} */ (hookMachine))).map(({ operator, site, replace }) => ({
-    id: `${operator}: ${site}`,
-    operator,
-    compose: (/** @type {LifePlan} */ plan) => {
-      const hook = replace(/** @type {Machine} */ (/** @type {unknown} */ (hookMachine)))
-      return withActors(/** @type {Machine} */ (composeLifecycle(plan)), {
-        userPhase: hook,
-        destroy: withActors(/** @type {Machine} */ (/** @type {unknown} */ (destroyMachine)), { hook }),
-        preShutdownHooks: withActors(/** @type {Machine} */ (/** @type {unknown} */ (preShutdownHooksMachine)), { hook }),
-      })
-    },
-  }))
+  const ofHooks = machineMutants('hook', /** @type {Machine} */ (/** @type {unknown} */ (hookMachine))).map(
+    ({ operator, site, replace }) => ({
+      id: `${operator}: ${site}`,
+      operator,
+      compose: (/** @type {LifePlan} */ plan) => {
+        const hook = replace(/** @type {Machine} */ (/** @type {unknown} */ (hookMachine)))
+        return withActors(/** @type {Machine} */ (composeLifecycle(plan)), {
+          userPhase: hook,
+          destroy: withActors(/** @type {Machine} */ (/** @type {unknown} */ (destroyMachine)), { hook }),
+          preShutdownHooks: withActors(/** @type {Machine} */ (/** @type {unknown} */ (preShutdownHooksMachine)), { hook }),
+        })
+      },
+    }),
+  )
   return unique([...ofTable, ...ofRoot, ...ofPhases, ...ofHooks])
 }
 

@@ -17,7 +17,12 @@ const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs
 const bare = {
   mode: 'refuse',
   input: {
-    profiles: { default: profile(5_000, 25_000), interactive: profile(0, 2_000), crash: profile(0, 5_000), startFailed: profile(0, 20_000) },
+    profiles: {
+      default: profile(5_000, 25_000),
+      interactive: profile(0, 2_000),
+      crash: profile(0, 5_000),
+      startFailed: profile(0, 20_000),
+    },
     tell: 'gradual',
     connectionTimeoutMs: 60_000,
     preShutdownHooks: [],
@@ -63,7 +68,17 @@ const STARTING = ['auditRun', 'bind', 'announce']
 /** The end in its few main ways, for lives that are about the beginning. */
 const ENDING = {
   children: {
-    ...smooth(['drainRequests', 'closeListener', 'lingerConnections', 'waitForHandlers', 'auditShutdown', 'closeAdmin', 'flushLogs', 'writeReport', 'runHook']).children,
+    ...smooth([
+      'drainRequests',
+      'closeListener',
+      'lingerConnections',
+      'waitForHandlers',
+      'auditShutdown',
+      'closeAdmin',
+      'flushLogs',
+      'writeReport',
+      'runHook',
+    ]).children,
     drainWatches: { outcomes: [resolves({ after: 0 })] },
   },
 }

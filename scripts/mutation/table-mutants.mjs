@@ -13,7 +13,7 @@ import { WIRING } from '../../dist/machines/wiring.js'
 const ROWS = WIRING
 const CUTS = BUDGET_INSTANTS.slice(0, -1).map(cutSignal)
 
-/** What each operator makes of a row, by what it changed. @type {Record<string, (row: Row, phase: string) => Record<string, Partial<Row> | undefined>>} */
+/** What each operator makes of a row, by what it changed. @type {Record<string, (row: Row) => Record<string, object>>} */
 const OPERATORS = {
   'edge dropped': ({ after, lane }) => {
     const origin = lane === 'start' ? 'Start' : 'StopRequested'
@@ -31,11 +31,10 @@ const OPERATORS = {
   'cut at the next instant': ({ cut }) => neighbour(cut, 1),
   'cut at the instant before': ({ cut }) => neighbour(cut, -1),
   'failure only logged': ({ onFailure }) => (onFailure === 'StartFailed' ? { StartFailed: { onFailure: 'log' } } : {}),
-  'wrong mode': ({ until }) =>
-    until ? { until: { until: { refuse: until['retry-after'], 'retry-after': until.refuse } } } : {},
+  'wrong mode': ({ until }) => (until ? { until: { until: { refuse: until['retry-after'], 'retry-after': until.refuse } } } : {}),
 }
 
-/** @param {import('../../dist/machines/signals.js').CutSignal | undefined} cut @param {number} by @returns {Record<string, Partial<Row>>} */
+/** @param {import('../../dist/machines/signals.js').CutSignal | undefined} cut @param {number} by @returns {Record<string, object>} */
 function neighbour(cut, by) {
   const other = cut && CUTS[CUTS.indexOf(cut) + by]
   return other ? { [cut]: { cut: other } } : {}
@@ -50,14 +49,19 @@ const WRONG_ROW = [
 /** @param {'refuse' | 'retry-after'} mode @param {string} phase @param {string} other @returns {TableMutant} */
 function wrongRow(mode, phase, other) {
   const after = ROWS[other]?.after ?? []
-  return { operator: 'wrong mode', site: `${phase}: after`, mode, wiring: { ...ROWS, [phase]: { .../** @type {Row} */ (ROWS[phase]), after } } }
+  return {
+    operator: 'wrong mode',
+    site: `${phase}: after`,
+    mode,
+    wiring: { ...ROWS, [phase]: { .../** @type {Row} */ (ROWS[phase]), after } },
+  }
 }
 
 /** @returns {TableMutant[]} */
 export function tableMutants() {
   const mutants = Object.entries(OPERATORS).flatMap(([operator, mutate]) =>
     Object.entries(ROWS).flatMap(([phase, row]) =>
-      Object.entries(mutate(row, phase)).map(([what, change]) => ({
+      Object.entries(mutate(row)).map(([what, change]) => ({
         operator,
         site: `${phase}: ${what}`,
         ...(row.when && { mode: row.when }),

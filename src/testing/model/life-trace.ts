@@ -1,4 +1,5 @@
 import type { LifecycleFact } from '../../events.ts'
+import { type BudgetInstant, cutSignal } from '../../machines/signals.ts'
 import { factOf } from './facts.ts'
 import type { Trace } from './trace.ts'
 
@@ -10,12 +11,18 @@ export const inWordsOfLife = (trace: Trace): Trace => ({
   ...trace,
   steps: trace.steps.map((step) => ({
     ...step,
-    // What an event carries is told by what follows from it.
-    label: step.label.replace(/ \{.*\}$/, ''),
+    label: labelOf(step.label),
     changes: happenings(step.effects.flatMap(({ effect }) => factOf(effect) ?? [])),
     effects: [],
   })),
 })
+
+/** Timers by what they are for, and events without what they carry: that is told by what follows. */
+const labelOf = (label: string): string =>
+  label
+    .replace(/^after (?:crash\.)?until\.(\w+)\..*$/, (_, instant: string) => `time passes: ${cutSignal(instant as BudgetInstant)} is due`)
+    .replace(/^(\S*) ?after (\w+)\.\S+$/, (_, path: string, delay: string) => `time passes: ${delay}${path && ` of ${path}`} is over`)
+    .replace(/ \{.*\}$/, '')
 
 function happenings(facts: readonly LifecycleFact[]): string[] {
   const skipped = facts.flatMap((fact, i) => (isSkip(fact) && !isSaidBySignal(facts, i) ? [fact.phase] : []))

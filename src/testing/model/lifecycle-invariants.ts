@@ -21,6 +21,7 @@ import { always, noDeadlock, noErrors } from './safety.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
+import { hooksInOrder, succeedsByItsWork } from './work-properties.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
@@ -65,6 +66,12 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'order/post-start-hooks',
       'a post-start hook is aborted only when the HTTP server is told to stop',
       cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
+    ),
+    alongEdges('work/answered', 'a phase succeeds when its work has answered, and only then', succeedsByItsWork(wiring)),
+    monitored(
+      'work/hooks',
+      'a pre-shutdown hook starts after those that it follows, and PreShutdownHooksStopped comes after all of them',
+      hooksInOrder(plan.input.preShutdownHooks),
     ),
     monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
     monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),

@@ -1,0 +1,69 @@
+import type { PlannedHook } from '../../machines/pre-shutdown-hooks.ts'
+import { stateKey } from '../../machines/region.ts'
+import type { Wiring } from '../../machines/wiring.ts'
+import { factOf } from './facts.ts'
+import type { Edge } from './graph.ts'
+import { broken, type Monitor } from './monitor.ts'
+import { has, withName } from './names.ts'
+import type { ActorView } from './view.ts'
+
+/**
+ * Whose answer means that the work of a phase is done, by the name of the work; a path below the phase's own actor. In the words of L 1.4:
+ * E2, E7, E9, E16, E18, E20. Hooks and destroy functions have properties of their own.
+ */
+const ANSWERS: Readonly<Record<string, string>> = {
+  auditRun: '',
+  bind: '',
+  announce: '',
+  tell: '/complete-telling',
+  shutdownDelay: '',
+  requestDrain: '/drain-requests',
+  watchDrain: '/drain-watches',
+  closeListener: '',
+  closeConnections: '/linger-connections',
+  handlers: '/wait-for-handlers',
+  auditShutdown: '',
+  closeAdmin: '',
+  report: '/write-report',
+  userPhase: '/run-hook',
+}
+
+/** A phase with work succeeds in the step in which its work answers, or its own delay is over, and only then. */
+export function succeedsByItsWork(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
+  const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
+  return (_before, _after, { choice, effects }) => {
+    const isFailure = choice.event.type.startsWith('xstate.error.')
+    for (const effect of effects) {
+      const fact = factOf(effect)
+      const phase = fact?.type === 'signal' ? phaseOf.get(fact.name) : undefined
+      const below = ANSWERS[wiring[phase ?? '']?.work ?? '']
+      if (fact?.type !== 'signal' || phase === undefined || below === undefined) continue
+      const isItsAnswer = choice.kind !== 'event' && choice.path.text === `${stateKey(phase)}${below}`
+      if (fact.outcome === 'ok' && (!isItsAnswer || isFailure)) return `${fact.name} is ok by "${choice.label}"`
+      if (fact.outcome !== 'ok' && isItsAnswer && !isFailure && choice.kind === 'outcome')
+        return `${fact.name} is ${fact.outcome} by "${choice.label}"`
+    }
+    return true
+  }
+}
+
+/** Each hook starts after those that it follows have ended, and PreShutdownHooksStopped fires after all of them, unless they are cut or skipped. */
+export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
+  const byName = new Map(hooks.map((hook) => [hook.name, hook]))
+  return {
+    initial: '',
+    next: (ended, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type === 'hook.started' && fact.kind === 'pre-shutdown') {
+        const missing = byName.get(fact.name)?.after.find((other) => !has(ended, other))
+        return missing === undefined ? ended : broken(`${fact.name} starts before ${missing} has ended`)
+      }
+      if (fact?.type === 'hook.ended' && fact.kind === 'pre-shutdown') return withName(ended, fact.name)
+      if (fact?.type === 'signal' && fact.name === 'PreShutdownHooksStopped' && fact.outcome !== 'skipped') {
+        const left = hooks.find(({ name }) => !has(ended, name))
+        if (left) return broken(`PreShutdownHooksStopped before ${left.name} has ended`)
+      }
+      return ended
+    },
+  }
+}
