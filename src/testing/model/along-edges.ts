@@ -14,9 +14,9 @@ export const alongEdges = (
   violation({ graph }): Violation | undefined {
     for (let from = 0; from < graph.stateCount; from++) {
       const before = viewOf(graph.states[from] as ActorState)
-      for (let edge = graph.firstEdge(from); edge < graph.endEdge(from); edge++) {
-        const answer = holds(before, viewOf(graph.states[graph.to(edge)] as ActorState), graph.edge(edge))
-        if (answer !== true) return { finding: answer || `this step violates: ${text}`, edges: [...graph.pathTo(from), edge] }
+      for (const edge of graph.edgesOf(from)) {
+        const answer = holds(before, viewOf(graph.states[edge.to] as ActorState), edge)
+        if (answer !== true) return { finding: answer || `this step violates: ${text}`, edges: [...graph.pathTo(from), edge.index] }
       }
     }
     return undefined

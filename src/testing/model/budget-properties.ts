@@ -1,4 +1,4 @@
-import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../../machines/signals.ts'
+import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf, signalOf } from './facts.ts'
@@ -78,8 +78,8 @@ export function ownCutFirst(wiring: Wiring): Monitor {
 export const cutIsHeard =
   (wiring: Wiring) =>
   (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
-    if (isForcing(after) || isDone(after)) return true
-    const said = effects.map(signalOf)
+    const said = effects.map(signalOf).filter((signal) => signal !== undefined && Object.hasOwn(CUT_SIGNALS, signal))
+    if (said.length === 0 || isForcing(after) || isDone(after)) return true
     for (const [phase, { cut, workKind }] of Object.entries(wiring)) {
       if (cut === undefined || !said.includes(cut) || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
       const [was, is] = [before.actor(phase)?.value, after.actor(phase)?.value]

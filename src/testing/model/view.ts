@@ -31,6 +31,8 @@ export const viewOf = (state: ActorState): ActorView => remembered(views, state,
 
 class View implements ActorView {
   readonly #state: ActorState
+  /** Put together from its regions when it is asked for, and properties ask again and again. */
+  #value: StateValue | undefined
 
   constructor(state: ActorState) {
     this.#state = state
@@ -45,7 +47,8 @@ class View implements ActorView {
   }
 
   get value(): StateValue | undefined {
-    return this.#state.local.standing?.value
+    this.#value ??= this.#state.local.standing?.value
+    return this.#value
   }
 
   get context(): unknown {
