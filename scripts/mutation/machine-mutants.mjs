@@ -127,7 +127,7 @@ const OPERATORS = {
   'reserve ignored': ({ path, node }) =>
     Object.entries(node['after'] ?? {}).flatMap(([delay, transition]) => {
       const [, prefix = '', instant] = /^((?:crash\.)?until\.)(.+)$/.exec(delay) ?? []
-      const i = BUDGET_INSTANTS.findIndex((name) => name === instant)
+      const i = BUDGET_INSTANTS.indexOf(/** @type {never} */ (instant))
       const other = BUDGET_INSTANTS[i + 1] ?? BUDGET_INSTANTS[i - 1]
       if (i < 0 || other === undefined) return []
       return [{ what: delay, change: (config) => at(config, [...path, 'after'], () => ({ [`${prefix}${other}`]: transition })) }]
