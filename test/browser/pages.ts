@@ -21,6 +21,8 @@ export class InspectorPage {
   readonly page: Page
   /** What the browser has complained about: errors of scripts, and what the policy of the page's content has refused. */
   readonly complaints: string[] = []
+  /** Hosts that something was asked of. */
+  readonly hosts = new Set<string>()
 
   static async open(url: string, options: BrowserContextOptions = {}): Promise<InspectorPage> {
     if (!browser) throw new Error('useBrowser() first')
@@ -33,6 +35,7 @@ export class InspectorPage {
 
   private constructor(page: Page) {
     this.page = page
+    page.on('request', (request) => this.hosts.add(new URL(request.url()).host))
     page.on('pageerror', (error) => this.complaints.push(error.message))
     // A server that is gone refuses connections, which the browser mentions.
     page.on('console', (message) => {

@@ -282,6 +282,12 @@ describe('the statechart', () => {
     expect(taken.filter((key) => !known.has(key))).toEqual([])
   })
 
+  test('knows an edge that stays where it was by the same name', () => {
+    const [internal] = chartOf(machine).edges.filter(({ kind }) => kind === 'internal')
+    expect(internal).toBeDefined()
+    expect(edgeKey({ from: internal?.from ?? '', on: internal?.event ?? '' })).toBe(internal?.id)
+  })
+
   test('says in one line where a machine is', () => {
     expect(stateLine('draining')).toBe('draining')
     expect(stateLine({ running: { a: 'x', b: { c: 'y' } } })).toBe('running › a: x, b: c › y')
@@ -331,6 +337,8 @@ describe('the other panels', () => {
       'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
     )
     expect(blockingOf(journal.last, 0).headline).toBe('Nothing was left behind')
+    // A report that is shown, and a counter-example, have measured nothing: that is not the same as nothing to wait for.
+    expect(blockingOf({ ...view, gauges: undefined }, 8_500).headline).toBe('Phases under way')
   })
 
   test('a phase under way says which cut ends it', () => {

@@ -33,6 +33,7 @@ export function blockingOf(view: View, now: number): Blocking {
 
 function headlineOf(view: View, things: string): string {
   if (view.exitCode !== undefined) return things === '' ? 'Nothing was left behind' : `Left behind: ${things}`
+  if (!view.gauges) return view.stop ? 'Phases under way' : 'Nothing has been measured yet'
   if (view.stop) return things === '' ? 'No request, watch or hook blocks the exit' : `Waiting for ${things}`
   return `A shutdown now would wait for ${things || 'nothing'}`
 }

@@ -1,11 +1,11 @@
 import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
-import { element, make, type Part, Parts } from '../dom.ts'
+import { element, make, type Part, Parts, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
 /** What came of it, and both documents to keep: the server that had them is gone by then. */
 export class ReportPanel implements Panel {
   readonly #lines: Parts<OutcomeLine>
-  readonly #empty = make('p', 'muted', 'Nothing has failed so far. The report comes with the end.')
+  readonly #empty = make('p', 'muted')
   readonly #saveReport = element<HTMLButtonElement>('save-report')
   readonly #saveJournal = element<HTMLButtonElement>('save-journal')
   #frame: Frame | undefined
@@ -29,6 +29,7 @@ export class ReportPanel implements Panel {
     const lines = outcomeOf(frame.view)
     this.#lines.show(lines)
     this.#empty.hidden = lines.length > 0
+    setText(this.#empty, frame.link.kind === 'closed' ? 'There is no report.' : 'Nothing has failed so far. The report comes with the end.')
     this.#saveReport.disabled = frame.journal.last.report === undefined
     this.#saveJournal.disabled = frame.journal.length === 0
   }

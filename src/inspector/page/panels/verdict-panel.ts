@@ -1,7 +1,7 @@
 import { spentOf, withRoom } from '../core/timeline.ts'
 import { verdictOf } from '../core/verdict.ts'
-import type { View } from '../core/view.ts'
-import { duration } from '../core/words.ts'
+import { unitsOf, type View } from '../core/view.ts'
+import { duration, STEPS } from '../core/words.ts'
 import { element, Icon, make, Parts, setAttribute, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
@@ -80,6 +80,7 @@ function budgetWords(view: View, now: number): string {
   const spent = spentOf(view, now)
   if (!spent) {
     if (!view.opening) return 'No stop has been requested.'
+    if (unitsOf(view) === STEPS) return 'No time passes in a counter-example: it counts its steps.'
     if (!view.budget) return 'Without a deadline: a shutdown takes as long as it takes.'
     return `A stop will have ${duration(view.budget.deadlineMs)}.`
   }
