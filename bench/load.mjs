@@ -5,8 +5,17 @@ import { connect } from 'node:net'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n'
 
-/** @param {{ port: number, connections: number, requests: number }} plan @returns {Promise<{ seconds: number }>} */
-async function load({ port, connections, requests }) {
+/**
+ * @typedef {object} Plan
+ * @property {number} port
+ * @property {number} connections
+ * @property {number} requests
+ * @property {boolean} [timed] whether the time of each request is taken, which costs a little
+ * @param {Plan} plan @returns {Promise<{ seconds: number, p99Ms: number }>}
+ */
+async function load({ port, connections, requests, timed = false }) {
+  /** @type {number[]} */
+  const times = []
   const begun = performance.now()
   let left = requests
   const one = () =>
@@ -14,7 +23,9 @@ async function load({ port, connections, requests }) {
       let answerBytes = 0
       let received = 0
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+      let sentAt = 0
       const next = () => {
+        if (timed) sentAt = performance.now()
         if (left-- > 0) socket.write(REQUEST)
         else socket.end()
       }
@@ -25,13 +36,15 @@ async function load({ port, connections, requests }) {
         if (received > answerBytes) reject(new Error(`answers differ:\n${bytes}`))
         if (received < answerBytes) return
         received = 0
+        if (timed) times.push(performance.now() - sentAt)
         next()
       })
       socket.on('error', reject)
       socket.on('close', () => (left > 0 ? reject(new Error('the server has closed a connection')) : resolve(undefined)))
     })
   await Promise.all(Array.from({ length: connections }, one))
-  return { seconds: (performance.now() - begun) / 1000 }
+  const seconds = (performance.now() - begun) / 1000
+  return { seconds, p99Ms: times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN }
 }
 
 /** @param {Buffer} answer */

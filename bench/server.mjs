@@ -1,6 +1,6 @@
 // @ts-check
 // One server of the overhead benchmark: a trivial route, served in one of several ways. It says what processor time it used.
-// Argument: { "application": "node:http" | "Hono" | "Express", "life": "bare" | "attached" | "created" } as JSON.
+// Argument: { "application": "node:http" | "Hono" | "Express", "life": "bare" | "attached" | "created" | "inspected" } as JSON.
 import { createServer as createHttpServer } from 'node:http'
 
 const { application, life } = JSON.parse(process.argv[2] ?? '')
@@ -27,12 +27,18 @@ const APPLICATIONS = {
   },
 }
 
+/** Where the inspector is, if there is one. */
+let inspector = ''
+
 /** @returns {Promise<number>} the port */
 async function serve() {
   const { server, handler } = await APPLICATIONS[/** @type {keyof typeof APPLICATIONS} */ (application)]()
-  if (life === 'created') {
+  if (life === 'created' || life === 'inspected') {
     const { createServer } = await import('../dist/index.js')
-    const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false })
+    const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false, inspector: life === 'inspected' })
+    created.events$.subscribe((event) => {
+      if (event.type === 'listening' && event.admin) inspector = event.url
+    })
     await created.start()
     return created.addresses[0]?.port ?? 0
   }
@@ -49,7 +55,7 @@ const port = await serve()
 /** @type {NodeJS.CpuUsage} */
 let since
 process.on('message', ({ what }) => {
-  if (what === 'port') process.send?.({ port })
+  if (what === 'port') process.send?.({ port, inspector })
   if (what === 'begin') {
     globalThis.gc?.()
     since = process.cpuUsage()

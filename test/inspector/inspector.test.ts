@@ -115,7 +115,7 @@ describe('the stream', () => {
     await made.life.start()
     const reader = await StreamReader.open(made.log.find(({ message }) => message === 'inspector')?.fields['url'] as string)
     const answer = made.get('/slow?secret=1')
-    await expect.poll(() => made.life.gauges().requests).toBe(1)
+    await expect.poll(() => made.life.gauges().requests, { timeout: 20_000 }).toBe(1)
     const end = made.life.stop()
     await reader.until((entry) => entry.kind === 'gauges' && entry.blocking.requests.some(({ name }) => name === 'GET /slow'))
     work.resolve()

@@ -22,7 +22,7 @@ describe('the official inspector', () => {
   test('gets a whole shutdown in its own words, to the last message', async () => {
     const { made, socket } = await inspected()
     const received = receive(socket)
-    await expect.poll(() => received.length).toBeGreaterThan(0)
+    await expect.poll(() => received.length, { timeout: 20_000 }).toBeGreaterThan(0)
     const [root] = received
     expect(root).toMatchObject({
       type: '@xstate.actor',

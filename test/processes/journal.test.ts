@@ -35,7 +35,7 @@ const ENDS: readonly [string, ServerPlan, (server: TestProcess) => Promise<void>
         isOver = true
       })
       // Signals within half a second are one.
-      await expect.poll(() => isOver || !server.child.kill('SIGTERM'), { timeout: 10_000, interval: 200 }).toBe(true)
+      await expect.poll(() => isOver || !server.child.kill('SIGTERM'), { timeout: 20_000, interval: 200 }).toBe(true)
     },
     1,
   ],
@@ -54,7 +54,7 @@ describe('a journal', () => {
   test.each(ENDS)('of a life that ends %s is whole, for the file and for who reads along', async (_, plan, end, exitCode) => {
     const { server, entries } = startWithJournal(plan)
     await server.serving()
-    await expect.poll(() => inspectorOf(server)).toBeDefined()
+    await expect.poll(() => inspectorOf(server), { timeout: 20_000 }).toBeDefined()
     const reader = await StreamReader.open(inspectorOf(server))
     await reader.until((entry) => entry.kind === 'gauges')
     await end(server)
