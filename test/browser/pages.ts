@@ -48,7 +48,7 @@ export class InspectorPage {
   }
 
   /** Waits until an element reads so. */
-  async reads(selector: string, pattern: RegExp, timeoutMs = 15_000): Promise<void> {
+  async reads(selector: string, pattern: RegExp, timeoutMs = 30_000): Promise<void> {
     await expect.poll(() => this.text(selector), { timeout: timeoutMs, interval: 50 }).toMatch(pattern)
   }
 
@@ -70,7 +70,7 @@ export class InspectorPage {
 
   /** Waits until a state of the chart is lit. */
   shows(state: string): Promise<void> {
-    return this.page.locator(`[data-state="${state}"].active`).first().waitFor({ timeout: 15_000 })
+    return this.page.locator(`[data-state="${state}"].active`).first().waitFor({ timeout: 30_000 })
   }
 
   /** Where everything stands that must not move: the panels, and the rows of the phases. */
