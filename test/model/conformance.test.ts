@@ -4,7 +4,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
 import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { type ExploreOptions, explore } from '../../src/testing/model/explore.ts'
+import { exploreLifecycle } from '../../src/testing/model/lifecycle-model.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
+import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
 import { alphabet } from './machines.ts'
 import { REACHING } from './reaching.ts'
 import { delaying, erring, nested, replacing, spawning, talking } from './systems.ts'
@@ -43,3 +45,20 @@ describe('every edge of the explored graph, taken by live actors', () => {
     expect(mismatches(exploration, { every: 'edge' }).slice(0, 1)).toEqual([])
   })
 })
+
+const input = {
+  profiles: PROFILES,
+  tell: 'gradual',
+  connectionTimeoutMs: 60_000,
+  preShutdownHooks: plannedHooks(['leave']),
+  destroyFunctions: [],
+} as const
+
+test.each(['refuse', 'retry-after'] as const)(
+  'our lifecycle on live actors, %s mode: a sample of all states',
+  { timeout: 60_000 },
+  (mode) => {
+    const exploration = exploreLifecycle({ mode, input }, { outside: ['start', 'stop', 'ready'] })
+    expect(mismatches(exploration, { sample: 150 }).slice(0, 1)).toEqual([])
+  },
+)

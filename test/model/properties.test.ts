@@ -1,7 +1,7 @@
 // Fails when: a property misses a violation, finds one where there is none, or its trace is not a shortest one.
 
 import { describe, expect, test } from 'vitest'
-import { assign, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
+import { type AnyStateMachine, assign, createActor, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
 import { alongEdges } from '../../src/testing/model/along-edges.ts'
 import { confluent } from '../../src/testing/model/confluence.ts'
 import { untaken } from '../../src/testing/model/coverage.ts'
@@ -273,10 +273,41 @@ describe('what is outside', () => {
       setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'child', onSnapshot: {} } }),
       'm: child c: onSnapshot is outside',
     ],
+    [
+      'an actor without implementation',
+      setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'nobody' } } as never),
+      'm: child nobody: an actor "nobody" without implementation',
+    ],
+    [
+      'a second child of a name',
+      setup({ actors: { child } }).createMachine({ id: 'm', on: { go: { actions: spawnChild('child', { id: 'c' }) } } }),
+      'm: a second child "c" while the first is running',
+    ],
+    [
+      'a second timer of a name',
+      setup({}).createMachine({ id: 'm', on: { go: { actions: raise({ type: 'later' }, { id: 't', delay: 10 }) } } }),
+      'm: a second timer "t" while the first is pending',
+    ],
+    [
+      'an actor from elsewhere',
+      setup({}).createMachine({ id: 'm', on: { go: { actions: sendTo(createActor(child), { type: 'hello' }) } } }),
+      'm: sending hello to an actor that is neither a child, the parent nor itself',
+    ],
+    ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol is outside'],
   ])('%s is refused by name', (_, machine, message) => {
-    expect(() => explored(machine)).toThrow(
+    expect(() => explored(machine as AnyStateMachine, { events: events('go') })).toThrow(
       expect.objectContaining({ code: 'ERR_MODEL_UNSUPPORTED', message: expect.stringContaining(message) as string }),
     )
+  })
+
+  test.each([
+    ['raised events', setup({}).createMachine({ id: 'm', on: { go: { actions: raise({ type: 'go' }) } } })],
+    [
+      'eventless transitions',
+      setup({}).createMachine({ id: 'm', initial: 'a', states: { a: { on: { go: 'b' } }, b: { always: 'c' }, c: { always: 'b' } } }),
+    ],
+  ])('an endless loop of %s is an error of the machine', (_, machine) => {
+    expect(verdict(explored(machine, { events: events('go') }), noErrors()).trace?.finding).toMatch(/(endless|infinite) loop/i)
   })
 
   test('a system without an end of states names the context key that grows', () => {
