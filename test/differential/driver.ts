@@ -20,6 +20,8 @@ export interface Sent {
   readonly request: TestRequest
   readonly connection: TestConnection
   readonly isWatch: boolean
+  readonly isLaterOnConnection: boolean
+  readonly wasSentBeforeStop: boolean
   /** Its handler has it. */
   accepted: boolean
   /** Its handler has it although new requests were refused already. */
@@ -228,6 +230,8 @@ export class Driver {
       request: connection.expect('GET', path),
       connection,
       isWatch: what === 'watch' || what === 'deaf',
+      isLaterOnConnection: this.sent.some((earlier) => earlier.connection === connection),
+      wasSentBeforeStop: !this.test.hasFired('ShutdownInitiated'),
       accepted: false,
       wasLetInLate: false,
       answered: false,

@@ -54,6 +54,14 @@ const INVARIANTS: Readonly<Record<string, (driver: Driver) => readonly string[]>
       .filter((one) => !one.isHalf && !one.connection.wasTold && isMissed(one) && !wasCut(one, driver))
       .map((one) => `dropped: ${describe(one)}`),
 
+  'half a request is waited for: its connection is never closed as if it were idle': ({ sent, test: { report } }) => {
+    // Not seen, because looking costs every request: half of a later request that was there before the shutdown began.
+    const isSeen = ({ isLaterOnConnection, wasSentBeforeStop }: Sent): boolean => !(isLaterOnConnection && wasSentBeforeStop)
+    const half = sent.filter((one) => one.isHalf && isSeen(one) && isMissed(one) && !one.connection.wasTold)
+    const forced = report?.connections.forced ?? 0
+    return half.length <= forced ? [] : [`${half.length} half-sent, ${forced} forced: ${half.map(describe).join('; ')}`]
+  },
+
   'nothing is let in after NotAcceptingNewRequest': ({ sent }) =>
     sent.filter(({ wasLetInLate }) => wasLetInLate).map((one) => `let in: ${describe(one)}`),
 
