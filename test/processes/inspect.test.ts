@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { ask, isSignal, StreamReader } from '../inspector/client.ts'
 import { TestProcess, temporaryFolder } from '../support/process.ts'
 
@@ -74,6 +78,26 @@ async function checkPage(url: string): Promise<void> {
   }
   expect((await ask(`${url}chart.svg`)).headers['content-type']).toBe('image/svg+xml; charset=utf-8')
 }
+
+/** Has node find no package of that name. */
+const without = (name: string): string[] => {
+  const hook = `export const resolve = (specifier, context, next) => { if (specifier === '${name}') throw new Error('not found'); return next(specifier, context) }`
+  const url = JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)
+  const registration = `import { register } from 'node:module'; register(${url})`
+  return ['--import', `data:text/javascript,${encodeURIComponent(registration)}`]
+}
+
+test('without the package ws, whoever wants the official protocol is told, and the rest goes on', async () => {
+  const server = new TestProcess([process.execPath, ...without('ws'), CLI, 'serve', '--port=0', '--inspector'], {}, '')
+  const url = await urlOf(server)
+  const client = new WebSocket(`${url.replace('http', 'ws')}ws`)
+  const [, response] = (await once(client, 'unexpected-response')) as [unknown, IncomingMessage]
+  expect(response.statusCode).toBe(501)
+  expect(await text(response)).toBe('the official inspector needs the package "ws": npm install ws\n')
+  expect((await ask(`${url}report`)).status).toBe(200)
+  server.signal('SIGTERM')
+  expect(await ended(server)).toMatchObject({ code: 0 })
+})
 
 describe('quiesce inspect', () => {
   test('refuses what it cannot show with exit code 2 and a line', async () => {
