@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import type { Exploration } from './explore.ts'
+import { constantKeys, readsOnly } from './folded.ts'
 import { remembered } from './remembered.ts'
 import type { LocalState } from './state.ts'
 
@@ -11,8 +12,8 @@ export interface Untaken {
   /** Type of the event; empty for an eventless one. */
   readonly event: string
   readonly targets: readonly string[]
-  /** `unreached`: its state is never entered; `unheard`: its event never comes there; `refused`: its condition, or another transition, never lets it. */
-  readonly why: 'unreached' | 'unheard' | 'refused'
+  /** `unreached`: its state is never entered; `unheard`: its event never comes there; `refused`: its condition, or another transition, never lets it; `constant`: its condition depends on constant input only, which says no. */
+  readonly why: 'unreached' | 'unheard' | 'refused' | 'constant'
 }
 
 /**
@@ -26,9 +27,19 @@ export function untaken({ model }: Exploration): Untaken[] {
     visits?.add(step.transitions, from, event?.type)
     visits?.add([], step.local)
   }
-  return [...machines].flatMap(([machine, visits]) =>
-    transitionsOf(machine.root).flatMap((transition) => visits.untaken(machine, transition)),
-  )
+  return [...machines].flatMap(([machine, visits]) => {
+    const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
+    const keys = constantKeys(locals)
+    const context = locals[0]?.standing?.context ?? {}
+    return transitionsOf(machine.root)
+      .flatMap((transition) => visits.untaken(machine, transition).map((found) => ({ found, transition })))
+      .map(
+        ({ found, transition: { guard } }): Untaken =>
+          found.why === 'refused' && guard !== undefined && readsOnly(guard, keys, machine, context)
+            ? { ...found, why: 'constant' }
+            : found,
+      )
+  })
 }
 
 class Visits {
