@@ -88,7 +88,7 @@ const postStartHooks = [{ kind: 'post-start', name: 'warm', timeoutMs: 0 }]
 /** @type {readonly Scenario[]} */
 export const SCENARIOS = [
   { name: 'stopped before it starts', plan: bare, outside: ['stop'] },
-  { name: 'signalled before it starts', about: /second-signal|forc|running:/, plan: bare, outside: ['signal'] },
+  { name: 'signalled before it starts', about: /signal|forc|running:/, plan: bare, outside: ['signal'] },
   { name: 'crashes before it starts', about: /crash|forc|running:/, plan: bare, outside: ['crash'] },
   { name: 'refused to start', about: /root running\.(start|stop)|destroy|condition/, plan: withHooks, outside: ['start-refused'] },
   { name: 'serves, then stops', plan: withHooks, outside: [], narrowed: { ...stoppedAfter(), ...smooth(STARTING) } },

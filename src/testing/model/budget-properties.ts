@@ -1,4 +1,4 @@
-import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal } from '../../machines/signals.ts'
+import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal, cutsFrom } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf, signalOf } from './facts.ts'
@@ -74,16 +74,21 @@ export function ownCutFirst(wiring: Wiring): Monitor {
   }
 }
 
-/** Whatever is working when its instant comes is over with it, or on its way out: a machine that was told is in another state. */
+/**
+ * Whatever is working when its instant, or a later one, comes is over with it or on its way out: a machine that was told is in another
+ * state. And no machine is on its way out before.
+ */
 export const cutIsHeard =
   (wiring: Wiring) =>
   (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+    if (isForcing(after) || isDone(after)) return true
     const said = effects.map(signalOf).filter((signal) => signal !== undefined && Object.hasOwn(CUT_SIGNALS, signal))
-    if (said.length === 0 || isForcing(after) || isDone(after)) return true
     for (const [phase, { cut, workKind }] of Object.entries(wiring)) {
-      if (cut === undefined || !said.includes(cut) || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
+      if (cut === undefined || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
       const [was, is] = [before.actor(phase)?.value, after.actor(phase)?.value]
-      if (workKind === 'effect' || was === is) return `${phase} goes on as if ${cut} had not come`
+      const isItsTime = cutsFrom(cut).some((signal) => said.includes(signal))
+      if (isItsTime && (workKind === 'effect' || was === is)) return `${phase} goes on as if ${said.join(' and ')} had not come`
+      if (!isItsTime && was !== is && is === 'cutting') return `${phase} is cut before ${cut}`
     }
     return true
   }

@@ -1,4 +1,5 @@
 import { type Composition, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Mode, Wiring } from '../../machines/wiring.ts'
 import { alongEdges } from './along-edges.ts'
@@ -21,7 +22,7 @@ import { always, noDeadlock, noErrors } from './safety.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
-import { hooksInOrder, succeedsByItsWork } from './work-properties.ts'
+import { begunBefore, cutsByItsWork, endsWith, hooksInOrder, succeedsByItsWork } from './work-properties.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
@@ -49,6 +50,12 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root) || isListening(root),
     ),
     alongEdges('end/second-signal', 'a second OS signal that is no echo of the first ends the life by force', secondMeansNow),
+    alongEdges(
+      'end/at-once',
+      'with Ended the life is over: nothing keeps it',
+      (_before, after, { effects }) => !effects.some((effect) => signalOf(effect) === 'Ended') || isDone(after),
+    ),
+    always('start/bounded', 'every step of start-up has its bound', isStartBounded(wiring)),
     atMostOnce('signals/once', 'every signal fires at most once', signalOf),
     monitored(
       'signals/complete',
@@ -68,6 +75,21 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
     ),
     alongEdges('work/answered', 'a phase succeeds when its work has answered, and only then', succeedsByItsWork(wiring)),
+    alongEdges(
+      'work/cut',
+      'a phase that is cut does what it has to do then, and ends with that or with the next instant',
+      cutsByItsWork(wiring),
+    ),
+    monitored(
+      'work/begun',
+      'no phase succeeds without having begun its work',
+      begunBefore(wiring, plan.postStartHooks?.length ? [] : ['post-start-hooks']),
+    ),
+    alongEdges(
+      'work/post-start-hooks',
+      'post-start hooks end when the HTTP server is told to stop',
+      endsWith(wiring['post-start-hooks']?.until?.[plan.mode], POST_START_HOOK),
+    ),
     monitored(
       'work/hooks',
       'a pre-shutdown hook starts after those that it follows, and PreShutdownHooksStopped comes after all of them',
@@ -92,6 +114,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
+    alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
     alongEdges(
       'stop/first-reason-stands',
       'the first reason of a stop stands',
@@ -180,6 +203,32 @@ function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): 
   return choice.kind !== 'event' || !isSecond || isForcing(after)
 }
 
+const ASKERS: readonly string[] = ['stop.requested', 'process.signalled', 'process.crashed', 'listener.died', 'start.refused']
+
+function askersAreHeard(before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
+  if (isDone(after) || isForcing(before)) return true
+  // A start is refused only once, and before it.
+  const isAsker = choice.kind === 'event' && ASKERS.includes(choice.event.type)
+  const asks = isAsker && (choice.event.type !== 'start.refused' || regionOf(before, 'start') === 'idle')
+  const isSaid = effects.some((effect) => ['StopRequested', 'PostStartHookFailed', 'StartFailed'].includes(signalOf(effect) ?? ''))
+  const hasFailed = choice.kind === 'outcome' && isPostStartHook(choice) && choice.event.type.startsWith('xstate.error.')
+  return !(asks || isSaid || hasFailed) || isStopping(after)
+}
+
+const isStartBounded =
+  (wiring: Wiring) =>
+  (root: ActorView): true | string => {
+    const timers = root.timers.map(({ event }) => event.type)
+    if (regionOf(root, 'second-signal') === 'debouncing' && !timers.some((type) => type.startsWith('xstate.after.signalDebounce.')))
+      return 'the echo of a signal is waited for without end'
+    for (const [phase, { lane, workKind }] of Object.entries(wiring)) {
+      if (lane !== 'start' || workKind === 'regions' || placeOf(root, phase) !== 'working') continue
+      if (!timers.some((type) => type.startsWith(`xstate.after.startBound.lifecycle.running.${stateKey(phase)}.`)))
+        return `${phase} has no bound`
+    }
+    return true
+  }
+
 function hasItsProfile(root: ActorView): true | string {
   const stop = stopOf(root)
   if (!stop) return true
@@ -207,7 +256,8 @@ function areAnswersOfTwoPhases(one: Choice, other: Choice): boolean {
   return isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
 }
 
-const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith('post-start-hook:')
+const POST_START_HOOK = 'post-start-hook:'
+const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
 /** The child of the root below which something happens. */
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
 

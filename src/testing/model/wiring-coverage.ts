@@ -2,6 +2,7 @@ import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { untaken } from './coverage.ts'
 import type { Exploration } from './explore.ts'
+import { signalOf } from './facts.ts'
 import type { Property, Violation } from './property.ts'
 
 /**
@@ -14,12 +15,16 @@ export const everyEdgeTaken = (id: string, wiring: Wiring): Property => ({
   violation(exploration): Violation | undefined {
     const possible = possibleSignals(exploration, wiring)
     const missing = untaken(exploration).filter(({ machine }) => machine === exploration.model.machine.id)
-    for (const [phase, { after, unless }] of Object.entries(wiring)) {
+    const said = new Set(exploration.model.steps.effects.all.map(signalOf))
+    for (const [phase, { after, unless, fires }] of Object.entries(wiring)) {
       if (!after.every((signal) => possible.has(signal))) continue
+      if (!said.has(fires)) return { finding: `${phase} never fires ${fires}`, edges: [] }
       const edges = unless === undefined ? after : [...after, unless]
       const never = missing.find(
         ({ source, event }) =>
-          source.startsWith(`${stateKey(phase)}.`) && edges.includes(event) && (unless === undefined || possible.has(unless)),
+          source.startsWith(`${exploration.model.machine.id}.running.${stateKey(phase)}.`) &&
+          edges.includes(event) &&
+          (unless === undefined || possible.has(unless)),
       )
       if (never) return { finding: `${phase} never hears ${never.event} in ${never.source} (${never.why})`, edges: [] }
     }

@@ -1,7 +1,7 @@
 import type { PlannedHook } from '../../machines/pre-shutdown-hooks.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { factOf } from './facts.ts'
+import { factOf, signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { broken, type Monitor } from './monitor.ts'
 import { has, withName } from './names.ts'
@@ -46,6 +46,62 @@ export function succeedsByItsWork(wiring: Wiring): (before: ActorView, after: Ac
     return true
   }
 }
+
+/** What a machine does when it is cut, by the name of its work; the step in which that answers is the one in which the phase ends. */
+const CUT_ANSWERS: Readonly<Record<string, string>> = {
+  tell: '/complete-telling-now',
+  requestDrain: '/cut-requests',
+  watchDrain: '/terminate-watches-now',
+  closeConnections: '/destroy-connections-now',
+  handlers: '/name-handlers',
+  destroy: '/start-rest',
+  report: '/write-report-now',
+}
+/** What ends a phase by a limit of its own. */
+const LIMIT_ANSWERS: Readonly<Record<string, string>> = { watchDrain: '/terminate-watches', closeConnections: '/destroy-connections' }
+
+/** A phase that is cut does what it has to do then: it ends when that answers, or at the next instant if it does not. */
+export function cutsByItsWork(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
+  const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
+  return (before, _after, { choice, effects }) => {
+    for (const effect of effects) {
+      const fact = factOf(effect)
+      const phase = fact?.type === 'signal' && fact.outcome === 'cut' ? phaseOf.get(fact.name) : undefined
+      const work = wiring[phase ?? '']?.work ?? ''
+      if (phase === undefined || CUT_ANSWERS[work] === undefined) continue
+      const answers = [CUT_ANSWERS[work], LIMIT_ANSWERS[work]].flatMap((below) =>
+        below === undefined ? [] : [`${stateKey(phase)}${below}`],
+      )
+      if (!answers.includes(choice.path.text) && before.actor(phase)?.value !== 'cutting')
+        return `${phase} is cut without its ${answers[0]}`
+    }
+    return true
+  }
+}
+
+/** No phase with work succeeds without having begun. */
+export function begunBefore(wiring: Wiring, idle: readonly string[]): Monitor {
+  const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
+  return {
+    initial: '',
+    next: (begun, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type === 'phase.started') return withName(begun, fact.phase)
+      const phase = fact?.type === 'signal' && fact.outcome === 'ok' ? phaseOf.get(fact.name) : undefined
+      const isIdle = phase === undefined || wiring[phase]?.work === undefined || idle.includes(phase)
+      return isIdle || has(begun, phase) ? begun : broken(`${phase} succeeds without having begun`)
+    },
+  }
+}
+
+/** From a signal on, no child of the root with this kind of id runs. */
+export const endsWith =
+  (signal: string | undefined, prefix: string) =>
+  (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+    if (signal === undefined || !effects.some((effect) => signalOf(effect) === signal)) return true
+    const left = after.children.find(({ id }) => id.startsWith(prefix))
+    return left === undefined || `${left.id} goes on after ${signal}`
+  }
 
 /** Each hook starts after those that it follows have ended, and PreShutdownHooksStopped fires after all of them, unless they are cut or skipped. */
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
