@@ -46,7 +46,9 @@ describe('a wiring with a seeded bug', () => {
   test('a join that does not wait for the watches', { timeout: 60_000 }, () => {
     const found = violated({ mode: 'refuse', wiring: rows({ 'in-flight-drained': { after: ['RequestsDrained'] } }), outside: ['stop'] })
     // The budget is over at the end, so a watch drain that outlives it would never be cut.
-    expect(Object.keys(found)).toEqual(['end/certain', 'order/InFlightRequestsDrained', 'deadline/pending', 'deadline/never-back'])
+    expect(Object.keys(found)).toEqual(
+      expect.arrayContaining(['end/certain', 'order/InFlightRequestsDrained', 'deadline/pending', 'deadline/never-back']),
+    )
     expect(found['order/InFlightRequestsDrained']).toMatch(/=> InFlightRequestsDrained is said before WatchesDrained\n$/)
   })
 
