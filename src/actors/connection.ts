@@ -28,7 +28,9 @@ export class Connection {
   wasTold = false
   /** A response went out untold because its head was sent too early to tell; the next one tells for certain. */
   isOverdue = false
-  #bytesReadWhenIdle = 0
+  /** It closes by force as soon as what is outstanding is over. */
+  isBrokenOff = false
+  #bytesRead = 0
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
   #isEnding = false
@@ -51,15 +53,15 @@ export class Connection {
 
   /**
    * Whether part of a request has arrived that node has not announced, because its head is not complete: more bytes than
-   * when it was last {@link noteIdle noted} to be idle, or any at all on a connection without a request.
+   * when {@link noteRead} was last called, or any at all on a connection without a request.
    */
   get isHalfSent(): boolean {
-    return this.isIdle && this.socket.bytesRead > this.#bytesReadWhenIdle
+    return this.isIdle && this.socket.bytesRead > this.#bytesRead
   }
 
-  /** Called only during a shutdown: the number of bytes is expensive to ask for. */
-  noteIdle(): void {
-    if (this.isIdle && this.isUsed) this.#bytesReadWhenIdle = this.socket.bytesRead
+  /** What has been read by now belongs to requests that have arrived. Called only during a shutdown: the number is expensive to ask for. */
+  noteRead(): void {
+    if (this.isUsed) this.#bytesRead = this.socket.bytesRead
   }
 
   /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */
@@ -105,6 +107,12 @@ export class Connection {
   /** Closes it gently although its client was not told. */
   endIdle(): void {
     this.#isEndedIdle = true
+    this.linger()
+  }
+
+  /** Closes it gently, so that the responses before what is lost on it arrive. */
+  endByForce(): void {
+    this.#isForced = true
     this.linger()
   }
 

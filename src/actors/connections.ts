@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
@@ -64,7 +65,7 @@ export class Connections {
 
   countFates(): void {
     this.#countsFates = true
-    for (const connection of this.#all) connection.noteIdle()
+    for (const connection of this.#all) connection.noteRead()
   }
 
   /**
@@ -79,10 +80,30 @@ export class Connections {
     })
   }
 
-  /** To be called when an exchange of `connection` is over. */
-  exchangeOver(connection: Connection): void {
+  /** Ends a connection without its newest exchanges, which are over at once; the older ones get their responses before it closes. */
+  breakOff(connection: Connection, newest: readonly Exchange[]): void {
+    if (connection.outstanding.oldest === newest[0]) {
+      this.destroy((one) => one === connection)
+      return
+    }
+    connection.isBrokenOff = true
+    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+    for (const exchange of newest) exchange.end()
+  }
+
+  /** An exchange has begun on its connection. */
+  exchangeBegun(exchange: Exchange): void {
+    const { connection } = exchange
+    connection.add(exchange)
+    if (this.#countsFates) connection.noteRead()
+  }
+
+  /** An exchange is over, and no longer outstanding on its connection. */
+  exchangeOver({ connection, request }: Exchange): void {
+    if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (!this.#countsFates) return
-    connection.noteIdle()
+    // A body comes after the head. Without one, what has been read since is the beginning of another request.
+    if (connection.isIdle && hasBody(request)) connection.noteRead()
     if (this.#closesIdle && connection.isIdle) afterPoll(() => endIfIdle(connection))
   }
 
@@ -115,6 +136,9 @@ export class Connections {
     this.#whenNone.clear()
   }
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 function endIfIdle(connection: Connection): void {
   if (connection.isIdle && connection.takesRequests && !connection.isHalfSent) connection.endIdle()

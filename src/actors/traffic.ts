@@ -164,12 +164,23 @@ export class Traffic {
     return this.#inFlight.drainWatches(graceMs)
   }
 
-  /** Destroys the connections of the watches that are left, and names the watches. */
-  terminateWatches(): Straggler[] {
-    const stragglers = this.#stragglers('watch')
-    const connections = new Set(Array.from(this.#counted('watch'), ({ connection }) => connection))
-    this.#connections.destroy((connection) => connections.has(connection))
-    return stragglers
+  /**
+   * Breaks off the watches that are left, with their connections, and names them, and the requests that were pipelined behind them and
+   * go with them. What was asked for before a watch on its connection is answered first.
+   */
+  terminateWatches(): { readonly watches: Straggler[]; readonly requests: Straggler[] } {
+    const now = this.#clock.now()
+    const lost = { watches: [] as Straggler[], requests: [] as Straggler[] }
+    for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
+      const outstanding = [...connection.outstanding]
+      const cut = outstanding.slice(outstanding.findIndex(({ countedAs }) => countedAs === 'watch'))
+      for (const exchange of cut) {
+        if (exchange.countedAs === 'watch') lost.watches.push(exchange.straggler(now))
+        if (exchange.countedAs === 'request') lost.requests.push(exchange.straggler(now))
+      }
+      this.#connections.breakOff(connection, cut)
+    }
+    return lost
   }
 
   /**
@@ -325,7 +336,7 @@ export class Traffic {
       return undefined
     }
     const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
-    connection.add(exchange)
+    connections.exchangeBegun(exchange)
     if (response) response.on('close', onResponseClose)
     else exchange.bytesWrittenBefore = socket.bytesWritten
     return exchange
@@ -356,7 +367,7 @@ export class Traffic {
   #over(exchange: Exchange): void {
     this.#inFlight.over(exchange)
     this.#handlers.responseGone(exchange)
-    this.#connections.exchangeOver(exchange.connection)
+    this.#connections.exchangeOver(exchange)
   }
 
   *#counted(as: Exchange['countedAs']): Generator<Exchange> {

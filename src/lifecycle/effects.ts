@@ -201,6 +201,8 @@ class Drains {
   #requestsBefore = 0
   #watchesBefore = 0
   #graceMs = 0
+  /** Requests that went with a watch in front of them. */
+  #lost: readonly Straggler[] = []
 
   constructor({ traffic, record }: World) {
     this.#traffic = traffic
@@ -211,12 +213,11 @@ class Drains {
     const { requests, holds } = this.#traffic.counts()
     this.#requestsBefore = requests + holds
     await this.#traffic.drainRequests()
-    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: 0, cut: [] })
+    this.#endRequests([])
   }
 
   cutRequests(): void {
-    const cut = this.#traffic.cutRequests()
-    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
+    this.#endRequests(this.#traffic.cutRequests())
   }
 
   async watches(graceMs: number): Promise<{ readonly after: number }> {
@@ -228,19 +229,25 @@ class Drains {
   }
 
   terminateWatches(): void {
-    const cut = this.#traffic.terminateWatches()
+    const { watches: cut, requests } = this.#traffic.terminateWatches()
+    this.#lost = requests
     this.#end({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
   }
 
   /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
   force(): void {
     const requests = this.#traffic.requestStragglers()
-    const watches = this.#traffic.terminateWatches()
+    const { watches } = this.#traffic.terminateWatches()
     const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
       if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
     }
-    left('requests', this.#requestsBefore, requests)
+    left('requests', this.#requestsBefore, [...this.#lost, ...requests])
     left('watches', this.#watchesBefore, watches)
+  }
+
+  #endRequests(cutNow: readonly Straggler[]): void {
+    const cut = [...this.#lost, ...cutNow]
+    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
   }
 
   #end(drained: Drained): void {

@@ -102,8 +102,9 @@ const signalAt = (events: readonly LifecycleEvent[], name: string): number | und
 function wasCut(one: Sent, { sent, test: { events } }: Driver): boolean {
   const cut = (what: string): boolean => events.some((event) => event.type === 'drained' && event.what === what && event.after > 0)
   if (events.some(({ type }) => type === 'forced') || cut('requests')) return true
-  // A watch is cut with its connection, and with it goes what was pipelined before and after it.
-  return cut('watches') && sent.some(({ connection, isWatch }) => isWatch && connection === one.connection)
+  // A watch is cut with its connection, and with it goes what was pipelined behind it.
+  const before = sent.slice(0, sent.indexOf(one))
+  return cut('watches') && (one.isWatch || before.some(({ connection, isWatch }) => isWatch && connection === one.connection))
 }
 
 /** The rule of exit codes, written again from what happened: the most severe of everything. */

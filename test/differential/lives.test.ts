@@ -32,5 +32,5 @@ test(`${RUNS} random lives`, { timeout: 0 }, async () => {
   })
   if (!result.failed) return
   const again = `SEED=${result.seed} LIFE_PATH=${result.counterexamplePath} npx vitest run --project unit test/differential`
-  expect.fail(`${await fc.asyncDefaultReportMessage(result)}\n\nThe same life again: ${again}`)
+  expect.fail(`${String(result.errorInstance)}\n\n${await fc.asyncDefaultReportMessage(result)}\n\nThe same life again: ${again}`)
 })

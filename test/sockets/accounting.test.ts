@@ -304,7 +304,7 @@ describe('a watch', () => {
     const drained = traffic.drainWatches(2000)
     await clock.advance(2000)
     expect(await drained).toMatchObject({ before: 1, after: 1, error: { code: 'ERR_TIMEOUT' } })
-    expect(traffic.terminateWatches()).toEqual([{ name: 'GET /watch/pods', ageMs: 2000 }])
+    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000 }], requests: [] })
     expect(await client.closed()).not.toBe('open')
     await expect.poll(() => traffic.counts().watches).toBe(0)
     expect(traffic.connectionFates()).toMatchObject({
@@ -378,7 +378,7 @@ describe('a watch', () => {
     await client.response()
     await clock.advance(1000)
     expect(await drained).toMatchObject({ before: 1, after: 1 })
-    expect(traffic.terminateWatches()).toMatchObject([{ name: 'GET /a' }])
+    expect(traffic.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /a' }], requests: [] })
   })
 
   test('comes too late when the watch drain is over: it is told, and the request drain still waits for it', async () => {

@@ -182,7 +182,7 @@ row('GT-27', 'an upgraded connection survives the closing of idle ones, and is b
   const drained = made.traffic.drainWatches(1000)
   await clock.advance(1000)
   expect(await drained).toMatchObject({ before: 1, after: 1 })
-  expect(made.traffic.terminateWatches()).toMatchObject([{ name: 'GET /socket' }])
+  expect(made.traffic.terminateWatches()).toMatchObject({ watches: [{ name: 'GET /socket' }], requests: [] })
   await client.closed()
   await made.traffic.connectionsClosed()
   await expect.poll(() => made.traffic.counts().watches).toBe(0)
