@@ -1,5 +1,5 @@
-// Fails when: a live life is ever in a state, or takes a step, that the model checker does not know, loses an accepted request,
-// outlives its deadline, or ends with another exit code than what happened deserves.
+// The random lives fail when: a live life is ever in a state, or takes a step, that the model checker does not know, loses an accepted
+// request, outlives its deadline, or ends with another exit code than what happened deserves.
 //
 // Tried with faults that were planted, found and taken out again:
 //   in-flight.ts, count() counts nothing, so that no drain waits: "unanswered", the 20th life
@@ -10,10 +10,13 @@
 // A failure prints how to live that life again. `npm run test:soak` lives more of them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { seed } from '../support/seed.ts'
 import { type Sequence, sequence } from './commands.ts'
 import { Driver } from './driver.ts'
 import { wrongs } from './invariants.ts'
 
+/** One file each, so that each has a core of its own. */
+const PARTS = 2
 const RUNS = Number(process.env['LIFE_RUNS'] ?? 1_000)
 /** Of a failure, as it was printed: only that life is lived again. */
 const path = process.env['LIFE_PATH']
@@ -25,12 +28,17 @@ async function live({ setting, commands }: Sequence): Promise<void> {
   if (wrong !== '') throw new Error(wrong)
 }
 
-test(`${RUNS} random lives`, { timeout: 0 }, async () => {
-  const result = await fc.check(fc.asyncProperty(sequence, live), {
-    numRuns: RUNS,
-    ...(path !== undefined && { path, endOnFailure: true }),
+/** The lives of one part, which has a seed of its own. */
+export function randomLives(part: 1 | 2): void {
+  const runs = Math.ceil(RUNS / PARTS)
+  test(`${runs} random lives`, { timeout: 0 }, async () => {
+    const result = await fc.check(fc.asyncProperty(sequence, live), {
+      seed: (seed + part) | 0,
+      numRuns: runs,
+      ...(path !== undefined && { path, endOnFailure: true }),
+    })
+    if (!result.failed) return
+    const again = `SEED=${seed} LIFE_PATH=${result.counterexamplePath} npx vitest run --project unit test/differential/lives-${part}`
+    expect.fail(`${String(result.errorInstance)}\n\n${await fc.asyncDefaultReportMessage(result)}\n\nThe same life again: ${again}`)
   })
-  if (!result.failed) return
-  const again = `SEED=${result.seed} LIFE_PATH=${result.counterexamplePath} npx vitest run --project unit test/differential`
-  expect.fail(`${String(result.errorInstance)}\n\n${await fc.asyncDefaultReportMessage(result)}\n\nThe same life again: ${again}`)
-})
+}
