@@ -173,7 +173,12 @@ export class Traffic {
     const lost = { watches: [] as Straggler[], requests: [] as Straggler[] }
     for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
       const outstanding = [...connection.outstanding]
-      const cut = outstanding.slice(outstanding.findIndex(({ countedAs }) => countedAs === 'watch'))
+      // A watch that has ended and only waits for the request before it is sent with that.
+      const first = outstanding.findIndex(
+        ({ countedAs, response }, index) => countedAs === 'watch' && !(index > 0 && response?.writableEnded),
+      )
+      if (first < 0) continue
+      const cut = outstanding.slice(first)
       for (const exchange of cut) {
         if (exchange.countedAs === 'watch') lost.watches.push(exchange.straggler(now))
         if (exchange.countedAs === 'request') lost.requests.push(exchange.straggler(now))
