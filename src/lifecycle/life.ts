@@ -112,7 +112,8 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects counts as a signal that never comes:
-   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4. Too late once the life has begun.
+   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4. What it answers after a stop was
+   * requested is reported as late and changes nothing. Too late once the life has begun.
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
    */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable

@@ -469,10 +469,28 @@ export class Lifecycle implements Life {
       else complete.addEventListener('abort', fire, { once: true })
       return
     }
-    Promise.resolve(complete).then(fire, (error: unknown) => {
-      this.record({ type: 'error', where: `mux-complete signal ${name}`, error: errorRecord(error) })
-      this.send({ type: 'mux-signal.failed' })
-    })
+    // Once a stop is requested nobody waits for it any more: what it answers then is told, and changes nothing.
+    const { clock } = this.host
+    const stop = this.#signals.signal('StopRequested')
+    let leftAt = stop.aborted ? clock.now() : undefined
+    const leave = (): void => {
+      leftAt = clock.now()
+    }
+    stop.addEventListener('abort', leave, { once: true })
+    const what = `mux-complete signal ${name}`
+    Promise.resolve(complete).then(
+      () => {
+        if (leftAt === undefined) fire()
+        else this.record({ type: 'late', what, answer: 'resolved', lateMs: clock.now() - leftAt })
+      },
+      (thrown: unknown) => {
+        const error = errorRecord(thrown)
+        if (leftAt === undefined) {
+          this.record({ type: 'error', where: what, error })
+          this.send({ type: 'mux-signal.failed' })
+        } else this.record({ type: 'late', what, answer: 'rejected', lateMs: clock.now() - leftAt, error })
+      },
+    )
   }
 
   #end(): void {
