@@ -27,6 +27,9 @@ class Terminal {
   output = ''
   readonly script: ChildProcess
   readonly #reportFile = join(temporaryFolder(), 'report.json')
+  /** The screen after each of the writes to it. */
+  readonly #frames: string[] = []
+  #seen = 0
   readonly #pidFile = join(temporaryFolder(), 'pid')
 
   constructor({ columns = 100, env = {}, args = [] }: Setting = {}) {
@@ -44,6 +47,7 @@ class Terminal {
     this.script.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.output += text
       this.screen.write(text)
+      this.#frames.push(this.screen.lines.join('\n'))
     })
   }
 
@@ -59,9 +63,13 @@ class Terminal {
     return JSON.parse(readFileSync(this.#reportFile, 'utf8')) as Report
   }
 
-  /** Resolves when the screen shows it, somewhere. */
+  /** Resolves when the screen has shown it, somewhere, since it showed what was asked for before: however late we look. */
   async shows(text: string | RegExp): Promise<void> {
-    await expect.poll(() => this.screen.lines.join('\n'), { timeout: PROMPT_MS, interval: 20 }).toMatch(text)
+    const isShown = (frame: string): boolean => (typeof text === 'string' ? frame.includes(text) : text.test(frame))
+    await expect
+      .poll(() => this.#frames.slice(this.#seen).some(isShown) || this.screen.lines.join('\n'), { timeout: PROMPT_MS, interval: 20 })
+      .toSatisfy((found) => found === true || isShown(String(found)))
+    this.#seen += Math.max(0, this.#frames.slice(this.#seen).findIndex(isShown))
   }
 
   /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. */
