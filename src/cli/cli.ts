@@ -27,20 +27,27 @@ const BAD_USAGE: ExitCode = 2
 
 /** Runs a command line. Resolves with its exit code, or undefined when the command has set it. Everything is loaded by the command that needs it. */
 export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
-  const [command, ...args] = host.args
+  const [command, ...args] = inLongWords(host.args)
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
   if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
   if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
-  if (host.args.includes('--version')) return printed(host, `${await version()}\n`)
-  if (host.args.includes('--help') || command === 'help') return printed(host, (await import('./help.ts')).MAIN_HELP)
+  if (args.includes('--version') || command === '--version') return printed(host, `${await version()}\n`)
+  if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
   if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
   if (command === 'inspect') return usable(host, async () => (await import('./inspect.ts')).inspectCommand(host, args))
   if (command === 'report') return reportCommand(host, args)
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
+  if (command.startsWith('-')) return refused(host, [`${command}: unknown flag, see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
+}
+
+/** What people try first: `-h`, `help` and `help COMMAND` mean what `--help` says. */
+function inLongWords(args: readonly string[]): readonly string[] {
+  const long = args.map((arg) => (arg === '-h' ? '--help' : arg))
+  return long[0] === 'help' ? [...long.slice(1), '--help'] : long
 }
 
 async function serveCommand(host: CliHost, args: readonly string[]): Promise<ExitCode | undefined> {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { QuiesceError, toError } from '../errors.ts'
 import { PageServer } from '../inspector/page-server.ts'
@@ -11,6 +10,7 @@ import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { INSPECT_FLAGS, INSPECT_HOST } from './inspect-flags.ts'
 import { readRecording, unreadable } from './read-recording.ts'
+import { readText } from './read-text.ts'
 
 /**
  * Shows a recording in the inspector's page until somebody stops it.
@@ -22,18 +22,22 @@ export async function inspectCommand(host: CliHost, args: readonly string[]): Pr
   const path = args[fileAt]
   if (path === undefined)
     throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
-  const url = await serve(await recordingOf(path), Number(values['port'] ?? 0), host.earlyStop)
+  const recording = await recordingOf(path, host.earlyStop)
+  if (!recording) return 0
+  const url = await serve(recording, Number(values['port'] ?? 0), host.earlyStop)
   host.stdout.write(`${path} is shown on ${url} until Ctrl-C\n`)
   if (host.stdout.isTTY && !switches.has('no-open')) openBrowser(url)
   if (!host.earlyStop.aborted) await once(host.earlyStop, 'abort')
   return 0
 }
 
-async function recordingOf(path: string): Promise<Recording> {
+/** undefined when it is stopped before it has read the file: a pipe may never end. */
+async function recordingOf(path: string, stop: AbortSignal): Promise<Recording | undefined> {
   try {
-    const content = await readFile(path, 'utf8').catch((error: unknown) => Promise.reject(unreadable(error)))
+    const content = await readText(path, stop).catch((error: unknown) => Promise.reject(unreadable(error)))
     return readRecording(content)
   } catch (thrown) {
+    if (stop.aborted) return undefined
     throw new QuiesceError('ERR_JOURNAL_READ', `${path}: ${toError(thrown).message}`, { path }, thrown)
   }
 }

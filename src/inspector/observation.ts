@@ -65,7 +65,7 @@ export class Observation {
       definitionOf: (machine) => definitionText(this.#actors?.configOf(machine)),
       elapsed: () => this.#life.elapsed,
       stop: () => requestStop.call(this.#life, { kind: 'stop', reason: 'asked for in the inspector' }),
-      announce: (url) => this.#life.announce({ url }, 'inspector'),
+      announce: (url) => this.#life.announce({ url }, `Inspector on ${url}`),
     })
     const { port, host } = options.inspector
     const listener = new Listener(page.server, { port, host }, 'inspector')

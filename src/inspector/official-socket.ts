@@ -9,6 +9,8 @@ import type { JournalEntry } from './protocol.ts'
 
 /** "Going away": the server is. @see RFC 6455 section 7.4.1 */
 const GOING_AWAY = 1001
+/** What the other side sends is kept until its message is whole, and then dropped: it had better be short. In bytes. */
+const UNREAD_MAX = 16 * 1024
 
 /** The journal for the official inspector of xstate, over WebSocket: text frames, one message each; what the other side sends is not read. */
 export class OfficialSockets {
@@ -95,5 +97,5 @@ async function webSocketServer(): Promise<WebSocketServer> {
       cause,
     )
   })
-  return new WebSocketServer({ noServer: true, clientTracking: false })
+  return new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: UNREAD_MAX })
 }

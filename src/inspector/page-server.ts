@@ -28,8 +28,9 @@ export interface PageContent {
 
 /** Below this path everything is the inspector's. */
 const PREFIX = '/inspector/'
-/** Streams at the same time: each browser tab has one. */
+/** Streams and sockets at the same time: each browser tab has one. */
 const STREAMS_MAX = 16
+const TOO_MANY: Problem = { status: 503, text: `${STREAMS_MAX} streams are open already` }
 
 /** Nothing from anywhere else, nothing inline, and in nobody's frame. */
 const POLICY = [
@@ -96,9 +97,11 @@ export class PageServer {
     const problem = isHere
       ? (this.#access.refusal(request) ?? this.#access.foreignRefusal(request))
       : { status: 404, text: `no socket here; the one for the official inspector is at ${PREFIX}ws` }
-    if (problem) refuse(problem)
-    else
-      await this.#official.accept(request, socket, head).catch((thrown: unknown) => refuse({ status: 501, text: toError(thrown).message }))
+    if (problem) return refuse(problem)
+    if (this.#streams >= STREAMS_MAX) return refuse(TOO_MANY)
+    this.#streams++
+    socket.once('close', () => this.#streams--)
+    await this.#official.accept(request, socket, head).catch((thrown: unknown) => refuse({ status: 501, text: toError(thrown).message }))
   }
 
   /** undefined when the response is a stream, which answers by itself. */
@@ -163,7 +166,7 @@ export class PageServer {
 
   #stream(request: IncomingMessage, response: ServerResponse): Answer | undefined {
     if (request.method === 'HEAD') return ok('text/event-stream; charset=utf-8', '')
-    if (this.#streams >= STREAMS_MAX) return refusal({ status: 503, text: `${STREAMS_MAX} streams are open already` })
+    if (this.#streams >= STREAMS_MAX) return refusal(TOO_MANY)
     this.#streams++
     response.once('close', () => this.#streams--)
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)

@@ -323,7 +323,7 @@ export class Lifecycle implements Life {
 
   /** For what is no event, because it is a secret and must not stand in a report; on standard error when there is no log. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
-    if (this.#log.isSilent) sayOnStandardError(this.host.process.stderr, `quiesce: ${message}: ${Object.values(fields).join(' ')}\n`)
+    if (this.#log.isSilent) sayOnStandardError(this.host.process.stderr, `quiesce: ${message}\n`)
     else this.#log.info(fields, message)
   }
 

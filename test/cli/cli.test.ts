@@ -36,6 +36,13 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
 describe('the command line', () => {
   test('explains itself', async () => {
     expect(await run(['--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('quiesce serve [flags]') })
+    for (const args of [['-h'], ['help']]) expect(await run(args)).toEqual(await run(['--help']))
+    for (const args of [
+      ['serve', '-h'],
+      ['help', 'serve'],
+    ])
+      expect(await run(args)).toEqual(await run(['serve', '--help']))
+    expect(await run(['--nope'])).toMatchObject({ code: 2, err: 'quiesce: --nope: unknown flag, see quiesce --help\n' })
     expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration VALUE') })
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })

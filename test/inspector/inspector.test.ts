@@ -17,7 +17,7 @@ const TOKEN = 'a-token-that-is-long-enough'
 async function inspected(inspector: boolean | InspectorOptions = true, journal?: string) {
   const made = newLife({ options: { inspector, ...(journal !== undefined && { journal }) } })
   await made.life.start()
-  const url = made.log.find(({ message }) => message === 'inspector')?.fields['url'] as string
+  const url = made.log.find(({ message }) => message.startsWith('Inspector on '))?.fields['url'] as string
   return { ...made, made, url }
 }
 
@@ -113,7 +113,7 @@ describe('the stream', () => {
     const work = new Latch()
     const made = newLife({ listener: (_, response) => void work.promise.then(() => response.end('done')), options: { inspector: true } })
     await made.life.start()
-    const reader = await StreamReader.open(made.log.find(({ message }) => message === 'inspector')?.fields['url'] as string)
+    const reader = await StreamReader.open(made.log.find(({ message }) => message.startsWith('Inspector on '))?.fields['url'] as string)
     const answer = made.get('/slow?secret=1')
     await expect.poll(() => made.life.gauges().requests, { timeout: 20_000 }).toBe(1)
     const end = made.life.stop()

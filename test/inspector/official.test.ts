@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { createWebSocketReceiver, type StatelyInspectionEvent } from '@statelyai/inspect'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { newLife } from '../support/life.ts'
 import { ask } from './client.ts'
@@ -7,7 +8,7 @@ import { ask } from './client.ts'
 async function inspected() {
   const made = newLife({ options: { inspector: true } })
   await made.life.start()
-  const url = made.log.find(({ message }) => message === 'inspector')?.fields['url'] as string
+  const url = made.log.find(({ message }) => message.startsWith('Inspector on '))?.fields['url'] as string
   return { made, url, socket: `${url.replace('http', 'ws')}ws` }
 }
 
@@ -70,6 +71,34 @@ describe('the official inspector', () => {
     silent.pause()
     expect(await made.end()).toMatchObject({ exitCode: 0 })
     silent.terminate()
+  })
+
+  test('counts among the streams that are there at a time, until it leaves', async () => {
+    const { socket } = await inspected()
+    const open = async (): Promise<WebSocket> => {
+      const client = new WebSocket(socket)
+      onTestFinished(() => client.terminate())
+      await once(client, 'open')
+      return client
+    }
+    const clients: WebSocket[] = []
+    for (let index = 0; index < 16; index++) clients.push(await open())
+    await expect(open()).rejects.toThrow('Unexpected server response: 503')
+    clients[0]?.terminate()
+    await vi.waitFor(open, { timeout: 20_000 })
+  })
+
+  test('cuts off whoever talks at length, and nobody else', async () => {
+    const { made, socket } = await inspected()
+    const received = receive(socket)
+    const talker = new WebSocket(socket)
+    talker.on('error', () => {})
+    await once(talker, 'open')
+    talker.send('x'.repeat(1024 * 1024))
+    const [code] = (await once(talker, 'close')) as [number]
+    expect(code).toBe(1009)
+    expect(await made.end()).toMatchObject({ exitCode: 0 })
+    await expect.poll(() => received.at(-1), { timeout: 20_000 }).toMatchObject({ type: '@xstate.snapshot', snapshot: { status: 'done' } })
   })
 
   test('is not for the sockets of other sites', async () => {

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { ask, isSignal, StreamReader } from '../inspector/client.ts'
 import { TestProcess, temporaryFolder } from '../support/process.ts'
@@ -100,6 +101,17 @@ test('without the package ws, whoever wants the official protocol is told, and t
 })
 
 describe('quiesce inspect', () => {
+  test('of a pipe that nobody writes to is ended by Ctrl-C', async () => {
+    const pipe = join(temporaryFolder(), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const shown = quiesce('inspect', pipe)
+    // Can be opened for writing once the command has it open.
+    const writer = await vi.waitFor(() => openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK), { timeout: 20_000 })
+    shown.signal('SIGINT')
+    expect(await ended(shown)).toEqual({ code: 0, stderr: '' })
+    closeSync(writer)
+  })
+
   test('refuses what it cannot show with exit code 2 and a line', async () => {
     const file = join(temporaryFolder(), 'other.json')
     writeFileSync(file, '{"some":"json"}\n')

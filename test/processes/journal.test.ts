@@ -17,7 +17,7 @@ function startWithJournal(plan: ServerPlan = {}) {
   return { server, entries }
 }
 
-const inspectorOf = (server: TestProcess): string => server.log.find(({ msg }) => msg === 'inspector')?.['url'] as string
+const inspectorOf = (server: TestProcess): string => server.log.find(({ msg }) => msg?.startsWith('Inspector on '))?.['url'] as string
 
 function expectWhole(entries: readonly JournalEntry[]): void {
   expect(entries.map(({ n }) => n)).toEqual(entries.map((_, index) => index + 1))
