@@ -1,4 +1,5 @@
 import type { HookKind, LifecycleFact } from '../../events.ts'
+import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { type Broken, broken, type Monitor } from './monitor.ts'
 import { has, withName, without } from './names.ts'
@@ -9,6 +10,8 @@ import type { Effect } from './state.ts'
 interface Bracket {
   readonly name: string
   readonly opens: boolean
+  /** It ends, and must have begun. */
+  readonly isOpened?: boolean
 }
 
 export function phaseBracket(fact: LifecycleFact): Bracket | undefined {
@@ -18,7 +21,7 @@ export function phaseBracket(fact: LifecycleFact): Bracket | undefined {
 
 export function hookBracket(fact: LifecycleFact): Bracket | undefined {
   if (fact.type === 'hook.started') return { name: `${fact.kind} ${fact.name}`, opens: true }
-  return fact.type === 'hook.ended' ? { name: `${fact.kind} ${fact.name}`, opens: false } : undefined
+  return fact.type === 'hook.ended' ? { name: `${fact.kind} ${fact.name}`, opens: false, isOpened: fact.outcome !== 'skipped' } : undefined
 }
 
 /** A monitor that only looks at ends which are not forced. */
@@ -41,9 +44,10 @@ export const bracketsOf = (bracketIn: (fact: LifecycleFact) => Bracket | undefin
     (seen, fact) => {
       const bracket = bracketIn(fact)
       if (!bracket) return seen
-      const { name, opens } = bracket
+      const { name, opens, isOpened } = bracket
       if (has(seen, `-${name}`)) return broken(`${name} ${opens ? 'starts' : 'ends'} a second time`)
       if (opens) return has(seen, `+${name}`) ? broken(`${name} starts a second time`) : withName(seen, `+${name}`)
+      if (isOpened && !has(seen, `+${name}`)) return broken(`${name} ends without having started`)
       return withName(without(seen, `+${name}`), `-${name}`)
     },
     (seen) => {
@@ -51,6 +55,23 @@ export const bracketsOf = (bracketIn: (fact: LifecycleFact) => Bracket | undefin
       return open === undefined ? undefined : `the life has ended, but ${open.slice(1)} has not`
     },
   )
+
+/** Whether a phase has begun or was skipped, an observer is told that it is over: before its signal, and before the life is over. */
+export function eachSaysItsEnd(wiring: Wiring): Monitor {
+  const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
+  return untilEnd(
+    (ended, fact) => {
+      const phase = fact.type === 'signal' ? phaseOf.get(fact.name) : undefined
+      if (phase !== undefined && !has(ended, phase)) return broken(`${wiring[phase]?.fires} fires before ${phase} has said that it ended`)
+      if (fact.type !== 'phase.ended') return ended
+      return has(ended, fact.phase) ? broken(`${fact.phase} ends a second time`) : withName(ended, fact.phase)
+    },
+    (ended) => {
+      const silent = Object.keys(wiring).find((phase) => !has(ended, phase))
+      return silent && `${silent} has not said that it ended`
+    },
+  )
+}
 
 const ACQUIRED_RELEASED = [
   ['AuditRunning', 'AuditStopped'],

@@ -3,7 +3,7 @@ import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf, signalOf } from './facts.ts'
 import type { Edge, Graph } from './graph.ts'
-import { isForcing, isStopping, placeOf, stopOf } from './life-views.ts'
+import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
 import { broken, type Monitor } from './monitor.ts'
 import { has, withName } from './names.ts'
 import type { Property, Violation } from './property.ts'
@@ -16,24 +16,54 @@ import { type ActorView, viewOf } from './view.ts'
  * deadline, one of them is always running, and after the last one the life is over or being ended by force. Whatever effects do,
  * nothing is later.
  */
-function instantOf(root: ActorView): string | undefined {
-  const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
-  const { spending } = (running?.budget ?? {}) as { readonly spending?: { readonly deadline: string } }
-  return spending?.deadline
+type Stop = NonNullable<LifecycleContext['stop']>
+interface Spending {
+  readonly deadline: string
+  readonly crash: string
+  readonly cuts: string
 }
+function spendingOf(root: ActorView): Spending | undefined {
+  const { running } = root.value as { readonly running?: { readonly budget?: unknown } }
+  return ((running?.budget ?? {}) as { readonly spending?: Spending }).spending
+}
+const instantOf = (root: ActorView): string | undefined => spendingOf(root)?.deadline
 
 export function isBudgetPending(root: ActorView): true | string {
   if (!isStopping(root) || isDone(root) || isForcing(root)) return true
-  const instant = instantOf(root)
+  return isChainPending(root, instantOf(root), 'until', (stopOf(root) as Stop).profile)
+}
+
+/** A crash during a stop shortens what is left: its own budget runs beside that of the stop. One that asked for the stop is that budget. */
+export function isCrashBudgetPending(root: ActorView): true | string {
+  if (!isStopping(root) || isDone(root) || isForcing(root)) return true
+  if (regionOf(root, 'crash') !== 'crashed' || stopOf(root)?.reason.kind === 'crash') return true
+  return isChainPending(root, spendingOf(root)?.crash, 'crash.until', (root.context as LifecycleContext).profiles.crash)
+}
+
+/** Of two budgets the one that is further decides what has been cut, so a crash makes nothing later. */
+export function furtherDecides(root: ActorView): true | string {
+  const spending = spendingOf(root)
+  if (!spending) return true
+  const [deadline, crash, cuts] = [spending.deadline, spending.crash, spending.cuts].map((instant) =>
+    BUDGET_INSTANTS.indexOf(instant as BudgetInstant),
+  ) as [number, number, number]
+  return cuts === Math.max(deadline, crash) || `the cuts are at ${spending.cuts}, the budgets at ${spending.deadline} and ${spending.crash}`
+}
+
+function isChainPending(
+  root: ActorView,
+  instant: string | undefined,
+  delay: string,
+  { cutsMs, deadlineMs }: Stop['profile'],
+): true | string {
   const i = BUDGET_INSTANTS.indexOf(instant as BudgetInstant)
   if (i < 0) return `the budget is at ${instant ?? 'no instant'} while the life goes on`
-  const { cutsMs, deadlineMs } = (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
   const at = [0, ...BUDGET_INSTANTS.map((name) => (name === 'forced' ? deadlineMs : cutsMs[name]))]
   const distance = (at[i + 1] as number) - (at[i] as number)
   const isPending = root.timers.some(
-    ({ event, delayMs }) => event.type.startsWith(`xstate.after.until.${instant}.`) && delayMs === distance,
+    ({ event, delayMs }) => event.type.startsWith(`xstate.after.${delay}.${instant}.`) && delayMs === distance,
   )
-  return isPending || `no timer of ${distance} ms for ${instant} is pending`
+  return isPending || `no timer of ${distance} ms for ${delay}.${instant} is pending`
 }
 
 export function neverBack(before: ActorView, after: ActorView): true | string {
@@ -55,6 +85,16 @@ export function cutsInOrder(): Monitor {
     },
   }
 }
+
+/** An end by force for the deadline's sake is said as the last instant of the budget, like every instant before it. */
+export const forcedIsSaid = (): Monitor => ({
+  initial: '',
+  next: (said, effect) => {
+    if (signalOf(effect) === 'Forced') return 'said'
+    const fact = factOf(effect)
+    return fact?.type === 'forced' && fact.why === 'deadline' && said === '' ? broken('the end is forced before Forced') : said
+  },
+})
 
 /** Phases that may be cut by a limit of their own: the watch grace and the connection timeout. */
 export const OWN_LIMIT: readonly string[] = ['watch-drain', 'close-connections']

@@ -4,7 +4,7 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { OWN_LIMIT } from './budget-properties.ts'
 import { factOf } from './facts.ts'
 import type { Edge } from './graph.ts'
-import { exitCodeOf, severity } from './life-views.ts'
+import { exitCodeOf, isForcing, severity } from './life-views.ts'
 import { broken, type Monitor } from './monitor.ts'
 import type { ActorView } from './view.ts'
 
@@ -42,8 +42,17 @@ export const atLeastEarned = (wiring: Wiring): Monitor => ({
   },
 })
 
+/** What costs something at once, whatever is said of it. */
+const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed']
+
+/** Serving goes on, but what somebody set out to do has failed. */
+export function muxFailureCosts(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  if (choice.event.type !== 'mux-signal.failed' || isForcing(before)) return true
+  return severity(exitCodeOf(after)) >= severity(4)
+}
+
 export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
-  if (exitCodeOf(before) === exitCodeOf(after) || choice.event.type === 'process.crashed') return true
+  if (exitCodeOf(before) === exitCodeOf(after) || COSTLY_EVENTS.includes(choice.event.type)) return true
   const isReason = (fact: LifecycleFact | undefined): boolean =>
     fact?.type === 'forced' ||
     (fact?.type === 'phase.ended' && (fact.outcome === 'failed' || fact.outcome === 'cut')) ||

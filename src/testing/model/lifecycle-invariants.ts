@@ -1,14 +1,24 @@
 import { type Composition, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import { stateKey } from '../../machines/region.ts'
-import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode, Wiring } from '../../machines/wiring.ts'
 import { alongEdges } from './along-edges.ts'
-import { acquiredReleased, bracketsOf, complete, hookBracket, inRegisteredOrder, phaseBracket } from './brackets.ts'
-import { cutIsHeard, cutsInOrder, getsItsTurn, isBudgetPending, neverBack, ownCutFirst } from './budget-properties.ts'
+import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inRegisteredOrder, phaseBracket } from './brackets.ts'
+import {
+  cutIsHeard,
+  cutsInOrder,
+  forcedIsSaid,
+  furtherDecides,
+  getsItsTurn,
+  isBudgetPending,
+  isCrashBudgetPending,
+  neverBack,
+  ownCutFirst,
+} from './budget-properties.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { confluent } from './confluence.ts'
-import { atLeastEarned, changesForAReason } from './exit-code-properties.ts'
+import { atLeastEarned, changesForAReason, muxFailureCosts } from './exit-code-properties.ts'
 import { signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { handlesOrIgnores } from './handled.ts'
@@ -22,7 +32,7 @@ import { always, noDeadlock, noErrors } from './safety.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
-import { begunBefore, cutsByItsWork, endsWith, hooksInOrder, succeedsByItsWork } from './work-properties.ts'
+import { begunBefore, cutsByItsWork, endsWith, failsByItsHooks, hooksInOrder, succeedsByItsWork } from './work-properties.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
@@ -62,6 +72,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'before an unforced end every phase of the stop lane has fired its signal',
       complete(stopRows.map(({ fires }) => fires)),
     ),
+    monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
     ...upstreamOrder(plan, wiring).map(([earlier, later]) =>
       inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
     ),
@@ -98,6 +109,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
     monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
     monitored(
+      'brackets/every-phase',
+      'every phase says that it ended, once, before its signal and before an unforced end, even if it was skipped',
+      eachSaysItsEnd(wiring),
+    ),
+    monitored(
       'brackets/acquired-released',
       'whenever the stop comes, what start-up acquired is released before Destroyed: audit backend and listeners',
       acquiredReleased(),
@@ -114,6 +130,13 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
+    monitored(
+      'work/post-start-outcome',
+      'the post-start hooks have failed when one of them has, and only then',
+      failsByItsHooks('post-start-hooks', 'post-start'),
+    ),
+    alongEdges('exit-code/mux', 'a mux-complete signal that never will arrive costs exit code 4', muxFailureCosts),
+    alongEdges('registrations/taken', 'hooks and destroy functions that are added to a life take part in it', registrationsAreTaken),
     alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
     alongEdges(
       'stop/first-reason-stands',
@@ -126,6 +149,12 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
       isBudgetPending,
     ),
+    always(
+      'deadline/crash-pending',
+      'after a crash during a stop the next instant of the budget of a crash is pending as well',
+      isCrashBudgetPending,
+    ),
+    always('deadline/first-decides', 'an instant of the budget is reached when the first of the two budgets reaches it', furtherDecides),
     alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
     monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring)),
     alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
@@ -133,11 +162,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
       synchronous: SYNCHRONOUS,
     }),
-    confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases),
+    confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases(wiring)),
     confluent(
       'confluence/independent',
       'what is no stop and no instant of the budget gives the same state in either order, unless one ends what the other waits for',
-      (one, other) => isQuiet(one) && isQuiet(other) && ownerOf(one) !== ownerOf(other),
+      areQuiet(wiring),
       { mayDisable: () => true },
     ),
   ]
@@ -215,6 +244,16 @@ function askersAreHeard(before: ActorView, after: ActorView, { choice, effects }
   return !(asks || isSaid || hasFailed) || isStopping(after)
 }
 
+function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  if (choice.kind !== 'event' || isDone(after) || isForcing(before)) return true
+  const event = choice.event.object as LifecycleInEvent
+  const { preShutdownHooks, destroyFunctions } = after.context as LifecycleContext
+  if (event.type === 'pre-shutdown-hooks.changed') return canonical(preShutdownHooks, 'hooks') === canonical(event.hooks, 'hooks')
+  if (event.type === 'destroy-functions.changed')
+    return canonical(destroyFunctions, 'functions') === canonical(event.functions, 'functions')
+  return true
+}
+
 const isStartBounded =
   (wiring: Wiring) =>
   (root: ActorView): true | string => {
@@ -248,12 +287,19 @@ function hasItsProfile(root: ActorView): true | string {
 
 /**
  * An answer that ends a phase is independent of one that ends another. Effects of one phase are not: one may replace the other. Nor are
- * answers of post-start hooks, which ask for a stop when they fail and are ended by how far the stop has come: of those, only the
- * weaker `confluence/independent` holds.
+ * answers that ask for a stop, which ends start-up wherever it stands, or those of post-start hooks, which are ended by how far the stop
+ * has come: of those, only the weaker `confluence/independent` holds.
  */
-function areAnswersOfTwoPhases(one: Choice, other: Choice): boolean {
-  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isPostStartHook(choice)
-  return isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
+function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => boolean {
+  const failsStart = mayFailStart(wiring)
+  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isPostStartHook(choice) && !failsStart(choice)
+  return (one, other) => isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
+}
+
+/** A failure of one of these phases, or the end of its patience, asks for a stop. */
+function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
+  const owners = new Set(Object.entries(wiring).flatMap(([phase, { onFailure }]) => (onFailure === 'StartFailed' ? [stateKey(phase)] : [])))
+  return (choice) => owners.has(ownerOf(choice)) && (choice.kind === 'timer' || choice.event.type.startsWith('xstate.error.'))
 }
 
 const POST_START_HOOK = 'post-start-hook:'
@@ -262,12 +308,13 @@ const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_S
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
 
 /** Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts what has begun by then. */
-function isQuiet(choice: Choice): boolean {
-  const { kind, path, event } = choice
-  if (kind === 'event') return event.type === 'readyz.passed' || event.type.startsWith('mux.')
-  if (kind === 'timer') return path.text !== ''
-  const isFailure = event.type.startsWith('xstate.error.')
-  return !isFailure || !(isPostStartHook(choice) || START_FAILURES.includes(path.id))
+function areQuiet(wiring: Wiring): (one: Choice, other: Choice) => boolean {
+  const failsStart = mayFailStart(wiring)
+  const isQuiet = (choice: Choice): boolean => {
+    const { kind, path, event } = choice
+    if (kind === 'event') return event.type === 'readyz.passed' || event.type.startsWith('mux.')
+    if (kind === 'timer' && path.text === '') return false
+    return !failsStart(choice) && !(isPostStartHook(choice) && event.type.startsWith('xstate.error.'))
+  }
+  return (one, other) => isQuiet(one) && isQuiet(other) && ownerOf(one) !== ownerOf(other)
 }
-/** Phases whose failure asks for a stop. */
-const START_FAILURES: readonly string[] = ['audit-run', 'bind']

@@ -22,9 +22,10 @@ const OUTSIDE = {
   crash: { type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'crash' } },
   'listener-death': { type: 'listener.died', address: 'listener', error: { name: 'Error', message: 'listener died' } },
   ready: { type: 'readyz.passed' },
+  'mux-failure': { type: 'mux-signal.failed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
-/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash, the death of a listener, a passing `/readyz`. */
+/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 export const isOutsideEvent = (name: string): name is OutsideEvent => Object.hasOwn(OUTSIDE, name)

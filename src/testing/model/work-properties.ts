@@ -1,3 +1,4 @@
+import type { HookKind } from '../../events.ts'
 import type { PlannedHook } from '../../machines/pre-shutdown-hooks.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
@@ -102,6 +103,17 @@ export const endsWith =
     const left = after.children.find(({ id }) => id.startsWith(prefix))
     return left === undefined || `${left.id} goes on after ${signal}`
   }
+
+/** A phase of hooks has failed when a hook of its kind has. */
+export const failsByItsHooks = (phase: string, kind: HookKind): Monitor => ({
+  initial: '',
+  next: (failed, effect) => {
+    const fact = factOf(effect)
+    if (fact?.type === 'hook.ended' && fact.kind === kind && fact.outcome === 'failed') return 'failed'
+    if (fact?.type !== 'phase.ended' || fact.phase !== phase || (fact.outcome === 'failed') === (failed !== '')) return failed
+    return broken(`${phase} is ${fact.outcome}, though ${failed === '' ? 'no' : 'a'} hook has failed`)
+  },
+})
 
 /** Each hook starts after those that it follows have ended, and PreShutdownHooksStopped fires after all of them, unless they are cut or skipped. */
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
