@@ -1,34 +1,13 @@
 // Fails when: `quiesce check` does not say what holds and what does not, by exit code, text and file, or does not name bad input in one line.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCli } from '../../src/cli/cli.ts'
+import { describe, expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/inspector/protocol.ts'
+import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiesce-check-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
-
-async function run(...args: readonly string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await runCli({
-    args: ['check', ...args],
-    env: {},
-    facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
-    stdin: Readable.from([]),
-    stdout: { write: (text) => out.push(text) },
-    stderr: { write: (text) => err.push(text) },
-    earlyStop: new AbortController().signal,
-    serve: () => Promise.reject(new Error('nothing is served')),
-  })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const folder = folderOfTheseTests()
+const run = (...args: readonly string[]) => runCommand('check', ...args)
 
 const source = (path: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src', path)).href)
 

@@ -1,33 +1,12 @@
 // Fails when: `quiesce diagram` does not write the pictures of a user's life, or does not name bad input in one line.
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCli } from '../../src/cli/cli.ts'
+import { describe, expect, test } from 'vitest'
+import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'quiesce-diagram-'))
-})
-afterAll(() => rm(folder, { recursive: true }))
-
-async function run(...args: readonly string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await runCli({
-    args: ['diagram', ...args],
-    env: {},
-    facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
-    stdin: Readable.from([]),
-    stdout: { write: (text) => out.push(text) },
-    stderr: { write: (text) => err.push(text) },
-    earlyStop: new AbortController().signal,
-    serve: () => Promise.reject(new Error('nothing is served')),
-  })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const folder = folderOfTheseTests()
+const run = (...args: readonly string[]) => runCommand('diagram', ...args)
 
 async function lifeModule(name: string, register: string): Promise<string> {
   const path = join(folder, name)
