@@ -24,6 +24,13 @@ export const CHECK_FLAGS: readonly CommandFlag[] = [
     meaning: 'What may come from outside, at any time and any number of times. Each one multiplies the states',
     accepts: (value) => value.split(',').every(isOutsideEvent),
   },
+  {
+    name: 'timed',
+    kind: 'switch',
+    allowed: '',
+    default: 'off',
+    meaning: 'Check bounds in time as well: the deadline and the reserves of the late phases. Takes longer',
+  },
   { name: 'property', kind: 'text', allowed: 'the id of a property', default: 'all of them', meaning: 'Check only this one' },
   {
     name: 'states-max',

@@ -12,6 +12,7 @@ import type { Exploration } from '../testing/model/explore.ts'
 import { journalOf } from '../testing/model/journal.ts'
 import { inWordsOfLife } from '../testing/model/life-trace.ts'
 import { exploreLifecycle, invariantsOf, isOutsideEvent, planOf } from '../testing/model/lifecycle-model.ts'
+import { timedProperties } from '../testing/model/lifecycle-timed.ts'
 import { check, type Property, type Verdict } from '../testing/model/property.ts'
 import { sequenceDiagram } from '../testing/model/sequence-diagram.ts'
 import { printTrace, type Trace } from '../testing/model/trace.ts'
@@ -35,7 +36,7 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
     const from = systemClock.now()
     const statesMax = Number(values['states-max'] ?? STATES_MAX)
     const exploration = about(values, () => exploreLifecycle(plan, { statesMax, outside: outside?.split(',').filter(isOutsideEvent) }))
-    const chosen = choose([...invariantsOf(plan), ...properties], property)
+    const chosen = choose([...invariantsOf(plan), ...(switches.has('timed') ? timedProperties() : []), ...properties], property)
     const verdicts = check(exploration, chosen)
     host.stdout.write(verdictsText(plan.mode, exploration, verdicts, systemClock.now() - from))
     const trace = verdicts.find(({ holds }) => !holds)?.trace

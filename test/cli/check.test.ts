@@ -58,6 +58,30 @@ describe('quiesce check', () => {
     expect(journal).toContainEqual(expect.objectContaining({ kind: 'sent', to: 'root', event: { type: 'stop.requested' } }))
   })
 
+  test('bounds in time, when they are asked for', { timeout: 60_000 }, async () => {
+    const holds = await run('--config', await lifeModule('in-time.mjs', 'RequestsDrained'), '--outside=stop', '--timed')
+    expect(holds).toMatchObject({ code: 0, err: '' })
+    expect(holds.out).toMatch(/^ {2}holds {2}timed\/ends-within-deadline +the end comes within the deadline$/m)
+    expect(holds.out).toMatch(/^ {2}holds {2}timed\/reserve-of-flush +report has its reserve before its cut$/m)
+
+    const path = join(folder, 'starved.mjs')
+    await writeFile(
+      path,
+      `import { createServer } from ${source('index.ts')}
+const server = createServer({ listener: () => {} }, { deadline: '20s' })
+server.addDestroy('pool', () => {})
+server.addPhase('say-goodbye', () => {}, { after: ['destroy'], before: ['report'] })
+export default server
+`,
+    )
+    const starved = ['--config', path, '--outside=stop', '--property=timed/reserve-of-flush']
+    const { code, out } = await run(...starved, '--timed')
+    expect(code).toBe(1)
+    expect(out).toMatch(/^ {2}FAILS {2}timed\/reserve-of-flush {2}report has its reserve before its cut$/m)
+    expect(out).toMatch(/^=> it may still stand here [\d.]+ ms after the clock was started; 19500 ms are allowed$/m)
+    expect(await run(...starved)).toMatchObject({ code: 2, out: '' })
+  })
+
   test.each([
     [['--mode', 'sometimes'], '--mode: got "sometimes", allowed: refuse, retry-after, both'],
     [['--outside', 'stop,rain'], '--outside: got "stop,rain", allowed: a list, by commas, of start, '],

@@ -16,8 +16,8 @@ const PHASE_OF: Readonly<Record<keyof Reserves, PhaseName>> = {
   flush: 'report',
 }
 
-/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): closing, what is done at a cut, and the end by force. */
-const SYNCHRONOUS = [
+/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): closing, what is done at a cut, and the end by force. A test runs them. */
+export const SYNCHRONOUS: readonly string[] = [
   'closeListener',
   'closeAdmin',
   'cutRequests',
