@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { optionError, show, toError } from '../errors.ts'
+import { deferred } from '../lifecycle/deferred.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../testing/model/lifecycle-model.ts'
 import type { Property } from '../testing/model/property.ts'
@@ -31,7 +32,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
 
 async function loaded(label: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return (await import(pathToFileURL(resolve(path)).href)) as Readonly<Record<string, unknown>>
+    return await answerOf<Readonly<Record<string, unknown>>>(import(pathToFileURL(resolve(path)).href))
   } catch (thrown) {
     throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${firstLine(toError(thrown).message)})`)
   }
@@ -39,9 +40,21 @@ async function loaded(label: string, path: string): Promise<Readonly<Record<stri
 
 async function called(label: string, path: string, make: () => unknown): Promise<unknown> {
   try {
-    return await make()
+    return await answerOf(make())
   } catch (thrown) {
-    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it threw: ${firstLine(toError(thrown).message)})`)
+    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it failed: ${firstLine(toError(thrown).message)})`)
+  }
+}
+
+/** When nothing is left that could settle a promise, Node would end the process without a word. */
+async function answerOf<T>(given: T | PromiseLike<T>): Promise<T> {
+  const { promise: unanswered, reject } = deferred<never>()
+  const giveUp = (): void => reject(new Error('its promise never settles'))
+  process.once('beforeExit', giveUp)
+  try {
+    return await Promise.race([given, unanswered])
+  } finally {
+    process.off('beforeExit', giveUp)
   }
 }
 

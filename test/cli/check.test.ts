@@ -104,7 +104,7 @@ export default server
 
   test.each([
     ['nothing.mjs', 'export const life = 1', 'makes one (it is undefined)'],
-    ['throws.mjs', "export default () => { throw new Error('no database') }", 'makes one (it threw: no database)'],
+    ['throws.mjs', "export default () => { throw new Error('no database') }", 'makes one (it failed: no database)'],
     ['syntax.mjs', 'export default {', 'makes one ('],
     [
       'cycle.mjs',

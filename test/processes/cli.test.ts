@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -177,6 +177,20 @@ const holds = (pid: number, path: string): boolean =>
       return false
     }
   })
+
+test.each([
+  ['a function', 'export default () => new Promise(() => {})'],
+  ['a module', 'export default await new Promise(() => {})'],
+])('a life from %s that never settles is bad usage, and said to be', async (_, source) => {
+  const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const config = join(folder, 'life.mjs')
+  await writeFile(config, source)
+  const { child, stderr, exited } = start('check', `--config=${config}`)
+  child.stdout.resume()
+  expect(await exited).toBe(2)
+  expect(await stderr).toMatch(/^quiesce: --config: got ".*life\.mjs", allowed: .*\(.*its promise never settles\)\n$/)
+})
 
 describe.runIf(process.platform === 'linux')('a stop signal while the command line is loading', () => {
   test.each([
