@@ -14,15 +14,19 @@ export const EQUIVALENT = [
     why: 'The delay has nothing to do when it is cut: told or stopped, it ends in the same step as cut.',
   },
   {
-    mutants: /^transition dropped: root running\.tell\.working: on Cut\.(connections|audit|destroy|flush)$/,
+    mutants: /^(transition|action) dropped: root running\.tell\.working: on Cut\.(connections|audit|destroy|flush)/,
     why: 'Telling begins with the stop, so Cut.hooks and Cut.requests have ended it before.',
   },
   {
-    mutants: /^transition dropped: root running\.request-drain\.working: on Cut\.(audit|destroy|flush)$/,
+    mutants: /^(transition|action) dropped: root running\.request-drain\.working: on Cut\.(audit|destroy|flush)/,
     why: 'All that the drain waits for is over at Cut.hooks, so Cut.requests and Cut.connections have ended it before.',
   },
   {
-    mutants: /^transition dropped: root running\.(tell|request-drain)\.working: work onError$/,
+    mutants: /^(transition|action) dropped: root running\.close-listener\.working: on Cut\.(audit|destroy|flush)/,
+    why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.requests at the latest, and Cut.connections ends that at once.',
+  },
+  {
+    mutants: /^(transition|action) dropped: root running\.(tell|request-drain)\.working: work onError/,
     why: 'A phase machine ends by its output, whatever its effects do; an error of its own would be a violation of no-errors.',
   },
   {
@@ -30,11 +34,36 @@ export const EQUIVALENT = [
     why: 'These reasons cost nothing by themselves: the exit code made worse by 0 stays as it is.',
   },
   {
+    mutants: /^action dropped: root running\.stop\.living: on PostStartHookFailed, worsen 1$/,
+    why: 'Only a hook that failed says so, and its failure has made the exit code 4 in the same list of actions, before.',
+  },
+  {
     mutants: /^action dropped: root running: on SecondCrash, worsen 1$/,
     why: 'The first crash has made the exit code 1 already.',
   },
   {
-    mutants: /^action dropped: root running\.bind\.waiting: on StopRequested, settle 1$/,
+    mutants:
+      /^action dropped: root running\.((bind|mux-complete)\.waiting: on StopRequested|bind\.working: on StopRequested|tell\.unarmed: on ShutdownInitiated), settle 1$/,
     why: 'A phase that is skipped costs nothing.',
   },
+  {
+    mutants:
+      /^action dropped: root running\.(bind\.working: work onDone \(2\)|close-listener\.working: work onDone|(mux-complete|not-accepting)\.waiting: onDone|end\.waiting: on ReportWritten), settle 1$/,
+    why: 'These phases have an effect for their work, or none, and end there only when it was done: that costs nothing.',
+  },
+  {
+    mutants: /^signal fired twice: root running\.budget\.spending\.(deadline|crash)\./,
+    why: 'The latch of an instant is left when it is due for the first time, so a second time finds nothing; two budgets say most instants twice anyway.',
+  },
+  {
+    mutants: /^signal fired twice: root running\.(second-signal\.armed: on process\.signalled|crash\.crashed: on process\.crashed)$/,
+    why: 'The first has left the running life, and the end by force listens to nothing.',
+  },
+  {
+    mutants: /^signal fired twice: root running\.start\.idle: on start\.refused$/,
+    why: 'StartFailed is only an asker for the end, of which the first counts.',
+  },
 ]
+
+/** Why nothing can tell a mutant from the original. @param {string} id */
+export const reasonFor = (id) => EQUIVALENT.find(({ mutants }) => mutants.test(id))?.why

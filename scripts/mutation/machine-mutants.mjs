@@ -20,10 +20,18 @@ function sitesOf(node, path = []) {
   return [{ path, node }, ...Object.entries(states).flatMap(([key, child]) => sitesOf(child, [...path, 'states', key]))]
 }
 
-/** A copy with another value at a path. @param {unknown} root @param {readonly (string | number)[]} path @param {(old: unknown) => unknown} change @returns {unknown} */
+/** The machine has no such place: another mode or other hooks make another machine. */
+export class NotHere extends Error {}
+
+/** A copy with another value at a path, or without it. @param {unknown} root @param {readonly (string | number)[]} path @param {(old: unknown) => unknown} change @returns {unknown} */
 function changed(root, [key, ...rest], change) {
+  if (root === undefined) throw new NotHere()
   if (key === undefined) return change(root)
-  if (Array.isArray(root)) return root.map((item, i) => (i === Number(key) ? changed(item, rest, change) : item))
+  if (Array.isArray(root)) {
+    if (!(Number(key) in root)) throw new NotHere()
+    return root.flatMap((item, i) => (i === Number(key) ? [changed(item, rest, change)].filter((other) => other !== undefined) : [item]))
+  }
+  if (!isObject(root)) throw new NotHere()
   const object = /** @type {Config} */ (root)
   const value = changed(object[String(key)], rest, change)
   const { [String(key)]: _, ...others } = object

@@ -7,7 +7,7 @@ import { rejects, resolves } from '../../dist/testing/model/environment.js'
 /**
  * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
  * @typedef {import('../../dist/testing/model/explore.js').ExploreOptions} ExploreOptions
- * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/testing/model/lifecycle-model.js').OutsideEvent[], narrowed?: Partial<ExploreOptions> }} Scenario
+ * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/testing/model/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
  */
 
 const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs) =>
@@ -82,14 +82,35 @@ const ENDING = {
     drainWatches: { outcomes: [resolves({ after: 0 })] },
   },
 }
-/** @type {LifePlan['postStartHooks']} */
+const QUIET = { children: { ...ENDING.children, ...smooth(STARTING).children } }
+/** @type {NonNullable<LifePlan['postStartHooks']>} */
 const postStartHooks = [{ kind: 'post-start', name: 'warm', timeoutMs: 0 }]
+
+/** Somebody who waits for a signal that no phase of ours waits for. @param {string} signal */
+const afterwards = (signal) => ({ name: 'afterwards', after: [signal], before: [], timeoutMs: 0 })
+/** User code reports a failure by its output. */
+const FAILING_BY_OUTPUT = {
+  outcomes: [resolves(), rejects(), resolves({ outcome: 'failed', error: { name: 'Error', message: 'failed' } })],
+}
+const longer = (/** @type {readonly { timeoutMs: number }[]} */ plans) => plans.map((plan) => ({ ...plan, timeoutMs: plan.timeoutMs + 1 }))
+const REGISTRATIONS = [
+  { type: 'pre-shutdown-hooks.changed', hooks: longer(withHooks.input.preShutdownHooks) },
+  { type: 'destroy-functions.changed', functions: longer(withHooks.input.destroyFunctions) },
+]
 
 /** @type {readonly Scenario[]} */
 export const SCENARIOS = [
   { name: 'stopped before it starts', plan: bare, outside: ['stop'] },
-  { name: 'signalled before it starts', about: /signal|forc|running:/, plan: bare, outside: ['signal'] },
-  { name: 'crashes before it starts', about: /crash|forc|running:/, plan: bare, outside: ['crash'] },
+  { name: 'signalled before it starts', about: /second-signal|process\.signalled|forc|root running:/, plan: bare, outside: ['signal'] },
+  { name: 'crashes before it starts', about: /crash|forc|root running:/, plan: bare, outside: ['crash'] },
+  { name: 'crashes while it stops', about: /crash|budget/, plan: bare, outside: ['stop', 'crash'] },
+  {
+    name: 'changes before it is stopped',
+    about: /changed|mux-signal/,
+    plan: withHooks,
+    outside: ['stop', 'mux-failure'],
+    extra: REGISTRATIONS,
+  },
   { name: 'refused to start', about: /root running\.(start|stop)|destroy|condition/, plan: withHooks, outside: ['start-refused'] },
   { name: 'serves, then stops', plan: withHooks, outside: [], narrowed: { ...stoppedAfter(), ...smooth(STARTING) } },
   {
@@ -97,7 +118,7 @@ export const SCENARIOS = [
     about: /audit-run|bind|serve|announce|post-start-launch|root running\.(start|stop)|destroy|condition/,
     plan: { ...withHooks, input: { ...withHooks.input, preShutdownHooks: [] } },
     outside: [],
-    narrowed: { ...stoppedAfter(), ...ENDING },
+    narrowed: { ...stoppedAfter(), children: { ...ENDING.children, bind: FAILING_BY_OUTPUT } },
   },
   {
     name: 'retry-after',
@@ -119,6 +140,27 @@ export const SCENARIOS = [
     plan: { ...bare, muxSignals: ['apis'] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }, { type: 'mux.apis' }]), ...ENDING },
+  },
+  {
+    name: 'somebody waits for the mux signals',
+    about: /mux-complete/,
+    plan: { ...bare, userPhases: [afterwards('MuxAndDiscoveryComplete')] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce', 'mux-complete']), ...QUIET },
+  },
+  {
+    name: 'somebody waits for the post-start hooks',
+    about: /post-start-hooks/,
+    plan: { ...bare, postStartHooks, userPhases: [afterwards('PostStartHooksDone')] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce']), ...QUIET },
+  },
+  {
+    name: 'one of two post-start hooks fails',
+    about: /root running\.post-start-hooks\.working/,
+    plan: { ...bare, postStartHooks: [...postStartHooks, { kind: 'post-start', name: 'sync', timeoutMs: 0 }] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce']), ...QUIET },
   },
   { name: 'stopped at any time', plan: bare, outside: ['start', 'stop'], narrowed: ENDING },
   { name: 'its listener dies', about: /root running\.stop/, plan: bare, outside: ['start', 'listener-death'], narrowed: ENDING },

@@ -1,0 +1,72 @@
+// @ts-check
+// docs/mutation.md, made of the table of who catches what.
+import { EQUIVALENT, reasonFor } from './equivalent.mjs'
+
+/** Properties named per operator; the rest is in the table. */
+const NAMED_MAX = 4
+
+/** @param {ReadonlyMap<string, string | null>} answers */
+export function documentOf(answers) {
+  const left = [...answers].filter(([, by]) => by === null).map(([id]) => id)
+  const unexplained = left.filter((id) => !reasonFor(id))
+  const caught = answers.size - left.length
+  return `# Mutants
+
+Written by \`npm run mutation\`; do not edit. Each mutant is a life with one wrong place in the wiring table or in one machine. Those that a property of
+[docs/model-checking.md](model-checking.md) notices are caught; \`scripts/mutation/caught.json\` says by which one. A mutant that nothing notices is
+equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
+
+**${answers.size} mutants: ${caught} caught, ${left.length - unexplained.length} equivalent, ${unexplained.length} unexplained.**
+
+| operator | caught | equivalent | unexplained | caught by |
+|---|---|---|---|---|
+${rowsOf(answers).join('\n')}
+
+\`refused\` is no property: the life cannot be composed or has more states than any, which \`start()\` or the explorer say by an error.
+
+## Who catches how many
+| property | mutants |
+|---|---|
+${countsOf([...answers.values()])
+  .map(([by, count]) => `| \`${by}\` | ${count} |`)
+  .join('\n')}
+
+## Equivalent
+${EQUIVALENT.map(({ mutants, why }) => ({ why, ids: left.filter((id) => mutants.test(id)) }))
+  .filter(({ ids }) => ids.length > 0)
+  .map(({ why, ids }) => `\n${why}\n\n${listOf(ids)}\n`)
+  .join('')}
+## Unexplained
+
+${unexplained.length === 0 ? 'None.' : listOf(unexplained)}
+`
+}
+
+/** @param {readonly string[]} ids */
+const listOf = (ids) => ids.map((id) => `- \`${id}\``).join('\n')
+
+/** @param {ReadonlyMap<string, string | null>} answers */
+function rowsOf(answers) {
+  /** @type {Map<string, [string, string | null][]>} */
+  const byOperator = new Map()
+  for (const [id, by] of answers) {
+    const operator = id.slice(0, id.indexOf(':'))
+    byOperator.set(operator, [...(byOperator.get(operator) ?? []), [id, by]])
+  }
+  return [...byOperator].map(([operator, all]) => {
+    const left = all.filter(([, by]) => by === null)
+    const explained = left.filter(([id]) => reasonFor(id)).length
+    const counts = countsOf(all.map(([, by]) => by))
+    const named = counts.slice(0, NAMED_MAX).map(([by, count]) => `\`${by}\` ${count}`)
+    const others = counts.length > NAMED_MAX ? [`${counts.length - NAMED_MAX} more`] : []
+    return `| ${operator} | ${all.length - left.length} | ${explained} | ${left.length - explained} | ${[...named, ...others].join(', ')} |`
+  })
+}
+
+/** The most frequent first. @param {readonly (string | null)[]} answers @returns {[string, number][]} */
+function countsOf(answers) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const by of answers) if (by !== null) counts.set(by, (counts.get(by) ?? 0) + 1)
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+}
