@@ -26,7 +26,7 @@ export const EQUIVALENT = [
     why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.requests at the latest, and Cut.connections ends that at once.',
   },
   {
-    mutants: /^(transition|action) dropped: root running\.(tell|request-drain)\.working: work onError/,
+    mutants: /^((transition|action) dropped|error swallowed): root running\.(tell|request-drain)\.working: work onError/,
     why: 'A phase machine ends by its output, whatever its effects do; an error of its own would be a violation of no-errors.',
   },
   {
@@ -62,6 +62,18 @@ export const EQUIVALENT = [
   {
     mutants: /^signal fired twice: root running\.start\.idle: on start\.refused$/,
     why: 'StartFailed is only an asker for the end, of which the first counts.',
+  },
+  {
+    mutants: /^signal fired twice: root running\.[\w-]+\.fired: entry$/,
+    why: 'Whoever waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
+  },
+  {
+    mutants: /^(error swallowed|success taken for failure): ([\w-]+ cutting|report flushing): work on(Error|Done)$/,
+    why: 'Both answers lead to the same state there, so this is the original itself.',
+  },
+  {
+    mutants: /^(transition dropped|error swallowed): destroy running: work onError$|: destroy failed: (no end|output)$/,
+    why: 'The machine of a hook ends by its output, whatever the function does, so Destroy never hears an error of it.',
   },
 ]
 
