@@ -75,10 +75,12 @@ class Terminal {
   /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. */
   async request(path: string): Promise<void> {
     const [, port] = /Serving on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.output) as RegExpExecArray
-    const request = get({ port, path, agent: false }, (response) => response.on('error', () => {}).resume()).on('error', () => {})
+    const send = (what: string) => get({ port, path: what, agent: false }, (response) => response.on('error', () => {}).resume())
+    const request = send(path).on('error', () => {})
     onTestFinished(() => void request.destroy())
-    // A second one, answered behind it, says that the first was heard.
-    await fetch(`http://127.0.0.1:${port}/echo?message=x`, { headers: { connection: 'close' } }).then((answer) => answer.text())
+    await once(request, 'finish')
+    // Another one, on a connection of its own that is made after this was sent: when it is answered, this was heard.
+    await once(send('/echo?message=x'), 'close')
   }
 
   type(text: string): void {
