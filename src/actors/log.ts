@@ -10,6 +10,8 @@ export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+  /** As pino's: whether lines of a level are written at all. What must not be missed is said on standard error when they are not. */
+  isLevelEnabled?(level: string): boolean
   /** As pino's: calls back when everything logged so far is written, or given up. */
   flush?(callback?: (error?: Error) => void): void
   /** Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes that were given up. */

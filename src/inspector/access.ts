@@ -75,7 +75,8 @@ export const queryOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): URLSearchP
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-const tokenOfUrl = (request: IncomingMessage): string | undefined => queryOf(request).get('token') ?? undefined
+/** A `+` is a space in a query, and no token has spaces: whoever pastes one without escaping it means the plus. */
+const tokenOfUrl = (request: IncomingMessage): string | undefined => queryOf(request).get('token')?.replaceAll(' ', '+')
 const cookieName = ({ socket }: IncomingMessage): string => `quiesce-inspector-${socket.localPort}`
 
 function cookieOf(request: IncomingMessage): string | undefined {

@@ -321,19 +321,19 @@ export class Lifecycle implements Life {
     return this.#recorder.elapsed
   }
 
-  /** For what is no event, because it is a secret and must not stand in a report; on standard error when there is no log. */
+  /** For what is no event, because it is a secret and must not stand in a report; on standard error when no log has it. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
-    if (this.#log.isSilent) sayOnStandardError(this.host.process.stderr, `quiesce: ${message}\n`)
-    else this.#log.info(fields, message)
+    if (this.#log.writes('info')) this.#log.info(fields, message)
+    else sayOnStandardError(this.host.process.stderr, `quiesce: ${message}\n`)
   }
 
   get report(): Report {
     return this.#report.build(this.exitCode)
   }
 
-  /** Whether what happens is logged nowhere. */
+  /** Whether failures are logged nowhere. */
   get isSilent(): boolean {
-    return this.#log.isSilent
+    return !this.#log.writes('error')
   }
 
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */

@@ -19,9 +19,15 @@ export class EventLog {
     this.#context = context
   }
 
-  /** Nobody reads what happens: there is no logger, or not yet. */
-  get isSilent(): boolean {
-    return this.#logger === false
+  /** Whether somebody may read what is logged at a level: there is a logger, by now, and it does not leave that level out. */
+  writes(level: 'info' | 'error'): boolean {
+    if (!this.#logger) return false
+    try {
+      return this.#logger.isLevelEnabled?.(level) ?? true
+    } catch {
+      // The user's logger cannot say.
+      return true
+    }
   }
 
   /** A sink of events. */

@@ -68,6 +68,48 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ a
   expect(await page.places()).toEqual(places)
 })
 
+test('a drill puts load on the example, and then shuts it down under it', async () => {
+  const server = Served.serve('--deadline=60s')
+  const page = await InspectorPage.open(await server.inspector)
+  await page.headline(/^Serving$/)
+  await page.button('Run a drill…').click()
+  await page.reads('#confirm-title', /^Run a drill\?$/)
+  await page.button('Run the drill').click()
+  await page.reads('#blocking-title', /^A shutdown now would wait for \d+ requests and 3 watches$/)
+  await page.reads('.blocking-group.request', /GET \/slow/)
+  await page.reads('.blocking-group.watch', /GET \/events/)
+  await page.headline(/^Ended in order, exit code 0$/)
+  expect(await server.exitCode).toBe(0)
+  // The slow requests that were still open, and whatever a quick client asked just then.
+  await page.reads('#report-body', /requests\s+[1-9]\d* to drain, 0 left\s+watches\s+3 to drain, 0 left/)
+  await page.reads('#report-body', /stopped by\s+stop\(\): asked for in the inspector/)
+  expect(page.complaints).toEqual([])
+})
+
+test('where others could come by, the address in the log opens the page, by a token that is nowhere else', async () => {
+  const server = Served.serve('--deadline=60s', '--inspector-address=0.0.0.0:0')
+  const address = new URL(await server.inspector)
+  const token = address.searchParams.get('token') ?? ''
+  expect(token).toMatch(/^[\w-]{32}$/)
+
+  const stranger = await InspectorPage.open(address.origin + address.pathname)
+  expect(await stranger.text('body')).toMatch(/^the inspector needs its token/)
+  await stranger.page.goto(address.href.replace(token, 'x'.repeat(32)))
+  expect(await stranger.text('body')).toMatch(/^the inspector needs its token/)
+
+  const page = await InspectorPage.open(address.href)
+  await page.headline(/^Serving$/)
+  expect(page.page.url()).toBe(address.origin + address.pathname)
+  await page.page.reload()
+  await page.headline(/^Serving$/)
+  await page.shows('lifecycle.running.stop.living')
+  await page.button('Begin shutdown…').click()
+  await page.button('Begin shutdown').click()
+  await page.headline(/^Ended in order, exit code 0$/)
+  expect(await server.exitCode).toBe(0)
+  expect(page.complaints).toEqual([])
+})
+
 test('a hook that fails is named, and costs the exit code', async () => {
   const server = Served.program('server.mjs', {
     options: { platform: 'unknown', shutdownDelay: 0, inspector: true },

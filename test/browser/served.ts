@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 export class Served {
   readonly child: ChildProcess
   readonly exitCode: Promise<number | null>
-  /** Of the inspector's page. */
+  /** Of the inspector's page, with its token if it has one. */
   readonly inspector: Promise<string>
   /** Of the server itself. */
   readonly url: Promise<string>
@@ -46,7 +46,7 @@ export class Served {
         })
         lines.once('close', () => reject(new Error(`it ended without saying ${pattern}`)))
       })
-    this.inspector = firstMatch(/(http:\/\/[\d.]+:\d+\/inspector\/)/)
+    this.inspector = firstMatch(/(http:\/\/[\w.]+:\d+\/inspector\/[^\s"]*)/)
     this.url = firstMatch(/Serving on (http:\/\/[\d.]+:\d+)/)
     // Whoever does not ask does not mind.
     for (const promise of [this.inspector, this.url]) promise.catch(() => {})

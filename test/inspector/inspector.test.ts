@@ -11,7 +11,7 @@ import { newLife } from '../support/life.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { ask, isSignal, StreamReader } from './client.ts'
 
-const TOKEN = 'a-token-that-is-long-enough'
+const TOKEN = 'a-token/that+is~long.enough=='
 
 /** A life that serves, with an inspector. */
 async function inspected(inspector: boolean | InspectorOptions = true, journal?: string) {

@@ -1,6 +1,6 @@
 // The log of a life while its logger is still being loaded.
 // Fails when: a line that came early is lost or comes late, the end does not wait for a logger that is on its way, or a
-// logger that cannot be opened costs more than the log.
+// logger that cannot be opened costs more than the log; or what somebody has to know is said nowhere because the log leaves its level out.
 import { expect, test } from 'vitest'
 import type { Logger } from '../../src/actors/log.ts'
 import type { LifecycleEvent } from '../../src/events.ts'
@@ -55,4 +55,31 @@ test('a logger that throws costs its own lines and nothing else', async () => {
   await t.life.start()
   expect((await t.get('/')).body).toBe('hello')
   expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+})
+
+/** A logger that writes nothing below a level, as pino does. */
+const startingAt = (lowest: 'warn' | 'silent'): Logger => ({
+  debug: () => {},
+  info: () => {},
+  warn: () => {},
+  error: () => {},
+  isLevelEnabled: (level) => lowest === 'warn' && level !== 'info',
+})
+
+test('the token that the inspector made is said on standard error when the log leaves it out', async () => {
+  const t = newLife({ options: { logger: startingAt('warn'), inspector: { host: '0.0.0.0' } } })
+  await t.life.start()
+  expect(t.process.stderrText).toMatch(/^quiesce: Inspector on http:\/\/localhost:\d+\/inspector\/\?token=[\w-]{32}\n$/)
+})
+
+test.each([
+  ['silent', /^quiesce: uncaughtException: Error: boom\n/],
+  ['warn', /^$/],
+] as const)('a crash is said on standard error when a log that begins at %s leaves errors out, and only then', async (lowest, said) => {
+  const t = newLife({ options: { logger: startingAt(lowest) } })
+  const ended = t.life.run()
+  await t.fired('PostStartHooksLaunched')
+  t.process.crash(new Error('boom'))
+  expect(await t.end(ended)).toMatchObject({ exitCode: 1 })
+  expect(t.process.stderrText).toMatch(said)
 })
