@@ -1,21 +1,24 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { exchangeOf } from './actors/exchange.ts'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { createDefaultLogger } from './actors/log.ts'
 import type { Traffic } from './actors/traffic.ts'
 import { optionError, QuiesceError, show } from './errors.ts'
-import { errorRecord, type LifecycleFact } from './events.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
 import { processFacts } from './options/platform.ts'
 
-/** A fetch function, as Hono's `app.fetch` is one. `env.incoming` and `env.outgoing` are node's request and response. */
-export type FetchHandler = (
-  request: Request,
-  env: { readonly incoming: unknown; readonly outgoing: unknown },
-) => Response | Promise<Response>
+/** Node's request and response. */
+interface FetchEnvironment {
+  readonly incoming: unknown
+  readonly outgoing: unknown
+}
+
+/** A fetch function, as Hono's `app.fetch` is one. */
+export type FetchHandler = (request: Request, env: FetchEnvironment) => Response | Promise<Response>
 
 /** What a server serves: anything with `fetch` (a Hono app), a fetch function, or a node request listener. */
 export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readonly listener: RequestListener }
@@ -33,16 +36,15 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 export function createServerOn(host: Host, handler: Handler, options: ServerOptions): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
-  const life: Lifecycle = new Lifecycle({
+  return new Lifecycle({
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
-      const listeners = openListeners(host, resolved, traffic, await toListener(life.record))
+      const listeners = openListeners(host, resolved, traffic, await toListener())
       return resolved.admin ? [...listeners, openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
     },
     openLogger: async () => resolved.logger ?? (await createDefaultLogger()),
   })
-  return life
 }
 
 function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traffic, listener: RequestListener): Listener[] {
@@ -57,33 +59,39 @@ function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traf
 }
 
 /** The node listener of a handler; the adapter of fetch handlers is loaded when one is used, and only then. */
-function requestListener(handler: Handler): (record: (fact: LifecycleFact) => void) => Promise<RequestListener> {
+function requestListener(handler: Handler): () => Promise<RequestListener> {
   if (typeof handler === 'object' && handler !== null && 'listener' in handler && typeof handler.listener === 'function') {
     const { listener } = handler
     return () => Promise.resolve(listener)
   }
   const fetch = fetchOf(handler)
-  return async (record) => {
+  return async () => {
     const { getRequestListener } = await import('@hono/node-server')
     // The adapter's listener returns a promise, which is how the gate knows that its handler still runs.
     return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-      errorHandler: (thrown) => {
-        record({ type: 'error', where: 'fetch handler', error: errorRecord(isListenersMistake(thrown) ? withHint(thrown) : thrown) })
-        return new Response('Internal Server Error\n', {
-          status: 500,
-          headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-        })
-      },
+      // What is not ours is the adapter's, which cannot make a URL of what the client has sent.
+      errorHandler: (thrown) => (thrown === ANSWERED ? undefined : new Response('Bad Request\n', BAD_REQUEST)),
     }) as RequestListener
   }
+}
+
+const BAD_REQUEST = { status: 400, headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } }
+
+/** Tells the adapter that there is nothing left to do. */
+const ANSWERED = new Error('the failure of a fetch handler has been answered')
+
+/** A fetch handler that fails is answered for, and reported, as every other listener is. */
+function failed(thrown: unknown, { incoming }: FetchEnvironment): never {
+  exchangeOf(incoming as IncomingMessage)?.threw(isListenersMistake(thrown) ? withHint(thrown) : thrown)
+  throw ANSWERED
 }
 
 const HANDLER_ALLOWED = 'something with a fetch method (a Hono app), a fetch function, or { listener: (req, res) => ... }'
 const LISTENER_HINT = 'a request listener or an Express app is given as { listener: app }'
 
 function fetchOf(handler: Handler): FetchHandler {
-  if (isFetchFunction(handler)) return (request, env) => answered(handler(request, env))
-  if (hasFetch(handler)) return (request, env) => answered(handler.fetch(request, env))
+  if (isFetchFunction(handler)) return guarded(handler)
+  if (hasFetch(handler)) return guarded((request, env) => handler.fetch(request, env))
   throw optionError('handler', handler, `${HANDLER_ALLOWED}; ${LISTENER_HINT}`)
 }
 
@@ -97,13 +105,23 @@ function isFetchFunction(handler: unknown): handler is FetchHandler {
 }
 
 /** A plain function does not show what it is before it has answered. */
-const answered = (answer: Response | Promise<Response>): Response | Promise<Response> =>
-  isResponse(answer) ? answer : Promise.resolve(answer).then(responseOnly)
+const guarded =
+  (fetch: FetchHandler): FetchHandler =>
+  (request, env) => {
+    try {
+      const answer = fetch(request, env)
+      if (isResponse(answer)) return answer
+      return Promise.resolve(answer).then(
+        (late: unknown) => (isResponse(late) ? late : failed(notAResponse(late), env)),
+        (thrown: unknown) => failed(thrown, env),
+      )
+    } catch (thrown) {
+      return failed(thrown, env)
+    }
+  }
 
-function responseOnly(answer: unknown): Response {
-  if (isResponse(answer)) return answer
-  throw new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
-}
+const notAResponse = (answer: unknown): QuiesceError =>
+  new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
 
 /** By its looks: the adapter puts a Response of its own in the place of node's, and handlers may bring another. */
 const isResponse = (answer: unknown): answer is Response =>

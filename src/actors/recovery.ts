@@ -18,7 +18,8 @@ const RAW = `HTTP/1.1 500 Internal Server Error\r\n${Object.entries(HEADERS)
  * when a part has, so that the client does not take the part for the whole; nothing when all of it has. It is always
  * reported, except when a handler only passes on the abort by which it was asked to end. Never throws.
  *
- * Only what a listener itself throws comes here: frameworks answer for the handlers inside them.
+ * Only what a listener itself throws comes here, in its time: frameworks answer for the handlers inside them, and what comes
+ * after a cut is reported as late.
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
 export function recover(exchange: Exchange, thrown: unknown, record: (fact: LifecycleFact) => void): void {

@@ -82,7 +82,7 @@ export class Traffic {
   readonly #filters: readonly Filter[]
   readonly #inFlight: InFlight
   readonly #holds: Holds
-  readonly #handlers = new RunningHandlers()
+  readonly #handlers: RunningHandlers
   readonly #telling: Telling
   readonly #connections: Connections
   readonly #adminConnections: Connections
@@ -94,6 +94,7 @@ export class Traffic {
     this.#filters = filters
     this.#inFlight = new InFlight(clock, mode, isLongRunning)
     this.#holds = new Holds(clock, this.#inFlight.requests)
+    this.#handlers = new RunningHandlers(clock, record)
     this.#telling = new Telling(clock, random)
     this.#connections = new Connections(clock)
     this.#adminConnections = new Connections(clock)
@@ -183,6 +184,7 @@ export class Traffic {
         if (exchange.countedAs === 'watch') lost.watches.push(exchange.straggler(now))
         if (exchange.countedAs === 'request') lost.requests.push(exchange.straggler(now))
       }
+      this.#handlers.cut(cut)
       this.#connections.breakOff(connection, cut)
     }
     return lost
@@ -221,7 +223,14 @@ export class Traffic {
 
   /** Handlers whose promise is pending, whether their response is still there or not. */
   runningHandlers(): Straggler[] {
-    return this.#handlers.stragglers(this.#connections.exchanges(), this.#clock.now())
+    const now = this.#clock.now()
+    return this.#handlers.running(this.#connections.exchanges()).map((exchange) => exchange.straggler(now))
+  }
+
+  /** Names the handlers that run. From now on nobody waits for them: what they answer is late. */
+  cutHandlers(): Straggler[] {
+    this.#handlers.cut(this.#handlers.running(this.#connections.exchanges()))
+    return this.runningHandlers()
   }
 
   // For the user.
@@ -293,7 +302,9 @@ export class Traffic {
     const accounts: Accounts = {
       over: (exchange) => this.#over(exchange),
       returned: (exchange, promise) => this.#handlers.track(exchange, promise),
-      threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
+      threw: (exchange, thrown) => {
+        if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record)
+      },
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
     }
     return {

@@ -106,7 +106,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       handlers: handlersMachine.provide({
         actors: {
           waitForHandlers: effect(() => traffic.handlersDone()),
-          nameHandlers: effect(() => record({ type: 'handlers', running: traffic.runningHandlers() })),
+          nameHandlers: effect(() => record({ type: 'handlers', running: traffic.cutHandlers() })),
         },
       }),
       auditShutdown: userCode<NonReducibleUnknown>(world, () => ({
@@ -313,7 +313,7 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 /** Names what is left and ends it, in one synchronous step. */
 function force(world: World, drains: Drains): void {
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
-  const running = world.traffic.runningHandlers()
+  const running = world.traffic.cutHandlers()
   if (running.length > 0) world.record({ type: 'handlers', running })
   drains.force()
   destroyConnections(world)

@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer, type Handler } from '../../src/create-server.ts'
+import { testServer } from '../../src/testing/test-life.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 const silent = { port: 0, host: '127.0.0.1', logger: false } as const
 const create = (handler: unknown) => createServer(handler as Handler, silent)
@@ -44,7 +46,7 @@ describe('a handler of the wrong kind', () => {
     expect(status).toBe(500)
     expect(errors).toEqual([
       expect.objectContaining({
-        where: 'fetch handler',
+        where: 'handler GET /',
         code: 'ERR_OPTION_INVALID',
         message: expect.stringContaining('{ listener: app }'),
       }),
@@ -66,4 +68,34 @@ test.each<[string, unknown]>([
   ['a listener', { listener: express().get('/', (_, response) => void response.send('hello')) }],
 ])('%s is served', async (_, handler) => {
   expect(await answerOf(handler)).toEqual({ status: 200, body: 'hello', errors: [] })
+})
+
+test('a fetch handler that fails after its cut is late, and one that fails before is answered for', async () => {
+  const answers = new Map<string, (error: Error) => void>()
+  const handler = (request: Request) => new Promise<Response>((_, reject) => answers.set(new URL(request.url).pathname, reject))
+  await using t = await testServer(handler, { deadline: '10s', shutdownDelay: 0, logger: false })
+  const [early, late] = [(await t.connect()).request('/early'), (await t.connect()).request('/late')]
+  late.response.catch(() => {})
+  await t.clock.advance(0)
+  answers.get('/early')?.(new Error('broken'))
+  await t.clock.advance(0)
+  expect(await early.response).toMatchObject({ status: 500, body: 'Internal Server Error\n' })
+  t.life.signal('HandlersDone').addEventListener('abort', () => answers.get('/late')?.(new Error('too late')))
+  const { errors, lateAnswers } = await t.stop()
+  expect(lateAnswers).toMatchObject([{ what: 'handler GET /late', answer: 'rejected', error: { message: 'too late' } }])
+  expect(errors.map(({ where, error }) => [where, error.message])).toEqual([
+    ['handler GET /early', 'broken'],
+    ['handler GET /late', 'too late'],
+  ])
+})
+
+test('a request of which no URL can be made is its client’s mistake', async () => {
+  const server = create(() => new Response('hello'))
+  onTestFinished(() => void server.stop())
+  await server.start()
+  const client = await RawClient.open({ port: server.addresses[0]?.port as number })
+  onTestFinished(() => client.abort())
+  expect(await client.ask('GET', '/', { headers: { Host: 'a b' } })).toMatchObject({ status: 400, body: 'Bad Request\n' })
+  expect(await client.ask('GET', '/')).toMatchObject({ status: 200 })
+  expect((await server.stop()).errors).toEqual([])
 })

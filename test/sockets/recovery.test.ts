@@ -228,6 +228,49 @@ test('a handler whose client has left is reported when it fails, and harms nobod
   expect(facts).toMatchObject([{ type: 'error', where: 'handler GET /gone' }])
 })
 
+describe('a handler that was cut is late', () => {
+  test.each<[string, (exit: Latch, reason: unknown) => void, object]>([
+    ['and resolves', (exit) => exit.resolve(), { answer: 'resolved' }],
+    [
+      'and rejects',
+      (exit) => exit.reject(new Error('broken')),
+      { answer: 'rejected', error: expect.objectContaining({ message: 'broken' }) },
+    ],
+    ['and passes on the abort', (exit, reason) => exit.reject(reason), { answer: 'rejected' }],
+  ])('with its connection, %s', async (_, answer, said) => {
+    const exit = new Latch()
+    let signal: AbortSignal | undefined
+    const { traffic, connect, facts } = await rig(async (request, response) => {
+      signal = shutdownSignalOf(request)
+      response.write('part')
+      await exit.promise
+    })
+    const client = await connect()
+    client.request('GET', '/watch')
+    await expect.poll(() => traffic.counts().watches).toBe(1)
+    await traffic.drainWatches(0)
+    traffic.terminateWatches()
+    answer(exit, signal?.reason)
+    await traffic.handlersDone()
+    expect(facts).toEqual([{ type: 'late', what: 'handler GET /watch', lateMs: expect.any(Number), ...said }])
+  })
+
+  test('once, also with several handlers', async () => {
+    const [one, two] = [new Latch(), new Latch()]
+    const { server, traffic, connect, facts } = await rig(() => one.promise)
+    server.on('request', () => two.promise)
+    const client = await connect()
+    client.request('GET', '/')
+    await expect.poll(() => traffic.counts().requests).toBe(1)
+    traffic.destroyConnections()
+    expect(traffic.cutHandlers()).toMatchObject([{ name: 'GET /' }])
+    one.reject(new Error('broken'))
+    two.resolve()
+    await traffic.handlersDone()
+    expect(facts).toMatchObject([{ type: 'late', answer: 'rejected', error: { message: 'broken' } }])
+  })
+})
+
 test('handlers are counted apart, also several for one request', async () => {
   const [one, two] = [new Latch(), new Latch()]
   const { server, traffic, connect } = await rig(async (_request, response) => {
