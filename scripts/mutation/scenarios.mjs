@@ -10,8 +10,8 @@ import { rejects, resolves } from '../../dist/testing/model/environment.js'
  * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/testing/model/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
  */
 
-const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs) =>
-  stopProfile({ delayMs, deadlineMs, watchGraceMs: deadlineMs / 3, reserves: RESERVES_DEFAULT_MS })
+const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs, watchGraceMs = deadlineMs / 3) =>
+  stopProfile({ delayMs, deadlineMs, watchGraceMs, reserves: RESERVES_DEFAULT_MS })
 
 /** @type {LifePlan} */
 const bare = {
@@ -126,6 +126,13 @@ export const SCENARIOS = [
     plan: { ...bare, mode: 'retry-after' },
     outside: [],
     narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
+  },
+  {
+    name: 'without a watch grace',
+    about: /watch-drain/,
+    plan: { ...bare, input: { ...bare.input, profiles: { ...bare.input.profiles, default: profile(5_000, 25_000, 0) } } },
+    outside: [],
+    narrowed: { ...stoppedAfter(), ...smooth([...STARTING]) },
   },
   {
     name: 'a post-start hook',

@@ -7,7 +7,7 @@ import { confluent } from '../../src/testing/model/confluence.ts'
 import { untaken } from '../../src/testing/model/coverage.ts'
 import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { handlesOrIgnores } from '../../src/testing/model/handled.ts'
-import { atMostOnce, inOrder } from '../../src/testing/model/monitor.ts'
+import { atMostOnce, inOrder, monitored } from '../../src/testing/model/monitor.ts'
 import { endReachable } from '../../src/testing/model/reachability.ts'
 import { always, noDeadlock, noErrors } from '../../src/testing/model/safety.ts'
 import { terminates, timersAnd } from '../../src/testing/model/termination.ts'
@@ -184,6 +184,23 @@ describe('what is said', () => {
       },
     })
     expect(verdict(explored(chained, { events: events('go', 'on') }), inOrder('x', 'a before b', nameOf, ['a'], 'b')).holds).toBe(true)
+  })
+
+  test('in a step of its own, where one step had to say both', () => {
+    const both = (name: string) =>
+      monitored('x', `a and ${name} together`, {
+        initial: '',
+        next: (said, effect) => said + (nameOf(effect) ?? ''),
+        atRest: (said) => (said === '' || said === `a${name}` ? undefined : `a comes without ${name}`),
+      })
+    const together = setup({ actions: { say } }).createMachine({
+      id: 'together',
+      initial: 'one',
+      states: { one: { on: { go: { target: 'two', actions: [saying('a'), saying('b')] } } }, two: {} },
+    })
+    const exploration = explored(together, { events: events('go') })
+    expect(verdict(exploration, both('b')).holds).toBe(true)
+    expect(verdict(exploration, both('c')).trace).toMatchObject({ finding: 'a comes without c' })
   })
 })
 

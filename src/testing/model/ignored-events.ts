@@ -33,5 +33,11 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     why: 'HasBeenReady fires once, and not after a stop',
   },
   { machine: 'lifecycle', event: 'mux.*', why: 'a path installer may finish a second time, or after a stop; the first time counts' },
+  {
+    machine: 'watch-drain',
+    event: 'xstate.after.grace.*',
+    in: ['draining'],
+    why: 'a grace of 0 is none: nobody is waited for, and nobody terminated',
+  },
   { machine: 'tell', event: 'xstate.done.actor.begin-telling', in: ['ramping'], why: 'the ramp decides when telling is complete' },
 ]

@@ -22,8 +22,10 @@ import { atLeastEarned, changesForAReason, muxFailureCosts } from './exit-code-p
 import { signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { handlesOrIgnores } from './handled.ts'
+import { endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { hasItsLimits } from './limit-properties.ts'
 import { atMostOnce, inOrder, monitored } from './monitor.ts'
 import { beginsAtOnce, cutOnlyAfter, inWiredOrder } from './order-properties.ts'
 import type { Property } from './property.ts'
@@ -32,7 +34,7 @@ import { always, noDeadlock, noErrors } from './safety.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
-import { begunBefore, cutsByItsWork, endsWith, failsByItsHooks, hooksInOrder, succeedsByItsWork } from './work-properties.ts'
+import { begunBefore, endsByItsWork } from './work-properties.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
@@ -85,11 +87,21 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'a post-start hook is aborted only when the HTTP server is told to stop',
       cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
     ),
-    alongEdges('work/answered', 'a phase succeeds when its work has answered, and only then', succeedsByItsWork(wiring)),
+    alongEdges('work/answered', 'a phase succeeds when its work has answered, at once and only then', endsByItsWork(wiring, 'ok')),
+    alongEdges(
+      'work/failed',
+      'a phase fails when an effect of it fails or its bound is over, at once and only then',
+      endsByItsWork(wiring, 'failed'),
+    ),
     alongEdges(
       'work/cut',
-      'a phase that is cut does what it has to do then, and ends with that or with the next instant',
-      cutsByItsWork(wiring),
+      'a phase that is cut, or has used up a limit of its own, does what it has to do then, and ends with that or with the next instant',
+      endsByItsWork(wiring, 'cut'),
+    ),
+    always(
+      'work/limits',
+      'the shutdown delay, the ramp of telling, the watch grace, the connection timeout and the bound of every hook are pending while they count',
+      hasItsLimits(wiring),
     ),
     monitored(
       'work/begun',
@@ -103,9 +115,15 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored(
       'work/hooks',
-      'a pre-shutdown hook starts after those that it follows, and PreShutdownHooksStopped comes after all of them',
+      'a pre-shutdown hook starts as soon as those that it follows have ended, and PreShutdownHooksStopped fires as soon as all have',
       hooksInOrder(plan.input.preShutdownHooks),
     ),
+    alongEdges(
+      'work/hook-answers',
+      'a hook ends when its function answers or its time is over, at once, as that says, and otherwise only by a cut',
+      endsByItsFunction,
+    ),
+    ...HOOK_PHASES.map(({ phase, kind, counts, text }) => monitored(`work/${kind}-outcome`, text, endsAsItsHooks(phase, kind, counts))),
     monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
     monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
     monitored(
@@ -130,11 +148,6 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
-    monitored(
-      'work/post-start-outcome',
-      'the post-start hooks have failed when one of them has, and only then',
-      failsByItsHooks('post-start-hooks', 'post-start'),
-    ),
     alongEdges('exit-code/mux', 'a mux-complete signal that never will arrive costs exit code 4', muxFailureCosts),
     alongEdges('registrations/taken', 'hooks and destroy functions that are added to a life take part in it', registrationsAreTaken),
     alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
@@ -171,6 +184,28 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
   ]
 }
+
+/** How the phases of hooks end, by what becomes of the hooks. */
+const HOOK_PHASES = [
+  {
+    phase: 'post-start-hooks',
+    kind: 'post-start',
+    counts: ['failed', 'cut'],
+    text: 'the post-start hooks have failed when one of them has, and only then',
+  },
+  {
+    phase: 'pre-shutdown-hooks',
+    kind: 'pre-shutdown',
+    counts: ['cut', 'failed'],
+    text: 'the pre-shutdown hooks have failed when one of them has, unless they were cut, and only then',
+  },
+  {
+    phase: 'destroy',
+    kind: 'destroy',
+    counts: ['cut', 'failed'],
+    text: 'Destroy has failed when one of its functions has, unless it was cut, and only then',
+  },
+] as const
 
 /** Effects that are one step without waiting: they answer before any time passes. */
 const SYNCHRONOUS = [
@@ -302,7 +337,6 @@ function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
   return (choice) => owners.has(ownerOf(choice)) && (choice.kind === 'timer' || choice.event.type.startsWith('xstate.error.'))
 }
 
-const POST_START_HOOK = 'post-start-hook:'
 const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
 /** The child of the root below which something happens. */
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string

@@ -11,6 +11,8 @@ export interface Monitor {
   readonly initial: string
   /** The state after an effect, or what is wrong with it. */
   readonly next: (state: string, effect: Effect) => string | Broken
+  /** What is wrong with a state when a step is over: for what has to be said in the same step as something else. */
+  readonly atRest?: (state: string) => string | undefined
 }
 
 export interface Broken {
@@ -114,7 +116,8 @@ class Run {
       if (typeof next !== 'string') return next
       state = next
     }
-    return state
+    const wrong = this.#monitor.atRest?.(state)
+    return wrong === undefined ? state : broken(wrong)
   }
 
   #wayTo(node: number): number[] {

@@ -1,6 +1,6 @@
 import { matchesState, type StateValue } from 'xstate'
 import { remembered } from './remembered.ts'
-import type { ActorState, Timer } from './state.ts'
+import type { ActorState, Path, Timer } from './state.ts'
 
 /** An actor of a state, for those who state properties. */
 export interface ActorView {
@@ -28,6 +28,9 @@ const views = new WeakMap<ActorState, ActorView>()
 
 /** What a property sees of a state. */
 export const viewOf = (state: ActorState): ActorView => remembered(views, state, () => new View(state))
+
+/** The actor at a place in the tree; undefined when there is none. */
+export const actorAt = (root: ActorView, { id, parent }: Path): ActorView | undefined => (parent ? actorAt(root, parent)?.actor(id) : root)
 
 class View implements ActorView {
   readonly #state: ActorState

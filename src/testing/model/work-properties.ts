@@ -1,83 +1,120 @@
-import type { HookKind } from '../../events.ts'
-import type { PlannedHook } from '../../machines/pre-shutdown-hooks.ts'
+import type { LifecycleFact } from '../../events.ts'
+import type { PhaseOutput } from '../../machines/phase.ts'
 import { stateKey } from '../../machines/region.ts'
+import type { Outcome } from '../../machines/signals.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { factOf, signalOf } from './facts.ts'
+import type { Choice } from './choice.ts'
+import { factOf } from './facts.ts'
 import type { Edge } from './graph.ts'
+import { stopOf } from './life-views.ts'
 import { broken, type Monitor } from './monitor.ts'
 import { has, withName } from './names.ts'
 import type { ActorView } from './view.ts'
 
 /**
- * Whose answer means that the work of a phase is done, by the name of the work; a path below the phase's own actor. In the words of L 1.4:
- * E2, E7, E9, E16, E18, E20. Hooks and destroy functions have properties of their own.
+ * Whose answers end a phase, by the name of its work: paths below the phase's own actor. In the words of L 1.4: E2, E7, E9, E16, E18, E20.
+ * Hooks and destroy functions have properties of their own.
  */
-const ANSWERS: Readonly<Record<string, string>> = {
-  auditRun: '',
-  bind: '',
-  announce: '',
-  tell: '/complete-telling',
-  shutdownDelay: '',
-  requestDrain: '/drain-requests',
-  watchDrain: '/drain-watches',
-  closeListener: '',
-  closeConnections: '/linger-connections',
-  handlers: '/wait-for-handlers',
-  auditShutdown: '',
-  closeAdmin: '',
-  report: '/write-report',
-  userPhase: '/run-hook',
+interface Work {
+  /** Has to be done first; only its failure ends the phase. */
+  readonly first?: string
+  /** Its answer means that the work is done. */
+  readonly done?: string
+  /** Ends the phase when a limit of its own is used up: the watch grace, the connection timeout. */
+  readonly limit?: string
+  /** What a machine does when it is cut. */
+  readonly cut?: string
+}
+const EFFECT: Work = { done: '' }
+const WORKS: Readonly<Record<string, Work>> = {
+  auditRun: EFFECT,
+  bind: EFFECT,
+  announce: EFFECT,
+  tell: { first: '/begin-telling', done: '/complete-telling', cut: '/complete-telling-now' },
+  shutdownDelay: EFFECT,
+  requestDrain: { done: '/drain-requests', cut: '/cut-requests' },
+  watchDrain: { done: '/drain-watches', limit: '/terminate-watches', cut: '/terminate-watches-now' },
+  closeListener: EFFECT,
+  closeConnections: { done: '/linger-connections', limit: '/destroy-connections', cut: '/destroy-connections-now' },
+  handlers: { done: '/wait-for-handlers', cut: '/name-handlers' },
+  auditShutdown: EFFECT,
+  destroy: { cut: '/start-rest' },
+  closeAdmin: EFFECT,
+  report: { done: '/write-report', cut: '/write-report-now' },
+  userPhase: { done: '/run-hook' },
 }
 
-/** A phase with work succeeds in the step in which its work answers, or its own delay is over, and only then. */
-export function succeedsByItsWork(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
+/** How a phase has to end in a step, because of what happens in it. */
+interface End {
+  readonly phase: string
+  readonly outcome: Outcome
+}
+
+/**
+ * A phase with work ends in the step in which something says so, as it says, and is never said to have ended so in another one: an answer
+ * of its work, its own delay, a limit of its own, or what it does when it is cut.
+ */
+export function endsByItsWork(
+  wiring: Wiring,
+  outcome: 'ok' | 'failed' | 'cut',
+): (before: ActorView, after: ActorView, step: Edge) => true | string {
+  const endIn = endsOf(wiring)
   const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
-  return (_before, _after, { choice, effects }) => {
-    const isFailure = choice.event.type.startsWith('xstate.error.')
-    for (const effect of effects) {
-      const fact = factOf(effect)
-      const phase = fact?.type === 'signal' ? phaseOf.get(fact.name) : undefined
-      const below = ANSWERS[wiring[phase ?? '']?.work ?? '']
-      if (fact?.type !== 'signal' || phase === undefined || below === undefined) continue
-      const isItsAnswer = choice.kind !== 'event' && choice.path.text === `${stateKey(phase)}${below}`
-      if (fact.outcome === 'ok' && (!isItsAnswer || isFailure)) return `${fact.name} is ok by "${choice.label}"`
-      if (fact.outcome !== 'ok' && isItsAnswer && !isFailure && choice.kind === 'outcome')
-        return `${fact.name} is ${fact.outcome} by "${choice.label}"`
-    }
-    return true
+  const saidBy = (fact: LifecycleFact | undefined): End | undefined => {
+    if (fact?.type === 'phase.ended') return fact
+    const phase = fact?.type === 'signal' ? phaseOf.get(fact.name) : undefined
+    return phase === undefined ? undefined : { phase, outcome: (fact as { outcome: Outcome }).outcome }
   }
-}
-
-/** What a machine does when it is cut, by the name of its work; the step in which that answers is the one in which the phase ends. */
-const CUT_ANSWERS: Readonly<Record<string, string>> = {
-  tell: '/complete-telling-now',
-  requestDrain: '/cut-requests',
-  watchDrain: '/terminate-watches-now',
-  closeConnections: '/destroy-connections-now',
-  handlers: '/name-handlers',
-  destroy: '/start-rest',
-  report: '/write-report-now',
-}
-/** What ends a phase by a limit of its own. */
-const LIMIT_ANSWERS: Readonly<Record<string, string>> = { watchDrain: '/terminate-watches', closeConnections: '/destroy-connections' }
-
-/** A phase that is cut does what it has to do then: it ends when that answers, or at the next instant if it does not. */
-export function cutsByItsWork(wiring: Wiring): (before: ActorView, after: ActorView, step: Edge) => true | string {
-  const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
   return (before, _after, { choice, effects }) => {
-    for (const effect of effects) {
-      const fact = factOf(effect)
-      const phase = fact?.type === 'signal' && fact.outcome === 'cut' ? phaseOf.get(fact.name) : undefined
-      const work = wiring[phase ?? '']?.work ?? ''
-      if (phase === undefined || CUT_ANSWERS[work] === undefined) continue
-      const answers = [CUT_ANSWERS[work], LIMIT_ANSWERS[work]].flatMap((below) =>
-        below === undefined ? [] : [`${stateKey(phase)}${below}`],
-      )
-      if (!answers.includes(choice.path.text) && before.actor(phase)?.value !== 'cutting')
-        return `${phase} is cut without its ${answers[0]}`
+    const due = endIn(before, choice)
+    const ends = effects.flatMap((effect) => saidBy(factOf(effect)) ?? []).filter((end) => end.outcome === outcome)
+    if (due?.outcome === outcome && !ends.some(({ phase }) => phase === due.phase))
+      return `${due.phase} has not ended as ${outcome} by "${choice.label}"`
+    for (const { phase } of ends) {
+      const { done, cut } = WORKS[wiring[phase]?.work ?? ''] ?? {}
+      const isDue = due?.phase === phase && due.outcome === outcome
+      // Told a second time, a phase that is on its way out ends without the rest of that.
+      const isKnown = outcome === 'cut' ? cut !== undefined && before.actor(stateKey(phase))?.value !== 'cutting' : done !== undefined
+      if (isKnown && !isDue) return `${phase} ends as ${outcome} by "${choice.label}"`
     }
     return true
   }
+}
+
+function endsOf(wiring: Wiring): (before: ActorView, choice: Choice) => End | undefined {
+  const rows = Object.entries(wiring).map(([phase, { work = '' }]) => ({ phase, work, key: stateKey(phase) }))
+  const byPath = new Map<string, { readonly phase: string; readonly role: keyof Work }>()
+  for (const { phase, work, key } of rows)
+    for (const [role, below] of Object.entries(WORKS[work] ?? {})) byPath.set(`${key}${below}`, { phase, role: role as keyof Work })
+  const byTimer = new Map(
+    rows.flatMap(({ phase, work, key }) => (work === 'shutdownDelay' || work === 'userPhase' ? [[key, phase] as const] : [])),
+  )
+  const startBound = (type: string): string | undefined =>
+    rows.find(({ key }) => type.startsWith(`xstate.after.startBound.lifecycle.running.${key}.`))?.phase
+
+  return (before, choice) => {
+    const { kind, path, event } = choice
+    if (kind === 'timer') {
+      const phase = path.text === '' ? startBound(event.type) : byTimer.get(path.text)
+      return phase === undefined ? undefined : { phase, outcome: wiring[phase]?.work === 'shutdownDelay' ? 'ok' : 'failed' }
+    }
+    const answer = kind === 'outcome' ? byPath.get(path.text) : undefined
+    if (answer === undefined) return undefined
+    const { phase, role } = answer
+    if (role === 'cut') return { phase, outcome: 'cut' }
+    if (event.type.startsWith('xstate.error.')) return { phase, outcome: 'failed' }
+    if (role === 'first' || leavesWatches(before, wiring[phase]?.work, choice)) return undefined
+    return { phase, outcome: role === 'limit' ? 'cut' : outcomeOf(choice) }
+  }
+}
+
+/** User code says by its output that it failed. */
+const outcomeOf = ({ event }: Choice): Outcome => (event.object as { output?: Partial<PhaseOutput> }).output?.outcome ?? 'ok'
+
+/** The grace was over before all watches had gone: they are terminated. Without a grace those that are left are not waited for (E9, E10). */
+function leavesWatches(before: ActorView, work: string | undefined, { event }: Choice): boolean {
+  const left = work === 'watchDrain' ? (event.object as { output?: { readonly after?: number } }).output?.after : 0
+  return left !== undefined && left > 0 && (stopOf(before)?.profile.watchGraceMs ?? 0) > 0
 }
 
 /** No phase with work succeeds without having begun. */
@@ -91,47 +128,6 @@ export function begunBefore(wiring: Wiring, idle: readonly string[]): Monitor {
       const phase = fact?.type === 'signal' && fact.outcome === 'ok' ? phaseOf.get(fact.name) : undefined
       const isIdle = phase === undefined || wiring[phase]?.work === undefined || idle.includes(phase)
       return isIdle || has(begun, phase) ? begun : broken(`${phase} succeeds without having begun`)
-    },
-  }
-}
-
-/** From a signal on, no child of the root with this kind of id runs. */
-export const endsWith =
-  (signal: string | undefined, prefix: string) =>
-  (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
-    if (signal === undefined || !effects.some((effect) => signalOf(effect) === signal)) return true
-    const left = after.children.find(({ id }) => id.startsWith(prefix))
-    return left === undefined || `${left.id} goes on after ${signal}`
-  }
-
-/** A phase of hooks has failed when a hook of its kind has. */
-export const failsByItsHooks = (phase: string, kind: HookKind): Monitor => ({
-  initial: '',
-  next: (failed, effect) => {
-    const fact = factOf(effect)
-    if (fact?.type === 'hook.ended' && fact.kind === kind && fact.outcome === 'failed') return 'failed'
-    if (fact?.type !== 'phase.ended' || fact.phase !== phase || (fact.outcome === 'failed') === (failed !== '')) return failed
-    return broken(`${phase} is ${fact.outcome}, though ${failed === '' ? 'no' : 'a'} hook has failed`)
-  },
-})
-
-/** Each hook starts after those that it follows have ended, and PreShutdownHooksStopped fires after all of them, unless they are cut or skipped. */
-export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
-  const byName = new Map(hooks.map((hook) => [hook.name, hook]))
-  return {
-    initial: '',
-    next: (ended, effect) => {
-      const fact = factOf(effect)
-      if (fact?.type === 'hook.started' && fact.kind === 'pre-shutdown') {
-        const missing = byName.get(fact.name)?.after.find((other) => !has(ended, other))
-        return missing === undefined ? ended : broken(`${fact.name} starts before ${missing} has ended`)
-      }
-      if (fact?.type === 'hook.ended' && fact.kind === 'pre-shutdown') return withName(ended, fact.name)
-      if (fact?.type === 'signal' && fact.name === 'PreShutdownHooksStopped' && fact.outcome !== 'skipped') {
-        const left = hooks.find(({ name }) => !has(ended, name))
-        if (left) return broken(`PreShutdownHooksStopped before ${left.name} has ended`)
-      }
-      return ended
     },
   }
 }

@@ -1,0 +1,251 @@
+// Fails when: a phase machine with a seeded bug is not noticed by the property that is about it, or the right machine is taken for broken.
+import { expect, test } from 'vitest'
+import { type AnyStateMachine, createMachine } from 'xstate'
+import { closeConnectionsMachine } from '../../src/machines/close-connections.ts'
+import { destroyMachine } from '../../src/machines/destroy.ts'
+import { hookMachine } from '../../src/machines/hook.ts'
+import { composeLifecycle, type LifePlan } from '../../src/machines/lifecycle.ts'
+import { OK } from '../../src/machines/phase.ts'
+import { preShutdownHooksMachine } from '../../src/machines/pre-shutdown-hooks.ts'
+import { reportMachine } from '../../src/machines/report.ts'
+import { requestDrainMachine } from '../../src/machines/request-drain.ts'
+import { shutdownDelayMachine } from '../../src/machines/shutdown-delay.ts'
+import { tellMachine } from '../../src/machines/tell.ts'
+import { watchDrainMachine } from '../../src/machines/watch-drain.ts'
+import { type RootView, resolves } from '../../src/testing/model/environment.ts'
+import { explore } from '../../src/testing/model/explore.ts'
+import { environmentOf, invariantsOf } from '../../src/testing/model/lifecycle-model.ts'
+import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
+
+const PLAN: LifePlan = {
+  mode: 'refuse',
+  input: { profiles: PROFILES, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] },
+}
+const WITHOUT_GRACE: LifePlan = {
+  ...PLAN,
+  input: { ...PLAN.input, profiles: { ...PROFILES, default: { ...PROFILES.default, watchGraceMs: 0 } } },
+}
+const WITH_HOOKS: LifePlan = { ...PLAN, input: { ...PLAN.input, preShutdownHooks: plannedHooks(['leave', 'flush']) } }
+const WITH_DESTROY: LifePlan = {
+  ...PLAN,
+  input: { ...PLAN.input, destroyFunctions: [{ kind: 'destroy', name: 'pool', timeoutMs: 1_000 }] },
+}
+const WITH_PHASE: LifePlan = {
+  ...PLAN,
+  userPhases: [{ name: 'flush-queue', after: ['RequestsDrained'], before: ['destroy'], timeoutMs: 2_000 }],
+}
+
+type Machines = Readonly<Record<string, AnyStateMachine>>
+
+/** A life that starts without trouble and is stopped once it serves; only what the hooks and drains answer is open. */
+function explored(plan: LifePlan, broken: Machines) {
+  const environment = environmentOf(plan, {})
+  const smooth = ['auditRun', 'bind', 'announce', 'auditShutdown', 'closeListener', 'closeAdmin', 'waitForHandlers', 'flushLogs']
+  return explore((composeLifecycle(plan) as unknown as AnyStateMachine).provide({ actors: broken } as never), {
+    ...environment,
+    children: { ...environment.children, ...Object.fromEntries(smooth.map((name) => [name, { outcomes: [resolves()] }])) },
+    events: (root: RootView) => {
+      if (root.matches({ running: { start: 'idle' } })) return [{ type: 'start' }]
+      const isServing = ['fired', 'failed'].some((announce) => root.matches({ running: { announce, stop: 'living' } }))
+      return isServing ? [{ type: 'stop.requested', reason: { kind: 'stop', reason: 'model' } }] : []
+    },
+    statesMax: 50_000,
+  })
+}
+
+/** A machine with other entries in one of its states. */
+function changed(machine: unknown, state: string, change: object): AnyStateMachine {
+  const { config, implementations } = machine as AnyStateMachine
+  const states = { ...config.states, [state]: { ...config.states?.[state], ...change } }
+  return createMachine({ ...config, states } as never).provide(implementations as never) as AnyStateMachine
+}
+const provided = (machine: unknown, implementations: object): AnyStateMachine =>
+  (machine as AnyStateMachine).provide(implementations as never) as AnyStateMachine
+const everyHook = (hook: AnyStateMachine): Machines => ({
+  userPhase: hook,
+  preShutdownHooks: provided(preShutdownHooksMachine, { actors: { hook } }),
+  destroy: provided(destroyMachine, { actors: { hook } }),
+})
+
+interface Bug {
+  readonly id: string
+  readonly what: string
+  readonly plan?: LifePlan
+  readonly broken: Machines
+  readonly says: string
+}
+
+test.each<Bug>([
+  {
+    id: 'work/answered',
+    what: 'watches that are left are taken for gone',
+    broken: {
+      watchDrain: changed(watchDrainMachine, 'draining', { invoke: { id: 'drain-watches', src: 'drainWatches', onDone: 'drained' } }),
+    },
+    says: 'watch-drain ends as ok by "watch-drain/drain-watches resolves {"after":1}"',
+  },
+  {
+    id: 'work/answered',
+    what: 'the drain does not end when all requests have',
+    broken: { requestDrain: changed(requestDrainMachine, 'drained', { type: undefined }) },
+    says: 'request-drain has not ended as ok by "request-drain/drain-requests resolves"',
+  },
+  {
+    id: 'work/answered',
+    what: 'the delay does not end when it is over',
+    broken: { shutdownDelay: changed(shutdownDelayMachine, 'elapsed', { type: undefined }) },
+    says: 'shutdown-delay has not ended as ok by "shutdown-delay after shutdownDelay.shutdown-delay.delaying"',
+  },
+  {
+    id: 'work/failed',
+    what: 'watches that could not be terminated are taken for terminated',
+    broken: {
+      watchDrain: changed(watchDrainMachine, 'terminating', {
+        invoke: { id: 'terminate-watches', src: 'terminateWatches', onDone: 'terminated', onError: 'terminated' },
+      }),
+    },
+    says: 'watch-drain has not ended as failed by "watch-drain/terminate-watches rejects: rejected"',
+  },
+  {
+    id: 'work/failed',
+    what: 'connections that were closed are taken for a failure',
+    broken: {
+      closeConnections: changed(closeConnectionsMachine, 'destroying', {
+        invoke: { id: 'destroy-connections', src: 'destroyConnections', onDone: 'failed', onError: 'failed' },
+      }),
+    },
+    says: 'close-connections ends as failed by "close-connections/destroy-connections resolves"',
+  },
+  {
+    id: 'work/failed',
+    what: 'a phase of the user’s that is out of time is taken for done',
+    plan: WITH_PHASE,
+    broken: { userPhase: changed(hookMachine, 'timedOut', { output: OK }) },
+    says: 'flush-queue has not ended as failed by "flush-queue after hookTimeout.hook.running"',
+  },
+  {
+    id: 'work/cut',
+    what: 'a report that was written at its cut does not end',
+    broken: { report: changed(reportMachine, 'cut', { type: undefined }) },
+    says: 'report has not ended as cut by "report/write-report-now resolves"',
+  },
+  {
+    id: 'work/limits',
+    what: 'the ramp of telling has no end',
+    broken: { tell: changed(tellMachine, 'ramping', { after: {} }) },
+    says: 'tell has no timer of 2500 ms',
+  },
+  {
+    id: 'work/limits',
+    what: 'the delay has no end',
+    broken: { shutdownDelay: changed(shutdownDelayMachine, 'delaying', { after: {} }) },
+    says: 'shutdown-delay has no timer of 5000 ms',
+  },
+  {
+    id: 'work/limits',
+    what: 'the watch grace has no end',
+    broken: { watchDrain: changed(watchDrainMachine, 'draining', { after: {} }) },
+    says: 'watch-drain has no timer of 8000 ms',
+  },
+  {
+    id: 'work/limits',
+    what: 'a grace of 0 ends watches',
+    plan: WITHOUT_GRACE,
+    broken: { watchDrain: provided(watchDrainMachine, { guards: { hasGrace: () => true } }) },
+    says: 'watch-drain runs terminate-watches, though it has no limit',
+  },
+  {
+    id: 'work/limits',
+    what: 'connections have more time than is configured',
+    broken: { closeConnections: provided(closeConnectionsMachine, { delays: { connectionTimeout: () => 120_000 } }) },
+    says: 'close-connections has no timer of 60000 ms',
+  },
+  {
+    id: 'work/limits',
+    what: 'a hook has no bound',
+    plan: WITH_HOOKS,
+    broken: everyHook(changed(hookMachine, 'running', { after: {} })),
+    says: 'pre-shutdown leave has no timer of 5000 ms',
+  },
+  {
+    id: 'work/hooks',
+    what: 'no hook begins',
+    plan: WITH_HOOKS,
+    broken: { preShutdownHooks: changed(preShutdownHooksMachine, 'running', { entry: [] }) },
+    says: 'leave has not started, though all that it follows has ended',
+  },
+  {
+    id: 'work/hooks',
+    what: 'a hook does not follow the one before it',
+    plan: WITH_HOOKS,
+    broken: { preShutdownHooks: changed(preShutdownHooksMachine, 'running', { on: { 'xstate.done.actor.*': { actions: ['settle'] } } }) },
+    says: 'flush has not started, though all that it follows has ended',
+  },
+  {
+    id: 'work/hooks',
+    what: 'the hooks are never over',
+    plan: WITH_HOOKS,
+    broken: { preShutdownHooks: changed(preShutdownHooksMachine, 'running', { always: [] }) },
+    says: 'PreShutdownHooksStopped has not fired, though all hooks have ended',
+  },
+  {
+    id: 'work/hook-answers',
+    what: 'an answer ends nothing',
+    plan: WITH_HOOKS,
+    broken: everyHook(changed(hookMachine, 'done', { type: undefined })),
+    says: 'pre-shutdown leave has not ended by',
+  },
+  {
+    id: 'work/hook-answers',
+    what: 'an error is swallowed',
+    plan: WITH_DESTROY,
+    broken: everyHook(changed(hookMachine, 'failed', { output: OK })),
+    says: 'destroy pool ends as ok by',
+  },
+  {
+    id: 'work/hook-answers',
+    what: 'the end of the bound is taken for an answer',
+    plan: WITH_DESTROY,
+    broken: everyHook(changed(hookMachine, 'timedOut', { output: OK })),
+    says: 'destroy pool ends as ok by',
+  },
+  {
+    id: 'work/hook-answers',
+    what: 'an error is not the one that was thrown',
+    plan: WITH_HOOKS,
+    broken: everyHook(changed(hookMachine, 'failed', { output: { outcome: 'failed', error: { name: 'Error', message: 'other' } } })),
+    says: 'pre-shutdown leave ends as failed by',
+  },
+  {
+    id: 'work/pre-shutdown-outcome',
+    what: 'a failure is forgotten',
+    plan: WITH_HOOKS,
+    broken: { preShutdownHooks: changed(preShutdownHooksMachine, 'failed', { output: OK }) },
+    says: 'pre-shutdown-hooks ends as ok, but as its hooks ended it is failed',
+  },
+  {
+    id: 'work/pre-shutdown-outcome',
+    what: 'a cut is forgotten',
+    plan: WITH_HOOKS,
+    broken: { preShutdownHooks: changed(preShutdownHooksMachine, 'cut', { output: OK }) },
+    says: 'pre-shutdown-hooks ends as ok, but as its hooks ended it is cut',
+  },
+  {
+    id: 'work/destroy-outcome',
+    what: 'a failure is forgotten',
+    plan: WITH_DESTROY,
+    broken: { destroy: changed(destroyMachine, 'someFailed', { output: OK }) },
+    says: 'destroy ends as ok, but as its hooks ended it is failed',
+  },
+])('$id: $what', { timeout: 60_000 }, ({ id, plan = PLAN, broken, says }) => {
+  const property = invariantsOf(plan).find((other) => other.id === id)
+  expect(property?.violation(explored(plan, broken))?.finding).toContain(says)
+})
+
+test.each([
+  ['with a watch grace', PLAN],
+  ['without one', WITHOUT_GRACE],
+])('nothing is wrong with a life %s', { timeout: 60_000 }, (_, plan) => {
+  const exploration = explored(plan, {})
+  expect(invariantsOf(plan).flatMap(({ id, violation }) => (violation(exploration) ? [id] : []))).toEqual([])
+})
