@@ -49,6 +49,46 @@ export const REACHING: Readonly<Record<string, AnyStateMachine>> = {
       },
     },
   }),
+  'assignments whose outcome is looked at afterwards, or that throw at some contexts': setup({
+    types: {} as { context: { readonly n: number; readonly m: number; readonly log: string } },
+    actions: { say },
+  }).createMachine({
+    context: { n: 0, m: 0, log: '' },
+    type: 'parallel',
+    states: {
+      beside,
+      counts: { on: { up: { actions: assign({ n: ({ context }) => (context.n + 1) % 3 }) } } },
+      writes: {
+        initial: 'idle',
+        states: {
+          idle: {
+            on: {
+              // What is said depends on what was read only to be assigned.
+              tell: {
+                actions: [
+                  assign({ m: ({ context }) => context.n }),
+                  { type: 'say', params: ({ context }) => ({ text: `m is ${context.m}` }) },
+                ],
+              },
+              // Which key is written depends on what is read, and a condition of the next microstep reads it.
+              choose: {
+                target: 'chosen',
+                actions: assign(({ context }) => (context.n === 1 ? { log: 'one' } : { m: context.n })),
+              },
+              fail: {
+                actions: assign(({ context }) => {
+                  if (context.n === 2) throw new Error('two')
+                  return { m: context.n }
+                }),
+              },
+            },
+          },
+          chosen: { always: [{ guard: ({ context }) => context.log === 'one', target: 'one' }, { target: 'idle' }] },
+          one: { entry: assign({ log: '' }), on: { choose: 'idle' } },
+        },
+      },
+    },
+  }),
   'a join of all regions': createMachine({
     initial: 'both',
     states: {

@@ -24,14 +24,18 @@ export interface Doing {
 export function together(all: readonly Doing[]): readonly Command[] {
   const [only] = all
   if (only && all.length === 1 && only.early.length === 0) return only.late
+  const early: Command[] = []
   const late: Command[] = []
-  for (const command of all.flatMap((doing) => doing.late)) {
-    // A child stopped in the step that made it never starts.
-    const start = command.kind === 'stop' ? late.findIndex((other) => other.kind === 'start' && other.id === command.id) : -1
-    if (start < 0) late.push(command)
-    else late.splice(start, 1)
+  for (const doing of all) {
+    early.push(...doing.early)
+    for (const command of doing.late) {
+      // A child stopped in the step that made it never starts.
+      const start = command.kind === 'stop' ? late.findIndex((other) => other.kind === 'start' && other.id === command.id) : -1
+      if (start < 0) late.push(command)
+      else late.splice(start, 1)
+    }
   }
-  return [...all.flatMap(({ early }) => early), ...late]
+  return [...early, ...late]
 }
 
 /** Puts what xstate asks for while it computes the steps of one machine into commands that mean the same wherever the actor stands. */

@@ -1,6 +1,7 @@
 import { canonical } from './canonical.ts'
 import { Interner } from './interner.ts'
 import { remembered } from './remembered.ts'
+import type { Assigned } from './watch.ts'
 
 /** A context whose values are numbered key by key, so that what a step reads of it can be compared. */
 export interface ContextState {
@@ -10,11 +11,15 @@ export interface ContextState {
   readonly values: ReadonlyMap<string, number>
 }
 
+export interface Thrown {
+  readonly thrown: unknown
+}
+
 /** Every context of one machine; equal ones are one object. */
 export class Contexts {
   readonly #contexts = new Interner<ContextState>()
   readonly #values = new Map<string, number>()
-  readonly #changed = new WeakMap<object, Map<ContextState, ContextState>>()
+  readonly #after = new WeakMap<object, Map<ContextState, ContextState | Thrown>>()
   readonly #where: string
 
   constructor(where: string) {
@@ -32,10 +37,17 @@ export class Contexts {
     }))
   }
 
-  /** A context with other values under some keys. */
-  with(context: ContextState, written: Readonly<Record<string, unknown>>): ContextState {
-    const changed = remembered(this.#changed, written, () => new Map<ContextState, ContextState>())
-    return remembered(changed, context, () => this.intern({ ...context.object, ...written }))
+  /** A context after assignments, or what they throw at it. */
+  after(context: ContextState, assigned: readonly Assigned[]): ContextState | Thrown {
+    if (assigned.length === 0) return context
+    const known = remembered(this.#after, assigned, () => new Map<ContextState, ContextState | Thrown>())
+    return remembered(known, context, () => {
+      try {
+        return this.intern(assigned.reduce((object, assign) => assign(object), context.object))
+      } catch (thrown) {
+        return { thrown }
+      }
+    })
   }
 
   #valueOf(key: string, value: unknown): number {

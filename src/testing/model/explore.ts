@@ -11,7 +11,7 @@ import { Steps } from './step.ts'
 export interface ExploreOptions extends Environment {
   /** How many states the system may have. Default 1 000 000. @see {@link explore} for what happens above it */
   readonly statesMax?: number
-  /** One in so many of the steps that are known without asking xstate is computed by it again and compared; 0 for none. Default 256. */
+  /** One in so many of the steps that are known without asking xstate is computed by it again and compared; 0 for none. Default 1024. */
   readonly recheckEvery?: number
 }
 
@@ -64,25 +64,27 @@ export interface Exploration {
  */
 export function explore(
   machine: AnyStateMachine,
-  { statesMax = 1_000_000, recheckEvery = 256, ...environment }: ExploreOptions = {},
+  { statesMax = 1_000_000, recheckEvery = 1024, ...environment }: ExploreOptions = {},
 ): Exploration {
   const model = new Model(machine, environment, recheckEvery)
   const graph = new Graph((index) => model.choices.all.at(index))
-  const numbers = new Map<ActorState, number>()
+  /** Of the states in the graph, by the number of the tree; trees that are only part of a state have none. */
+  const numbers: (number | undefined)[] = []
   const start = model.start()
   graph.initialEffects = start.effects
-  numbers.set(start.freeze(), graph.addState(start.freeze(), -1))
+  const initial = start.freeze()
+  numbers[initial.index] = graph.addState(initial, -1)
   for (let from = 0; from < graph.stateCount; from++) {
     graph.beginEdges()
     const state = graph.states[from] as ActorState
     for (const choice of model.choices.at(state)) {
       const delivery = model.take(state, choice)
       const next = delivery.freeze()
-      let to = numbers.get(next)
+      let to = numbers[next.index]
       if (to === undefined) {
         if (graph.stateCount >= statesMax) throw tooLarge(statesMax, model.steps.locals.all)
         to = graph.addState(next, graph.edgeCount)
-        numbers.set(next, to)
+        numbers[next.index] = to
       }
       graph.addEdge(to, choice, delivery.effects)
     }

@@ -23,17 +23,28 @@ export type Look =
   | { readonly kind: 'child'; readonly id: string }
   | { readonly kind: 'children' }
 
-/** What somebody sees who looks, as a short text. `seen` marks the regions that have been looked at; it is changed. */
-function see(look: Look, { frame, regions, contextState, children }: Standing, seen: Uint8Array): string | number | boolean {
+/** A look as a question of the tree: of the regions it may concern, only those that no question before it has shown. */
+interface Question<T> {
+  readonly look: Look
+  readonly positions: readonly number[]
+  readonly answers: Map<Sight, Question<T> | Answer<T>>
+}
+
+interface Answer<T> {
+  readonly answer: T
+}
+
+/** What somebody sees who looks. */
+type Sight = string | number | boolean
+
+function see({ look, positions }: Pick<Question<unknown>, 'look' | 'positions'>, { regions, contextState, children }: Standing): Sight {
   switch (look.kind) {
     case 'hears':
-      return seeRegions(regions, frame.hearing(look.type), seen, (region) => region.isEventless || region.hears(look.type))
     case 'exits':
-      return seeRegions(regions, frame.withExit, seen, ({ hasExit }) => hasExit)
     case 'all':
-      return seeRegions(regions, regions.keys(), seen, () => true)
+      return seeRegions(look, positions, regions)
     case 'final':
-      return regions.every(({ isFinal }, i) => seen[i] || isFinal)
+      return positions.every((i) => regions[i]?.isFinal)
     case 'key':
       return contextState.values.get(look.key) ?? -1
     case 'context':
@@ -45,30 +56,33 @@ function see(look: Look, { frame, regions, contextState, children }: Standing, s
   }
 }
 
-function seeRegions(
-  regions: readonly Region[],
-  candidates: Iterable<number>,
-  seen: Uint8Array,
-  concerns: (region: Region) => boolean,
-): string | number {
+function seeRegions(look: Look, positions: readonly number[], regions: readonly Region[]): Sight {
   // One is the rule, and a number is the faster key.
   let sight: string | number = -1
-  for (const i of candidates) {
-    const region = regions[i]
-    if (!region || seen[i] || !concerns(region)) continue
-    seen[i] = 1
-    sight = sight === -1 ? region.index : `${sight} ${region.index}`
+  for (const i of positions) {
+    const region = regions[i] as Region
+    if (concerns(look, region)) sight = sight === -1 ? region.index : `${sight} ${region.index}`
   }
   return sight
 }
 
-interface Question<T> {
-  readonly look: Look
-  readonly answers: Map<string | number | boolean, Question<T> | Answer<T>>
+/** Whether a look shows how this region stands. */
+function concerns(look: Look, region: Region): boolean {
+  switch (look.kind) {
+    case 'hears':
+      return region.isEventless || region.hears(look.type)
+    case 'exits':
+      return region.hasExit
+    default:
+      return look.kind === 'all'
+  }
 }
 
-interface Answer<T> {
-  readonly answer: T
+/** Positions of the regions that a look may concern. */
+function candidates(look: Look, { frame, regions }: Standing): readonly number[] {
+  if (look.kind === 'hears') return frame.hearing(look.type)
+  if (look.kind === 'exits') return frame.withExit
+  return look.kind === 'all' || look.kind === 'final' ? [...regions.keys()] : []
 }
 
 /** Answers by what was looked at to find them: a tree of questions. */
@@ -78,8 +92,7 @@ export class LookTree<T> {
   /** The answer to an event, by its number, of a standing that looks the same. */
   find(event: number, standing: Standing): T | undefined {
     let node = this.#roots.get(standing.frame.index, event)
-    const seen = new Uint8Array(standing.regions.length)
-    while (node && 'look' in node) node = node.answers.get(see(node.look, standing, seen))
+    while (node && 'look' in node) node = node.answers.get(see(node, standing))
     return node?.answer
   }
 
@@ -88,17 +101,19 @@ export class LookTree<T> {
    * same next question; where that is not so in detail the answer is not remembered, which only costs time.
    */
   add(event: number, standing: Standing, looks: readonly Look[], answer: T): void {
-    const seen = new Uint8Array(standing.regions.length)
+    const seen = new Set<number>()
     let attach = (node: Question<T> | Answer<T>): unknown => this.#roots.set(standing.frame.index, event, node)
     let node = this.#roots.get(standing.frame.index, event)
     for (const look of looks) {
+      const positions = candidates(look, standing).filter((i) => !seen.has(i))
+      for (const i of positions) if (concerns(look, standing.regions[i] as Region)) seen.add(i)
       if (!node) {
-        node = { look, answers: new Map() }
+        node = { look, positions, answers: new Map() }
         attach(node)
       }
-      if (!('look' in node) || !isSame(node.look, look)) return
+      if (!('look' in node) || textOfLook(node.look) !== textOfLook(look)) return
       const { answers } = node
-      const sight = see(look, standing, seen)
+      const sight = see(node, standing)
       attach = (next) => answers.set(sight, next)
       node = answers.get(sight)
     }
@@ -106,10 +121,9 @@ export class LookTree<T> {
   }
 }
 
-const isSame = (one: Look, other: Look): boolean => one.kind === other.kind && subject(one) === subject(other)
-
-const subject = (look: Look): string | undefined => {
-  if (look.kind === 'hears') return look.type
-  if (look.kind === 'key') return look.key
-  return look.kind === 'child' ? look.id : undefined
+/** Equal texts for equal looks. */
+export const textOfLook = (look: Look): string => {
+  if (look.kind === 'hears') return `hears ${look.type}`
+  if (look.kind === 'key') return `key ${look.key}`
+  return look.kind === 'child' ? `child ${look.id}` : look.kind
 }

@@ -1,14 +1,14 @@
 import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate'
 import { canonical } from './canonical.ts'
 import { type Command, Commands, type Doing, together } from './commands.ts'
-import { Contexts } from './contexts.ts'
-import { LookTree } from './looks.ts'
+import { type ContextState, Contexts } from './contexts.ts'
+import { type Look, LookTree } from './looks.ts'
 import { type Frame, type Region, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
 import { Standing } from './standing.ts'
 import type { LocalState, Logic, ModelEvent } from './state.ts'
 import type { Step, Steps } from './step.ts'
-import type { Watched, WatchedMachine } from './watch.ts'
+import type { Assigned, Watched, WatchedMachine } from './watch.ts'
 
 /**
  * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at on the way (see `looks.ts`), and
@@ -72,14 +72,14 @@ export class MachineSteps {
       if (part.end.status !== 'active') return this.#step(at, parts, part.end)
       raised.push(...part.raised)
     }
-    return parts.length === 0 ? { local, commands: [], transitions: [] } : this.#step(at, parts, ACTIVE)
+    return parts.length === 0 ? { local, commands: NOTHING, transitions: NOTHING } : this.#step(at, parts, ACTIVE)
   }
 
   /** The same step by xstate alone: undivided, and whatever is known. */
   recompute(local: LocalState, event: ModelEvent): Step {
-    const part = this.#compute(local.standing as Standing, event, false, false)
-    if ('thrown' in part) return this.#failed(local, [part], part.thrown)
-    return this.#step(this.#after(part, local.standing as Standing), [part], part.end)
+    const computed = this.#compute(local.standing as Standing, event, false)
+    if (!computed.reached) return this.#failed(local, [computed.part], computed.part.thrown)
+    return this.#step(computed.reached, [computed.part], computed.part.end)
   }
 
   #step(standing: Standing, parts: readonly Change[], end: End): Step {
@@ -100,10 +100,15 @@ export class MachineSteps {
   }
 
   #part(standing: Standing, event: ModelEvent): Change | Failure {
-    return this.#known.find(event.index, standing) ?? this.#compute(standing, event, this.#regions.areStepsDivisible)
+    const known = this.#known.find(event.index, standing)
+    // Assignments are done again, and one may throw at this context; xstate then says what follows.
+    if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned))) return known
+    const computed = this.#compute(standing, event, this.#regions.areStepsDivisible)
+    if (computed.reached) this.#known.add(event.index, standing, computed.looks, computed.part)
+    return computed.part
   }
 
-  #compute(standing: Standing, event: ModelEvent, isDivided: boolean, isNews = true): Change | Failure {
+  #compute(standing: Standing, event: ModelEvent, isDivided: boolean): Computed {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
     const { transitions } = harvest
@@ -115,31 +120,30 @@ export class MachineSteps {
       const doing = this.#commands.of(before, after, harvest)
       this.#lookAtChildren(harvest)
       const watched = this.#watched.end(after)
-      const raised = watched.raised.map((object) => this.#steps.event(object, this.#logic.name))
-      const reached = this.#reached(after, watched.context)
-      const change: Change = {
+      const reached = this.#reached(after, watched.context, standing)
+      const part: Change = {
         ...differenceOf(standing, reached, watched),
         ...doing,
+        assigned: watched.assigned,
         born: bornIn(harvest, reached),
         end: { status: after.status, output: after.output, error: after.error },
-        raised,
+        raised: watched.raised.map((object) => this.#steps.event(object, this.#logic.name)),
         transitions,
       }
-      if (isNews) this.#known.add(event.index, standing, watched.looks, change)
-      return change
+      return { part, reached, looks: watched.looks }
     } catch (thrown) {
       if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
-      return { thrown, early: this.#commands.said(harvest), transitions }
+      return { part: { thrown, early: this.#commands.said(harvest), transitions } }
     }
   }
 
-  #after({ frame, moved, written, born, gone }: Change, before: Standing): Standing {
-    const context = written ? this.#contexts.with(before.contextState, written) : before.contextState
+  #after({ frame, moved, assigned, born, gone }: Change, before: Standing): Standing {
+    const context = this.#contexts.after(before.contextState, assigned) as ContextState
     const isSame = born.length + gone.length === 0
     const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
-    const regions = [...before.regions]
+    const regions = before.regions.slice(0, frame.roots.length)
     for (const [i, region] of moved) regions[i] = region
-    return new Standing(frame, regions.slice(0, frame.roots.length), context, children)
+    return new Standing(frame, regions, context, children)
   }
 
   /** Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked for in vain. */
@@ -153,8 +157,8 @@ export class MachineSteps {
     }
   }
 
-  #reached(after: AnyMachineSnapshot, context: Context): Standing {
-    const { frame, regions } = this.#regions.takeApart(after)
+  #reached(after: AnyMachineSnapshot, context: Context, before?: Standing): Standing {
+    const { frame, regions } = this.#regions.takeApart(after, before)
     for (const [id, ref] of Object.entries(after.children)) this.#refs.set(id, ref as AnyActorRef)
     return new Standing(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
   }
@@ -197,13 +201,13 @@ interface End {
 }
 
 const ACTIVE: End = { status: 'active' }
+const NOTHING: readonly never[] = []
 
 /** What a step, or a part of one, changes; so that it can be done to another standing. */
 interface Change extends Doing {
   readonly frame: Frame
   readonly moved: readonly (readonly [position: number, to: Region])[]
-  /** Keys of the context with their new values. */
-  readonly written: Context | undefined
+  readonly assigned: readonly Assigned[]
   readonly born: readonly string[]
   readonly gone: readonly string[]
   readonly end: End
@@ -212,20 +216,22 @@ interface Change extends Doing {
   readonly transitions: readonly AnyTransitionDefinition[]
 }
 
+/** What xstate has computed, and, if it did not throw, where that led and what it looked at. */
+type Computed =
+  | { readonly part: Change; readonly reached: Standing; readonly looks: readonly Look[] }
+  | { readonly part: Failure; readonly reached?: undefined }
+
 interface Failure {
   readonly thrown: unknown
   readonly early: readonly Command[]
   readonly transitions: readonly AnyTransitionDefinition[]
 }
 
-function differenceOf(before: Standing, after: Standing, { left, written }: Watched) {
+function differenceOf(before: Standing, after: Standing, { left }: Watched) {
   const isAnew = left || before.frame.parallel !== after.frame.parallel
-  const { context } = after
   return {
     frame: after.frame,
     moved: [...after.regions.entries()].filter(([i, region]) => isAnew || region !== before.regions[i]),
-    written:
-      written === 'all' ? context : written.size === 0 ? undefined : Object.fromEntries([...written].map((key) => [key, context[key]])),
     gone: before.children.filter((id) => !after.children.includes(id)),
   }
 }

@@ -1,4 +1,4 @@
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue } from 'xstate'
+import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue, StateValueMap } from 'xstate'
 import { Interner } from './interner.ts'
 
 /**
@@ -17,6 +17,8 @@ export class Frame {
   readonly historyValue: AnyMachineSnapshot['historyValue']
   /** Positions of the regions that ever do something when they are left. */
   readonly withExit: readonly number[]
+  /** All states of each region, active or not. */
+  readonly #within: readonly (readonly AnyStateNode[])[]
   readonly #hearing = new Map<string, readonly number[]>()
 
   constructor(index: number, parts: Pick<Frame, 'parallel' | 'roots' | 'trunk' | 'eventless' | 'historyValue'>) {
@@ -26,22 +28,38 @@ export class Frame {
     this.trunk = parts.trunk
     this.eventless = parts.eventless
     this.historyValue = parts.historyValue
-    this.withExit = positions(parts.roots, (root) => allNodes(root).some(doesSomethingOnExit))
+    this.#within = parts.roots.map(allNodes)
+    this.withExit = this.#positions(doesSomethingOnExit)
   }
 
   /** Positions of the regions that ever have a transition for events of this type, or eventless ones; there are few. */
   hearing(type: string): readonly number[] {
     let found = this.#hearing.get(type)
     if (found === undefined) {
-      found = positions(this.roots, (root) => allNodes(root).some((node) => node.always !== undefined || isFor(node, type)))
+      found = this.#positions((node) => node.always !== undefined || isFor(node, type))
       this.#hearing.set(type, found)
     }
     return found
   }
-}
 
-const positions = (roots: readonly AnyStateNode[], suits: (root: AnyStateNode) => boolean): number[] =>
-  roots.flatMap((root, i) => (suits(root) ? [i] : []))
+  /** The part of a configuration's value that events of this type concern. */
+  heardPart(value: StateValue, type: string): StateValue {
+    const above = this.trunk.nodes.slice(1).map(({ key }) => key)
+    let regions = value as StateValueMap
+    for (const key of above) regions = regions[key] as StateValueMap
+    let part: StateValueMap = {}
+    for (const i of this.hearing(type)) {
+      const { key } = this.roots[i] as AnyStateNode
+      part[key] = regions[key]
+    }
+    for (const key of above.reverse()) part = { [key]: part }
+    return part
+  }
+
+  #positions(suits: (node: AnyStateNode) => boolean): number[] {
+    return this.#within.flatMap((nodes, i) => (nodes.some(suits) ? [i] : []))
+  }
+}
 
 const isFor = ({ transitions }: AnyStateNode, type: string): boolean =>
   transitions.has(type) || [...transitions.keys()].some((key) => key.endsWith('*'))
@@ -88,6 +106,12 @@ export class Region extends ActiveStates {
   }
 }
 
+/** A configuration taken apart. */
+interface Parts {
+  readonly frame: Frame
+  readonly regions: readonly Region[]
+}
+
 /** The frames and regions of one machine; equal ones are one object. */
 export class Regions {
   readonly #frames = new Interner<Frame>()
@@ -103,7 +127,8 @@ export class Regions {
     this.areStepsDivisible = this.#isSeparable && allNodes(machine.root).every(({ always }) => always === undefined)
   }
 
-  takeApart({ value, _nodes: nodes, historyValue }: AnyMachineSnapshot): { readonly frame: Frame; readonly regions: readonly Region[] } {
+  /** Given where the machine stood before, the regions that have not moved need not be looked for. */
+  takeApart({ value, _nodes: nodes, historyValue }: AnyMachineSnapshot, before?: Parts): Parts {
     const { root } = this.#machine
     const trunk: AnyStateNode[] = []
     let at: AnyStateNode | undefined = root
@@ -116,11 +141,15 @@ export class Regions {
     }
     if (!this.#isSeparable || at.type !== 'parallel' || typeof below !== 'object')
       return { frame: this.#frame(undefined, [root], [], nodes, historyValue), regions: [this.#region(root, value)] }
-    const entries = Object.entries(below) as [string, StateValue][]
-    const roots = entries.map(([key]) => (at as AnyStateNode).states[key] as AnyStateNode)
+    const values = below
+    const roots = Object.values(at.states) as AnyStateNode[]
+    const known = before?.frame.parallel === at ? before.regions : []
     return {
       frame: this.#frame(at, roots, [...trunk, at], nodes, historyValue),
-      regions: entries.map(([, inner], i) => this.#region(roots[i] as AnyStateNode, inner)),
+      regions: roots.map((root, i) => {
+        const value = values[root.key] as StateValue
+        return known[i]?.value === value ? known[i] : this.#region(root, value)
+      }),
     }
   }
 

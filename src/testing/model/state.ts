@@ -1,5 +1,4 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
-import { Interner } from './interner.ts'
 import type { Standing } from './standing.ts'
 
 /**
@@ -80,18 +79,55 @@ export interface Path {
   readonly text: string
 }
 
-/** Every distinct {@link ActorState} met so far. */
+/**
+ * Every distinct {@link ActorState} met so far, found by what it consists of: a hash table of numbers, because texts as keys
+ * would take most of the time and memory of exploring.
+ */
 export class ActorStates {
-  readonly #states = new Interner<ActorState>()
+  readonly #states: ActorState[] = []
+  /** Numbers of states, each at or after the place that its hash says; at least half of the places are free. */
+  #table = new Int32Array(1024).fill(FREE)
 
   intern(id: string, local: LocalState, timers: readonly Timer[], children: readonly ActorState[]): ActorState {
-    let key = `${id} ${local.index}`
-    for (const timer of timers) key += `,${timer.index}`
-    for (const child of children) key += `/${child.index}`
-    return this.#states.intern(key, (index) => ({ index, id, local, timers, children }))
+    let place = this.#placeFor(hashOf(local, timers, children))
+    for (; this.#table[place] !== FREE; place = this.#next(place)) {
+      const known = this.#states[this.#table[place] as number] as ActorState
+      if (known.local === local && known.id === id && areSame(known.timers, timers) && areSame(known.children, children)) return known
+    }
+    const state = { index: this.#states.length, id, local, timers, children }
+    this.#states.push(state)
+    this.#table[place] = state.index
+    if (this.#states.length * 2 > this.#table.length) this.#grow()
+    return state
   }
 
-  get count(): number {
-    return this.#states.all.length
+  #placeFor(hash: number): number {
+    return hash & (this.#table.length - 1)
+  }
+
+  #next(place: number): number {
+    return (place + 1) & (this.#table.length - 1)
+  }
+
+  #grow(): void {
+    this.#table = new Int32Array(this.#table.length * 2).fill(FREE)
+    for (const { index, local, timers, children } of this.#states) {
+      let place = this.#placeFor(hashOf(local, timers, children))
+      while (this.#table[place] !== FREE) place = this.#next(place)
+      this.#table[place] = index
+    }
   }
 }
+
+const FREE = -1
+
+/** Of a power of two places, the table uses the low bits, so the last thing is to mix the high ones in. */
+function hashOf({ index }: LocalState, timers: readonly Timer[], children: readonly ActorState[]): number {
+  let hash = index
+  for (const timer of timers) hash = Math.imul(hash, 31) + timer.index
+  for (const child of children) hash = Math.imul(hash, 0x9e3779b1) + child.index
+  return hash ^ (hash >>> 15)
+}
+
+const areSame = <T>(one: readonly T[], other: readonly T[]): boolean =>
+  one.length === other.length && one.every((item, i) => item === other[i])

@@ -1,16 +1,19 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
-import type { Look } from './looks.ts'
+import { type Look, textOfLook } from './looks.ts'
 import { allNodes, type Frame, staysInRegion, transitionsOf } from './regions.ts'
 
 type Context = Readonly<Record<string, unknown>>
+
+/** One assignment: the next context as a function of the one before it. */
+export type Assigned = (context: Context) => Context
 
 /** What a step looked at, and what it wrote. */
 export interface Watched {
   readonly looks: readonly Look[]
   /** The whole configuration was left; what the regions were in no longer matters. */
   readonly left: boolean
-  /** Keys of the context that were assigned, or all of it. */
-  readonly written: ReadonlySet<string> | 'all'
+  /** What was done to the context, in order. */
+  readonly assigned: readonly Assigned[]
   /** After the step. */
   readonly context: Context
   /** Events that were raised and, in a divided step, not answered yet. */
@@ -20,12 +23,18 @@ export interface Watched {
 /**
  * A machine that notes what xstate looks at while it computes a step: the events that transitions are selected for, and the keys of
  * the context that conditions, actions and inputs read. It is a copy of the machine it is made for, and behaves like it.
+ *
+ * What only assignments read is not looked at: they are kept, and done again to any other context. That ends when something else looks
+ * at the context after them.
  */
 export class WatchedMachine {
   readonly machine: AnyStateMachine
   #looks: Look[] = []
   readonly #asked = new Set<string>()
   readonly #written = new Set<string>()
+  readonly #assigned: Assigned[] = []
+  /** What assignments have read since anything else has looked at the context. */
+  readonly #readToAssign: Look[] = []
   #frame: Frame | undefined
   #left = false
   #isDivided = false
@@ -35,8 +44,8 @@ export class WatchedMachine {
   /** What the machine is shown as its context, and what is behind it. */
   #shown: Context = {}
   #behind: Context = {}
-  /** xstate copies the context when it assigns to it; that is no look at it. */
-  #isCopying = false
+  /** While it assigns, xstate also copies the context; that is no look at it. */
+  #reader: 'machine' | 'assignment' | 'copy' = 'machine'
 
   constructor(machine: AnyStateMachine) {
     this.machine = machine.provide({}) as AnyStateMachine
@@ -54,6 +63,8 @@ export class WatchedMachine {
     this.#looks = []
     this.#asked.clear()
     this.#written.clear()
+    this.#assigned.length = 0
+    this.#readToAssign.length = 0
     this.#frame = frame
     this.#left = false
     return this.#show(context)
@@ -77,7 +88,7 @@ export class WatchedMachine {
   }
 
   look(look: Look): void {
-    const key = JSON.stringify(look)
+    const key = textOfLook(look)
     if (this.#asked.has(key)) return
     this.#asked.add(key)
     this.#looks.push(look)
@@ -94,7 +105,7 @@ export class WatchedMachine {
     return {
       looks: this.#looks,
       left: this.#left,
-      written: isShown ? new Set(this.#written) : 'all',
+      assigned: isShown ? [...this.#assigned] : [() => context],
       context: isShown ? this.#behind : context,
       raised: this.#raised,
     }
@@ -102,7 +113,6 @@ export class WatchedMachine {
 
   #watchSelection(): void {
     const select = this.machine.getTransitionData.bind(this.machine)
-    const hasWildcards = allNodes(this.machine.root).some(({ transitions }) => [...transitions.keys()].some((key) => key.endsWith('*')))
     this.machine.getTransitionData = (snapshot, event) => {
       if (this.#isAside) return select(snapshot, event)
       if (this.#isDivided && this.#isAnswered) {
@@ -112,11 +122,11 @@ export class WatchedMachine {
       this.#isAnswered = true
       // Once everything has been left, what follows is the same wherever the regions stood.
       if (!this.#left) this.look({ kind: 'hears', type: event.type })
-      // Most raised events are heard by nobody, and it takes xstate a walk through all regions to find out.
-      const isHeard = hasWildcards || snapshot._nodes.some(({ transitions }) => transitions.has(event.type))
-      const transitions = isHeard ? select(snapshot, event) : []
-      const frame = this.#frame
-      if (frame && !this.#left && transitions.some((transition) => !staysInRegion(transition, frame))) {
+      const frame = this.#left ? undefined : this.#frame
+      // An event concerns few regions, and it takes xstate a walk through all of them to find out.
+      const concerned = frame?.parallel ? { ...snapshot, value: frame.heardPart(snapshot.value, event.type) } : snapshot
+      const transitions = select(concerned as AnyMachineSnapshot, event)
+      if (frame && transitions.some((transition) => !staysInRegion(transition, frame))) {
         // Of several transitions some may be dropped because they are in each other's way.
         this.look({ kind: transitions.length === 1 ? 'exits' : 'all' })
         this.#left = true
@@ -142,16 +152,18 @@ export class WatchedMachine {
     const resolve: Assign['resolve'] = (scope, snapshot, args, params, self) => {
       if (snapshot.context !== this.#shown) return action.resolve(scope, snapshot, args, params, self)
       const assignment: Assigner = (assignArgs, assignParams) => {
+        this.#reader = 'assignment'
         const update = evaluate(action.assignment, assignArgs, assignParams)
+        this.#reader = 'copy'
         if (update !== this.#shown) for (const key of Object.keys(update ?? {})) this.#written.add(key)
-        this.#isCopying = true
+        this.#assigned.push((context) => ({ ...context, ...evaluate(action.assignment, { ...assignArgs, context }, assignParams) }))
         return update
       }
       try {
         const [next, ...rest] = action.resolve(scope, snapshot, args, params, { assignment })
         return [{ ...next, context: this.#show(next.context as Context) }, ...rest] as const
       } finally {
-        this.#isCopying = false
+        this.#reader = 'machine'
       }
     }
     return Object.assign(() => {}, action, { resolve })
@@ -159,7 +171,7 @@ export class WatchedMachine {
 
   #show(behind: Context): Context {
     const reads = (key: string | symbol): void => {
-      if (typeof key === 'string' && !this.#isCopying && !this.#written.has(key)) this.look({ kind: 'key', key })
+      if (typeof key === 'string') this.#lookAtContext(this.#written.has(key) ? undefined : { kind: 'key', key })
     }
     this.#behind = behind
     this.#shown = new Proxy(behind, {
@@ -176,18 +188,26 @@ export class WatchedMachine {
         return Reflect.getOwnPropertyDescriptor(target, key)
       },
       ownKeys: (target) => {
-        if (!this.#isCopying) this.look({ kind: 'context' })
+        this.#lookAtContext({ kind: 'context' })
         return Reflect.ownKeys(target)
       },
     })
     return this.#shown
+  }
+
+  /** `look` is undefined for what the step itself has written, of which only what that was made from counts. */
+  #lookAtContext(look: Look | undefined): void {
+    if (this.#reader === 'machine') for (const earlier of this.#readToAssign.splice(0)) this.look(earlier)
+    if (look === undefined || this.#reader === 'copy') return
+    if (this.#reader === 'machine') this.look(look)
+    else this.#readToAssign.push(look)
   }
 }
 
 /** More of them in one step are taken for an endless loop. */
 const MICROSTEPS_MAX = 10_000
 
-type Assigner = (args: unknown, params: unknown) => Context | undefined
+type Assigner = (args: object, params: unknown) => Context | undefined
 
 interface Assign {
   readonly type: 'xstate.assign'
@@ -205,7 +225,7 @@ const isAssign = (action: unknown): action is Assign =>
   (action as { readonly type?: unknown } | undefined)?.type === 'xstate.assign' && typeof action === 'function'
 
 /** One function for all keys, or one function or value for each. */
-function evaluate(assignment: Assign['assignment'], args: unknown, params: unknown): Context | undefined {
+function evaluate(assignment: Assign['assignment'], args: object, params: unknown): Context | undefined {
   if (typeof assignment === 'function') return (assignment as Assigner)(args, params)
   return Object.fromEntries(
     Object.entries(assignment).map(([key, value]) => [key, typeof value === 'function' ? (value as Assigner)(args, params) : value]),
