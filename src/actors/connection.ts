@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
@@ -9,6 +10,8 @@ const CONNECTION: unique symbol = Symbol('quiesce.connection')
 
 /** How long a closing connection reads what its client still sends, and then waits for the client's own end (V16). */
 const LINGER_MS = 1000
+
+const LESS_THAN_ANY = -1
 
 /**
  * How a connection ended during the shutdown: `told` that it would close, by `Connection: close`; closed by us while idle
@@ -30,6 +33,8 @@ export class Connection {
   isOverdue = false
   /** It closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
+  /** A request that was answered before all of its body had come. Nobody waits for the rest. */
+  unread: IncomingMessage | undefined
   #bytesRead = 0
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
@@ -56,12 +61,15 @@ export class Connection {
    * when {@link noteRead} was last called, or any at all on a connection without a request.
    */
   get isHalfSent(): boolean {
-    return this.isIdle && this.socket.bytesRead > this.#bytesRead
+    return this.isIdle && this.socket.bytesRead > this.#bytesRead && (this.unread?.complete ?? true)
   }
 
-  /** What has been read by now belongs to requests that have arrived. Called only during a shutdown: the number is expensive to ask for. */
-  noteRead(): void {
-    if (this.isUsed) this.#bytesRead = this.socket.bytesRead
+  /**
+   * What has been read by now belongs to requests that have arrived, unless node is in the middle of another one. Called only during a
+   * shutdown: the number is expensive to ask for.
+   */
+  noteRead(isReading = false): void {
+    if (this.isUsed) this.#bytesRead = isReading ? LESS_THAN_ANY : this.socket.bytesRead
   }
 
   /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */

@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
 import { Connection, connectionOf, type Fate } from './connection.ts'
 import type { Exchange } from './exchange.ts'
+import { readingRequest } from './reading-request.ts'
 
 /**
  * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
@@ -72,11 +73,18 @@ export class Connections {
    * Ends every connection that is idle, and from now on each one that becomes idle. A request that has reached us is looked
    * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One
    * with half a request stays, for whoever bounds the whole.
+   *
+   * @param servers those whose connections these are; of one that was given back, node is not asked
    */
-  closeIdle(): void {
+  closeIdle(servers: ReadonlySet<Server>): void {
     this.#closesIdle = true
     afterPoll(() => {
-      for (const connection of this.#all) endIfIdle(connection)
+      const sockets = new Set(Array.from(this.#all, ({ socket }) => socket))
+      const reading = servers.size > 0 ? readingRequest(servers, sockets) : new Set()
+      for (const connection of this.#all) {
+        if (connection.isIdle) connection.noteRead(reading.has(connection.socket))
+        endIfIdle(connection)
+      }
     })
   }
 
@@ -101,6 +109,7 @@ export class Connections {
   /** An exchange is over, and no longer outstanding on its connection. */
   exchangeOver({ connection, request }: Exchange): void {
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
+    if (!request.complete) connection.unread = request
     if (!this.#countsFates) return
     // A body comes after the head. Without one, what has been read since is the beginning of another request.
     if (connection.isIdle && hasBody(request)) connection.noteRead()

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo, ListenOptions } from 'node:net'
 import { QuiesceError, toError } from '../errors.ts'
+import { override } from './override.ts'
 
 /** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */
 export type ListenTarget = { readonly port: number; readonly host?: string } | { readonly path: string }
@@ -155,17 +156,6 @@ export class Listener {
     } finally {
       takeBack()
     }
-  }
-}
-
-/** Puts a method of the server's own in front of the one it has; the result takes it away, unless somebody has put another in front of it. */
-function override<Name extends 'close' | 'closeIdleConnections'>(server: Server, name: Name, method: Server[Name]): () => void {
-  const before = Object.getOwnPropertyDescriptor(server, name)
-  server[name] = method
-  return () => {
-    if (server[name] !== method) return
-    if (before) Object.defineProperty(server, name, before)
-    else delete (server as Partial<Server>)[name]
   }
 }
 

@@ -86,6 +86,8 @@ export class Traffic {
   readonly #telling: Telling
   readonly #connections: Connections
   readonly #adminConnections: Connections
+  /** Those whose connections are ours. */
+  readonly #servers = new Set<Server>()
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
   constructor({ clock, mode, isLongRunning, record, random, filters = [] }: TrafficOptions) {
@@ -102,14 +104,22 @@ export class Traffic {
 
   /**
    * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
-   * request; one that never does stays unknown, because node keeps no public list of them.
+   * request; one that never does stays unknown, because node keeps no public list of them, and is closed by node with the idle ones.
    *
    * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; filters apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already, by whomever
    */
   takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
-    return openGate(server, admin ? this.#adminKeeper() : this.#keeper())
+    const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
+    if (admin) return gate
+    this.#servers.add(server)
+    return {
+      [Symbol.dispose]: () => {
+        this.#servers.delete(server)
+        gate[Symbol.dispose]()
+      },
+    }
   }
 
   // The steps of a shutdown, each called when its signal fires.
@@ -195,7 +205,7 @@ export class Traffic {
    * called right after the listeners have closed.
    */
   closeIdleConnections(): void {
-    this.#connections.closeIdle()
+    this.#connections.closeIdle(this.#servers)
   }
 
   /** Resolves when no connection is left; admin connections do not count. */
