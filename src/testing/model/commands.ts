@@ -1,5 +1,6 @@
 import type { AnyActorRef, AnyMachineSnapshot, EventObject, ExecutableActionObject } from 'xstate'
 import { canonical } from './canonical.ts'
+import type { Doing } from './doing.ts'
 import { type Harvest, type StandIn, UNNAMED } from './scope.ts'
 import type { Address, Effect, Logic, ModelEvent, Timer } from './state.ts'
 import type { Step, Steps } from './step.ts'
@@ -13,30 +14,6 @@ export type Command =
   | { readonly kind: 'send'; readonly to: Address; readonly event: ModelEvent }
   | { readonly kind: 'schedule'; readonly timer: Timer }
   | { readonly kind: 'cancel'; readonly name: string }
-
-/** What is to be done for one microstep or more: custom actions run while the step is computed, everything else after it. */
-export interface Doing {
-  readonly early: readonly Command[]
-  readonly late: readonly Command[]
-}
-
-/** What is to be done for microsteps that make one step. */
-export function together(all: readonly Doing[]): readonly Command[] {
-  const [only] = all
-  if (only && all.length === 1 && only.early.length === 0) return only.late
-  const early: Command[] = []
-  const late: Command[] = []
-  for (const doing of all) {
-    early.push(...doing.early)
-    for (const command of doing.late) {
-      // A child stopped in the step that made it never starts.
-      const start = command.kind === 'stop' ? late.findIndex((other) => other.kind === 'start' && other.id === command.id) : -1
-      if (start < 0) late.push(command)
-      else late.splice(start, 1)
-    }
-  }
-  return [...early, ...late]
-}
 
 /** Puts what xstate asks for while it computes the steps of one machine into commands that mean the same wherever the actor stands. */
 export class Commands {
@@ -54,7 +31,7 @@ export class Commands {
    * The actions of a macrostep as commands. A running actor performs custom actions while it computes the step and everything else
    * after it; one that starts performs all of it in order, after starting its children.
    */
-  of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions }: Harvest): Doing {
+  of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions, transitions }: Harvest): Doing {
     // Entry actions may speak to a child that is made after them.
     const starts = new Map<unknown, Command>()
     for (const { type, params } of actions) {
@@ -72,16 +49,17 @@ export class Commands {
     const isStart = (command: Command): boolean => command.kind === 'start' && [...starts.values()].includes(command)
     // A child stopped in the step that made it never starts.
     const kept = late.filter((command) => command.kind !== 'start' || isStart(command))
-    if (before !== undefined) return { early, late: kept }
+    if (before !== undefined) return { early, late: kept, transitions }
     const first = Object.values(after.children).flatMap((child) => starts.get(child) ?? [])
     const isActive = (command: Command): boolean => command.kind === 'start' && command.step.local.status === 'active'
     const children = first.filter(isActive)
-    return { early, late: [...children, ...kept.filter((command) => !children.includes(command))] }
+    return { early, late: [...children, ...kept.filter((command) => !children.includes(command))], transitions }
   }
 
   /** Of a step that threw: what was said before has been said, everything else is lost. */
-  said({ actions }: Harvest): Command[] {
-    return actions.flatMap((action) => (action.type.startsWith('xstate.') ? [] : this.#effect(action)))
+  said({ actions, transitions }: Harvest): Doing {
+    const early = actions.flatMap((action) => (action.type.startsWith('xstate.') ? [] : this.#effect(action)))
+    return { early, late: [], transitions }
   }
 
   #command(before: AnyMachineSnapshot | undefined, starts: Map<unknown, Command>, action: ExecutableActionObject): Command[] {

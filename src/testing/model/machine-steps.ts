@@ -1,7 +1,8 @@
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate'
 import { canonical } from './canonical.ts'
-import { type Command, Commands, type Doing, together } from './commands.ts'
+import { Commands } from './commands.ts'
 import { type ContextState, Contexts } from './contexts.ts'
+import { type Doing, Doings } from './doing.ts'
 import { type Look, LookTree } from './looks.ts'
 import { type Frame, type Region, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
@@ -26,6 +27,7 @@ export class MachineSteps {
   readonly #regions: Regions
   readonly #contexts: Contexts
   readonly #known = new LookTree<Change>()
+  readonly #nothing = new Doings()
   /** Of the children in a snapshot only their names matter, and whose they are. */
   readonly #refs = new Map<string, AnyActorRef>()
   /** A snapshot of this machine, to make others of. */
@@ -51,67 +53,54 @@ export class MachineSteps {
     this.#template ??= after
     const local = this.#local(this.#reached(after, after.context as Context), after)
     // An actor that could not be initialised ends at once; nothing that it asked for is done.
-    if (after.status === 'error') return { local, commands: [], transitions: [] }
-    return { local, commands: together([this.#commands.of(undefined, after, harvest)]), transitions: harvest.transitions }
+    if (after.status === 'error') return stepTo(local, this.#nothing)
+    return stepTo(local, this.#nothing.and(this.#commands.of(undefined, after, harvest)))
   }
 
   /** What a standing answers an event with. Where it can be, the step is put together of one part for each event raised on the way. */
   next(local: LocalState, event: ModelEvent): Step {
-    const parts: Change[] = []
-    const raised = [event]
     let at = local.standing as Standing
+    let doings = this.#nothing
+    let partsLeft = this.#machine.options.maxIterations ?? 0
+    const raised = [event]
     for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
       // An error that nobody handles ends the machine; that a machine raises one itself is no such thing.
       if (isDeaf(at, next.type) && !(next === event && next.type.startsWith('xstate.error.'))) continue
       const part = this.#part(at, next)
-      if ('thrown' in part) return this.#failed(local, [...parts, part], part.thrown)
-      parts.push(part)
-      if (parts.length > (this.#machine.options.maxIterations ?? 0))
-        return this.#failed(local, parts, new Error(`endless loop of raised events: ${next.type}`))
+      doings = doings.and(part.doing)
+      if ('thrown' in part) return this.#failed(local, doings, part.thrown)
+      if (--partsLeft < 0) return this.#failed(local, doings, new Error(`endless loop of raised events: ${next.type}`))
       at = this.#after(part, at)
-      if (part.end.status !== 'active') return this.#step(at, parts, part.end)
+      if (part.end.status !== 'active') return stepTo(this.#local(at, part.end), doings)
       raised.push(...part.raised)
     }
-    return parts.length === 0 ? { local, commands: NOTHING, transitions: NOTHING } : this.#step(at, parts, ACTIVE)
+    return stepTo(at === local.standing ? local : this.#local(at, ACTIVE), doings)
   }
 
   /** The same step by xstate alone: undivided, and whatever is known. */
   recompute(local: LocalState, event: ModelEvent): Step {
-    const computed = this.#compute(local.standing as Standing, event, false)
-    if (!computed.reached) return this.#failed(local, [computed.part], computed.part.thrown)
-    return this.#step(computed.reached, [computed.part], computed.part.end)
+    const { part, reached } = this.#compute(local.standing as Standing, event, false)
+    const doings = this.#nothing.and(part.doing)
+    return 'thrown' in part ? this.#failed(local, doings, part.thrown) : stepTo(this.#local(reached as Standing, part.end), doings)
   }
 
-  #step(standing: Standing, parts: readonly Change[], end: End): Step {
-    return {
-      local: this.#local(standing, end),
-      commands: together(parts),
-      transitions: parts.length === 1 ? (parts[0] as Change).transitions : parts.flatMap(({ transitions }) => transitions),
-    }
-  }
-
-  /** An actor that throws stays where it was. */
-  #failed({ standing }: LocalState, parts: readonly (Change | Failure)[], error: unknown): Step {
-    return {
-      local: this.#local(standing as Standing, { status: 'error', error }),
-      commands: parts.flatMap(({ early }) => early).filter(({ kind }) => kind === 'effect'),
-      transitions: parts.flatMap(({ transitions }) => transitions),
-    }
+  /** An actor that throws stays where it was, and does nothing more. */
+  #failed({ standing }: LocalState, { early, transitions }: Doings, error: unknown): Step {
+    return { local: this.#local(standing as Standing, { status: 'error', error }), commands: early, transitions }
   }
 
   #part(standing: Standing, event: ModelEvent): Change | Failure {
     const known = this.#known.find(event.index, standing)
     // Assignments are done again, and one may throw at this context; xstate then says what follows.
     if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned))) return known
-    const computed = this.#compute(standing, event, this.#regions.areStepsDivisible)
-    if (computed.reached) this.#known.add(event.index, standing, computed.looks, computed.part)
-    return computed.part
+    const { part, looks } = this.#compute(standing, event, this.#regions.areStepsDivisible)
+    if (!('thrown' in part)) this.#known.add(event.index, standing, looks, part)
+    return part
   }
 
   #compute(standing: Standing, event: ModelEvent, isDivided: boolean): Computed {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
-    const { transitions } = harvest
     const before = this.#snapshot(standing, isDivided)
     try {
       const after: AnyMachineSnapshot = this.#standIn.collect(harvest, (scope) =>
@@ -123,17 +112,16 @@ export class MachineSteps {
       const reached = this.#reached(after, watched.context, standing)
       const part: Change = {
         ...differenceOf(standing, reached, watched),
-        ...doing,
+        doing,
         assigned: watched.assigned,
         born: bornIn(harvest, reached),
         end: { status: after.status, output: after.output, error: after.error },
         raised: watched.raised.map((object) => this.#steps.event(object, this.#logic.name)),
-        transitions,
       }
       return { part, reached, looks: watched.looks }
     } catch (thrown) {
       if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
-      return { part: { thrown, early: this.#commands.said(harvest), transitions } }
+      return { part: { thrown, doing: this.#commands.said(harvest) }, looks: [] }
     }
   }
 
@@ -201,10 +189,9 @@ interface End {
 }
 
 const ACTIVE: End = { status: 'active' }
-const NOTHING: readonly never[] = []
 
 /** What a step, or a part of one, changes; so that it can be done to another standing. */
-interface Change extends Doing {
+interface Change {
   readonly frame: Frame
   readonly moved: readonly (readonly [position: number, to: Region])[]
   readonly assigned: readonly Assigned[]
@@ -213,19 +200,22 @@ interface Change extends Doing {
   readonly end: End
   /** Events that the machine has raised and that are to be answered next. */
   readonly raised: readonly ModelEvent[]
-  readonly transitions: readonly AnyTransitionDefinition[]
+  readonly doing: Doing
 }
-
-/** What xstate has computed, and, if it did not throw, where that led and what it looked at. */
-type Computed =
-  | { readonly part: Change; readonly reached: Standing; readonly looks: readonly Look[] }
-  | { readonly part: Failure; readonly reached?: undefined }
 
 interface Failure {
   readonly thrown: unknown
-  readonly early: readonly Command[]
-  readonly transitions: readonly AnyTransitionDefinition[]
+  readonly doing: Doing
 }
+
+/** What xstate has computed, where that led unless it threw, and what it looked at. */
+interface Computed {
+  readonly part: Change | Failure
+  readonly reached?: Standing
+  readonly looks: readonly Look[]
+}
+
+const stepTo = (local: LocalState, { commands, transitions }: Doings): Step => ({ local, commands, transitions })
 
 function differenceOf(before: Standing, after: Standing, { left }: Watched) {
   const isAnew = left || before.frame.parallel !== after.frame.parallel
