@@ -1,28 +1,54 @@
-import { writeFileSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError, toError } from '../errors.ts'
 import type { Report } from './report.ts'
 
+/** Over what is there, and without waiting: opening a pipe that nobody reads would hold the process for ever, in its last step. */
+const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
+
+/** What stands in the way of putting another file in its place: a mounted file such as Kubernetes' /dev/termination-log, or its folder. */
+const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 'EROFS']
+
 /**
- * Writes the report beside its place and moves it there, so that nobody ever reads half of one. What goes wrong is also said on
- * stderr: the logs are flushed by now, and the report cannot say it.
+ * Writes the report beside its place and moves it there, so that nobody ever reads half of one; in its place when that is a pipe, a
+ * device, a link, or a file that cannot be replaced. What goes wrong is also said on stderr: the logs are flushed by now, and the
+ * report cannot say it.
  *
  * @param signal aborts it, without a word; what is in the report's place by then stays there
  * @throws QuiesceError ERR_REPORT_WRITE
  */
 export async function writeReport(path: string | undefined, report: Report, signal: AbortSignal): Promise<void> {
   if (path === undefined) return
-  const temporary = `${path}.${process.pid}.tmp`
   try {
-    await writeFile(temporary, text(report), { signal })
-    signal.throwIfAborted()
-    await rename(temporary, path)
+    const hasReplaced = (await isReplaceable(path)) && (await replace(path, text(report), signal))
+    if (!hasReplaced) await writeFile(path, text(report), { flag: IN_PLACE, signal })
   } catch (thrown) {
-    await rm(temporary, { force: true })
     const error = writeError(path, thrown)
     if (!signal.aborted) sayOnStandardError(process.stderr, `${error.message}\n`)
     throw error
+  }
+}
+
+/** Nothing is there, or a plain file. */
+const isReplaceable = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (there) => there.isFile(),
+    () => true,
+  )
+
+/** False when another file cannot be put there; what is there is as it was then. */
+async function replace(path: string, content: string, signal: AbortSignal): Promise<boolean> {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await writeFile(temporary, content, { signal })
+    signal.throwIfAborted()
+    await rename(temporary, path)
+    return true
+  } catch (thrown) {
+    await rm(temporary, { force: true })
+    if (IRREPLACEABLE.includes((thrown as NodeJS.ErrnoException).code)) return false
+    throw thrown
   }
 }
 
@@ -30,7 +56,12 @@ export async function writeReport(path: string | undefined, report: Report, sign
 export function writeReportNow(path: string | undefined, report: Report): void {
   if (path === undefined) return
   try {
-    writeFileSync(path, text(report))
+    const fd = openSync(path, IN_PLACE)
+    try {
+      writeFileSync(fd, text(report))
+    } finally {
+      closeSync(fd)
+    }
   } catch (thrown) {
     sayOnStandardError(process.stderr, `${writeError(path, thrown).message}\n`)
   }

@@ -1,6 +1,9 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { execFileSync, spawn } from 'node:child_process'
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startServer, temporaryFolder } from '../support/process.ts'
 
 /**
@@ -40,3 +43,85 @@ test('nothing is left beside the report', async () => {
   expect(readdirSync(folder)).toEqual(['report.json'])
   expect(program.report()).toMatchObject({ exitCode: 0, errors: [] })
 })
+
+describe.skipIf(process.platform === 'win32')('a report that goes to a pipe', () => {
+  const pipe = (): string => {
+    const path = join(temporaryFolder(), 'report')
+    execFileSync('mkfifo', [path])
+    return path
+  }
+
+  test('is read from it', async () => {
+    const reportFile = pipe()
+    const reader = spawn('cat', [reportFile], { stdio: ['ignore', 'pipe', 'ignore'] })
+    onTestFinished(() => void reader.kill('SIGKILL'))
+    const program = startServer({ options: { reportFile } })
+    await program.serving()
+    program.signal('SIGTERM')
+    expect(JSON.parse(await text(reader.stdout))).toMatchObject({ exitCode: 0 })
+    expect((await program.ended()).code).toBe(0)
+    expect(lstatSync(reportFile).isFIFO()).toBe(true)
+  })
+
+  test.each([
+    ['in order', 4],
+    ['by force', 1],
+  ])('that nobody reads holds nobody: a process that ends %s does', async (how, code) => {
+    const reportFile = pipe()
+    const program = startServer({ options: { reportFile, deadline: '40s' } })
+    if (how === 'by force') await program.requested('GET', '/hang')
+    else await program.serving()
+    program.signal('SIGTERM')
+    if (how === 'by force') {
+      await program.said('600 ms after the stop request')
+      program.signal('SIGTERM')
+    }
+    expect((await program.ended()).code).toBe(code)
+    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
+      expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENXIO`),
+    ])
+    expect(lstatSync(reportFile).isFIFO()).toBe(true)
+  })
+})
+
+/** A command that mounts a file over itself, where nobody else sees it, as Kubernetes mounts /dev/termination-log. */
+const mounted = (path: string) => ['unshare', '-rm', 'sh', '-c', 'mount --bind "$0" "$0" && exec "$@"', path]
+
+test.skipIf(!canMount())('a report is written into a file that no other can be put in the place of', async () => {
+  const folder = temporaryFolder()
+  const reportFile = join(folder, 'termination-log')
+  writeFileSync(reportFile, 'x'.repeat(100_000))
+  const program = startServer({ options: { reportFile } }, { via: mounted(reportFile) })
+  await program.serving()
+  program.signal('SIGTERM')
+  expect((await program.ended()).code).toBe(0)
+  expect(program.report()).toMatchObject({ exitCode: 0 })
+  expect(readdirSync(folder)).toEqual(['termination-log'])
+})
+
+test.skipIf(process.platform === 'win32')('a report goes where a link leads, and leaves the link alone', async () => {
+  const folder = temporaryFolder()
+  const [target, reportFile] = [join(folder, 'target.json'), join(folder, 'link.json')]
+  symlinkSync(target, reportFile)
+  const program = startServer({ options: { reportFile } })
+  await program.serving()
+  program.signal('SIGTERM')
+  expect((await program.ended()).code).toBe(0)
+  expect(lstatSync(reportFile).isSymbolicLink()).toBe(true)
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ exitCode: 0 })
+})
+
+function canMount(): boolean {
+  const path = join(mkdtempSync(join(tmpdir(), 'quiesce-')), 'file')
+  writeFileSync(path, '')
+  const [command = '', ...args] = [...mounted(path), 'true']
+  try {
+    execFileSync(command, args, { stdio: 'ignore' })
+    return true
+  } catch {
+    // Not Linux, or not allowed to whoever runs the tests.
+    return false
+  } finally {
+    rmSync(dirname(path), { recursive: true })
+  }
+}
