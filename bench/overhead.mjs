@@ -1,7 +1,7 @@
 // @ts-check
 // `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared with its bare twin in the same run, in
 // turns, and the twin with a second copy of itself: what those two differ by is the noise. docs/performance.md explains the numbers.
-// `-- --rounds 100` for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is certainly missed.
+// `-- --generations 40` for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is certainly missed.
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -10,13 +10,16 @@ import { Child } from './child.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '40' }, requests: { type: 'string', default: '1500' }, only: { type: 'string' } },
+  options: { generations: { type: 'string', default: '16' }, only: { type: 'string' } },
 })
-const rounds = Number(values.rounds)
-const requests = Number(values.requests)
+const generations = Number(values.generations)
 const CONNECTIONS = 16
-const ROUNDS_PER_PROCESS = 10
-const WARM_UP_REQUESTS = 8000
+/** Rounds of one generation of processes, and the requests of each. */
+const ROUNDS = 8
+const REQUESTS = 2000
+/** V8 compiles and recompiles parts of node during the first 20 000 requests [measured]. */
+const WARM_UP_REQUESTS = 25_000
+const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.8
 
@@ -53,51 +56,62 @@ function judge(isMissed, isMet) {
 // --- per request -----------------------------------------------------------------------------------------------------------------------
 
 /**
+ * What one generation of processes has measured of one life.
  * @typedef {object} Measured
- * @property {number[]} cpu microseconds per request, by round
- * @property {number[]} perSecond requests per second, by round
+ * @property {number} cpu microseconds per request
+ * @property {number} perSecond requests per second
+ * @property {number} share the processor time of bare, as a share of this one's
  */
 
-/** @param {string} application @returns {Promise<readonly Measured[]>} in the order of LIVES */
-async function measure(application) {
-  const measured = LIVES.map(() => /** @type {Measured} */ ({ cpu: [], perSecond: [] }))
-  for (let round = 0; round < rounds; ) {
-    // Where memory lies and when code is compiled is luck that a process keeps: after some rounds there are new ones.
-    const load = new Child('load.mjs', {}, 1)
-    const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
-    const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-    for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
-    for (const end = Math.min(rounds, round + ROUNDS_PER_PROCESS); round < end; round++) {
-      for (const [index, server] of shuffled([...servers.entries()])) {
-        await server.ask({ what: 'begin' })
-        const { seconds } = await load.ask({ port: ports[index], connections: CONNECTIONS, requests })
-        const { cpuMicroseconds } = await server.ask({ what: 'end' })
-        measured[index]?.cpu.push(cpuMicroseconds / requests)
-        measured[index]?.perSecond.push(requests / seconds)
-      }
+/**
+ * Where memory lies and when code is compiled is luck that a process keeps, and larger than what is looked for: rounds of one process are
+ * no independent measurements of its life. So each generation of processes gives one.
+ * @param {string} application @returns {Promise<readonly Measured[]>} in the order of LIVES
+ */
+async function measureGeneration(application) {
+  const load = new Child('load.mjs', {}, 1)
+  const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
+  const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
+  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
+  const cpu = LIVES.map(() => /** @type {number[]} */ ([]))
+  const perSecond = LIVES.map(() => /** @type {number[]} */ ([]))
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, server] of shuffled([...servers.entries()])) {
+      await server.ask({ what: 'begin' })
+      const { seconds } = await load.ask({ port: ports[index], connections: CONNECTIONS, requests: REQUESTS })
+      const { cpuMicroseconds } = await server.ask({ what: 'end' })
+      cpu[index]?.push(cpuMicroseconds / REQUESTS)
+      perSecond[index]?.push(REQUESTS / seconds)
     }
-    for (const child of [...servers, load]) child.end()
   }
-  return measured
+  for (const child of [...servers, load]) child.end()
+  const [bare = [], again = []] = cpu
+  return LIVES.map((life, index) => {
+    const own = cpu[index] ?? []
+    // The second bare one is compared with the first, all others with both.
+    const shares = own.map(
+      (microseconds, round) => (life === 'again' ? (bare[round] ?? 0) : mean(bare[round], again[round])) / microseconds,
+    )
+    return { cpu: median(own), perSecond: median(perSecond[index] ?? []), share: median(shares) }
+  })
 }
 
 /** @param {string} application */
 async function perRequest(application) {
-  const measured = await measure(application)
-  const [bare, again] = measured
-  return measured.map(({ cpu, perSecond }, index) => {
-    const life = LIVES[index] ?? ''
+  /** @type {(readonly Measured[])[]} */
+  const measured = []
+  for (let generation = 0; generation < generations; generation++) measured.push(await measureGeneration(application))
+  return LIVES.map((life, index) => {
+    const own = measured.map((generation) => /** @type {Measured} */ (generation[index]))
     const shown = [
       application,
       life === 'again' ? 'bare, a second one (A/A)' : life,
-      median(cpu).toFixed(2),
-      Math.round(median(perSecond)).toString(),
+      median(own.map(({ cpu }) => cpu)).toFixed(2),
+      Math.round(median(own.map(({ perSecond }) => perSecond))).toString(),
     ]
     if (life === 'bare') return [...shown, '1', '', '', '']
     // A request that costs more processor time leaves room for fewer: throughput is the inverse.
-    const base = (/** @type {number} */ round) =>
-      life === 'again' ? (bare?.cpu[round] ?? Number.NaN) : mean(bare?.cpu[round], again?.cpu[round])
-    const { median: middle, quartiles, interval } = summarize(cpu.map((microseconds, round) => base(round) / microseconds))
+    const { median: middle, quartiles, interval } = summarize(own.map(({ share }) => share))
     const [low, high] = interval
     const verdict = life === 'again' ? '' : judge(high < THROUGHPUT_MIN, low >= THROUGHPUT_MIN)
     return [...shown, ratio(middle), range(quartiles), range(interval), verdict]
@@ -125,7 +139,7 @@ const IMPORTS = [
 function perProcess() {
   const file = fileURLToPath(new URL('import-cost.mjs', import.meta.url))
   const costs = new Map(IMPORTS.map((name) => [name, /** @type {Cost[]} */ ([])]))
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -1; round < IMPORT_ROUNDS; round++) {
     for (const name of shuffled(IMPORTS)) {
       const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', file, name.replace(', again', '')], { encoding: 'utf8' })
       if (status !== 0) throw new Error(`importing ${name} failed`)
@@ -156,13 +170,13 @@ function perProcess() {
 
 const [cpu] = cpus()
 console.log(
-  `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${rounds} rounds of ${requests} requests\n`,
+  `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${generations} generations of processes, ${ROUNDS} rounds of ${REQUESTS} requests each\n`,
 )
 if (values.only !== 'imports') {
   const rows = []
   for (const application of APPLICATIONS) if (!values.only || values.only === application) rows.push(...(await perRequest(application)))
   console.log(`Throughput by processor time, as a share of bare; target: at least ${THROUGHPUT_MIN}\n`)
-  table(['application', 'life', 'CPU µs/request', 'requests/s', 'ratio', 'half of the rounds', 'median with 95 %', 'target'], rows)
+  table(['application', 'life', 'CPU µs/request', 'requests/s', 'ratio', 'half of the generations', 'median with 95 %', 'target'], rows)
 }
 if (!values.only || values.only === 'imports') {
   console.log(`Import; ratio of the time to bare Hono's (hono and @hono/node-server), target: at most ${IMPORT_MAX}\n`)

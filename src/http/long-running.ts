@@ -66,21 +66,8 @@ function isByPath({ method = 'GET', url = '/' }: RequestLike, rule: ((info: Requ
 const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i
 
-function acceptsEventStream(request: RequestLike): boolean {
-  const { rawHeaders } = request
-  if (rawHeaders === undefined) return EVENT_STREAM.test(String(request.headers.accept))
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string
-    if (!isAccept(name)) continue
-    const value = rawHeaders[index + 1] as string
-    if (value.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(value)) return true
-  }
-  return false
-}
-
-/** The two spellings that occur are compared without making a lower-case copy. */
-function isAccept(name: string): boolean {
-  return name.length === 6 && (name === 'Accept' || name === 'accept' || name.toLowerCase() === 'accept')
+function acceptsEventStream({ headers: { accept } }: RequestLike): boolean {
+  return accept !== undefined && accept.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(String(accept))
 }
 
 function isByUser<Request extends RequestLike>(request: Request, { longRunning, onError }: LongRunningExtra<Request>): boolean {
