@@ -35,7 +35,7 @@ export const CHECK_FLAGS: readonly CommandFlag[] = [
   {
     name: 'states-max',
     kind: 'text',
-    allowed: 'a whole number above 0',
+    allowed: 'a whole number from 1 to 999999999',
     default: String(STATES_MAX),
     meaning: 'Give up when there are more states than this',
     accepts: (value) => /^[1-9]\d{0,8}$/.test(value),

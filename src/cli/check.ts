@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { systemClock } from '../actors/clock.ts'
 import { createServer } from '../create-server.ts'
 import { optionError, QuiesceError, toError } from '../errors.ts'
@@ -29,7 +31,9 @@ import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-mod
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { values, switches } = readArguments('check', CHECK_FLAGS, args)
-  const { config, mode, property, outside } = values
+  const { config, mode, property, outside, 'trace-file': file } = values
+  // Not after minutes of work.
+  if (file !== undefined) await writable(file, dirname(resolve(file)))
   const { life, properties } = config === undefined ? builtIn() : await readLifeModule('--config', config)
   let first: Counterexample | undefined
   for (const plan of about(values, () => plansOf(life, mode, config !== undefined))) {
@@ -47,7 +51,6 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   const trace = inWordsOfLife(first.trace)
   host.stdout.write(`\n${first.id}\n${printTrace(trace)}`)
   if (switches.has('mermaid')) host.stdout.write(`\n${sequenceDiagram(trace)}`)
-  const file = values['trace-file']
   if (file !== undefined) await writeJournal(file, first.journal())
   return 1
 }
@@ -73,10 +76,15 @@ function about<T>({ config, 'states-max': statesMax }: CommandArguments['values'
     return work()
   } catch (thrown) {
     if (!(thrown instanceof QuiesceError)) throw thrown
-    const why = firstLine(thrown.message)
-    if (thrown.code === 'ERR_MODEL_LIMIT') throw optionError('--states-max', statesMax ?? STATES_MAX, `as many as the life has (${why})`)
-    throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${why})`)
+    if (thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax ?? STATES_MAX, thrown)
+    throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${firstLine(thrown.message)})`)
   }
+}
+
+function tooManyStates(statesMax: string | number, thrown: QuiesceError): QuiesceError {
+  const { key, values } = thrown.details
+  const hint = key === undefined ? '' : `; what has the most values of its own is ${String(key)} (${String(values)})`
+  return new QuiesceError('ERR_OPTION_INVALID', `--states-max: this life has more than ${statesMax} states${hint}`, thrown.details, thrown)
 }
 
 function choose(properties: readonly Property[], id: string | undefined): readonly Property[] {
@@ -93,10 +101,12 @@ function verdictsText(mode: Mode, { graph }: Exploration, verdicts: readonly Ver
   return `${mode}: ${graph.stateCount} states, ${graph.edgeCount} edges, ${(ms / 1_000).toFixed(1)} s\n${lines.join('\n')}\n`
 }
 
-async function writeJournal(file: string, entries: readonly JournalEntry[]): Promise<void> {
-  try {
-    await writeFile(file, `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`)
-  } catch (thrown) {
-    throw optionError('--trace-file', file, `a file that can be written (${firstLine(toError(thrown).message)})`)
-  }
+const writable = (file: string, folder: string): Promise<void> =>
+  access(folder, constants.W_OK).catch((error: unknown) => cannotWrite(file, error))
+
+const writeJournal = (file: string, entries: readonly JournalEntry[]): Promise<void> =>
+  writeFile(file, `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`).catch((error: unknown) => cannotWrite(file, error))
+
+function cannotWrite(file: string, error: unknown): never {
+  throw optionError('--trace-file', file, `a file that can be written (${firstLine(toError(error).message)})`)
 }

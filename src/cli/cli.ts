@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
-import { QuiesceError, toError } from '../errors.ts'
+import type { Readable } from 'node:stream'
+import { QuiesceError } from '../errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { didYouMean } from '../options/did-you-mean.ts'
 import type { PlatformFacts } from '../options/platform.ts'
-import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 
 /** The world of a command, so that tests can be one. */
@@ -12,7 +11,7 @@ export interface CliHost {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly facts: PlatformFacts
-  readonly stdin: NodeJS.ReadableStream
+  readonly stdin: Readable
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly stderr: { write(text: string): unknown }
   /** Aborted by a stop signal: to `serve`, by one that comes before its server can hear it. */
@@ -33,12 +32,13 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
   if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
   if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
+  if (command === 'report' && args.includes('--help')) return printed(host, (await import('./help.ts')).reportHelp())
   if (args.includes('--version') || command === '--version') return printed(host, `${await version()}\n`)
   if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
   if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
   if (command === 'inspect') return usable(host, async () => (await import('./inspect.ts')).inspectCommand(host, args))
-  if (command === 'report') return reportCommand(host, args)
+  if (command === 'report') return usable(host, async () => (await import('./report.ts')).reportCommand(host, args))
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   if (command.startsWith('-')) return refused(host, [`${command}: unknown flag, see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
@@ -76,31 +76,6 @@ async function usable(host: CliHost, command: () => Promise<ExitCode>): Promise<
     if (thrown instanceof QuiesceError && thrown.code !== 'ERR_INTERNAL') return refused(host, thrown.message.split('\n'))
     throw thrown
   }
-}
-
-async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const [path, ...rest] = args
-  if (path === undefined || rest.length > 0 || (path.startsWith('-') && path !== '-')) {
-    return refused(host, [`report: got ${path === undefined ? 'no file' : args.join(' ')}, allowed: one file, or - for standard input`])
-  }
-  const [{ renderReport }, { claimsToBeReport, isReport }] = await Promise.all([
-    import('../report/render-report.ts'),
-    import('./is-report.ts'),
-  ])
-  let content: string
-  let report: unknown
-  try {
-    content = path === '-' ? await text(host.stdin) : await readFile(path, 'utf8')
-  } catch (thrown) {
-    return refused(host, [`${path}: ${firstLine(toError(thrown).message)}`])
-  }
-  try {
-    report = JSON.parse(content)
-  } catch (thrown) {
-    return refused(host, [`${path}: not a complete report: ${firstLine(toError(thrown).message)}`])
-  }
-  if (isReport(report)) return printed(host, renderReport(report, renderOptions(host)))
-  return refused(host, [`${path}: ${claimsToBeReport(report) ? 'not a complete report' : 'not a report of quiesce, version 1'}`])
 }
 
 /** Colour and width of the terminal, if it is one. @see https://no-color.org */

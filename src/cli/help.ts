@@ -16,7 +16,7 @@ Usage:
   quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
   quiesce diagram [flags]  draw a life and its machines (flags: quiesce diagram --help)
   quiesce inspect FILE     show a report, a journal or a counter-example in a page (flags: quiesce inspect --help)
-  quiesce report FILE      print the timeline of a report that --report-file wrote (- for standard input)
+  quiesce report FILE      print the timeline of a report that --report-file wrote (more: quiesce report --help)
   quiesce --help | --version
 `
 
@@ -67,9 +67,9 @@ Exit codes:
 export const diagramHelp = (): string => `\
 Usage: quiesce diagram [flags]
 
-Draws a life from its machines: the whole, who waits for whom, a walk from start to end, and every phase machine.
-Nothing is started. With --config it is your life: export the server that createServer() or attachLifecycle()
-returned. Flowcharts and machines are laid out by elkjs when it is installed.
+Draws a life from its machines: the whole, who waits for whom, a walk from start to end, and every phase
+machine. Nothing is started. With --config it is your life: export the server that createServer() or
+attachLifecycle() returned. Flowcharts and machines are laid out by elkjs when it is installed.
 
 Flags:
 ${flagsHelp(DIAGRAM_FLAGS, wrap)}
@@ -94,6 +94,19 @@ ${flagsHelp(INSPECT_FLAGS, wrap)}
 Exit codes:
    0  ended by Ctrl-C
    2  bad usage, or a file that is none of these
+`
+
+/** `quiesce report --help` */
+export const reportHelp = (): string => `\
+Usage: quiesce report FILE
+
+Prints the timeline of a report, which quiesce serve --report-file or the option reportFile wrote. With - it
+is read from standard input. In colour on a terminal, unless NO_COLOR is set.
+
+Exit codes:
+   0  printed
+   2  bad usage, or a file that is no complete report
+   4  standard output could not be written
 `
 
 /** Words into lines that fit. */

@@ -11,7 +11,9 @@ const latch =
     ? onStopSignal(process, (signal) => stop.abort(new Error(`${signal} before the server ran`)))
     : { [Symbol.dispose]: () => {} }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+  // Every further line would say the same.
+  process.stdout.on('error', () => {})
   // A reader that has seen enough (`quiesce report FILE | head`) is no failure.
   if (error.code === 'EPIPE') return
   process.stderr.write(`quiesce: standard output: ${error.message}\n`)
@@ -36,7 +38,8 @@ try {
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code
   // What the module of a user's life has opened must not keep a command that is done.
-  if (process.argv[2] === 'check') process.stdout.write('', () => process.exit())
+  // It has told of its errors by the next turn.
+  if (process.argv[2] === 'check') process.stdout.write('', () => setImmediate(() => process.exit()))
 } catch (error) {
   process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = 70

@@ -20,10 +20,19 @@ export const prettyFormat =
     const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
     const { name, color: levelColor } = LEVELS[Number(entry['level'])] ?? { name: String(entry['level']), color: 0 }
     const fields = Object.entries(entry)
-      .filter(([key]) => !HIDDEN.has(key))
+      .filter(([key, value]) => !HIDDEN.has(key) && !says(String(entry['msg']), value))
       .map(([key, value]) => ` ${paint(90, `${key}=`)}${clip(typeof value === 'string' ? value : JSON.stringify(value))}`)
     return `${timeOf(entry['time'])} ${paint(levelColor, name)} ${clean(String(entry['msg']))}${fields.join('')}\n${stackOf(entry['err'])}`
   }
+
+/** Whether a message has a value already, as a word of its own: an address, a URL, a name. */
+function says(message: string, value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false
+  const at = message.indexOf(String(value))
+  return at >= 0 && !isWord(message[at - 1]) && !isWord(message[at + String(value).length])
+}
+
+const isWord = (character: string | undefined): boolean => /\w/.test(character ?? ' ')
 
 function parse(line: string): Record<string, unknown> | undefined {
   try {

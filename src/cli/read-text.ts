@@ -1,20 +1,35 @@
-import { constants, openSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { constants, createReadStream, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { addAbortSignal } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { addAbortSignal, type Readable } from 'node:stream'
+
+/** More than this is nothing that a command reads, and `/dev/zero` has no end. */
+const MIB_MAX = 256
 
 /**
  * The content of a file, or of a pipe, which a stop signal ends waiting for.
  *
- * A named pipe is read as a stream: opening or reading it as a file would park a thread in the kernel until somebody writes,
+ * A named pipe is read as a stream of its own: opening or reading it as a file would park a thread in the kernel until somebody writes,
  * and not even `process.exit` ends a process before that thread has returned.
  *
  * @throws what reading throws, or the signal's reason
  */
 export async function readText(path: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted()
-  if (!(await stat(path)).isFIFO()) return readFile(path, { encoding: 'utf8', signal })
+  if (!(await stat(path)).isFIFO()) return textOf(createReadStream(path, { signal }))
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  return text(addAbortSignal(signal, new Socket({ fd, readable: true, writable: false })))
+  return textOf(addAbortSignal(signal, new Socket({ fd, readable: true, writable: false })))
+}
+
+/** All that a stream has. @throws what it fails with */
+export async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+    const read = Buffer.from(chunk)
+    bytes += read.length
+    if (bytes > MIB_MAX * 1024 * 1024) throw new Error(`more than ${MIB_MAX} MiB`)
+    chunks.push(read)
+  }
+  return Buffer.concat(chunks).toString()
 }

@@ -85,8 +85,12 @@ export default server
   test.each([
     [['--mode', 'sometimes'], '--mode: got "sometimes", allowed: refuse, retry-after, both'],
     [['--outside', 'stop,rain'], '--outside: got "stop,rain", allowed: a list, by commas, of start, '],
-    [['--states-max', '0'], '--states-max: got "0", allowed: a whole number above 0'],
-    [['--states-max', '9', '--outside', 'stop'], '--states-max: got "9", allowed: as many as the life has (more than 9 states (statesMax)'],
+    [['--states-max', '0'], '--states-max: got "0", allowed: a whole number from 1 to 999999999'],
+    [['--states-max', '9', '--outside', 'stop'], '--states-max: this life has more than 9 states'],
+    [
+      ['--trace-file', '/no/such/folder/trace', '--outside', 'stop'],
+      '--trace-file: got "/no/such/folder/trace", allowed: a file that can be written (ENOENT',
+    ],
     [['--property', 'end/certian', '--outside', 'stop'], '--property: got "end/certian", allowed: no-errors, '],
     [['--confg', 'x.mjs'], '--confg: unknown flag (did you mean "--config"?)'],
     [['--config'], '--config: got no value, allowed: an ES module whose default export is a server, or a function that makes one'],

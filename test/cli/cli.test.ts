@@ -47,8 +47,12 @@ describe('the command line', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test('has a help that fits a terminal', async () => {
-    for (const line of (await run(['serve', '--help'])).out.split('\n')) expect(line.length).toBeLessThanOrEqual(105)
+  test.each(['serve', 'check', 'diagram', 'inspect', 'report'])('has a help of its own for %s, which fits a terminal', async (command) => {
+    const { code, out } = await run([command, '--help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(new RegExp(`^Usage: quiesce ${command} .*\\n`))
+    expect(out).toContain('\nExit codes:\n')
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
   })
 
   test('refuses what it does not know with exit code 2', async () => {
@@ -139,8 +143,19 @@ describe('quiesce report', () => {
     expect(await run(['report', '-'], { stdin: garbage })).toMatchObject({ code: 2, err: expect.stringMatching(/^[^\p{Cc}]+\n$/u) })
   })
 
-  test.each([[[]], [['a', 'b']], [['--all']], [['/no/such/file']]])('refuses the arguments %j', async (args) => {
-    expect(await run(['report', ...args])).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: .+\n$/) })
+  test.each([
+    [[], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
+    [[''], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
+    [['a', 'b'], '"b": unexpected argument, see quiesce report --help'],
+    [['--all'], '--all: unknown flag, see quiesce report --help'],
+    [['/no/such/file'], "/no/such/file: ENOENT: no such file or directory, stat '/no/such/file'"],
+    [['.'], '.: EISDIR: illegal operation on a directory, read'],
+  ])('refuses the arguments %j', async (args, why) => {
+    expect(await run(['report', ...args])).toEqual({ code: 2, out: '', err: `quiesce: ${why}\n`, served: [] })
+  })
+
+  test.skipIf(process.platform === 'win32')('gives up on a file without an end', async () => {
+    expect(await run(['report', '/dev/zero'])).toMatchObject({ code: 2, err: 'quiesce: /dev/zero: more than 256 MiB\n' })
   })
 })
 
@@ -151,6 +166,12 @@ describe('lines for people', () => {
 
   test('have a time, a level, the message and the fields', () => {
     expect(line({ msg: 'Serving', port: 80, name: 'x y', list: [1] })).toBe('09:08:07.006 INFO  Serving port=80 name=x y list=[1]\n')
+  })
+
+  test('do not say in a field what the message says', () => {
+    const msg = 'Serving on http://127.0.0.1:80'
+    expect(line({ msg, address: '127.0.0.1', port: 80 })).toBe(`09:08:07.006 INFO  ${msg}\n`)
+    expect(line({ msg, url: 'http://127.0.0.1:80', seconds: 12, word: 'Serv' })).toBe(`09:08:07.006 INFO  ${msg} seconds=12 word=Serv\n`)
   })
 
   test('have an error’s stack below', () => {

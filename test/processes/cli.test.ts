@@ -263,8 +263,14 @@ describe.runIf(existsSync('/dev/full'))('output that cannot be written', () => {
     }
   }
 
-  test('is said in one line, and costs a command that only prints its exit code', async () => {
-    const { stderr, exited } = startOnFull('--help')
+  test.each([
+    ['a help', ['--help']],
+    ['a command that says several things', ['diagram', '--format=mermaid', '--out=OUT']],
+    ['a command that ends by itself', ['check', '--mode=refuse', '--outside=stop', '--property=end/possible']],
+  ])('is said in one line, and costs %s its exit code', async (_, args) => {
+    const out = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(out, { recursive: true }))
+    const { stderr, exited } = startOnFull(...args.map((arg) => arg.replace('OUT', out)))
     expect(await stderr).toMatch(/^quiesce: standard output: ENOSPC.*\n$/)
     expect(await exited).toBe(4)
   })
