@@ -1,6 +1,7 @@
 import type { LifecycleEvent } from '../../src/events.ts'
 import { resolveLifecycleOptions } from '../../src/options/options.ts'
-import { type Report, ReportBuilder } from '../../src/report/report.ts'
+import type { Report } from '../../src/report/report.ts'
+import { ReportBuilder } from '../../src/report/report-builder.ts'
 
 export const options = resolveLifecycleOptions(
   { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s' },

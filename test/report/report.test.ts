@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, StopReason } from '../../src/events.ts'
 import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '../../src/machines/exit-codes.ts'
+import { FAILURES_MAX } from '../../src/report/failures.ts'
 import { badLife, options, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
@@ -90,6 +91,18 @@ describe('a report', () => {
       error: { ...error },
     })
     expect(reportOf([failed('a'), failed('b')]).errors.map(({ where }) => where)).toEqual(['destroy hook "a"', 'destroy hook "b"'])
+  })
+
+  test('keeps the newest of too many failures, and counts the others', () => {
+    const failed = (n: number): LifecycleEvent => ({
+      at: n,
+      type: 'error',
+      where: `handler GET /${n}`,
+      error: { name: 'Error', message: 'no database', stack: `Error: no database\n    at ${n}` },
+    })
+    const report = reportOf(Array.from({ length: FAILURES_MAX + 2 }, (_, n) => failed(n)))
+    expect(report.errors.map(({ where }) => where)).toEqual(Array.from({ length: FAILURES_MAX }, (_, n) => `handler GET /${n + 2}`))
+    expect(report.warnings).toEqual([{ message: 'older errors were left out', details: { errors: 2 } }])
   })
 
   test('counts refusals as they are when it is built', () => {
