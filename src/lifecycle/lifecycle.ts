@@ -21,9 +21,8 @@ import { metricsEndpoint } from '../http/metrics.ts'
 import { Observation } from '../inspector/observation.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan } from '../machines/lifecycle.ts'
-import { muxEvent } from '../machines/region.ts'
-import { BUDGET_INSTANTS, cutSignal, type SignalName } from '../machines/signals.ts'
-import type { LifecycleInEvent, LifecycleInput } from '../machines/vocabulary.ts'
+import type { SignalName } from '../machines/signals.ts'
+import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
@@ -33,13 +32,16 @@ import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
 import { writeReport, writeReportNow } from '../report/report-file.ts'
+import { awaitMux } from './await-mux.ts'
 import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
+import { inputOf, planOf, signalNamesOf } from './plan.ts'
 import { type Progress, ProgressReader } from './progress.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
+import { whyNotServed } from './why-not-served.ts'
 
 /** Answers a request on the admin listener, and says whether it did. */
 export type AdminAnswer = ReturnType<typeof metricsEndpoint>
@@ -170,7 +172,7 @@ export class Lifecycle implements Life {
   // --- what belongs to the life ---------------------------------------------------------------------------------------
 
   signal(name: SignalName | (string & {})): AbortSignal {
-    const known = this.#signalNames()
+    const known = signalNamesOf(this.options, this.#registrations)
     if (!known.includes(name)) {
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
     }
@@ -231,7 +233,10 @@ export class Lifecycle implements Life {
     this.#health.install()
     this.#registrations.phases.close()
     this.#registrations.muxSignals.close()
-    const actor = createActor(provideEffects(this.#compose(), this.#world()), { clock: this.host.clock, input: this.#input() })
+    const actor = createActor(provideEffects(this.#compose(), this.#world()), {
+      clock: this.host.clock,
+      input: inputOf(this.options, this.#registrations),
+    })
     this.#actor = actor
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     this.#observation?.begin(actor)
@@ -245,7 +250,8 @@ export class Lifecycle implements Life {
       this.#started = true
       this.begin()
       await this.#logOpened
-      for (const [name, complete] of this.#registrations.muxSignals.entries()) this.#awaitMux(name, complete)
+      const hears = { clock: this.host.clock, stop: this.#signals.signal('StopRequested'), record: this.record, send: this.send.bind(this) }
+      for (const [name, complete] of this.#registrations.muxSignals.entries()) awaitMux(name, complete, hears)
       this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })
     }
     await this.#served.promise
@@ -283,20 +289,9 @@ export class Lifecycle implements Life {
     actor.send(event)
   }
 
-  /**
-   * What the life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
-   * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
-   */
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link planOf} */
   plan(): LifePlan {
-    const registrations = this.#registrations
-    registrations.checkReferences()
-    return {
-      mode: this.options.whileDraining,
-      postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
-      muxSignals: registrations.muxSignals.entries().map(([name]) => name),
-      userPhases: registrations.plannedPhases(),
-      input: this.#input(),
-    }
+    return planOf(this.options, this.#registrations)
   }
 
   requestStop(reason: StopReason): void {
@@ -358,16 +353,6 @@ export class Lifecycle implements Life {
     } catch (error) {
       this.#startError = error
       return composeLifecycle({ mode: this.options.whileDraining })
-    }
-  }
-
-  #input(): LifecycleInput {
-    return {
-      profiles: this.options.profiles,
-      tell: this.options.tell,
-      connectionTimeoutMs: this.options.connectionTimeoutMs,
-      preShutdownHooks: this.#registrations.plannedHooks(),
-      destroyFunctions: this.#registrations.plannedDestroyFunctions(),
     }
   }
 
@@ -453,50 +438,14 @@ export class Lifecycle implements Life {
     this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
   }
 
-  #signalNames(): string[] {
-    const wiring = effectiveWiring({ mode: this.options.whileDraining, userPhases: this.#registrations.plannedPhases() })
-    return ['Start', 'StopRequested', ...Object.values(wiring).map((row) => row.fires), ...BUDGET_INSTANTS.map(cutSignal)]
-  }
-
   #registrationsChanged(): void {
     this.send({ type: 'pre-shutdown-hooks.changed', hooks: this.#registrations.plannedHooks() })
     this.send({ type: 'destroy-functions.changed', functions: this.#registrations.plannedDestroyFunctions() })
   }
 
-  #awaitMux(name: string, complete: AbortSignal | PromiseLike<unknown>): void {
-    const fire = (): void => this.send({ type: muxEvent(name) })
-    if (complete instanceof AbortSignal) {
-      if (complete.aborted) fire()
-      else complete.addEventListener('abort', fire, { once: true })
-      return
-    }
-    // Once a stop is requested nobody waits for it any more: what it answers then is told, and changes nothing.
-    const { clock } = this.host
-    const stop = this.#signals.signal('StopRequested')
-    let leftAt = stop.aborted ? clock.now() : undefined
-    const leave = (): void => {
-      leftAt = clock.now()
-    }
-    stop.addEventListener('abort', leave, { once: true })
-    const what = `mux-complete signal ${name}`
-    Promise.resolve(complete).then(
-      () => {
-        if (leftAt === undefined) fire()
-        else this.record({ type: 'late', what, answer: 'resolved', lateMs: clock.now() - leftAt })
-      },
-      (thrown: unknown) => {
-        const error = errorRecord(thrown)
-        if (leftAt === undefined) {
-          this.record({ type: 'error', where: what, error })
-          this.send({ type: 'mux-signal.failed' })
-        } else this.record({ type: 'late', what, answer: 'rejected', lateMs: clock.now() - leftAt, error })
-      },
-    )
-  }
-
   #end(): void {
     const report = this.report
-    this.#finish(report, this.#whyNotServed(report))
+    this.#finish(report, whyNotServed(report, this.#startError))
   }
 
   #finish(report: Report, whyNotServed: QuiesceError): void {
@@ -511,19 +460,6 @@ export class Lifecycle implements Life {
     if (observed && report.forced === null) observed.then(resolve, resolve)
     else resolve()
     this.#events.complete()
-  }
-
-  #whyNotServed(report: Report): QuiesceError {
-    const { reason } = report
-    if (reason?.kind === 'start-failed') {
-      return new QuiesceError(
-        'ERR_START',
-        `could not start: ${reason.phase}: ${reason.error.message}`,
-        { phase: reason.phase, report },
-        this.#startError,
-      )
-    }
-    return new QuiesceError('ERR_STOPPED_DURING_START', 'stopped before it served', { reason, report })
   }
 
   /** The root machine itself has failed, which is a defect of ours: end what can be ended, outside of it. */
