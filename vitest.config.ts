@@ -4,7 +4,12 @@ import { defineConfig } from 'vitest/config'
 // Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
 const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
-const patience = (ms: number) => ({ testTimeout: ms, hookTimeout: ms, teardownTimeout: 10_000 })
+const patience = (ms: number) => ({
+  testTimeout: ms,
+  hookTimeout: ms,
+  teardownTimeout: 10_000,
+  expect: { poll: { timeout: (ms * 2) / 3 } },
+})
 const setupFiles = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
