@@ -2,9 +2,9 @@ import { StateMachine } from 'xstate'
 import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import { type Chart, chartOf } from './chart.ts'
 import type { Layout } from './graph.ts'
-import { lifecyclePicture, regionsPicture } from './lifecycle-picture.ts'
+import { type Lane, lifecyclePicture, regionsPicture } from './lifecycle-picture.ts'
 import { machinePicture } from './machine-picture.ts'
-import { machineMermaid, sequenceMermaid, wiringMermaid } from './mermaid.ts'
+import { lifecycleMermaid, machineMermaid, sequenceMermaid, wiringMermaid } from './mermaid.ts'
 import { sequenceOf } from './sequence.ts'
 import { sequenceSvg } from './sequence-svg.ts'
 import { svgOf } from './svg.ts'
@@ -31,6 +31,8 @@ export function lifecycleSvg(composition: Composition): string {
   })
 }
 
+const LANE_TITLES: Readonly<Record<Lane, string>> = { start: 'what starts', stop: 'what stops', bounds: 'what bounds the end' }
+
 export interface Diagram {
   /** Relative path of the file, without an extension. */
   readonly name: string
@@ -48,8 +50,8 @@ export interface DiagramOptions {
 }
 
 /**
- * Everything there is to draw of a life: the dependencies between its phases, a walk from start to end, every phase machine, and, as SVG
- * only because Mermaid has no lines between regions, the whole.
+ * Everything there is to draw of a life: the whole, the dependencies between its phases, a walk from start to end, and every phase
+ * machine.
  * @throws QuiesceError as start() does for what does not fit together
  */
 export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOptions): Promise<readonly Diagram[]> {
@@ -60,16 +62,21 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
     wiring: 'Who waits for whom',
     sequence: 'One life from start to end',
   }
+  const life = chartOf(composeLifecycle(plan))
   const machines = phaseCharts(plan)
   const machineTitle = (id: string) => `The machine ${id}`
   if (format === 'mermaid') {
     return [
+      ...Object.entries(lifecycleMermaid(life)).map(([lane, text]) => ({
+        name: `lifecycle-${lane}`,
+        title: `${titles.lifecycle}: ${LANE_TITLES[lane as Lane]}`,
+        text,
+      })),
       { name: 'wiring', title: titles.wiring, text: wiringMermaid(wiring, plan.mode) },
       { name: 'sequence', title: titles.sequence, text: sequenceMermaid(moments) },
       ...machines.map(([id, chart]) => ({ name: `machines/${id}`, title: machineTitle(id), text: machineMermaid(chart) })),
     ]
   }
-  const life = chartOf(composeLifecycle(plan))
   return [
     { name: 'lifecycle', title: titles.lifecycle, text: lifecycleSvg(plan) },
     { name: 'wiring', title: titles.wiring, text: svgOf({ ...(await wiringPicture(wiring, plan.mode, layout)), title: titles.wiring }) },

@@ -10,16 +10,25 @@ import { type Link, type Scene, sceneOf } from './scene.ts'
  * lane every signal that a phase waits for is a line; any other, which would cross the sheet to reach nearly everybody, is named
  * where it is heard.
  */
-type Lane = 'start' | 'stop' | 'bounds'
+export type Lane = 'start' | 'stop' | 'bounds'
 
 const GAP = 18
 const START_WIDTH = 270
 const STOP_WIDTH = 640
 
-export function lifecyclePicture(chart: Chart): { readonly scene: Scene; readonly placed: Placed } {
+/** What there is to be seen of a whole life, and in which lane each of its regions stands. */
+export function lifecycleScene(chart: Chart): {
+  readonly running: ChartState
+  readonly lanes: ReadonlyMap<string, Lane>
+  readonly scene: Scene
+} {
   const [running] = chart.root.states as [ChartState]
   const lanes = lanesOf(running)
-  const scene = sceneOf(chart, waitedFor(running, lanes))
+  return { running, lanes, scene: sceneOf(chart, waitedFor(running, lanes)) }
+}
+
+export function lifecyclePicture(chart: Chart): { readonly scene: Scene; readonly placed: Placed } {
+  const { running, lanes, scene } = lifecycleScene(chart)
   const place = (lane: Lane, widthMax: number) =>
     laneOf(
       scene,

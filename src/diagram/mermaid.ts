@@ -1,6 +1,8 @@
 import type { Mode, Wiring } from '../machines/wiring.ts'
 import { type Chart, type ChartState, statesOf } from './chart.ts'
-import { decoded, sceneOf } from './scene.ts'
+import { type Lane, lifecycleScene } from './lifecycle-picture.ts'
+import { folded, label, NARROW_FLOWCHART, NARROW_SEQUENCE } from './mermaid-text.ts'
+import { type Box, decoded, sceneOf, type Text } from './scene.ts'
 import type { Moment } from './sequence.ts'
 import { conditions, flowOf } from './wiring-picture.ts'
 
@@ -14,6 +16,8 @@ export function wiringMermaid(wiring: Wiring, mode: Mode): string {
   )
   const lane = (id: 'start' | 'stop', title: string) => [
     `  subgraph ${id}lane["${title}"]`,
+    // Else it would go from left to right.
+    '    direction TB',
     ...nodes
       .filter((node) => node.lane === id)
       .map(({ id: node, name, row }) => {
@@ -24,12 +28,56 @@ export function wiringMermaid(wiring: Wiring, mode: Mode): string {
     '  end',
   ]
   return text([
+    ...NARROW_FLOWCHART,
     'flowchart TD',
     ...lane('start', 'Start'),
     ...lane('stop', 'Stop'),
+    // No line, but one lane below the other.
+    '  startlane ~~~ stoplane',
     ...edges.map(({ from, to }) => `  ${names.get(from)} --> ${names.get(to)}`),
   ])
 }
+
+/**
+ * The whole life as flowcharts, because state diagrams have no lines between regions; one for each lane, because lines never leave one. A
+ * region is a box of its states, and a signal leads from box to box: Mermaid gives up the layout of a box whose states are linked to others.
+ */
+export function lifecycleMermaid(chart: Chart): Readonly<Record<Lane, string>> {
+  const { running, lanes, scene } = lifecycleScene(chart)
+  const laneText = (lane: Lane): string => {
+    const regions = running.states.filter(({ id }) => lanes.get(id) === lane)
+    const regionOf = new Map(regions.flatMap((region) => statesOf(region).map(({ id }) => [id, region.id] as const)))
+    const names = numbered('s', [...regionOf.keys()])
+    const box = (state: ChartState, indent: string): string[] => {
+      const name = names.get(state.id)
+      const words = wordsIn(scene.boxes.get(state.id) as Box)
+      if (state.states.length === 0) return [`${indent}${name}${state.kind === 'final' ? `([${words}])` : `[${words}]`}`]
+      return [
+        `${indent}subgraph ${name}[${words}]`,
+        `${indent}  direction TB`,
+        ...state.states.flatMap((inner) => box(inner, `${indent}  `)),
+        ...scene.links
+          .filter(({ kind, from }) => kind === 'transition' && scene.parents.get(from) === state)
+          .map(({ from, to, texts }) => `${indent}  ${names.get(from)} -->${onLine(texts)} ${names.get(to)}`),
+        `${indent}end`,
+      ]
+    }
+    const signals = scene.links
+      .filter(({ kind, from }) => kind === 'signal' && regionOf.has(from))
+      .flatMap(({ from, to, edges }) => {
+        const [region, other] = [from, to].map((id) => names.get(regionOf.get(id) as string))
+        return edges.map(({ event }) => `  ${region} -.->|"${label(decoded(event))}"| ${other}`)
+      })
+    return text([...NARROW_FLOWCHART, 'flowchart TD', ...regions.flatMap((region) => box(region, '  ')), ...new Set(signals)])
+  }
+  return { start: laneText('start'), stop: laneText('stop'), bounds: laneText('bounds') }
+}
+
+const wordsIn = ({ texts }: Box): string =>
+  `"${texts.map(({ role, text: words }) => (role === 'raised' ? `<b>${label(words)}</b>` : label(words))).join('<br/>')}"`
+
+const onLine = (texts: readonly Text[]): string =>
+  texts.length === 0 ? '' : `|"${texts.map(({ text: words }) => label(words)).join('<br/>')}"|`
 
 export function machineMermaid(chart: Chart): string {
   const { links } = sceneOf(chart, () => false)
@@ -69,10 +117,11 @@ export function machineMermaid(chart: Chart): string {
 export function sequenceMermaid(moments: readonly Moment[]): string {
   const phases = numbered('p', [...new Set(moments.flatMap((moment) => (moment.type === 'begun' ? [moment.phase] : [])))])
   return text([
+    ...NARROW_SEQUENCE,
     'sequenceDiagram',
     '  participant outside',
     '  participant lifecycle',
-    ...[...phases].map(([phase, name]) => `  participant ${name} as ${label(phase)}`),
+    ...[...phases].map(([phase, name]) => `  participant ${name} as ${folded(label(phase))}`),
     ...moments.map((moment) => message(moment, phases)),
   ])
 }
@@ -95,7 +144,3 @@ function message(moment: Moment, phases: ReadonlyMap<string, string>): string {
 const text = (lines: readonly string[]): string => `${lines.join('\n')}\n`
 
 const numbered = (prefix: string, keys: readonly string[]): Map<string, string> => new Map(keys.map((key, i) => [key, `${prefix}${i}`]))
-
-/** Without what ends a label or a statement. */
-const label = (raw: string): string =>
-  raw.replace(/["#;:<>{}\n]/g, (character) => (character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))

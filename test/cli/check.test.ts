@@ -46,7 +46,8 @@ describe('quiesce check', () => {
     const finding = 'flush-queue starts is said before RequestsDrained'
     expect(out).toMatch(/^refuse: .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n\nqueue\/last\n0 start\n1 stop\.requested\n/)
     expect(out).toContain(`    flush-queue starts\n    skipped: audit-run, `)
-    expect(out).toContain(`\n=> ${finding}\n\nsequenceDiagram\n`)
+    expect(out).toContain(`\n=> ${finding}\n\n---\nconfig:\n`)
+    expect(out).toContain('\nsequenceDiagram\n')
     const journal = (await readFile(file, 'utf8'))
       .trimEnd()
       .split('\n')

@@ -47,7 +47,7 @@ describe('quiesce diagram', () => {
   test('writes Mermaid text', async () => {
     const out = join(folder, 'mermaid')
     expect(await run('--format', 'mermaid', '--out', out)).toMatchObject({ code: 0, err: '' })
-    expect(await readFile(join(out, 'sequence.mmd'), 'utf8')).toMatch(/^sequenceDiagram\n[\s\S]*outside->>lifecycle: SIGTERM\n/)
+    expect(await readFile(join(out, 'sequence.mmd'), 'utf8')).toMatch(/\nsequenceDiagram\n[\s\S]*outside->>lifecycle: SIGTERM\n/)
     expect(await readFile(join(out, 'machines/tell.mmd'), 'utf8')).toMatch(/^stateDiagram-v2\n/)
   })
 

@@ -1,6 +1,7 @@
 // The pictures of a life hold what its machines hold, and can be read. Fails when a state or a transition is not drawn, when a signal is not
 // shown where it is heard, when two texts overlap, or when a line runs through a text.
 import { describe, expect, test } from 'vitest'
+import type { AnyStateNode } from 'xstate'
 import { createServer } from '../../src/create-server.ts'
 import { elkLayout } from '../../src/diagram/elk-layout.ts'
 import { diagramsOf, lifecycleSvg } from '../../src/diagram/index.ts'
@@ -100,20 +101,32 @@ describe.each(LIVES)('the pictures (%s)', (_, plan) => {
     },
   )
 
-  test('as Mermaid declare every name they use', async () => {
+  test('as Mermaid declare every name they use, and the whole life every state', async () => {
+    let drawn = 0
     for (const { name, text } of await diagramsOf(plan, { format: 'mermaid' })) {
-      const [head, ...lines] = text.trimEnd().split('\n')
+      const [head, ...lines] = text
+        .replace(/^---\n.*\n---\n/s, '')
+        .trimEnd()
+        .split('\n')
       expect(['flowchart TD', 'sequenceDiagram', 'stateDiagram-v2']).toContain(head)
       const declared = new Set(
         lines.flatMap(
           (line) =>
-            /^\s*(?:participant (\w+)|state ".*" as (\w+) \{|([ns]\d+)(?:\[|\(| : (?!.*-->)))/.exec(line)?.slice(1).filter(Boolean) ?? [],
+            /^\s*(?:participant (\w+)|subgraph (\w+)\[|state ".*" as (\w+) \{|([ns]\d+)(?:\[|\(| : (?!.*-->)))/
+              .exec(line)
+              ?.slice(1)
+              .filter(Boolean) ?? [],
         ),
       )
-      const used = lines.flatMap((line) => /^\s*([a-z]\w*) *(?:--?>>?[+-]?|-->) *([a-z]\w*)/.exec(line)?.slice(1) ?? [])
+      const used = lines.flatMap(
+        (line) => /^\s*([a-z]\w*) *(?:--?>>?[+-]?|-->|-\.->|~~~)(?:\|".*"\|)? *([a-z]\w*)/.exec(line)?.slice(1) ?? [],
+      )
       expect([name, used.filter((word) => !declared.has(word))]).toEqual([name, []])
       expect([name, used.length]).toEqual([name, expect.toSatisfy((count: number) => count > 0)])
+      if (name.startsWith('lifecycle')) drawn += declared.size
     }
+    const running = composeLifecycle(plan).root.states['running'] as AnyStateNode
+    expect(drawn).toBe(nodesOf(running).length - 1)
   })
 })
 

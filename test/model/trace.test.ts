@@ -80,16 +80,22 @@ test('prints what changed, step by step', () => {
 })
 
 test('is a Mermaid sequence diagram', () => {
-  expect(sequenceDiagram(traceOfViolation())).toBe(`sequenceDiagram
+  expect(sequenceDiagram(traceOfViolation())).toBe(`---
+config:
+  sequence:
+    width: 60
+    actorMargin: 8
+---
+sequenceDiagram
   participant env as environment
   participant a0 as root
   env->>a0: start
   Note over a0: starts
   env->>a0: stop
-  Note over a0: serving → stopping.(drain: running, listener: open)<br/>sets timer 5.server.stopping.listener.open<br/>drain starts: draining<br/>drain: sets timer 10.drain.draining<br/>drain/requests starts
-  a0->>a0: xstate.after.5.server.stopping.listener.open
-  Note over a0: stopping.listener: open → closed<br/>timer 5.server.stopping.listener.open is over<br/>! say {name:closed}
-  Note over env: closed while draining
+  Note over a0: serving → stopping.(drain: running,<br/>listener: open)<br/>sets timer 5.server.stopping.listener.open<br/>drain starts: draining<br/>drain: sets timer 10.drain.draining<br/>drain/requests starts
+  a0->>a0: after 5.server.stopping.listener.open
+  Note over a0: stopping.listener: open → closed<br/>timer 5.server.stopping.listener.open is<br/>over<br/>! say {name:closed}
+  Note right of env: closed while draining
 `)
 })
 

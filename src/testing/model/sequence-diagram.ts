@@ -1,3 +1,4 @@
+import { folded, NARROW_SEQUENCE, said, wrapped } from '../../diagram/mermaid-text.ts'
 import type { Trace } from './trace.ts'
 import { effectText } from './trace.ts'
 
@@ -6,17 +7,17 @@ export function sequenceDiagram({ steps, finding, loopsFrom }: Trace): string {
   const actors = new Participants(
     steps.flatMap(({ at, messages }) => [at, ...messages.flatMap(({ from, to }) => (from === undefined ? [to] : [from, to]))]),
   )
-  const lines = ['sequenceDiagram', '  participant env as environment', ...actors.declarations()]
+  const lines = [...NARROW_SEQUENCE, 'sequenceDiagram', '  participant env as environment', ...actors.declarations()]
   steps.forEach(({ label, at, messages, effects, changes }, i) => {
     if (i === loopsFrom) lines.push('  loop for ever')
-    if (messages.length === 0) lines.push(`  env->>${actors.of(at)}: ${text(label)}`)
+    if (messages.length === 0) lines.push(`  env->>${actors.of(at)}: ${said(label)}`)
     for (const { from, to, event } of messages)
-      lines.push(`  ${from === undefined ? 'env' : actors.of(from)}->>${actors.of(to)}: ${text(event)}`)
+      lines.push(`  ${from === undefined ? 'env' : actors.of(from)}->>${actors.of(to)}: ${said(wordsFor(event, label))}`)
     const notes = [...changes, ...effects.map(({ effect }) => `! ${effectText(effect)}`)]
-    if (notes.length > 0) lines.push(`  Note over ${actors.of(at)}: ${notes.map(text).join('<br/>')}`)
+    if (notes.length > 0) lines.push(`  Note over ${actors.of(at)}: ${notes.map(wrapped).join('<br/>')}`)
   })
   if (loopsFrom !== undefined) lines.push('  end')
-  return `${[...lines, `  Note over env: ${text(finding)}`].join('\n')}\n`
+  return `${[...lines, `  Note right of env: ${wrapped(finding)}`].join('\n')}\n`
 }
 
 /** Mermaid's names take no punctuation, so actors are numbered and their paths are labels. */
@@ -32,10 +33,12 @@ class Participants {
   }
 
   declarations(): string[] {
-    return [...this.#names].map(([path, name]) => `  participant ${name} as ${text(path || 'root')}`)
+    return [...this.#names].map(([path, name]) => `  participant ${name} as ${folded(said(path || 'root'))}`)
   }
 }
 
-/** Without what ends a statement or a label. */
-const text = (raw: string): string =>
-  raw.replace(/[;#:\n]/g, (character) => (character === ':' ? ':' : character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))
+/** xstate's own events are named after states and actors, which the diagram shows already. */
+function wordsFor(event: string, label: string): string {
+  if (event.startsWith('xstate.after.')) return label
+  return /^xstate\.(done|error)\.actor\./.exec(event)?.[1] ?? event
+}
