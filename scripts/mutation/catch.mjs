@@ -3,8 +3,8 @@
 import { composeLifecycle } from '../../dist/machines/lifecycle.js'
 import { explore } from '../../dist/testing/model/explore.js'
 import { environmentOf, invariantsOf } from '../../dist/testing/model/lifecycle-model.js'
-import { NotHere } from './machine-mutants.mjs'
 import { SCENARIOS } from './scenarios.mjs'
+import { NotHere } from './sites.mjs'
 
 /** @typedef {import('./mutants.mjs').Mutant} Mutant */
 

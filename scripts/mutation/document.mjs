@@ -12,7 +12,8 @@ export function documentOf(answers) {
   const caught = answers.size - left.length
   return `# Mutants
 
-Written by \`npm run mutation\`; do not edit. Each mutant is a life with one wrong place in the wiring table or in one machine. Those that a property of
+Written by \`npm run mutation\`; do not edit. Each mutant is a life with one mistake: each operator below makes it at every place where it can be made, one after
+the other, in the wiring table, in the regions of the root machine and in the phase machines. Those that a property of
 [docs/model-checking.md](model-checking.md) notices are caught; \`scripts/mutation/caught.json\` says by which one. A mutant that nothing notices is
 equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
 
@@ -32,7 +33,8 @@ ${countsOf([...answers.values()])
   .join('\n')}
 
 ## Equivalent
-${EQUIVALENT.map(({ mutants, why }) => ({ why, ids: left.filter((id) => mutants.test(id)) }))
+Where a reason is marked as tested, it rests on transitions that are never taken, and a test looks for them in all states of both modes.
+${EQUIVALENT.map(({ mutants, why, unheard }) => ({ why: unheard ? `${why} (tested)` : why, ids: left.filter((id) => mutants.test(id)) }))
   .filter(({ ids }) => ids.length > 0)
   .map(({ why, ids }) => `\n${why}\n\n${listOf(ids)}\n`)
   .join('')}

@@ -101,7 +101,12 @@ const REGISTRATIONS = [
 /** @type {readonly Scenario[]} */
 export const SCENARIOS = [
   { name: 'stopped before it starts', plan: bare, outside: ['stop'] },
-  { name: 'signalled before it starts', about: /second-signal|process\.signalled|forc|root running:/, plan: bare, outside: ['signal'] },
+  {
+    name: 'signalled before it starts',
+    about: /second-signal|process\.signalled|signalDebounce|forc|root running:/,
+    plan: bare,
+    outside: ['signal'],
+  },
   { name: 'crashes before it starts', about: /crash|forc|root running:/, plan: bare, outside: ['crash'] },
   { name: 'crashes while it stops', about: /crash|budget/, plan: bare, outside: ['stop', 'crash'] },
   {
@@ -118,11 +123,14 @@ export const SCENARIOS = [
     about: /audit-run|bind|serve|announce|post-start-launch|root running\.(start|stop)|destroy|condition/,
     plan: { ...withHooks, input: { ...withHooks.input, preShutdownHooks: [] } },
     outside: [],
-    narrowed: { ...stoppedAfter(), children: { ...ENDING.children, bind: FAILING_BY_OUTPUT } },
+    narrowed: {
+      ...stoppedAfter(),
+      children: { ...ENDING.children, ...Object.fromEntries(STARTING.map((name) => [name, FAILING_BY_OUTPUT])) },
+    },
   },
   {
     name: 'retry-after',
-    about: /close-listener|wrong mode/,
+    about: /close-listener|close-connections|wrong mode/,
     plan: { ...bare, mode: 'retry-after' },
     outside: [],
     narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
@@ -132,7 +140,20 @@ export const SCENARIOS = [
     about: /watch-drain/,
     plan: { ...bare, input: { ...bare.input, profiles: { ...bare.input.profiles, default: profile(5_000, 25_000, 0) } } },
     outside: [],
-    narrowed: { ...stoppedAfter(), ...smooth([...STARTING]) },
+    narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
+  },
+  {
+    name: 'hooks side by side',
+    about: /hook/,
+    plan: {
+      ...bare,
+      input: {
+        ...bare.input,
+        preShutdownHooks: ['leave', 'flush'].map((name) => ({ kind: 'pre-shutdown', name, timeoutMs: 1_000, after: [] })),
+      },
+    },
+    outside: [],
+    narrowed: { ...stoppedAfter(), ...QUIET },
   },
   {
     name: 'a post-start hook',
@@ -154,6 +175,20 @@ export const SCENARIOS = [
     plan: { ...bare, userPhases: [afterwards('MuxAndDiscoveryComplete')] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce', 'mux-complete']), ...QUIET },
+  },
+  {
+    name: 'somebody waits for what was announced',
+    about: /announce\.fired/,
+    plan: { ...bare, userPhases: [afterwards('Announced')] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce']), ...QUIET },
+  },
+  {
+    name: 'somebody waits until it has been ready',
+    about: /has-been-ready\.fired/,
+    plan: { ...bare, userPhases: [afterwards('HasBeenReady')] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }]), ...QUIET },
   },
   {
     name: 'somebody waits for the post-start hooks',

@@ -10,7 +10,7 @@ import type { Effect } from './state.ts'
 interface Bracket {
   readonly name: string
   readonly opens: boolean
-  /** It ends, and must have begun. */
+  /** It ends, and must have begun, or must not have; default either. */
   readonly isOpened?: boolean
 }
 
@@ -47,7 +47,8 @@ export const bracketsOf = (bracketIn: (fact: LifecycleFact) => Bracket | undefin
       const { name, opens, isOpened } = bracket
       if (has(seen, `-${name}`)) return broken(`${name} ${opens ? 'starts' : 'ends'} a second time`)
       if (opens) return has(seen, `+${name}`) ? broken(`${name} starts a second time`) : withName(seen, `+${name}`)
-      if (isOpened && !has(seen, `+${name}`)) return broken(`${name} ends without having started`)
+      if (isOpened === true && !has(seen, `+${name}`)) return broken(`${name} ends without having started`)
+      if (isOpened === false && has(seen, `+${name}`)) return broken(`${name} is skipped, though it has started`)
       return withName(without(seen, `+${name}`), `-${name}`)
     },
     (seen) => {

@@ -73,12 +73,16 @@ export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly O
 })
 
 /**
- * Each pre-shutdown hook starts after those that it follows have ended, and as soon as they have. PreShutdownHooksStopped fires after all of
+ * Each pre-shutdown hook starts after those that it follows have ended, and as soon as they have; several at once in the order of registration
+ * (V2). PreShutdownHooksStopped fires after all of
  * them, unless they are cut or skipped, and as soon as they have ended.
  */
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
   const byName = new Map(hooks.map((hook) => [hook.name, hook]))
   const hasEnded = (seen: string, name: string): boolean => has(seen, `-${name}`)
+  /** Of several that may start, the one that was registered first. */
+  const nextOf = (seen: string): string | undefined =>
+    hooks.find(({ name, after }) => !has(seen, `+${name}`) && after.every((other) => hasEnded(seen, other)))?.name
   return {
     initial: '',
     next: (seen, effect) => {
@@ -87,7 +91,9 @@ export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
       if (fact?.type === 'forced') return without(seen, WORKING)
       if (fact?.type === 'hook.started' && fact.kind === 'pre-shutdown') {
         const missing = byName.get(fact.name)?.after.find((other) => !hasEnded(seen, other))
-        return missing === undefined ? withName(seen, `+${fact.name}`) : broken(`${fact.name} starts before ${missing} has ended`)
+        if (missing !== undefined) return broken(`${fact.name} starts before ${missing} has ended`)
+        const first = nextOf(seen)
+        return first === fact.name ? withName(seen, `+${first}`) : broken(`${fact.name} starts when it is the turn of ${first ?? 'none'}`)
       }
       if (fact?.type === 'hook.ended' && fact.kind === 'pre-shutdown') return withName(seen, `-${fact.name}`)
       if (fact?.type === 'signal' && fact.name === 'PreShutdownHooksStopped') {
@@ -98,8 +104,8 @@ export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
     },
     atRest: (seen) => {
       if (!has(seen, WORKING)) return undefined
-      const idle = hooks.find(({ name, after }) => !has(seen, `+${name}`) && after.every((other) => hasEnded(seen, other)))
-      if (idle) return `${idle.name} has not started, though all that it follows has ended`
+      const idle = nextOf(seen)
+      if (idle !== undefined) return `${idle} has not started, though all that it follows has ended`
       return hooks.every(({ name }) => hasEnded(seen, name))
         ? 'PreShutdownHooksStopped has not fired, though all hooks have ended'
         : undefined

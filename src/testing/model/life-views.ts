@@ -2,6 +2,7 @@ import type { StateValue } from 'xstate'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import { remembered } from './remembered.ts'
 import type { ActorView } from './view.ts'
 
 /** What the properties of a life look at in its root machine. */
@@ -14,10 +15,18 @@ export const severity = (code: number): number => EXIT_CODES_BY_SEVERITY.indexOf
 
 /** Where a region of the running life stands; undefined when the life does not run any more, or has no such region. */
 export const regionOf = ({ value }: ActorView, phase: string): StateValue | undefined =>
-  (value as { readonly running?: Readonly<Record<string, StateValue>> }).running?.[stateKey(phase)]
+  (value as { readonly running?: Readonly<Record<string, StateValue>> }).running?.[keyOf(phase)]
+
+/** Every property asks for every phase in every state. */
+const keyOf = (phase: string): string => remembered(keys, phase, () => stateKey(phase))
+const keys = new Map<string, string>()
 
 /** The outermost state of a region: `waiting`, `working`, `fired`. */
 export function placeOf(root: ActorView, phase: string): string | undefined {
   const value = regionOf(root, phase)
   return typeof value === 'object' ? Object.keys(value)[0] : value
 }
+
+/** Whether something has to happen to an actor: a timer of it, or the end of an effect. */
+export const isWaitingForSomething = (actor: ActorView): boolean =>
+  actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)

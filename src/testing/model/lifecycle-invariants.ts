@@ -19,22 +19,22 @@ import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { confluent } from './confluence.ts'
 import { atLeastEarned, changesForAReason, muxFailureCosts } from './exit-code-properties.ts'
-import { signalOf } from './facts.ts'
+import { factOf, signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { handlesOrIgnores } from './handled.ts'
 import { endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
-import { exitCodeOf, isForcing, isStopping, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { hasItsLimits } from './limit-properties.ts'
 import { atMostOnce, inOrder, monitored } from './monitor.ts'
-import { beginsAtOnce, cutOnlyAfter, inWiredOrder } from './order-properties.ts'
+import { beginsAtOnce, cutOnlyAfter, firesOnSuccess, inWiredOrder } from './order-properties.ts'
 import type { Property } from './property.ts'
 import { endReachable, isDone } from './reachability.ts'
 import { always, noDeadlock, noErrors } from './safety.ts'
 import { terminates, timersAnd } from './termination.ts'
 import type { ActorView } from './view.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
-import { begunBefore, endsByItsWork } from './work-properties.ts'
+import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-properties.ts'
 
 /**
  * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
@@ -67,13 +67,19 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'with Ended the life is over: nothing keeps it',
       (_before, after, { effects }) => !effects.some((effect) => signalOf(effect) === 'Ended') || isDone(after),
     ),
-    always('start/bounded', 'every step of start-up has its bound', isStartBounded(wiring)),
+    alongEdges('end/said', 'the life says that it is over, and with which exit code, in the step in which it is', saysItsEnd),
+    always(
+      'start/bounded',
+      'every step of start-up has its bound of 10 s, and the echo of a signal is waited for 500 ms',
+      isStartBounded(wiring),
+    ),
     atMostOnce('signals/once', 'every signal fires at most once', signalOf),
     monitored(
       'signals/complete',
       'before an unforced end every phase of the stop lane has fired its signal',
       complete(stopRows.map(({ fires }) => fires)),
     ),
+    monitored('signals/success', 'a signal of the start lane fires only when its phase has succeeded', firesOnSuccess(wiring)),
     monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
     ...upstreamOrder(plan, wiring).map(([earlier, later]) =>
       inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
@@ -108,6 +114,8 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'no phase succeeds without having begun its work',
       begunBefore(wiring, plan.postStartHooks?.length ? [] : ['post-start-hooks']),
     ),
+    alongEdges('work/begins', 'whatever is said to start, a phase or a hook, runs its work when that step is over', beginsItsWork(wiring)),
+    always('work/running', 'a phase at work has an effect, a hook or a timer of its own running', isAtWork(wiring)),
     alongEdges(
       'work/post-start-hooks',
       'post-start hooks end when the HTTP server is told to stop',
@@ -255,8 +263,6 @@ function upstreamOrder({ mode }: Composition, wiring: Wiring): Order[] {
 const namesOf = (plans: readonly { readonly name: string }[]): string[] => plans.map(({ name }) => name)
 
 const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
-const isWaitingForSomething = (actor: ActorView): boolean =>
-  actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)
 const isListening = (root: ActorView): boolean =>
   placeOf(root, 'bind') === 'fired' && ['close-listener', 'close-listener-after-drain'].every((phase) => placeOf(root, phase) !== 'fired')
 
@@ -265,6 +271,14 @@ function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): 
     (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
     (choice.event.type === 'process.crashed' && regionOf(before, 'crash') === 'crashed')
   return choice.kind !== 'event' || !isSecond || isForcing(after)
+}
+
+function saysItsEnd(before: ActorView, after: ActorView, { effects }: Edge): true | string {
+  const said = effects.map(factOf).find((fact) => fact?.type === 'ended')
+  if (!isDone(after) || isDone(before)) return said === undefined || 'the life says that it is over, and goes on'
+  if (said?.type !== 'ended') return 'the life is over, and has not said so'
+  const { exitCode } = after.output as { readonly exitCode: number }
+  return said.exitCode === exitCode || `the life is over with exit code ${exitCode}, and says ${said.exitCode}`
 }
 
 const ASKERS: readonly string[] = ['stop.requested', 'process.signalled', 'process.crashed', 'listener.died', 'start.refused']
@@ -289,16 +303,21 @@ function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: 
   return true
 }
 
+/** Stated apart from the machines: design 2 and V10. */
+const START_BOUND_MS = 10_000
+const ECHO_MS = 500
+
 const isStartBounded =
   (wiring: Wiring) =>
   (root: ActorView): true | string => {
-    const timers = root.timers.map(({ event }) => event.type)
-    if (regionOf(root, 'second-signal') === 'debouncing' && !timers.some((type) => type.startsWith('xstate.after.signalDebounce.')))
-      return 'the echo of a signal is waited for without end'
+    const isPending = (event: string, ms: number): boolean =>
+      root.timers.some((timer) => timer.event.type.startsWith(`xstate.after.${event}.`) && timer.delayMs === ms)
+    if (regionOf(root, 'second-signal') === 'debouncing' && !isPending('signalDebounce', ECHO_MS))
+      return `the echo of a signal is not waited for ${ECHO_MS} ms`
     for (const [phase, { lane, workKind }] of Object.entries(wiring)) {
       if (lane !== 'start' || workKind === 'regions' || placeOf(root, phase) !== 'working') continue
-      if (!timers.some((type) => type.startsWith(`xstate.after.startBound.lifecycle.running.${stateKey(phase)}.`)))
-        return `${phase} has no bound`
+      if (!isPending(`startBound.lifecycle.running.${stateKey(phase)}`, START_BOUND_MS))
+        return `${phase} has no bound of ${START_BOUND_MS} ms`
     }
     return true
   }

@@ -35,6 +35,19 @@ export function inWiredOrder(wiring: Wiring): Monitor {
   }
 }
 
+/** What start-up has not brought about is not said: whoever waits for it is skipped (decision 0003). */
+export function firesOnSuccess(wiring: Wiring): Monitor {
+  const starts = new Set(Object.values(wiring).flatMap(({ lane, fires }) => (lane === 'start' ? [fires] : [])))
+  return {
+    initial: '',
+    next: (state, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type !== 'signal' || fact.outcome === 'ok' || !starts.has(fact.name)) return state
+      return broken(`${fact.name} fires, though its phase is ${fact.outcome}`)
+    },
+  }
+}
+
 /** No phase goes on waiting when all it waits for has come. */
 export function beginsAtOnce(wiring: Wiring): (root: ActorView) => true | string {
   const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))

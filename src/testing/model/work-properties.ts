@@ -6,9 +6,11 @@ import type { Wiring } from '../../machines/wiring.ts'
 import type { Choice } from './choice.ts'
 import { factOf } from './facts.ts'
 import type { Edge } from './graph.ts'
-import { stopOf } from './life-views.ts'
+import { POST_START_HOOK } from './hook-properties.ts'
+import { isForcing, isWaitingForSomething, placeOf, stopOf } from './life-views.ts'
 import { broken, type Monitor } from './monitor.ts'
 import { has, withName } from './names.ts'
+import { isDone } from './reachability.ts'
 import type { ActorView } from './view.ts'
 
 /**
@@ -115,6 +117,57 @@ const outcomeOf = ({ event }: Choice): Outcome => (event.object as { output?: Pa
 function leavesWatches(before: ActorView, work: string | undefined, { event }: Choice): boolean {
   const left = work === 'watchDrain' ? (event.object as { output?: { readonly after?: number } }).output?.after : 0
   return left !== undefined && left > 0 && (stopOf(before)?.profile.watchGraceMs ?? 0) > 0
+}
+
+/** What runs as soon as a phase has started, by the name of its work: a path below the phase's own actor. */
+const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.entries(WORKS).flatMap(([work, ends]) => (ends === EFFECT ? [[work, []]] : []))),
+  tell: ['begin-telling'],
+  requestDrain: ['drain-requests'],
+  watchDrain: ['drain-watches'],
+  closeConnections: ['linger-connections'],
+  handlers: ['wait-for-handlers'],
+  report: ['flush-logs'],
+  userPhase: ['run-hook'],
+}
+/** Likewise of hooks, by their kind; a path below the root. */
+const HOOK_BEGINNINGS: Readonly<Record<string, (name: string) => readonly string[]>> = {
+  'post-start': (name) => [`${POST_START_HOOK}${stateKey(name)}`],
+  'pre-shutdown': (name) => ['pre-shutdown-hooks', `pre-shutdown-hook:${name}`, 'run-hook'],
+  destroy: () => ['destroy', 'destroy-function', 'run-hook'],
+}
+
+/** Whatever is said to start runs when that step is over. */
+export const beginsItsWork =
+  (wiring: Wiring) =>
+  (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+    if (isForcing(after) || isDone(after)) return true
+    for (const effect of effects) {
+      const fact = factOf(effect)
+      const path =
+        fact?.type === 'phase.started'
+          ? BEGINNINGS[wiring[fact.phase]?.work ?? '']?.toSpliced(0, 0, stateKey(fact.phase))
+          : fact?.type === 'hook.started'
+            ? HOOK_BEGINNINGS[fact.kind]?.(fact.name)
+            : undefined
+      if (path && !after.actor(...path)) return `${path.join('/')} does not run, though it was said to start`
+    }
+    return true
+  }
+
+/** Nothing but its own work ends a phase in time: without any, it would wait for its cut. */
+export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {
+  const phases = Object.entries(wiring).flatMap(([phase, { work, workKind }]) =>
+    work === undefined || workKind === 'regions' ? [] : [{ phase, key: stateKey(phase) }],
+  )
+  return (root) => {
+    for (const { phase, key } of phases) {
+      if (placeOf(root, phase) !== 'working') continue
+      const work = root.actor(key)
+      if (!work || !isWaitingForSomething(work)) return `${phase} is at work, but nothing of it runs`
+    }
+    return true
+  }
 }
 
 /** No phase with work succeeds without having begun. */
