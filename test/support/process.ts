@@ -51,6 +51,10 @@ export interface ProcessOptions {
   readonly stdout?: 'pipe' | number
   /** Adds the IPC channel that `fork()` would. */
   readonly ipc?: boolean
+  /** Added to an environment that has only a PATH. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The stream on which it says how far it is; default stderr, so that stdout has its log alone. */
+  readonly speaksOn?: 'stdout' | 'stderr'
 }
 
 export interface Ended {
@@ -85,15 +89,24 @@ export class TestProcess {
   stdout = ''
   stderr = ''
   readonly #reportFile: string
+  readonly #speaksOn: 'stdout' | 'stderr'
   readonly #waiting = new Set<() => void>()
   readonly #ended: Promise<Ended>
   #isOver = false
 
-  constructor(command: readonly string[], { stdout = 'pipe', ipc = false }: ProcessOptions, reportFile: string) {
+  constructor(
+    command: readonly string[],
+    { stdout = 'pipe', ipc = false, env = {}, speaksOn = 'stderr' }: ProcessOptions,
+    reportFile: string,
+  ) {
     const [file = '', ...args] = command
-    const child = spawn(file, args, { env: ENVIRONMENT, stdio: ['ignore', stdout, 'pipe', ...(ipc ? (['ipc'] as const) : [])] })
+    const child = spawn(file, args, {
+      env: { ...ENVIRONMENT, ...env },
+      stdio: ['ignore', stdout, 'pipe', ...(ipc ? (['ipc'] as const) : [])],
+    })
     this.child = child
     this.#reportFile = reportFile
+    this.#speaksOn = speaksOn
     onTestFinished(() => void child.kill('SIGKILL'))
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#heard(() => (this.stdout += text)))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#heard(() => (this.stderr += text)))
@@ -110,17 +123,15 @@ export class TestProcess {
     })
   }
 
-  /** What it has said on standard error, by line. */
+  /** What it has said, by line. */
   get lines(): string[] {
-    return this.stderr.split('\n').slice(0, -1)
+    return this[this.#speaksOn].split('\n').slice(0, -1)
   }
 
-  /** Its log, one object per line of standard output; a line that is not JSON fails the test. */
+  /** Its log, one object per line of standard output; a line that is not JSON fails the test, unless the program speaks there itself. */
   get log(): LogLine[] {
-    return this.stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as LogLine)
+    const lines = this.stdout.split('\n').filter((line) => line !== '' && (this.#speaksOn === 'stderr' || line.startsWith('{')))
+    return lines.map((line) => JSON.parse(line) as LogLine)
   }
 
   /** Waits until it has said a line that begins so, and returns the rest of the line. */
@@ -128,14 +139,24 @@ export class TestProcess {
     for (;;) {
       const line = this.lines.find((candidate) => candidate.startsWith(beginning))
       if (line !== undefined) return line.slice(beginning.length).trim()
-      if (this.#isOver) throw new Error(`it ended without saying "${beginning}":\n${this.stderr}`)
-      await new Promise<void>((resolve) => this.#waiting.add(resolve))
+      if (this.#isOver) throw new Error(`it ended without saying "${beginning}":\n${this.lines.join('\n')}\n${this.stderr}`)
+      await this.next()
     }
   }
 
-  /** Waits until it serves, and returns its port. A program with several servers says which one. */
-  async serving(beginning = 'serving'): Promise<number> {
+  /** Waits until it has said anything more, or has ended. */
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve))
+  }
+
+  /** The number behind a word that it says. */
+  async number(beginning: string): Promise<number> {
     return Number(await this.said(beginning))
+  }
+
+  /** Waits until it serves, and returns its port. A program with several servers says which one. */
+  serving(beginning = 'serving'): Promise<number> {
+    return this.number(beginning)
   }
 
   /** A connection of its own to it. */
@@ -152,7 +173,7 @@ export class TestProcess {
     const earlier = this.#count(arrival)
     const client = await this.connect()
     client.request(...request)
-    while (this.#count(arrival) === earlier) await new Promise<void>((resolve) => this.#waiting.add(resolve))
+    while (this.#count(arrival) === earlier) await this.next()
     return client
   }
 
@@ -197,4 +218,16 @@ export function startServer(plan: ServerPlan = {}, options: ProcessOptions = {})
   const reportFile = plan.options?.reportFile ?? join(temporaryFolder(), 'report.json')
   const complete: ServerPlan = { ...plan, options: { platform: 'unknown', ...plan.options, reportFile } }
   return startProgram('server.mjs', complete, options, reportFile)
+}
+
+/** Starts a program that is made of test/fixtures/serve.mjs: it speaks on standard output, and writes its report where REPORT_FILE says. */
+export function startSpeaking(
+  fixture: string,
+  args: readonly string[] = [],
+  { env, nodeOptions = [], ...options }: ProcessOptions = {},
+): TestProcess {
+  const reportFile = join(temporaryFolder(), 'report.json')
+  const file = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url))
+  const command = [process.execPath, ...nodeOptions, file, ...args]
+  return new TestProcess(command, { ...options, speaksOn: 'stdout', env: { REPORT_FILE: reportFile, ...env } }, reportFile)
 }

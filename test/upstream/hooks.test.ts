@@ -10,7 +10,7 @@ import { deferred } from '../../src/lifecycle/deferred.ts'
 import type { Lifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { aborted, NotedAudit, never, newAttachedLife, newLife, refusal } from '../support/life.ts'
-import { Program } from '../support/program.ts'
+import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'
 import { POLL } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
@@ -134,15 +134,15 @@ describe('a post-start hook', () => {
   })
 
   row('HK-10', 'that fails is the reason of an orderly stop, and exit code 4 (V11)', async () => {
-    const program = Program.start('post-start-hook-that-fails.mjs')
+    const program = startSpeaking('post-start-hook-that-fails.mjs')
     const port = await program.number('serving')
     const answer = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.text())
     await program.said('slow')
-    program.kill('SIGUSR2')
+    program.signal('SIGUSR2')
     expect(await answer).toBe('whole')
-    expect(await program.ended).toEqual({ code: 4, signal: null })
+    expect(await program.ended()).toMatchObject({ code: 4, signal: null })
     expect(program.lines).toEqual(expect.arrayContaining(['hook', 'destroyed']))
-    const report = await program.report()
+    const report = program.report()
     expect(report).toMatchObject({
       exitCode: 4,
       forced: null,

@@ -6,7 +6,7 @@ import { deferred } from '../../src/lifecycle/deferred.ts'
 import { UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { aborted, NotedAudit, never, newLife, refusal, type TestLife } from '../support/life.ts'
-import { Program } from '../support/program.ts'
+import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'
 
 /** Something that a path installer completes: upstream's channel, which is closed once. */
@@ -243,22 +243,22 @@ describe('events$', () => {
   })
 
   test('whose observer is slow takes its time and nothing else', async () => {
-    const program = Program.start('slow-observer.mjs')
+    const program = startSpeaking('slow-observer.mjs')
     await program.said('serving')
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual({ code: 0, signal: null })
-    expect(await program.report()).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGTERM' }, errors: [] })
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    expect(program.report()).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGTERM' }, errors: [] })
   })
 
   test('whose observer throws in the drain is a crash like any other: the request under way is answered, the rest released, exit 1', async () => {
-    const program = Program.start('throwing-observer.mjs')
+    const program = startSpeaking('throwing-observer.mjs')
     const port = await program.number('serving')
     const answer = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.text())
     await program.said('slow')
-    program.kill('SIGTERM')
+    program.signal('SIGTERM')
     expect(await answer).toBe('whole')
-    expect(await program.ended).toEqual({ code: 1, signal: null })
+    expect(await program.ended()).toMatchObject({ code: 1, signal: null })
     expect(program.lines.filter((line) => line === 'destroyed')).toEqual(['destroyed'])
-    expect(await program.report()).toMatchObject({ exitCode: 1, forced: null, reason: { kind: 'os-signal' } })
+    expect(program.report()).toMatchObject({ exitCode: 1, forced: null, reason: { kind: 'os-signal' } })
   })
 })

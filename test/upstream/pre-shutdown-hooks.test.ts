@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { loopbackHeaders } from '../../src/index.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { aborted, NotedAudit, never, newLife } from '../support/life.ts'
-import { Program } from '../support/program.ts'
+import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'
 import { fresh, REFUSED } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
@@ -177,12 +177,12 @@ describe('a hook that fails', () => {
   })
 
   row('PS-09', 'by throwing ends like any other: the hooks stop, destroy runs, and the process exits with 4 (V13)', async () => {
-    const program = Program.start('hook-that-throws.mjs')
+    const program = startSpeaking('hook-that-throws.mjs')
     await program.said('serving')
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual({ code: 4, signal: null })
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 4, signal: null })
     expect(program.lines).toEqual(expect.arrayContaining(['PreShutdownHooksStopped', 'destroyed']))
-    expect(await program.report()).toMatchObject({
+    expect(program.report()).toMatchObject({
       exitCode: 4,
       hooks: [
         { kind: 'pre-shutdown', name: 'throws', outcome: 'failed', error: { name: 'TypeError', message: 'thrown, not rejected' } },

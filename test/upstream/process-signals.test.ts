@@ -2,14 +2,14 @@
 // Fails when: a signal kills instead of stopping, the second one does not end the process at once or without its logs, one
 // life's end takes another one with it, or a process does not end, or not with the code that the README promises.
 import { describe, expect, test } from 'vitest'
-import { Program } from '../support/program.ts'
+import { startSpeaking, type TestProcess } from '../support/process.ts'
 import { row } from '../support/row.ts'
 
 const GRACEFUL = { code: 0, signal: null }
 
 /** A program that serves, with a request under way. */
-async function withRequest(fixture: string, setting?: Parameters<typeof Program.start>[1]) {
-  const program = Program.start(fixture, setting)
+async function withRequest(...started: Parameters<typeof startSpeaking>) {
+  const program = startSpeaking(...started)
   const port = await program.number('serving')
   const answer = fetch(`http://127.0.0.1:${port}/slow`).then(async (response) => [response.status, await response.text()])
   // Judged when it is awaited; a program that is killed breaks it before.
@@ -22,13 +22,13 @@ describe('a stop signal', () => {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     row('PG-01', `${signal} stops the server, and the process lives until everything has ended`, async () => {
       const { program, answer } = await withRequest('run.mjs')
-      program.kill(signal)
+      program.signal(signal)
       expect(await answer).toEqual([200, 'whole'])
-      expect(await program.ended).toEqual(GRACEFUL)
+      expect(await program.ended()).toMatchObject(GRACEFUL)
       expect(program.lines).toContain('destroyed')
       // A signal that still comes finds the end there already: it must not kill, and the exit code with it.
       expect(program.lines.slice(-3)).toEqual(['Ended', 'listeners left 1,1,1,0,0,0', 'exit event'])
-      expect(await program.report()).toMatchObject({
+      expect(program.report()).toMatchObject({
         reason: { kind: 'os-signal', signal },
         exitCode: 0,
         requests: { before: 1, after: 0 },
@@ -38,28 +38,28 @@ describe('a stop signal', () => {
   }
 
   test('finds nothing of ours on the process once a life that leaves the end to others is over', async () => {
-    const program = Program.start('run.mjs', { args: [JSON.stringify({ exit: 'natural' })] })
+    const program = startSpeaking('run.mjs', [JSON.stringify({ exit: 'natural' })])
     await program.said('serving')
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual(GRACEFUL)
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject(GRACEFUL)
     expect(program.lines).toContain('listeners left 0,0,0,0,0,0')
   })
 
   row('PG-02', 'that comes a second time ends the process at once with 1, after its logs and its report are written (V10)', async () => {
     const { program, answer } = await withRequest('hook-that-hangs.mjs')
     const begun = performance.now()
-    program.kill('SIGTERM')
+    program.signal('SIGTERM')
     await program.said('StopRequested')
     // As somebody who loses patience; the first half second counts as one.
-    const impatience = setInterval(() => program.kill('SIGINT'), 50)
-    const end = await program.ended
+    const impatience = setInterval(() => program.child.kill('SIGINT'), 50)
+    const end = await program.ended()
     clearInterval(impatience)
-    expect(end).toEqual({ code: 1, signal: null })
+    expect(end).toMatchObject({ code: 1, signal: null })
     expect(performance.now() - begun).toBeGreaterThanOrEqual(500)
     await expect(answer).rejects.toThrow()
     expect(program.lines).not.toContain('destroyed')
-    expect(program.logged).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
-    expect(await program.report()).toMatchObject({
+    expect(program.log.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
+    expect(program.report()).toMatchObject({
       exitCode: 1,
       forced: 'second-signal',
       hooks: [{ name: 'hangs', outcome: null }],
@@ -72,20 +72,20 @@ describe('a stop signal', () => {
     'that is delivered twice within half a second is one: Ctrl-C reaches a process from its terminal and its parent (V10)',
     async () => {
       const { program, answer } = await withRequest('run.mjs')
-      program.kill('SIGINT')
-      program.kill('SIGTERM')
-      program.kill('SIGHUP')
+      program.signal('SIGINT')
+      program.signal('SIGTERM')
+      program.signal('SIGHUP')
       expect(await answer).toEqual([200, 'whole'])
-      expect(await program.ended).toEqual(GRACEFUL)
-      expect(await program.report()).toMatchObject({ forced: null })
+      expect(await program.ended()).toMatchObject(GRACEFUL)
+      expect(program.report()).toMatchObject({ forced: null })
     },
   )
 
   row('PG-03', 'reaches every server of a process, and the slowest of them ends it (V14)', async () => {
-    const program = Program.start('two-servers.mjs')
+    const program = startSpeaking('two-servers.mjs')
     await bothServe(program)
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual(GRACEFUL)
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject(GRACEFUL)
     expect(program.lines.filter((line) => line.startsWith('destroyed'))).toEqual(['destroyed first', 'destroyed second'])
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([
       { reason: { kind: 'os-signal' }, exitCode: 0 },
@@ -95,28 +95,28 @@ describe('a stop signal', () => {
   })
 
   test.each(['fails', 'fails-first'])('ends a process of two servers with the most severe of their codes (%s)', async (which) => {
-    const program = Program.start('two-servers.mjs', { args: [which] })
+    const program = startSpeaking('two-servers.mjs', [which])
     await bothServe(program)
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual({ code: 4, signal: null })
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 4, signal: null })
   })
 
   test('kills a process that only has start(): then its end is its own business', async () => {
-    const program = Program.start('start-only.mjs')
+    const program = startSpeaking('start-only.mjs')
     await program.said('listeners 0')
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' })
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: null, signal: 'SIGTERM' })
   })
 })
 
-async function bothServe(program: Program): Promise<void> {
+async function bothServe(program: TestProcess): Promise<void> {
   while (program.lines.filter((line) => line.startsWith('serving')).length < 2) await program.next()
 }
 
 describe('stop() is upstream`s RequestShutdown without its queue', () => {
   row('PG-04', 'with nothing set up, it ends what never began (V14)', async () => {
-    const program = Program.start('requests-shutdown.mjs', { args: ['never started'] })
-    expect(await program.ended).toEqual(GRACEFUL)
+    const program = startSpeaking('requests-shutdown.mjs', ['never started'])
+    expect(await program.ended()).toMatchObject(GRACEFUL)
     expect(program.lines.filter((line) => line === 'destroyed')).toEqual(['destroyed'])
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject({
       exitCode: 0,
@@ -130,33 +130,33 @@ describe('stop() is upstream`s RequestShutdown without its queue', () => {
     ['PG-05', 'PG-06', 'PG-07'],
     'once has the effect of one signal; a thousand times as well, without blocking or forcing anything (V14)',
     async () => {
-      const [stopped, signalled] = [Program.start('requests-shutdown.mjs'), Program.start('run.mjs')]
+      const [stopped, signalled] = [startSpeaking('requests-shutdown.mjs'), startSpeaking('run.mjs')]
       await Promise.all([stopped.said('serving'), signalled.said('serving')])
-      stopped.kill('SIGUSR2')
-      signalled.kill('SIGTERM')
-      expect(await stopped.ended).toEqual(GRACEFUL)
-      expect(await signalled.ended).toEqual(GRACEFUL)
-      const [report, other] = await Promise.all([stopped.report(), signalled.report()])
+      stopped.signal('SIGUSR2')
+      signalled.signal('SIGTERM')
+      expect(await stopped.ended()).toMatchObject(GRACEFUL)
+      expect(await signalled.ended()).toMatchObject(GRACEFUL)
+      const [report, other] = [stopped.report(), signalled.report()]
       expect(report).toMatchObject({ reason: { kind: 'stop', reason: 'call 0' }, forced: null })
       const fired = ({ signals }: typeof report): string[] => signals.map(({ name, outcome }) => `${name} ${outcome}`).sort()
       expect(fired(report)).toEqual(fired(other))
-      expect(await stopped.said('reports')).toBe('reports 1')
+      expect(await stopped.number('reports')).toBe(1)
       expect(await stopped.number('blocked for')).toBeLessThan(1_000)
     },
   )
 
   test('of one server leaves the other one serving', async () => {
-    const program = Program.start('two-servers.mjs', { args: ['stop-first'] })
+    const program = startSpeaking('two-servers.mjs', ['stop-first'])
     await bothServe(program)
     const [first, second] = program.lines.filter((line) => line.startsWith('serving')).map((line) => Number(line.slice('serving '.length)))
-    program.kill('SIGUSR2')
+    program.signal('SIGUSR2')
     await program.said('exit code of the first 0')
     await expect(fetch(`http://127.0.0.1:${first}/`)).rejects.toThrow('fetch failed')
     // Longer than a process is given after the end of its last life.
     const end = performance.now() + 1_200
     while (performance.now() < end) expect((await fetch(`http://127.0.0.1:${second}/`)).status).toBe(200)
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual(GRACEFUL)
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject(GRACEFUL)
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([
       { reason: { kind: 'stop', reason: 'alone' } },
       { reason: { kind: 'os-signal' } },
@@ -166,32 +166,32 @@ describe('stop() is upstream`s RequestShutdown without its queue', () => {
 
 describe('other ways to be stopped', () => {
   test('the IPC message `shutdown`; others mean nothing, and the channel does not keep the process alive', async () => {
-    const { program, port, answer } = await withRequest('run.mjs', { ipc: true })
-    program.send('hello')
+    const { program, port, answer } = await withRequest('run.mjs', [], { ipc: true })
+    program.child.send('hello')
     await program.said('heard hello')
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
     expect(program.lines).not.toContain('StopRequested')
-    program.send('shutdown')
+    program.child.send('shutdown')
     expect(await answer).toEqual([200, 'whole'])
-    expect(await program.ended).toEqual(GRACEFUL)
-    expect(await program.report()).toMatchObject({ reason: { kind: 'ipc' } })
+    expect(await program.ended()).toMatchObject(GRACEFUL)
+    expect(program.report()).toMatchObject({ reason: { kind: 'ipc' } })
     expect(program.stderr).toBe('')
   })
 
   test('the option `signal`, aborted while it serves', async () => {
     const { program, answer } = await withRequest('abort-signal.mjs')
-    program.kill('SIGUSR2')
+    program.signal('SIGUSR2')
     expect(await answer).toEqual([200, 'whole'])
-    expect(await program.ended).toEqual(GRACEFUL)
-    expect(await program.report()).toMatchObject({ reason: { kind: 'abort-signal', reason: 'enough' } })
+    expect(await program.ended()).toMatchObject(GRACEFUL)
+    expect(program.report()).toMatchObject({ reason: { kind: 'abort-signal', reason: 'enough' } })
   })
 
   test('the option `signal`, aborted before it could start', async () => {
-    const program = Program.start('abort-signal.mjs', { args: ['before'] })
-    expect(await program.ended).toEqual(GRACEFUL)
+    const program = startSpeaking('abort-signal.mjs', ['before'])
+    expect(await program.ended()).toMatchObject(GRACEFUL)
     expect(program.lines).not.toContain('Bound')
     expect(program.lines).toContain('destroyed')
-    expect(await program.report()).toMatchObject({ reason: { kind: 'abort-signal', reason: 'changed my mind' }, listeners: [] })
+    expect(program.report()).toMatchObject({ reason: { kind: 'abort-signal', reason: 'changed my mind' }, listeners: [] })
   })
 })
 
@@ -200,12 +200,12 @@ describe('a crash', () => {
     ['throws', 'uncaughtException'],
     ['rejects', 'unhandledRejection'],
   ])('that %s stops the server in order but soon, whatever the delay, with exit code 1', async (how, origin) => {
-    const { program, answer } = await withRequest('crashes.mjs', { args: [how] })
-    program.kill('SIGUSR2')
+    const { program, answer } = await withRequest('crashes.mjs', [how])
+    program.signal('SIGUSR2')
     expect(await answer).toEqual([200, 'whole'])
-    expect(await program.ended).toEqual({ code: 1, signal: null })
+    expect(await program.ended()).toMatchObject({ code: 1, signal: null })
     expect(program.lines).toEqual(expect.arrayContaining(['hook', 'destroyed']))
-    const report = await program.report()
+    const report = program.report()
     expect(report).toMatchObject({
       exitCode: 1,
       forced: null,
@@ -218,13 +218,13 @@ describe('a crash', () => {
 
   test('after another one ends the process at once, with its logs and its report', async () => {
     const { program } = await withRequest('hook-that-hangs.mjs')
-    program.kill('SIGUSR2')
+    program.signal('SIGUSR2')
     await program.said('StopRequested')
-    program.kill('SIGUSR2')
-    expect(await program.ended).toEqual({ code: 1, signal: null })
+    program.signal('SIGUSR2')
+    expect(await program.ended()).toMatchObject({ code: 1, signal: null })
     expect(program.lines).not.toContain('destroyed')
-    expect(program.logged).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
-    expect(await program.report()).toMatchObject({
+    expect(program.log.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['ending by force', 'connections closed by force']))
+    expect(program.report()).toMatchObject({
       exitCode: 1,
       forced: 'second-crash',
       reason: { kind: 'crash', error: { message: 'crash 1' } },
@@ -232,21 +232,21 @@ describe('a crash', () => {
   })
 
   test('of a process with two servers stops both', async () => {
-    const program = Program.start('two-servers.mjs', { args: ['crash'] })
+    const program = startSpeaking('two-servers.mjs', ['crash'])
     await bothServe(program)
-    program.kill('SIGUSR2')
-    expect(await program.ended).toEqual({ code: 1, signal: null })
+    program.signal('SIGUSR2')
+    expect(await program.ended()).toMatchObject({ code: 1, signal: null })
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([{ reason: { kind: 'crash' } }, { reason: { kind: 'crash' } }])
   })
 
   test('that somebody else listens for is left to them, and said so', async () => {
-    const { program, port } = await withRequest('crashes.mjs', { args: ['somebody else listens'] })
-    program.kill('SIGUSR2')
+    const { program, port } = await withRequest('crashes.mjs', ['somebody else listens'])
+    program.signal('SIGUSR2')
     await program.said('left to me: nobody catches this')
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
-    program.kill('SIGTERM')
-    expect(await program.ended).toEqual(GRACEFUL)
-    expect(await program.report()).toMatchObject({
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject(GRACEFUL)
+    expect(program.report()).toMatchObject({
       reason: { kind: 'os-signal' },
       warnings: [{ message: 'uncaughtException has a listener already: crashes are left to it and do not stop the server' }],
     })
@@ -254,8 +254,8 @@ describe('a crash', () => {
 })
 
 test('run() in a worker thread is refused; start() and stop() work there', async () => {
-  const program = Program.start('in-a-worker.mjs')
-  expect(await program.ended).toEqual(GRACEFUL)
+  const program = startSpeaking('in-a-worker.mjs')
+  expect(await program.ended()).toMatchObject(GRACEFUL)
   expect(program.lines).toContain(
     'ERR_WORKER_THREAD run() owns the process and works in the main thread only; use start() and stop() in a worker',
   )

@@ -12,7 +12,7 @@ import { attachLifecycle } from '../../src/index.ts'
 import type { Lifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { aborted, NotedAudit, never, newAttachedLife, newLife, refusal } from '../support/life.ts'
-import { Program } from '../support/program.ts'
+import { startSpeaking, type TestProcess } from '../support/process.ts'
 import { row } from '../support/row.ts'
 import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
@@ -115,10 +115,10 @@ describe('a start that fails', () => {
 
   test('at the second of two listeners ends the process with 3, with the port in log and report', async () => {
     const theirs = await occupied()
-    const program = Program.start('half-bound.mjs', { args: [String(theirs.port)] })
-    expect(await program.ended).toEqual({ code: 3, signal: null })
+    const program = startSpeaking('half-bound.mjs', [String(theirs.port)])
+    expect(await program.ended()).toMatchObject({ code: 3, signal: null })
     expect(program.lines.filter((line) => line === 'destroyed')).toEqual(['destroyed'])
-    const report = await program.report()
+    const report = program.report()
     expect(report).toMatchObject({
       exitCode: 3,
       reason: {
@@ -128,9 +128,9 @@ describe('a start that fails', () => {
       },
       listeners: [{ admin: false }],
     })
-    expect(program.logged).toContain(`Stopped listening on ${report.listeners[0]?.url}`)
+    expect(program.log.map(({ msg }) => msg)).toContain(`Stopped listening on ${report.listeners[0]?.url}`)
     await expect(fetch(report.listeners[0]?.url ?? '')).rejects.toThrow('fetch failed')
-    expect(program.logged.join('\n')).not.toContain('waiting for shutdown')
+    expect(program.log.map(({ msg }) => msg).join('\n')).not.toContain('waiting for shutdown')
     expect(program.lines.join('\n')).toContain(`failed to listen on 127.0.0.1:${theirs.port}: listen EADDRINUSE`)
     expect(program.stderr).toBe('')
   })
@@ -147,16 +147,16 @@ describe('a start that fails', () => {
 
 describe('the listener', () => {
   row('ER-04', 'dying while nobody asked for a stop is an orderly stop with that reason, and exit code 4 (V12)', async () => {
-    const program = Program.start('listener-that-dies.mjs')
+    const program = startSpeaking('listener-that-dies.mjs')
     const port = Number((await program.said('Serving on')).split(':').at(-1))
     const answer = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())
     await program.said('slow')
-    program.kill('SIGUSR2')
+    program.signal('SIGUSR2')
     expect(await answer).toBe('whole')
-    expect(await program.ended).toEqual({ code: 4, signal: null })
+    expect(await program.ended()).toMatchObject({ code: 4, signal: null })
     expect(program.lines).toContain(`Stopped listening on http://127.0.0.1:${port} due to error: accept EINVAL`)
     expect(program.lines).toEqual(expect.arrayContaining(['hook', 'destroyed']))
-    const report = await program.report()
+    const report = program.report()
     expect(report).toMatchObject({
       exitCode: 4,
       reason: { kind: 'listener-died', address: `http://127.0.0.1:${port}`, error: { message: 'accept EINVAL', code: 'EINVAL' } },
@@ -257,9 +257,9 @@ describe('a stop', () => {
     ['post-start hook', 'goes on', ['audit runs', 'bound', 'hook', 'audit is shut down']],
     ['post-start hook', 'never', ['audit runs', 'bound', 'hook', 'audit is shut down']],
   ])('at %s of start-up, which then %s, releases exactly what was acquired', async (point, how, acquired) => {
-    const program = Program.start('start-up.mjs', { args: [point, how] })
+    const program = startSpeaking('start-up.mjs', [point, how])
     await program.said(`at ${point}`)
-    program.kill('SIGTERM')
+    program.signal('SIGTERM')
     await expectReleased(program, acquired)
   })
 
@@ -268,24 +268,23 @@ describe('a stop', () => {
     ['@hono/node-server', 'adapter import', ['audit runs', 'audit is shut down']],
   ])('while %s is being loaded releases exactly what was acquired', async (slowImport, point, acquired) => {
     const folder = await temporaryFolder()
-    const program = Program.start('start-up.mjs', {
-      args: [point],
+    const program = startSpeaking('start-up.mjs', [point], {
       env: { SLOW_IMPORT: slowImport, RELEASE: join(folder, 'release') },
-      execArgv: ['--import', new URL('../fixtures/slow-import.mjs', import.meta.url).href],
+      nodeOptions: ['--import', new URL('../fixtures/slow-import.mjs', import.meta.url).href],
     })
     await program.said('at import')
-    program.kill('SIGTERM')
+    program.signal('SIGTERM')
     await expectReleased(program, acquired)
     // The log was opened after the end, and nothing of it was lost.
-    if (point === 'logger import') expect(program.logged.at(-1)).toBe('[graceful-termination] apiserver is exiting')
+    if (point === 'logger import') expect(program.log.map(({ msg }) => msg).at(-1)).toBe('[graceful-termination] apiserver is exiting')
   })
 
   test('while the platform is being told takes that back, and the tool with it', async () => {
     const { path, notified } = await fakeNotifier('exec sleep 600')
-    const program = Program.start('start-up.mjs', { args: ['nowhere'], env: { NOTIFY_SOCKET: '/nowhere', PATH: path } })
+    const program = startSpeaking('start-up.mjs', ['nowhere'], { env: { NOTIFY_SOCKET: '/nowhere', PATH: path } })
     await expect.poll(notified, POLL).toMatch(/^--ready --pid=\d+ by \d+$/)
     const tool = Number((await notified()).split(' by ')[1])
-    program.kill('SIGTERM')
+    program.signal('SIGTERM')
     await expectReleased(program, ['audit runs', 'bound', 'hook', 'audit is shut down'])
     expect(() => process.kill(tool, 0)).toThrow('ESRCH')
   })
@@ -334,13 +333,13 @@ describe('a stop', () => {
 })
 
 /** What a start-up must have said by its end, in order; both destroy functions once, and nothing that listens. */
-async function expectReleased(program: Program, acquired: readonly string[]): Promise<void> {
-  expect(await program.ended).toEqual({ code: 0, signal: null })
+async function expectReleased(program: TestProcess, acquired: readonly string[]): Promise<void> {
+  expect(await program.ended()).toMatchObject({ code: 0, signal: null })
   const said = program.lines.filter((line) => !line.startsWith('{') && !line.startsWith('at ') && !line.startsWith('listening at exit'))
   expect(said.filter((line) => !line.startsWith('destroyed'))).toEqual(acquired)
   expect(said.filter((line) => line.startsWith('destroyed'))).toEqual(['destroyed pool', 'destroyed cache'])
   expect(program.lines.at(-1)).toBe('listening at exit: 0')
-  expect(await program.report()).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGTERM' } })
+  expect(program.report()).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGTERM' } })
   // Nothing had to be overruled to end the process.
   expect(program.stderr).toBe('')
 }
