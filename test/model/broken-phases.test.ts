@@ -16,10 +16,11 @@ import { type RootView, resolves } from '../../src/testing/model/environment.ts'
 import { explore } from '../../src/testing/model/explore.ts'
 import { environmentOf, invariantsOf } from '../../src/testing/model/lifecycle-model.ts'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
+import { lifeInput } from './machines.ts'
 
 const PLAN: LifePlan = {
   mode: 'refuse',
-  input: { profiles: PROFILES, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] },
+  input: lifeInput(),
 }
 const WITHOUT_GRACE: LifePlan = {
   ...PLAN,

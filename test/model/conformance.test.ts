@@ -6,12 +6,10 @@ import { rejects, resolves } from '../../src/testing/model/environment.ts'
 import { type ExploreOptions, explore } from '../../src/testing/model/explore.ts'
 import { exploreLifecycle } from '../../src/testing/model/lifecycle-model.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
-import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
-import { alphabet } from './machines.ts'
+import { plannedHooks } from '../support/fake-effects.ts'
+import { alphabet, events, lifeInput } from './machines.ts'
 import { REACHING } from './reaching.ts'
 import { delaying, erring, nested, replacing, spawning, talking } from './systems.ts'
-
-const events = (...types: readonly string[]) => types.map((type) => ({ type }))
 
 type System = readonly [name: string, machine: AnyStateMachine, options: ExploreOptions, statesMin: number]
 
@@ -46,19 +44,15 @@ describe('every edge of the explored graph, taken by live actors', () => {
   })
 })
 
-const input = {
-  profiles: PROFILES,
-  tell: 'gradual',
-  connectionTimeoutMs: 60_000,
-  preShutdownHooks: plannedHooks(['leave']),
-  destroyFunctions: [],
-} as const
+/** `npm run test:soak` follows every way instead: minutes. */
+const sample = process.env['EVERY_STATE'] === undefined ? 150 : 1
 
 test.each(['refuse', 'retry-after'] as const)(
-  'our lifecycle on live actors, %s mode: a sample of all states',
-  { timeout: 60_000 },
+  `our lifecycle on live actors, %s mode: ${sample === 1 ? 'every state' : 'a sample of all states'}`,
+  { timeout: 0 },
   (mode) => {
+    const input = lifeInput({ preShutdownHooks: plannedHooks(['leave']) })
     const exploration = exploreLifecycle({ mode, input }, { outside: ['start', 'stop', 'ready'] })
-    expect(mismatches(exploration, { sample: 150 }).slice(0, 1)).toEqual([])
+    expect(mismatches(exploration, { sample }).slice(0, 1)).toEqual([])
   },
 )

@@ -6,22 +6,20 @@ import { exploreLifecycle, invariantsOf, type OutsideEvent } from '../../src/tes
 import { check } from '../../src/testing/model/property.ts'
 import { mismatches } from '../../src/testing/model/replay.ts'
 import { printTrace } from '../../src/testing/model/trace.ts'
-import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
+import { plannedHooks } from '../support/fake-effects.ts'
+import { lifeInput } from './machines.ts'
 
 type Plan = Partial<LifePlan> & Pick<LifePlan, 'mode'>
 
 const life = ({ input, ...plan }: Plan): LifePlan => ({
-  input: input ?? { profiles: PROFILES, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] },
+  input: input ?? lifeInput(),
   ...plan,
 })
 
-const withHooks: LifePlan['input'] = {
-  profiles: PROFILES,
-  tell: 'gradual',
-  connectionTimeoutMs: 60_000,
+const withHooks = lifeInput({
   preShutdownHooks: plannedHooks(['leave']),
   destroyFunctions: [{ kind: 'destroy', name: 'pool', timeoutMs: 1_000 }],
-}
+})
 
 /** The traces of what does not hold, by id. */
 function violated({ outside, ...plan }: Plan & { readonly outside?: readonly OutsideEvent[] }): Record<string, string> {

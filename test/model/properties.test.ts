@@ -311,6 +311,16 @@ describe('what is outside', () => {
       setup({}).createMachine({ id: 'm', on: { go: { actions: sendTo(createActor(child), { type: 'hello' }) } } }),
       'm: sending hello to an actor that is neither a child, the parent nor itself',
     ],
+    [
+      'an actor reference in a context',
+      setup({}).createMachine({ id: 'm', context: { ref: createActor(child) } }),
+      'm: context.ref: an actor reference is outside',
+    ],
+    [
+      'self',
+      setup({}).createMachine({ id: 'm', context: { id: '' }, on: { go: { actions: assign({ id: ({ self }) => self.id }) } } }),
+      'm: self: reading id is outside',
+    ],
     ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol is outside'],
   ])('%s is refused by name', (_, machine, message) => {
     expect(() => explored(machine as AnyStateMachine, { events: events('go') })).toThrow(

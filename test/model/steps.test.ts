@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
 import { exploreLifecycle } from '../../src/testing/model/lifecycle-model.ts'
 import { inOrder } from '../../src/testing/model/monitor.ts'
-import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
-import { alphabet, events, explored, labels, verdict } from './machines.ts'
+import { plannedHooks } from '../support/fake-effects.ts'
+import { alphabet, events, explored, labels, lifeInput, verdict } from './machines.ts'
 import { REACHING } from './reaching.ts'
 import { delaying, erring, nested, replacing, spawning, talking } from './systems.ts'
 
@@ -19,13 +19,7 @@ describe('every step, computed by xstate again, is the one that was remembered',
   })
 
   test.each(['refuse', 'retry-after'] as const)('our lifecycle, %s mode', { timeout: 60_000 }, (mode) => {
-    const input = {
-      profiles: PROFILES,
-      tell: 'gradual',
-      connectionTimeoutMs: 60_000,
-      preShutdownHooks: plannedHooks(['leave']),
-      destroyFunctions: [],
-    } as const
+    const input = lifeInput({ preShutdownHooks: plannedHooks(['leave']) })
     const { model } = exploreLifecycle(
       { mode, input },
       { outside: mode === 'refuse' ? ['stop', 'crash'] : ['start', 'signal'], recheckEvery: 20 },

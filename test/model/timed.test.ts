@@ -8,7 +8,7 @@ import { endsWithin, reserveOf, timedProperties } from '../../src/testing/model/
 import { check } from '../../src/testing/model/property.ts'
 import { isDone } from '../../src/testing/model/reachability.ts'
 import { within } from '../../src/testing/model/timed.ts'
-import { events, explored, labels, verdict } from './machines.ts'
+import { events, explored, labels, lifeInput, verdict } from './machines.ts'
 
 const work = fromPromise(() => Promise.resolve())
 
@@ -117,7 +117,7 @@ const life = (deadlineMs: number, delayMs = 5_000) => {
     crash: profile(0, 5_000),
     startFailed: profile(0, deadlineMs),
   }
-  return { profiles, tell: 'gradual', connectionTimeoutMs: 60_000, preShutdownHooks: [], destroyFunctions: [] } as const
+  return lifeInput({ profiles })
 }
 
 const rows = (changed: Partial<Record<keyof typeof WIRING, object>>): Wiring =>
