@@ -72,15 +72,17 @@ class Terminal {
     this.#seen += Math.max(0, this.#frames.slice(this.#seen).findIndex(isShown))
   }
 
-  /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. */
-  async request(path: string): Promise<void> {
+  /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. Gives what its client leaves with. */
+  async request(path: string): Promise<() => void> {
     const [, port] = /Serving on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.output) as RegExpExecArray
     const send = (what: string) => get({ port, path: what, agent: false }, (response) => response.on('error', () => {}).resume())
     const request = send(path).on('error', () => {})
-    onTestFinished(() => void request.destroy())
+    const leave = (): void => void request.destroy()
+    onTestFinished(leave)
     await once(request, 'finish')
     // Another one, on a connection of its own that is made after this was sent: when it is answered, this was heard.
     await once(send('/echo?message=x'), 'close')
+    return leave
   }
 
   type(text: string): void {
@@ -110,13 +112,15 @@ const logLines = (lines: readonly string[]): string[] => lines.filter((line) => 
 test('a drain is shown while it lasts, and only the log and the timeline stay', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '1500' }, args: ['--deadline=20s'] })
   await terminal.shows('waiting for shutdown')
-  for (const path of ['/slow?ms=3000', '/slow?ms=3200', '/watch']) await terminal.request(path)
+  const leave: (() => void)[] = []
+  for (const path of ['/slow?ms=15000', '/slow?ms=15000', '/watch']) leave.push(await terminal.request(path))
   terminal.type('\u0003')
   await terminal.shows(
     /draining for \d\.\ds \(SIGINT\): at most 1\d\.\ds more\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
   )
   await terminal.shows(/in flight +2 requests, 1 watch: GET \/.*\n {2}connections +3 active/)
   await terminal.shows(/request-drain +\d+\.\ds left {2}2 requests: GET \/slow \d\.\ds, GET \/slow \d\.\ds\n/)
+  for (const one of leave) one()
   expect(await terminal.ended()).toBe(0)
 
   const { lines } = terminal.screen
