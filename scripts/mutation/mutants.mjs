@@ -18,21 +18,17 @@ const OTHER_MODE = /^running\.close-listener-after-drain(\.|$)/
 
 const composed = (/** @type {Composition} */ plan) => /** @type {Machine} */ (/** @type {unknown} */ (composeLifecycle(plan)))
 
+/** @param {import('./machine-mutants.mjs').MachineMutant} mutant */
+const inRoot = ({ replace, ...mutant }) => ({ ...mutant, compose: (/** @type {LifePlan} */ plan) => replace(composed(plan)) })
+
 /** @returns {Mutant[]} */
 export function allMutants() {
   const root = composed(WHOLE)
   /** @type {(Omit<Mutant, 'id'> & { site: string })[]} */
   const ofTable = tableMutants().map(({ wiring, ...mutant }) => ({ ...mutant, compose: (plan) => composed({ ...plan, wiring }) }))
-  const ofRoot = machineMutants('root', root).map(({ replace, ...mutant }) => ({
-    ...mutant,
-    compose: (/** @type {LifePlan} */ plan) => replace(composed(plan)),
-  }))
+  const ofRoot = machineMutants('root', root).map(inRoot)
   const ofOtherMode = machineMutants('root', composed({ ...WHOLE, mode: 'retry-after' }), (state) => OTHER_MODE.test(state)).map(
-    ({ replace, ...mutant }) => ({
-      ...mutant,
-      mode: /** @type {const} */ ('retry-after'),
-      compose: (/** @type {LifePlan} */ plan) => replace(composed(plan)),
-    }),
+    (mutant) => ({ ...inRoot(mutant), mode: /** @type {const} */ ('retry-after') }),
   )
   const ofPhases = [...machinesBelow(root)].flatMap((machine) =>
     machineMutants(machine.id, machine).map(({ replace, ...mutant }) => ({

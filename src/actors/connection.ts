@@ -85,6 +85,8 @@ export class Connection {
 
   add(exchange: Exchange): void {
     this.isUsed = true
+    // A request comes after the body of the one before it, which need not be kept.
+    this.unread = undefined
     this.outstanding.add(exchange)
   }
 

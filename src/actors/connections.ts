@@ -74,17 +74,13 @@ export class Connections {
    * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One
    * with half a request stays, for whoever bounds the whole.
    *
-   * @param servers those whose connections these are; of one that was given back, node is not asked
+   * @param servers those whose connections these are; one that was given back is not asked, and what its connections have read counts
    */
   closeIdle(servers: ReadonlySet<Server>): void {
     this.#closesIdle = true
     afterPoll(() => {
-      const sockets = new Set(Array.from(this.#all, ({ socket }) => socket))
-      const reading = servers.size > 0 ? readingRequest(servers, sockets) : new Set()
-      for (const connection of this.#all) {
-        if (connection.isIdle) connection.noteRead(reading.has(connection.socket))
-        endIfIdle(connection)
-      }
+      if (servers.size > 0) this.#askNode(servers)
+      for (const connection of this.#all) endIfIdle(connection)
     })
   }
 
@@ -136,6 +132,12 @@ export class Connections {
     }
     if (this.#countsFates) this.#forced.push(...forced)
     return forced
+  }
+
+  /** Half of a request may have come long before anybody counted. */
+  #askNode(servers: ReadonlySet<Server>): void {
+    const reading = readingRequest(servers, new Set(Array.from(this.#all, ({ socket }) => socket)))
+    for (const connection of this.#all) if (connection.isIdle) connection.noteRead(reading.has(connection.socket))
   }
 
   #settle(connection: Connection): void {

@@ -151,6 +151,22 @@ describe('half a request', () => {
     expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
+  test('is seen by what was read, when the server has been given back meanwhile', async () => {
+    const made = await rig((_request, response) => void response.end('ok'), { takenOver: false })
+    const gate = made.traffic.takeOver(made.server)
+    const [client, idle] = [await made.connect(), await made.connect()]
+    for (const one of [client, idle]) await one.ask('GET', '/')
+    made.traffic.initiateShutdown()
+    client.send(HALF)
+    await made.settle()
+    gate[Symbol.dispose]()
+    made.traffic.closeIdleConnections()
+    expect(await idle.closed()).toBe('ended')
+    expect(client.state).toBe('open')
+    client.send('\r\n')
+    expect(await client.response()).toMatchObject({ status: 200, body: 'ok' })
+  })
+
   test('is asked about without touching what the sockets and the server have of their own', async () => {
     const made = await serving()
     const client = await made.connect()

@@ -74,8 +74,7 @@ export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly O
 
 /**
  * Each pre-shutdown hook starts after those that it follows have ended, and as soon as they have; several at once in the order of registration
- * (V2). PreShutdownHooksStopped fires after all of
- * them, unless they are cut or skipped, and as soon as they have ended.
+ * (V2). PreShutdownHooksStopped fires after all of them, unless they are cut or skipped, and as soon as they have ended.
  */
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
   const byName = new Map(hooks.map((hook) => [hook.name, hook]))

@@ -153,8 +153,7 @@ export class MachineSteps {
 
   /** What xstate is given to compute a step from, with a context that tells who reads it. */
   #snapshot(standing: Standing, isDivided: boolean): AnyMachineSnapshot {
-    const { frame, children } = standing
-    const { nodes } = standing
+    const { frame, nodes, children } = standing
     return {
       ...(this.#template as AnyMachineSnapshot),
       status: 'active',
