@@ -10,15 +10,15 @@ import { Child } from './child.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
-  options: { generations: { type: 'string', default: '16' }, only: { type: 'string' } },
+  options: { generations: { type: 'string', default: '12' }, only: { type: 'string' } },
 })
 const generations = Number(values.generations)
 const CONNECTIONS = 16
 /** Rounds of one generation of processes, and the requests of each. */
 const ROUNDS = 8
-const REQUESTS = 2000
-/** V8 compiles and recompiles parts of node during the first 20 000 requests [measured]. */
-const WARM_UP_REQUESTS = 25_000
+const REQUESTS = 10_000
+/** V8 compiles and recompiles parts of node during the first 30 000 requests; from then on a request costs the same [measured up to 400 000]. */
+const WARM_UP_REQUESTS = 60_000
 const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.8

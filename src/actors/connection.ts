@@ -25,6 +25,8 @@ export class Connection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
   readonly outstanding = new ExchangeList()
+  /** The server said so: node itself reads its requests and sends its responses. One that is found by its request may be anybody's. */
+  isAccepted = false
   /** Whether it ever had a request. */
   isUsed = false
   /** Its client has been told, in the head of a response, that the connection closes: no later request is looked at. */
@@ -106,7 +108,7 @@ export class Connection {
   linger(): void {
     if (this.#isEnding) return
     this.#isEnding = true
-    const request = this.outstanding.newest?.request
+    const request = this.outstanding.newest?.request ?? this.unread
     if (request && !request.complete && !this.socket.readableEnded) {
       const endOurSide = (): void => this.#endOurSide()
       request.once('end', endOurSide)

@@ -49,6 +49,11 @@ export class Connections {
     return connection
   }
 
+  /** The server has accepted a socket. */
+  accepted(socket: Socket): void {
+    this.of(socket).isAccepted = true
+  }
+
   /** How the connections ended that were open when {@link countFates} was called, or opened since. */
   get fates(): Readonly<Record<Fate, number>> {
     return this.#fates
@@ -104,8 +109,8 @@ export class Connections {
 
   /** An exchange is over, and no longer outstanding on its connection. */
   exchangeOver({ connection, request }: Exchange): void {
-    if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (!request.complete) connection.unread = request
+    if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (!this.#countsFates) return
     // A body comes after the head. Without one, what has been read since is the beginning of another request.
     if (connection.isIdle && hasBody(request)) connection.noteRead()

@@ -6,13 +6,14 @@ import type { Clock } from './clock.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections } from './connections.ts'
 import { publishRefusal } from './diagnostics.ts'
-import { type Accounts, Exchange, exchangeOf } from './exchange.ts'
+import { type Accounts, Exchange } from './exchange.ts'
 import { type GateKeeper, openGate } from './gate.ts'
 import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import { recover } from './recovery.ts'
 import { type Refusal, type RefusalKind, refuse } from './refusal.ts'
+import { endWithItsResponse, endWithResponses } from './response-end.ts'
 import { RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
@@ -112,12 +113,16 @@ export class Traffic {
    */
   takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
     const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
-    if (admin) return gate
-    this.#servers.add(server)
+    const noMoreEnds = endWithResponses()
+    if (!admin) this.#servers.add(server)
+    let isOurs = true
     return {
       [Symbol.dispose]: () => {
+        if (!isOurs) return
+        isOurs = false
         this.#servers.delete(server)
         gate[Symbol.dispose]()
+        void (admin ? this.#adminConnections : this.#connections).none().then(noMoreEnds)
       },
     }
   }
@@ -321,7 +326,7 @@ export class Traffic {
       get letsRequestsGather() {
         return state.telling
       },
-      connected: (socket) => void connections.of(socket),
+      connected: (socket) => connections.accepted(socket),
       arrived: (request, response) => {
         const exchange = this.#arrived(connections, accounts, request, response)
         if (exchange && state.telling) this.#telling.arm(exchange)
@@ -341,7 +346,7 @@ export class Traffic {
     }
     return {
       letsRequestsGather: false,
-      connected: (socket) => void connections.of(socket),
+      connected: (socket) => connections.accepted(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),
       admit: (exchange) => !this.#isAnswered(exchange),
     }
@@ -363,7 +368,7 @@ export class Traffic {
     }
     const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
     connections.exchangeBegun(exchange)
-    if (response) response.on('close', onResponseClose)
+    if (response) endWithItsResponse(exchange, response)
     else exchange.bytesWrittenBefore = socket.bytesWritten
     return exchange
   }
@@ -404,9 +409,4 @@ export class Traffic {
     const now = this.#clock.now()
     return Array.from(this.#counted(as), (exchange) => exchange.straggler(now))
   }
-}
-
-/** One function for all responses. Node closes a response exactly once, whether it was sent or its socket broke. */
-function onResponseClose(this: ServerResponse): void {
-  exchangeOf(this.req)?.end()
 }

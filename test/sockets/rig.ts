@@ -38,7 +38,7 @@ export async function rig(listener: RequestListener | undefined, { takenOver = t
   })
   const server = createServer(listener ?? (() => undefined))
   if (!listener) server.removeAllListeners('request')
-  if (takenOver) traffic.takeOver(server)
+  const gate = takenOver ? traffic.takeOver(server) : undefined
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -49,6 +49,7 @@ export async function rig(listener: RequestListener | undefined, { takenOver = t
     return client
   }
   onTestFinished(() => {
+    gate?.[Symbol.dispose]()
     if (server.listening) server.close()
     traffic.destroyConnections()
     server.closeAllConnections()

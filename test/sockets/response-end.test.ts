@@ -1,0 +1,68 @@
+import { channel } from 'node:diagnostics_channel'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { rig } from './rig.ts'
+
+const FINISH = channel('http.server.response.finish')
+
+describe('the end of a response', () => {
+  test('costs no listener, once node has been heard to publish it', async () => {
+    const listeners: number[] = []
+    const made = await rig((_request, response) => {
+      listeners.push(response.listenerCount('close'))
+      response.end('ok')
+    })
+    const client = await made.connect()
+    for (let request = 0; request < 3; request++) {
+      await client.ask('GET', '/')
+      await expect.poll(() => made.traffic.counts().requests).toBe(0)
+    }
+    expect(listeners).toEqual([1, 0, 0])
+  })
+
+  test('is seen on a connection that was there before the server was taken over', async () => {
+    const made = await rig((_request, response) => void response.end('ok'), { takenOver: false })
+    const client = await made.connect()
+    await client.ask('GET', '/')
+    const gate = made.traffic.takeOver(made.server)
+    onTestFinished(() => gate[Symbol.dispose]())
+    await client.ask('GET', '/')
+    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
+  })
+
+  test('is seen when somebody else hands a request to the server, and closes its response', async () => {
+    const { server, traffic } = await rig((_request, response) => void response.end('ok'))
+    const socket = new Socket()
+    onTestFinished(() => void socket.destroy())
+    const request = new IncomingMessage(socket)
+    const response = new ServerResponse(request)
+    server.emit('request', request, response)
+    expect(traffic.counts().requests).toBe(1)
+    response.emit('close')
+    expect(traffic.counts().requests).toBe(0)
+  })
+
+  test('is that of its connection when it breaks off', async () => {
+    const made = await rig(({ url }, response) => void (url === '/' && response.end('ok')))
+    const client = await made.connect()
+    await client.ask('GET', '/')
+    client.send('GET /never HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => made.traffic.counts().requests).toBe(1)
+    client.abort()
+    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
+  })
+})
+
+test('nothing stays subscribed when the servers have been given back and the last connection has closed', async () => {
+  await expect.poll(() => FINISH.hasSubscribers).toBe(false)
+  const made = await rig((_request, response) => void response.end('ok'), { takenOver: false })
+  const gates = [made.traffic.takeOver(made.server), made.traffic.takeOver(createServer())]
+  const client = await made.connect()
+  await client.ask('GET', '/')
+  for (const gate of [...gates, ...gates]) gate[Symbol.dispose]()
+  await made.settle()
+  expect(FINISH.hasSubscribers).toBe(true)
+  client.abort()
+  await expect.poll(() => FINISH.hasSubscribers).toBe(false)
+})
