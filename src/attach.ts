@@ -18,7 +18,7 @@ export interface AttachedLife extends Life, Disposable {
 }
 
 /**
- * Puts a lifecycle around a `node:http` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
+ * Puts a lifecycle around a `node:http` or `node:https` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
  * listen already or later; requests are counted from here on. Once it serves, its `close()` becomes a stop of this life.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
@@ -29,8 +29,8 @@ export function attachLifecycle(server: Server, options: LifecycleOptions = {}):
 
 /** `attachLifecycle` in a given world; the test kit has its own. */
 export function attachLifecycleOn(host: Host, server: Server, options: LifecycleOptions): AttachedLife {
-  if (typeof server?.on !== 'function' || typeof server.listen !== 'function') {
-    throw optionError('server', server, 'a node:http server (what app.listen() of Express returns, or fastify.server)')
+  if (!isHttp1(server)) {
+    throw optionError('server', server, 'a node:http or node:https server (what app.listen() of Express returns, or fastify.server)')
   }
   const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
   const listener = new Listener(server, undefined)
@@ -53,3 +53,11 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   }
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
 }
+
+/** A server of node:net has no idle connections to close; one of node:http2 may have them, and has settings. */
+const isHttp1 = (server: unknown): server is Server =>
+  typeof server === 'object' &&
+  server !== null &&
+  typeof (server as Partial<Server>).listen === 'function' &&
+  typeof (server as Partial<Server>).closeIdleConnections === 'function' &&
+  !('updateSettings' in server)

@@ -11,7 +11,7 @@ let wasHeard = false
 
 /**
  * Ends each exchange when node has sent its response whole, for all servers of the process. One that breaks off ends with its connection.
- * A `close` listener on every response would say both, and cost more than everything else that is done for a request [measured].
+ * A `close` listener on every response would say both, and would add a third to what quiesce costs a request [measured].
  *
  * @returns stops it, when everybody who asked for it has stopped; to be called once
  */

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError, toError } from '../errors.ts'
@@ -12,8 +12,8 @@ const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 
 
 /**
  * Writes the report beside its place and moves it there, so that nobody ever reads half of one; in its place when that is a pipe, a
- * device, a link, or a file that cannot be replaced. What goes wrong is also said on stderr: the logs are flushed by now, and the
- * report cannot say it.
+ * device, a link, or a file that cannot be replaced; behind the log when that goes to the same file. What goes wrong is also said on
+ * stderr: the logs are flushed by now, and the report cannot say it.
  *
  * @param signal aborts it, without a word; what is in the report's place by then stays there
  * @throws QuiesceError ERR_REPORT_WRITE
@@ -21,12 +21,29 @@ const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 
 export async function writeReport(path: string | undefined, report: Report, signal: AbortSignal): Promise<void> {
   if (path === undefined) return
   try {
+    const output = outputInto(path)
+    if (output !== undefined) return writeFileSync(output, text(report))
     const hasReplaced = (await isReplaceable(path)) && (await replace(path, text(report), signal))
     if (!hasReplaced) await writeFile(path, text(report), { flag: IN_PLACE, signal })
   } catch (thrown) {
     const error = writeError(path, thrown)
     if (!signal.aborted) sayOnStandardError(process.stderr, `${error.message}\n`)
     throw error
+  }
+}
+
+/** Standard output or error, when it goes into the plain file that is at `path`: what is in there is the log, which may not be lost. */
+function outputInto(path: string): 1 | 2 | undefined {
+  try {
+    const there = statSync(path)
+    if (!there.isFile()) return undefined
+    return ([1, 2] as const).find((fd) => {
+      const { dev, ino } = fstatSync(fd)
+      return dev === there.dev && ino === there.ino
+    })
+  } catch {
+    // Nothing is there yet, or the stream is closed.
+    return undefined
   }
 }
 
@@ -56,11 +73,12 @@ async function replace(path: string, content: string, signal: AbortSignal): Prom
 export function writeReportNow(path: string | undefined, report: Report): void {
   if (path === undefined) return
   try {
-    const fd = openSync(path, IN_PLACE)
+    const output = outputInto(path)
+    const fd = output ?? openSync(path, IN_PLACE)
     try {
       writeFileSync(fd, text(report))
     } finally {
-      closeSync(fd)
+      if (output === undefined) closeSync(fd)
     }
   } catch (thrown) {
     sayOnStandardError(process.stderr, `${writeError(path, thrown).message}\n`)

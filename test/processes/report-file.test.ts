@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -109,6 +109,29 @@ test.skipIf(process.platform === 'win32')('a report goes where a link leads, and
   expect((await program.ended()).code).toBe(0)
   expect(lstatSync(reportFile).isSymbolicLink()).toBe(true)
   expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ exitCode: 0 })
+})
+
+test.skipIf(process.platform === 'win32').each([
+  ['in order', 0],
+  ['by force', 1],
+])('a report of an end %s that goes where the log goes stands behind the log', async (how, code) => {
+  const logFile = join(temporaryFolder(), 'log')
+  const stdout = openSync(logFile, 'w')
+  onTestFinished(() => closeSync(stdout))
+  const program = startServer({ options: { reportFile: '/dev/stdout', deadline: '40s' } }, { stdout })
+  if (how === 'by force') await program.requested('GET', '/hang')
+  else await program.serving()
+  program.signal('SIGTERM')
+  if (how === 'by force') {
+    await program.said('600 ms after the stop request')
+    program.signal('SIGTERM')
+  }
+  expect((await program.ended()).code).toBe(code)
+  const [, log = '', report = ''] = /^(.*\n)(\{\n.*)$/s.exec(readFileSync(logFile, 'utf8')) ?? []
+  const [first = '', ...lines] = log.trimEnd().split('\n')
+  expect(JSON.parse(first)).toMatchObject({ msg: expect.any(String) })
+  expect(lines.length).toBeGreaterThan(3)
+  expect(JSON.parse(report)).toMatchObject({ exitCode: code })
 })
 
 function canMount(): boolean {

@@ -1,6 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import { Agent, createServer as createSecureServer, get } from 'node:https'
+import { type AddressInfo, Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { rig } from './rig.ts'
 
@@ -41,6 +45,32 @@ describe('the end of a response', () => {
     expect(traffic.counts().requests).toBe(1)
     response.emit('close')
     expect(traffic.counts().requests).toBe(0)
+  })
+
+  test('is seen over TLS', async () => {
+    const listeners: number[] = []
+    const tls = (name: string): Buffer => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+    const server = createSecureServer({ cert: tls('cert'), key: tls('key') }, (_request, response) => {
+      listeners.push(response.listenerCount('close'))
+      response.end('ok')
+    })
+    const { traffic } = await rig(undefined, { takenOver: false })
+    const gate = traffic.takeOver(server)
+    const agent = new Agent({ keepAlive: true, ca: tls('cert') })
+    onTestFinished(() => {
+      gate[Symbol.dispose]()
+      agent.destroy()
+      server.close()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    for (let request = 0; request < 2; request++) {
+      const [response] = (await once(get({ host: '127.0.0.1', port, agent }), 'response')) as [IncomingMessage]
+      expect(await text(response)).toBe('ok')
+      await expect.poll(() => traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
+    }
+    expect(listeners.at(-1)).toBe(0)
   })
 
   test('is that of its connection when it breaks off', async () => {

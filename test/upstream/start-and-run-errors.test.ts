@@ -4,7 +4,8 @@
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
+import { type AddressInfo, connect, createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -592,10 +593,19 @@ describe('two lives', () => {
     expect((await second.get('/readyz')).status).toBe(200)
   })
 
-  test.each([undefined, null, {}, 'server', { listen: () => undefined }])('around what is no server (%s) is refused', (server) => {
+  test.each([
+    undefined,
+    null,
+    {},
+    'server',
+    { listen: () => undefined },
+    createNetServer(),
+    createHttp2Server(),
+    createSecureServer({ allowHTTP1: true }),
+  ])('around what is no server (%s) is refused', (server) => {
     expect(refusal(() => attachLifecycle(server as unknown as Server))).toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      details: { field: 'server', given: server, allowed: expect.stringContaining('a node:http server') },
+      details: { field: 'server', given: server, allowed: expect.stringContaining('a node:http or node:https server') },
     })
   })
 })
