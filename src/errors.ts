@@ -81,14 +81,22 @@ export function toError(thrown: unknown): Error {
   return new Error(show(thrown), { cause: thrown })
 }
 
+/** Longest text of a value in a message. */
+const SHOWN_MAX = 200
+
 /** A value as one short line for a message; never throws. */
 export function show(value: unknown): string {
   if (typeof value === 'function') return 'a function'
   try {
-    if (typeof value === 'string') return JSON.stringify(value.length > 200 ? `${value.slice(0, 200)}…` : value)
+    if (typeof value === 'string') return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value)
     if (typeof value === 'number' || typeof value === 'bigint' || value === undefined || value === null) return String(value)
     const json = JSON.stringify(value)
-    return json === undefined ? Object.prototype.toString.call(value) : json.slice(0, 200)
+    if (json === undefined) return Object.prototype.toString.call(value)
+    if (json.length <= SHOWN_MAX) return json
+    // The first fields of something large, such as a server, say nothing; its class does.
+    const made: unknown = (value as object).constructor
+    const isInstance = typeof made === 'function' && made !== Object && made !== Array
+    return isInstance ? `[object ${made.name}]` : `${json.slice(0, SHOWN_MAX)}…`
   } catch {
     // A toJSON or a getter that throws, or a proxy that throws whenever it is looked at.
     return 'a value that cannot be shown'

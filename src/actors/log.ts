@@ -87,8 +87,12 @@ const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
 const TERMINATION = '[graceful-termination]'
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
 
-/** `err` is where pino's readers look for an error. */
-const errOf = (record: ErrorRecord | undefined): { err?: ErrorRecord } => (record ? { err: record } : {})
+/**
+ * `err` is where pino's readers look for an error, and its `type` what they group by: pino takes that from the constructor, and only of
+ * what has none from the name. It also marks what it is given, so it gets a copy.
+ */
+const errOf = (record: ErrorRecord | undefined): { err?: object } =>
+  record ? { err: Object.assign(Object.create(null) as object, record) } : {}
 
 type SignalContext = LogContext & { readonly reason: StopReason | undefined }
 

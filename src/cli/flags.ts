@@ -263,12 +263,10 @@ class SettingsReader {
     const addressSetting = settings.get('inspector-address')
     const address = addressSetting && addressOf(addressSetting.given)
     if (addressSetting && !address) this.#refuse(addressSetting, ADDRESS_ALLOWED)
-    if (isOn === false || (isOn === undefined && !address)) return undefined
     const token = settings.get('inspector-token')
-    if (token === undefined) return { ...address }
-    if (isInspectorToken(token.given)) return { ...address, token: token.given }
-    this.#refuse(token, INSPECTOR_TOKEN_ALLOWED)
-    return undefined
+    if (token && !isInspectorToken(token.given)) this.#refuse(token, INSPECTOR_TOKEN_ALLOWED)
+    if (isOn === false || (isOn === undefined && !address)) return undefined
+    return { ...address, ...(isInspectorToken(token?.given) && { token: token.given }) }
   }
 
   #refuse({ label, given }: Setting, allowed: string): void {

@@ -6,5 +6,11 @@ export function whyNotServed(report: Report, startError: unknown): QuiesceError 
   const { reason } = report
   if (reason?.kind !== 'start-failed') return new QuiesceError('ERR_STOPPED_DURING_START', 'stopped before it served', { reason, report })
   const { phase, error } = reason
-  return new QuiesceError('ERR_START', `could not start: ${phase}: ${error.message}`, { phase, report }, startError)
+  const held = error.code === 'ERR_TIMEOUT' ? whatHeld(phase, report) : undefined
+  const why = held === undefined ? error.message : `${error.message}: ${held}`
+  return new QuiesceError('ERR_START', `could not start: ${phase}: ${why}`, { phase, report }, startError)
 }
+
+/** What a phase said when it was given up, which tells more than that its time was over. */
+const whatHeld = (phase: string, { errors }: Report): string | undefined =>
+  errors.find(({ where, error }) => where === phase && error.code !== 'ERR_TIMEOUT')?.error.message

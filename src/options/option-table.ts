@@ -167,7 +167,8 @@ export const OPTION_TABLE = {
   deadline: {
     ...duration(100),
     flag: 'deadline',
-    default: '25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; raised to fit a given delay, grace or reserve',
+    default:
+      '25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve',
     meaning: 'Time from the stop request to the end by force',
   },
   connectionTimeout: {

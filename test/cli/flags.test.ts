@@ -142,9 +142,14 @@ describe('settings of quiesce serve', () => {
     expect(await problemsOf({ args: ['--inspector-address=9'] })).toEqual([
       '--inspector-address: got "9", allowed: HOST:PORT with a port from 0 to 65535',
     ])
-    expect(await problemsOf({ args: ['--inspector', '--inspector-token=short'] })).toEqual([
-      '--inspector-token: got "short", allowed: at least 16 letters, digits and -._~+/=',
-    ])
+    // A token that could not be used is refused also while the inspector is off.
+    for (const args of [
+      ['--inspector', '--inspector-token=short'],
+      ['--inspector-token=short'],
+      ['--no-inspector', '--inspector-token=short'],
+    ]) {
+      expect(await problemsOf({ args })).toEqual(['--inspector-token: got "short", allowed: at least 16 letters, digits and -._~+/='])
+    }
   })
 
   test('keep the last of a flag given twice', async () => {

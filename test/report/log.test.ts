@@ -148,6 +148,14 @@ describe('the default logger', () => {
     expect(JSON.parse(lines[1] as string)).toMatchObject({ msg: 'Serving admin endpoints on http://127.0.0.1:9090' })
   })
 
+  test('names the type of an error, and leaves the event as it is', async () => {
+    const { logger, written } = await open()
+    const error = Object.freeze({ name: 'TypeError', message: 'broken', stack: 'TypeError: broken\n    at hook', code: 'E' })
+    logEvents(logger, plain)({ at: 0, type: 'error', where: 'hook', error })
+    await flushLogger(logger)
+    expect(JSON.parse(written())).toMatchObject({ level: 50, where: 'hook', err: { ...error, type: 'TypeError' } })
+  })
+
   test('is silent about ours unless asked', async () => {
     const quiet = await open()
     logEvents(quiet.logger, plain)(signal('Serving'))

@@ -73,7 +73,7 @@ describe('a start that fails', () => {
       const report = await t.end()
       await expect(started).rejects.toMatchObject({
         code: 'ERR_START',
-        message: 'could not start: bind: bind did not end within its bound',
+        message: 'could not start: bind: bind did not end within its bound: the attached server does not listen: call its listen()',
       })
       expect(audit.calls).toEqual(['run', 'shutdown'])
       expect(called).toEqual(['pool'])
@@ -594,17 +594,18 @@ describe('two lives', () => {
   })
 
   test.each([
-    undefined,
-    null,
-    {},
-    'server',
-    { listen: () => undefined },
-    createNetServer(),
-    createHttp2Server(),
-    createSecureServer({ allowHTTP1: true }),
-  ])('around what is no server (%s) is refused', (server) => {
+    ['undefined', undefined],
+    ['null', null],
+    ['{}', {}],
+    ['"server"', 'server'],
+    ['{}', { listen: () => undefined }],
+    ['[object Server]', createNetServer()],
+    ['[object Http2Server]', createHttp2Server()],
+    ['[object Http2SecureServer]', createSecureServer({ allowHTTP1: true })],
+  ])('around what is no server is refused: %s', (shown, server) => {
     expect(refusal(() => attachLifecycle(server as unknown as Server))).toMatchObject({
       code: 'ERR_OPTION_INVALID',
+      message: expect.stringContaining(`server: got ${shown}, allowed: a node:http or node:https server`),
       details: { field: 'server', given: server, allowed: expect.stringContaining('a node:http or node:https server') },
     })
   })
