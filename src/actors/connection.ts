@@ -25,8 +25,6 @@ export class Connection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
   readonly outstanding = new ExchangeList()
-  /** The server said so: node itself reads its requests and sends its responses. One that is found by its request may be anybody's. */
-  isAccepted = false
   /** Whether it ever had a request. */
   isUsed = false
   /** Its client has been told, in the head of a response, that the connection closes: no later request is looked at. */

@@ -49,11 +49,6 @@ export class Connections {
     return connection
   }
 
-  /** The server has accepted a socket. */
-  accepted(socket: Socket): void {
-    this.of(socket).isAccepted = true
-  }
-
   /** How the connections ended that were open when {@link countFates} was called, or opened since. */
   get fates(): Readonly<Record<Fate, number>> {
     return this.#fates

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { errorRecord, type LifecycleFact } from '../events.ts'
 import type { Exchange } from './exchange.ts'
 import { answerUpgrade } from './refusal.ts'
+import { destroyInItsTurn } from './response-end.ts'
 
 const BODY = 'Internal Server Error\n'
 const HEADERS = {
@@ -32,10 +33,10 @@ export function recover(exchange: Exchange, thrown: unknown, record: (fact: Life
   else answer(response)
 }
 
-/** A response that waits behind others has no socket yet; destroyed now, it blocks those behind it for ever on Node 24 [measured]. */
+/** A response that waits behind others has no socket yet. */
 function breakOff(response: ServerResponse): void {
   if (response.socket) response.socket.destroy()
-  else response.once('socket', (socket) => socket.destroy())
+  else destroyInItsTurn(response)
 }
 
 function answer(response: ServerResponse): void {

@@ -24,14 +24,28 @@ export function endWithResponses(): () => void {
 
 /** Has the end of an exchange noticed by its own response, unless {@link endWithResponses} is certain to see it. */
 export function endWithItsResponse(exchange: Exchange, response: ServerResponse): void {
-  if (!wasHeard || !exchange.connection.isAccepted) response.on('close', onClose)
+  if (wasHeard && isBeingSentByNode(response, exchange.request)) return
+  response.on('finish', () => exchange.end())
+  response.on('close', () => {
+    exchange.end()
+    destroyInItsTurn(response)
+  })
+}
+
+/**
+ * Whether node has made the response for this request, and sends it now: then it is published when it has been sent, and otherwise ends with
+ * its connection. Nobody publishes one that is not node's, and one that waits behind another can be destroyed alone [Node 24 and 26].
+ */
+function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): boolean {
+  return response.req === request && response.socket === request.socket && response.listenerCount('finish') > 0
+}
+
+/** Once its turn comes, a response that will never be sent takes its connection with it: what waits behind it would wait for ever [Node 24 and 26]. */
+export function destroyInItsTurn(response: ServerResponse): void {
+  response.once('socket', (socket) => socket.destroy())
 }
 
 function onFinish(message: unknown): void {
   wasHeard = true
   exchangeOf((message as { readonly request: IncomingMessage }).request)?.end()
-}
-
-function onClose(this: ServerResponse): void {
-  exchangeOf(this.req)?.end()
 }

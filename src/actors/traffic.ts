@@ -326,7 +326,7 @@ export class Traffic {
       get letsRequestsGather() {
         return state.telling
       },
-      connected: (socket) => connections.accepted(socket),
+      connected: (socket) => void connections.of(socket),
       arrived: (request, response) => {
         const exchange = this.#arrived(connections, accounts, request, response)
         if (exchange && state.telling) this.#telling.arm(exchange)
@@ -346,7 +346,7 @@ export class Traffic {
     }
     return {
       letsRequestsGather: false,
-      connected: (socket) => connections.accepted(socket),
+      connected: (socket) => void connections.of(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),
       admit: (exchange) => !this.#isAnswered(exchange),
     }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer as createSecureServer, get } from 'node:https'
 import { type AddressInfo, Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { rig } from './rig.ts'
@@ -45,6 +46,39 @@ describe('the end of a response', () => {
     expect(traffic.counts().requests).toBe(1)
     response.emit('close')
     expect(traffic.counts().requests).toBe(0)
+  })
+
+  test('is seen when a handler makes requests of its own on its connection, as batches do', async () => {
+    const made = await rig(({ url, socket }, response) => {
+      if (url === '/batch') {
+        const request = Object.assign(new IncomingMessage(socket), { method: 'GET', url: '/part' })
+        const part = new ServerResponse(request)
+        part.assignSocket(new PassThrough().resume() as unknown as Socket)
+        made.server.emit('request', request, part)
+        made.server.emit('request', new IncomingMessage(socket), new PassThrough().resume())
+      }
+      response.end('ok')
+    })
+    const client = await made.connect()
+    await client.ask('GET', '/')
+    await client.ask('GET', '/batch')
+    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
+  })
+
+  test('is seen when it is destroyed while it waits behind another, which is answered; what waits behind it ends with the connection', async () => {
+    const responses: ServerResponse[] = []
+    const made = await rig((request, response) => void (request.url === '/' ? response.end('ok') : responses.push(response)))
+    await (await made.connect()).ask('GET', '/')
+    const client = await made.connect()
+    for (const path of ['/first', '/destroyed', '/behind']) client.request('GET', path)
+    await expect.poll(() => responses.length).toBe(3)
+    const [first, destroyed, behind] = responses as [ServerResponse, ServerResponse, ServerResponse]
+    destroyed.destroy()
+    behind.end('never sent')
+    first.end('first')
+    expect((await client.response()).body).toBe('first')
+    await client.closed()
+    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
   })
 
   test('is seen over TLS', async () => {
