@@ -1,5 +1,7 @@
 import type { Clock } from '../actors/clock.ts'
+import { show } from '../errors.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
+import { checkFields } from '../options/fields.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
 import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
@@ -80,8 +82,9 @@ export class Health {
   }
 
   addLivezCheck(name: string, check: Check, options: LivezCheckOptions = {}): Disposable {
-    const delayMs = parseDuration(`delay of health check ${JSON.stringify(name)}`, options.delay ?? 0)
-    return this.#endpoints.livez.add(this.#named(name, check, options), delayMs)
+    const { delay = 0, ...shared } = options
+    const delayMs = parseDuration(`delay of health check ${JSON.stringify(name)}`, delay)
+    return this.#endpoints.livez.add(this.#named(name, check, shared, ['delay']), delayMs)
   }
 
   addReadyzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
@@ -144,7 +147,8 @@ export class Health {
     ]
   }
 
-  #named(name: string, check: Check, options: CheckOptions): NamedCheck {
+  #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {
+    checkFields(`health check ${show(name)}`, options, ['timeout', 'group', ...more])
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock)
   }
 

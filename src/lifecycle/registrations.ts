@@ -5,6 +5,7 @@ import type { HookPlan } from '../machines/hook.ts'
 import { findCycle, type PlannedHook, predecessors } from '../machines/pre-shutdown-hooks.ts'
 import type { UserPhase } from '../machines/user-phases.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
+import { checkFields } from '../options/fields.ts'
 import { Registry } from './registry.ts'
 
 export interface BoundedOptions {
@@ -78,6 +79,7 @@ export class Registrations {
   }
 
   addPreShutdownHook(name: string, run: UserCode, options: PreShutdownHookOptions = {}): Disposable {
+    checkFields(`pre-shutdown hook ${show(name)}`, options, ['timeout', 'after'])
     const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
     const added = this.preShutdownHooks.add(name, { ...this.#bounded('hook func', name, run, options), after })
     const cycle = findCycle(predecessors(this.preShutdownHooks.entries().map(([other, hook]) => ({ name: other, after: hook.after }))))
@@ -87,10 +89,12 @@ export class Registrations {
   }
 
   addDestroy(name: string, run: UserCode, options: BoundedOptions = {}): Disposable {
+    checkFields(`destroy function ${show(name)}`, options, ['timeout'])
     return this.destroyFunctions.add(name, this.#bounded('destroy function', name, run, options))
   }
 
   addPhase(name: string, run: UserCode, options: PhaseOptions = {}): Disposable {
+    checkFields(`phase ${show(name)}`, options, ['timeout', 'after', 'before'])
     const after = checkedNames(`after of phase ${show(name)}`, options.after) ?? ['NotAcceptingNewRequest']
     const before = checkedNames(`before of phase ${show(name)}`, options.before) ?? ['destroy']
     return this.phases.add(name, { ...this.#bounded('phase function', name, run, options), after, before })

@@ -6,9 +6,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/actors/clock.ts'
-import { Health, type HealthOptions } from '../../src/http/health.ts'
+import { Health, type HealthOptions, type LivezCheckOptions } from '../../src/http/health.ts'
 import { informersSynced, LOG_FLUSH_AGE_MS_MAX } from '../../src/http/health-built-ins.ts'
-import { type Check, HANGING_RUNS_MAX, NamedCheck } from '../../src/http/health-check.ts'
+import { type Check, type CheckOptions, HANGING_RUNS_MAX, NamedCheck } from '../../src/http/health-check.ts'
 import { HealthEndpoint } from '../../src/http/health-endpoint.ts'
 import { metricsEndpoint, renderMetrics } from '../../src/http/metrics.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -475,11 +475,19 @@ describe('registries', () => {
     ['ERR_FUNCTION_MISSING', 'x', undefined as unknown as Check, {}],
     ['ERR_OPTION_INVALID', 'x', PASSES, { timeout: 0 }],
     ['ERR_OPTION_INVALID', 'x', PASSES, { timeout: 'soon' }],
+    ['ERR_OPTION_INVALID', 'x', PASSES, { timeot: '1s' } as CheckOptions],
   ] as const)('%s for what cannot be used', (code, name, check, options) => {
     const health = new Health({ clock: systemClock, isShuttingDown: () => false })
     for (const add of ['addCheck', 'addHealthzCheck', 'addLivezCheck', 'addReadyzCheck'] as const) {
       expect(() => health[add](name, check, options), add).toThrow(expect.objectContaining({ code }))
     }
+  })
+
+  test('delay is for liveness alone', () => {
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const options: LivezCheckOptions = { delay: '1s' }
+    health.addLivezCheck('x', PASSES, options)
+    expect(() => health.addReadyzCheck('x', PASSES, options)).toThrow('delay of health check "x": unknown option')
   })
 })
 

@@ -19,6 +19,7 @@ const WORDS = [
   'options/duration.ts',
   'options/budget.ts',
   'options/did-you-mean.ts',
+  'options/fields.ts',
   'lifecycle/registry.ts',
 ].map((file) => `src/${file}`)
 

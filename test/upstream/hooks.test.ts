@@ -406,6 +406,20 @@ describe('every registration', () => {
     add('1m30s')
   })
 
+  test('of a misspelt option says which one may be meant', () => {
+    const { life } = newLife()
+    const meant = (option: string): string => `unknown option (did you mean "${option}"?)`
+    expect(refusal(() => life.addPreShutdownHook('x', noop, untyped({ aftr: ['y'] }))).message).toBe(
+      `aftr of pre-shutdown hook "x": ${meant('after')}`,
+    )
+    expect(refusal(() => life.addPhase('x', noop, untyped({ befor: [] }))).message).toBe(`befor of phase "x": ${meant('before')}`)
+    expect(refusal(() => life.addDestroy('x', noop, untyped({ after: ['y'] })))).toMatchObject({
+      code: 'ERR_OPTION_INVALID',
+      message: 'after of destroy function "x": unknown option, allowed: one of timeout',
+      details: { field: 'after of destroy function "x"', given: ['y'] },
+    })
+  })
+
   test('of a missing function names the thing and what was given', () => {
     const { life } = newLife()
     expect(refusal(() => life.addDestroy('pool', untyped('close')))).toMatchObject({
