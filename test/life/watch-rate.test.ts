@@ -1,0 +1,42 @@
+// At what pace a whole life says goodbye to its watches (L 3.2).
+// Fails when: the life drains at another rate than max(count / grace, 200) per second, all at once, or without its own grace.
+import { describe, expect } from 'vitest'
+import { shutdownSignalOf } from '../../src/index.ts'
+import { testServer } from '../../src/testing/index.ts'
+import { row } from '../support/row.ts'
+
+/** When each of `count` watches was told, in milliseconds since NotAcceptingNewRequest. */
+async function goodbyes(count: number, watchGrace: string): Promise<readonly number[]> {
+  const told: number[] = []
+  await using t = await testServer(
+    {
+      listener: (request, response) => {
+        response.write('frame\n')
+        shutdownSignalOf(request).addEventListener('abort', () => {
+          told.push(t.clock.now())
+          response.end()
+        })
+      },
+    },
+    { watchGrace, deadline: '200s' },
+  )
+  const connections = await Promise.all(Array.from({ length: count }, () => t.connect()))
+  const watches = connections.map((connection) => connection.request({ path: '/events', headers: { accept: 'text/event-stream' } }))
+  await Promise.all(watches.map(({ head }) => head))
+  const stoppedAt = t.clock.now()
+  expect(await t.stop('enough')).toMatchObject({ exitCode: 0, watches: { before: count, after: 0, cut: [] } })
+  return told.map((at) => at - stoppedAt)
+}
+
+/** The first is told at once, each of the others when its turn has come. */
+const paced = (count: number, perSecond: number): number[] => Array.from({ length: count }, (_, i) => (i * 1_000) / perSecond)
+
+describe('a life tells its watches to leave', () => {
+  row('RL-14', 'at 200 per second when there are few of them: 100 within 60 s', async () => {
+    expect(await goodbyes(100, '60s')).toEqual(paced(100, 200))
+  })
+
+  row('RL-15', 'so that all of them are told within the grace: at 1 000 per second when 1 000 have 1 s', async () => {
+    expect(await goodbyes(1_000, '1s')).toEqual(paced(1_000, 1_000))
+  })
+})
