@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import { errorRecord, type LifecycleFact } from '../events.ts'
 import type { Exchange } from './exchange.ts'
 import { answerUpgrade } from './refusal.ts'
-import { destroyInItsTurn } from './response-end.ts'
 
 const BODY = 'Internal Server Error\n'
 const HEADERS = {
@@ -29,14 +28,8 @@ export function recover(exchange: Exchange, thrown: unknown, record: (fact: Life
   const { response } = exchange
   if (!response) recoverUpgrade(exchange)
   else if (response.writableEnded) return
-  else if (response.headersSent) breakOff(response)
+  else if (response.headersSent) response.destroy()
   else answer(response)
-}
-
-/** A response that waits behind others has no socket yet. */
-function breakOff(response: ServerResponse): void {
-  if (response.socket) response.socket.destroy()
-  else destroyInItsTurn(response)
 }
 
 function answer(response: ServerResponse): void {
@@ -48,7 +41,7 @@ function answer(response: ServerResponse): void {
     response.end(BODY)
   } catch {
     // Whoever stands in front of `writeHead` or `end` may be what threw in the first place.
-    breakOff(response)
+    response.destroy()
   }
 }
 

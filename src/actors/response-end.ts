@@ -25,10 +25,12 @@ export function endWithResponses(): () => void {
 /** Has the end of an exchange noticed by its own response, unless {@link endWithResponses} is certain to see it. */
 export function endWithItsResponse(exchange: Exchange, response: ServerResponse): void {
   if (wasHeard && isBeingSentByNode(response, exchange.request)) return
-  response.on('finish', () => exchange.end())
-  response.on('close', () => {
-    exchange.end()
-    destroyInItsTurn(response)
+  const end = (): void => exchange.end()
+  response.on('finish', end)
+  response.on('close', end)
+  // What waits behind a response that was destroyed before its turn would wait for ever [Node 24 and 26].
+  response.on('socket', (socket) => {
+    if (response.destroyed) socket.destroy()
   })
 }
 
@@ -38,11 +40,6 @@ export function endWithItsResponse(exchange: Exchange, response: ServerResponse)
  */
 function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): boolean {
   return response.req === request && response.socket === request.socket && response.listenerCount('finish') > 0
-}
-
-/** Once its turn comes, a response that will never be sent takes its connection with it: what waits behind it would wait for ever [Node 24 and 26]. */
-export function destroyInItsTurn(response: ServerResponse): void {
-  response.once('socket', (socket) => socket.destroy())
 }
 
 function onFinish(message: unknown): void {

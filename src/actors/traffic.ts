@@ -370,6 +370,8 @@ export class Traffic {
     connections.exchangeBegun(exchange)
     if (response) endWithItsResponse(exchange, response)
     else exchange.bytesWrittenBefore = socket.bytesWritten
+    // A server in front has taken its time, and its client has left: nobody will say again that the connection is closed.
+    if (socket.destroyed) setImmediate(() => connection.closed())
     return exchange
   }
 

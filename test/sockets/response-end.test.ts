@@ -7,6 +7,7 @@ import { type AddressInfo, Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { RawClient } from '../support/raw-client.ts'
 import { rig } from './rig.ts'
 
 const FINISH = channel('http.server.response.finish')
@@ -65,21 +66,49 @@ describe('the end of a response', () => {
     await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
   })
 
-  test('is seen when it is destroyed while it waits behind another, which is answered; what waits behind it ends with the connection', async () => {
-    const responses: ServerResponse[] = []
-    const made = await rig((request, response) => void (request.url === '/' ? response.end('ok') : responses.push(response)))
-    await (await made.connect()).ask('GET', '/')
-    const client = await made.connect()
-    for (const path of ['/first', '/destroyed', '/behind']) client.request('GET', path)
-    await expect.poll(() => responses.length).toBe(3)
-    const [first, destroyed, behind] = responses as [ServerResponse, ServerResponse, ServerResponse]
-    destroyed.destroy()
-    behind.end('never sent')
-    first.end('first')
-    expect((await client.response()).body).toBe('first')
-    await client.closed()
-    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
+  test('is that of its handler when a server in front hands over a request whose client has left', async () => {
+    const urls: (string | undefined)[] = []
+    const made = await rig(({ url }, response) => {
+      urls.push(url)
+      response.end('ok')
+    })
+    const front = createServer((request, response) => {
+      if (request.url === '/now') made.server.emit('request', request, response)
+      else request.socket.once('close', () => setImmediate(() => made.server.emit('request', request, response)))
+    })
+    await once(front.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void front.close())
+    const { port } = front.address() as AddressInfo
+    const unknown = await RawClient.open({ port })
+    const known = await RawClient.open({ port })
+    await known.ask('GET', '/now')
+    for (const client of [known, unknown]) {
+      client.send('GET /late HTTP/1.1\r\nHost: a\r\n\r\n')
+      client.end()
+    }
+    await expect.poll(() => urls).toEqual(['/now', '/late', '/late'])
+    await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
   })
+
+  test.each(['before its turn', 'in the step in which its turn comes'])(
+    'is seen when it is destroyed while it waits behind another, %s; what waits behind it ends with the connection',
+    async (when) => {
+      const responses: ServerResponse[] = []
+      const made = await rig((request, response) => void (request.url === '/' ? response.end('ok') : responses.push(response)))
+      await (await made.connect()).ask('GET', '/')
+      const client = await made.connect()
+      for (const path of ['/first', '/destroyed', '/behind']) client.request('GET', path)
+      await expect.poll(() => responses.length).toBe(3)
+      const [first, destroyed, behind] = responses as [ServerResponse, ServerResponse, ServerResponse]
+      if (when === 'before its turn') destroyed.destroy()
+      else first.prependListener('finish', () => destroyed.destroy())
+      behind.end('never sent')
+      first.end('first')
+      expect((await client.response()).body).toBe('first')
+      await client.closed()
+      await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
+    },
+  )
 
   test('is seen over TLS', async () => {
     const listeners: number[] = []
