@@ -104,6 +104,7 @@ export class Lifecycle implements Life {
     this.#report = new ReportBuilder({
       options,
       wallAtStart: host.clock.wall(),
+      wiring: () => this.#wiring,
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
     })
@@ -352,7 +353,9 @@ export class Lifecycle implements Life {
       return composeLifecycle(plan)
     } catch (error) {
       this.#startError = error
-      return composeLifecycle({ mode: this.options.whileDraining })
+      const plan = { mode: this.options.whileDraining }
+      this.#wiring = effectiveWiring(plan)
+      return composeLifecycle(plan)
     }
   }
 

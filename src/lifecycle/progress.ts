@@ -2,7 +2,7 @@ import type { Clock } from '../actors/clock.ts'
 import type { LifecycleEvent, StopReason } from '../events.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../machines/signals.ts'
 import type { PhaseRow, Wiring } from '../machines/wiring.ts'
-import type { StopProfile } from '../options/budget.ts'
+import { instantMs, type StopProfile } from '../options/budget.ts'
 
 /** How far the end of a life has come, and how long it may still take: plain data, for whoever shows it. */
 export interface Progress {
@@ -102,9 +102,6 @@ export class ProgressReader {
     }
   }
 }
-
-const instantMs = ({ cutsMs, deadlineMs }: StopProfile, instant: BudgetInstant): number =>
-  instant === 'forced' ? deadlineMs : cutsMs[instant]
 
 /** The instants that end a phase: its own cut, and every later one for a phase that starts late. */
 function cutsOf(row: PhaseRow | undefined): readonly BudgetInstant[] {

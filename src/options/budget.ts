@@ -43,6 +43,10 @@ export interface StopProfile {
   readonly cutsMs: CutsMs
 }
 
+/** When the budget of a stop cuts, or ends by force, in milliseconds since StopRequested. */
+export const instantMs = ({ cutsMs, deadlineMs }: StopProfile, instant: keyof CutsMs | 'forced'): number =>
+  instant === 'forced' ? deadlineMs : cutsMs[instant]
+
 /** One profile per kind of stop; which one applies is decided once, at StopRequested. */
 export interface StopProfiles {
   readonly default: StopProfile

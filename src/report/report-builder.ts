@@ -1,7 +1,7 @@
 import type { LifecycleEvent, StopReason, Straggler } from '../events.ts'
-import type { CutSignal } from '../machines/signals.ts'
-import { type PhaseRow, WIRING } from '../machines/wiring.ts'
-import type { StopProfile } from '../options/budget.ts'
+import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
+import { type PhaseRow, WIRING, type Wiring } from '../machines/wiring.ts'
+import { instantMs, type StopProfile } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { Failures } from './failures.ts'
@@ -22,6 +22,8 @@ export interface ReportContext {
   readonly options: Pick<ResolvedOptions, 'profiles' | 'facts'>
   /** Wall-clock milliseconds since the epoch at the start of the life. */
   readonly wallAtStart: number
+  /** The rows of this life, with those of the user's phases. Default: those of every life. */
+  readonly wiring?: () => Wiring
   /** Requests refused so far, by kind; read whenever a report is built. */
   readonly rejections?: () => Readonly<Record<string, number>>
   /** Log lines that nobody will ever read; read whenever a report is built. */
@@ -146,6 +148,7 @@ export class ReportBuilder {
     const relative = (at: number): number => milliseconds(at - origin)
     const date = (at: number): string => new Date(wallAtStart + at).toISOString()
     const profile = this.#profile()
+    const wiring: Wiring = this.#context.wiring?.() ?? WIRING
     return {
       $schema: REPORT_SCHEMA,
       version: 1,
@@ -162,7 +165,7 @@ export class ReportBuilder {
         ...phase,
         start: relative(phase.start),
         end: phase.end === null ? null : relative(phase.end),
-        budget: budgetMs ?? budgetOf(phase.name, relative(phase.start), profile),
+        budget: budgetMs ?? budgetOf(wiring[phase.name], relative(phase.start), profile),
         cut: phase.outcome === 'cut' ? this.#stragglersOf(phase.name) : [],
       })),
       requests: this.#requests,
@@ -223,28 +226,8 @@ const countWarning = (message: string, what: string, count: number): ReportedWar
 /** Microseconds are as fine as any clock here is. */
 const milliseconds = (ms: number): number => Math.round(ms * 1000) / 1000
 
-/** What a phase of the wiring table had from its start to its cut. */
-function budgetOf(name: string, startMs: number, profile: StopProfile | undefined): number | null {
-  const row: PhaseRow | undefined = Object.hasOwn(WIRING, name) ? WIRING[name as keyof typeof WIRING] : undefined
-  if (!row?.cut || !profile) return null
-  return milliseconds(Math.max(0, instantOf(row.cut, profile) - startMs))
-}
-
-function instantOf(cut: CutSignal, { cutsMs, deadlineMs }: StopProfile): number {
-  switch (cut) {
-    case 'Cut.hooks':
-      return cutsMs.hooks
-    case 'Cut.requests':
-      return cutsMs.requests
-    case 'Cut.connections':
-      return cutsMs.connections
-    case 'Cut.audit':
-      return cutsMs.audit
-    case 'Cut.destroy':
-      return cutsMs.destroy
-    case 'Cut.flush':
-      return cutsMs.flush
-    case 'Forced':
-      return deadlineMs
-  }
+/** What a phase had from its start to its cut. */
+function budgetOf(row: PhaseRow | undefined, startMs: number, profile: StopProfile | undefined): number | null {
+  const cut = BUDGET_INSTANTS.find((instant) => cutSignal(instant) === row?.cut)
+  return cut && profile ? milliseconds(Math.max(0, instantMs(profile, cut) - startMs)) : null
 }

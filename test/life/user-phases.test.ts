@@ -27,6 +27,10 @@ describe('a phase of the user`s', () => {
     expect(report.phases.find(({ name }) => name === 'flush-queue')).toMatchObject({ outcome: 'ok', end: expect.closeTo(100, 0) })
     expect(report.signals.map(({ name }) => name)).toContain('FlushQueueDone')
     expect(report.exitCode).toBe(0)
+    // Cut before destroy functions are, as the audit backend is, which begins in the same step here.
+    const budgetOf = (phase: string): number | null | undefined => report.phases.find(({ name }) => name === phase)?.budget
+    expect(budgetOf('flush-queue')).toBeGreaterThan(0)
+    expect(budgetOf('flush-queue')).toBe(budgetOf('audit-shutdown'))
   })
 
   test('after the drain and before the audit backend stops has its say in between', async () => {
