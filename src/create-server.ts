@@ -52,7 +52,7 @@ function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traf
     // Without a host node listens on all addresses, IPv6 and IPv4.
     const target = 'path' in address ? address : { port: address.port, ...(address.host !== undefined && { host: address.host }) }
     const server = host.createHttpServer({ keepAliveTimeout: options.keepAliveTimeoutMs, ...options.serverOptions }, listener)
-    traffic.takeOver(server)
+    traffic.takeOverOwn(server)
     return new Listener(server, target)
   }
   return options.listeners.map(open)

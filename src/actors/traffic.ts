@@ -127,6 +127,12 @@ export class Traffic {
     }
   }
 
+  /** The same for a server of quiesce's own, which has nobody to be given back to: it is ours until it has closed. */
+  takeOverOwn(server: Server, options?: { readonly admin?: boolean }): void {
+    const gate = this.takeOver(server, options)
+    server.once('close', () => gate[Symbol.dispose]())
+  }
+
   // The steps of a shutdown, each called when its signal fires.
 
   /** ShutdownInitiated: from now on it counts how connections end. */

@@ -20,6 +20,6 @@ export function openAdminListener(
   const server = host.createHttpServer((request, response) => {
     if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
   })
-  traffic.takeOver(server, { admin: true })
+  traffic.takeOverOwn(server, { admin: true })
   return new Listener(server, target, 'admin')
 }

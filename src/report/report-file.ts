@@ -35,10 +35,10 @@ export async function writeReport(path: string | undefined, report: Report, sign
 /** Standard output or error, when it goes into the plain file that is at `path`: what is in there is the log, which may not be lost. */
 function outputInto(path: string): 1 | 2 | undefined {
   try {
-    const there = statSync(path)
+    const there = statSync(path, { bigint: true })
     if (!there.isFile()) return undefined
     return ([1, 2] as const).find((fd) => {
-      const { dev, ino } = fstatSync(fd)
+      const { dev, ino } = fstatSync(fd, { bigint: true })
       return dev === there.dev && ino === there.ino
     })
   } catch {

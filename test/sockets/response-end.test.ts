@@ -7,6 +7,7 @@ import { type AddressInfo, Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { rig } from './rig.ts'
 
@@ -157,5 +158,15 @@ test('nothing stays subscribed when the servers have been given back and the las
   await made.settle()
   expect(FINISH.hasSubscribers).toBe(true)
   client.abort()
+  await expect.poll(() => FINISH.hasSubscribers).toBe(false)
+})
+
+test('nothing stays subscribed when a life that has made its servers itself has ended', async () => {
+  await expect.poll(() => FINISH.hasSubscribers).toBe(false)
+  const t = newLife({ options: { admin: { port: 0, host: '127.0.0.1' } } })
+  await t.life.start()
+  await t.get('/')
+  expect(FINISH.hasSubscribers).toBe(true)
+  await t.end()
   await expect.poll(() => FINISH.hasSubscribers).toBe(false)
 })
