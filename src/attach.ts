@@ -20,6 +20,7 @@ export interface AttachedLife extends Life, Disposable {
 /**
  * Puts a lifecycle around a `node:http` or `node:https` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
  * listen already or later; requests are counted from here on. Once it serves, its `close()` becomes a stop of this life.
+ * Of an HTTPS server, connections are known once their handshake is done; before that only its own `handshakeTimeout` bounds them.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
  */

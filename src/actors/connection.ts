@@ -104,7 +104,7 @@ export class Connection {
    * @see RFC 9112 section 9.6
    */
   linger(): void {
-    if (this.#isEnding) return
+    if (this.#isEnding || this.socket.destroyed) return
     this.#isEnding = true
     const request = this.outstanding.newest?.request ?? this.unread
     if (request && !request.complete && !this.socket.readableEnded) {

@@ -203,10 +203,9 @@ describe('half a request', () => {
     expect(made.traffic.connectionFates()).toMatchObject({ forced: 1, forcedNames: [{ ageMs: 2000 }] })
   })
 
-  test('body: its request is in flight, is cut by name, and its connection destroyed with it', async () => {
-    const made = await rig((request, response) => {
-      request.resume().on('end', () => response.end('all of it'))
-    })
+  test('body: its request is in flight, is cut by name, and its connection destroyed with it, which holds nobody any more', async () => {
+    const clock = new VirtualClock()
+    const made = await rig((request, response) => void request.resume().on('end', () => response.end('all of it')), { clock })
     made.traffic.initiateShutdown()
     const client = await made.connect()
     client.request('POST', '/upload', { headers: { 'Content-Length': '10' } })
@@ -218,6 +217,8 @@ describe('half a request', () => {
     await made.traffic.connectionsClosed()
     await client.closed()
     await expect.poll(() => made.traffic.counts().requests).toBe(0)
+    await turns(5)
+    expect(clock.pending).toBe(0)
   })
 })
 
