@@ -66,10 +66,10 @@ export class Connection {
 
   /**
    * What has been read by now belongs to requests that have arrived, unless node is in the middle of another one. Called only during a
-   * shutdown: the number is expensive to ask for.
+   * shutdown: the number is expensive to ask for. Without a request, only node knows: it answers some that it shows to nobody.
    */
-  noteRead(isReading = false): void {
-    if (this.isUsed) this.#bytesRead = isReading ? LESS_THAN_ANY : this.socket.bytesRead
+  noteRead(isReading?: boolean): void {
+    if (this.isUsed || isReading === false) this.#bytesRead = isReading ? LESS_THAN_ANY : this.socket.bytesRead
   }
 
   /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */

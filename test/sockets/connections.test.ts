@@ -151,6 +151,17 @@ describe('half a request', () => {
     expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
+  test('is not a request that node has answered without asking anybody', async () => {
+    const made = await serving()
+    const client = await made.connect()
+    expect(await client.ask('GET', '/', { headers: { Expect: 'something' } })).toMatchObject({ status: 417 })
+    made.traffic.initiateShutdown()
+    closeListener(made)
+    expect(await client.closed()).toBe('ended')
+    await made.traffic.connectionsClosed()
+    expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
+  })
+
   test('is seen by what was read, when the server has been given back meanwhile', async () => {
     const made = await rig((_request, response) => void response.end('ok'), { takenOver: false })
     const gate = made.traffic.takeOver(made.server)
