@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startServer, temporaryFolder } from '../support/process.ts'
+import { startServer, type TestProcess, temporaryFolder } from '../support/process.ts'
 
 /**
  * The report file of a real process. That it is there, complete and as its schema says on orderly, failed, forced and cut
@@ -69,20 +69,25 @@ describe.skipIf(process.platform === 'win32')('a report that goes to a pipe', ()
   ])('that nobody reads holds nobody: a process that ends %s does', async (how, code) => {
     const reportFile = pipe()
     const program = startServer({ options: { reportFile, deadline: '40s' } })
-    if (how === 'by force') await program.requested('GET', '/hang')
-    else await program.serving()
-    program.signal('SIGTERM')
-    if (how === 'by force') {
-      await program.said('600 ms after the stop request')
-      program.signal('SIGTERM')
-    }
-    expect((await program.ended()).code).toBe(code)
+    expect(await endingCode(program, how)).toBe(code)
     expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
       expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENXIO`),
     ])
     expect(lstatSync(reportFile).isFIFO()).toBe(true)
   })
 })
+
+/** Ends a server `in order`, or `by force` while a request hangs. */
+async function endingCode(program: TestProcess, how: string): Promise<number | null> {
+  if (how === 'by force') await program.requested('GET', '/hang')
+  else await program.serving()
+  program.signal('SIGTERM')
+  if (how === 'by force') {
+    await program.said('600 ms after the stop request')
+    program.signal('SIGTERM')
+  }
+  return (await program.ended()).code
+}
 
 /** A command that mounts a file over itself, where nobody else sees it, as Kubernetes mounts /dev/termination-log. */
 const mounted = (path: string) => ['unshare', '-rm', 'sh', '-c', 'mount --bind "$0" "$0" && exec "$@"', path]
@@ -119,14 +124,7 @@ test.skipIf(process.platform === 'win32').each([
   const stdout = openSync(logFile, 'w')
   onTestFinished(() => closeSync(stdout))
   const program = startServer({ options: { reportFile: '/dev/stdout', deadline: '40s' } }, { stdout })
-  if (how === 'by force') await program.requested('GET', '/hang')
-  else await program.serving()
-  program.signal('SIGTERM')
-  if (how === 'by force') {
-    await program.said('600 ms after the stop request')
-    program.signal('SIGTERM')
-  }
-  expect((await program.ended()).code).toBe(code)
+  expect(await endingCode(program, how)).toBe(code)
   const [, log = '', report = ''] = /^(.*\n)(\{\n.*)$/s.exec(readFileSync(logFile, 'utf8')) ?? []
   const [first = '', ...lines] = log.trimEnd().split('\n')
   expect(JSON.parse(first)).toMatchObject({ msg: expect.any(String) })
