@@ -102,12 +102,10 @@ const signalAt = (events: readonly LifecycleEvent[], name: string): number | und
   events.find((event) => event.type === 'signal' && event.name === name)?.at
 
 /** Whether a request was ended that had not come to its end, for a reason that the report names: the deadline, its drain, or force. */
-function wasCut(one: Sent, { sent, test: { events } }: Driver): boolean {
-  const cut = (what: string): boolean => events.some((event) => event.type === 'drained' && event.what === what && event.after > 0)
-  if (events.some(({ type }) => type === 'forced') || cut('requests')) return true
-  // A watch is cut with its connection, and with it goes what was pipelined behind it.
-  const before = sent.slice(0, sent.indexOf(one))
-  return cut('watches') && (one.isWatch || before.some(({ connection, isWatch }) => isWatch && connection === one.connection))
+function wasCut(one: Sent, driver: Driver): boolean {
+  const { events } = driver.test
+  const requestsCut = events.some((event) => event.type === 'drained' && event.what === 'requests' && event.after > 0)
+  return requestsCut || events.some(({ type }) => type === 'forced') || driver.wasCutWithWatches(one)
 }
 
 /** The rule of exit codes, written again from what happened: the most severe of everything. */
