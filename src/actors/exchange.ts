@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { QuiesceError } from '../errors.ts'
 import type { Straggler } from '../events.ts'
+import { pathAsSent } from '../request-target.ts'
 import type { Connection } from './connection.ts'
-import { pathOf } from './exempt.ts'
 import type { Member } from './wait-group.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -77,7 +77,7 @@ export class Exchange {
   /** `GET /path`, without the query, which may hold secrets. */
   get name(): string {
     const { method = 'GET', url = '/' } = this.request
-    const name = `${method} ${pathOf(url)}`
+    const name = `${method} ${pathAsSent(url)}`
     return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { plainPathOf } from '../request-target.ts'
 
 /** Watched by probes and scrapers until the very end. */
 const EXEMPT_SEGMENTS = ['/readyz', '/livez', '/healthz', '/metrics']
@@ -12,11 +13,11 @@ const TOKEN = randomBytes(32).toString('base64url')
  * every refusal, otherwise a drain could wait for a request that it let in itself.
  *
  * Upstream compares prefixes of the path and of the User-Agent, so that `/readyzanything` and any client with the right
- * name pass (V4).
+ * name pass (V4). Nor does a target pass that the application could read as another path: `/readyz/../orders`.
  * @see kubernetes/apiserver pkg/server/filters/with_retry_after.go isRequestExemptFromRetryAfter
  */
 export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
-  return isExemptPath(pathOf(url)) || isOwnToken(headers[TOKEN_HEADER])
+  return isExemptPath(plainPathOf(url, headers.host)) || isOwnToken(headers[TOKEN_HEADER])
 }
 
 /**
@@ -27,7 +28,8 @@ export function loopbackHeaders(): Record<string, string> {
   return { [TOKEN_HEADER]: TOKEN }
 }
 
-function isExemptPath(path: string): boolean {
+function isExemptPath(path: string | undefined): boolean {
+  if (path === undefined) return false
   for (const segment of EXEMPT_SEGMENTS) {
     if (path.startsWith(segment) && (path.length === segment.length || path[segment.length] === '/')) return true
   }
@@ -39,18 +41,4 @@ function isOwnToken(given: string | string[] | undefined): boolean {
   const bytes = Buffer.from(given)
   // Same number of characters, but not necessarily of bytes, which timingSafeEqual would throw about.
   return bytes.length === TOKEN.length && timingSafeEqual(bytes, Buffer.from(TOKEN))
-}
-
-/** The path of a request target as it was sent: of `/a?b`, or of `http://host/a?b`, the form that proxies send. */
-export function pathOf(target: string): string {
-  const start = target.startsWith('/') ? 0 : pathStart(target)
-  const query = target.indexOf('?', start)
-  return query < 0 ? target.slice(start) : target.slice(start, query)
-}
-
-function pathStart(target: string): number {
-  const authority = target.indexOf('://')
-  if (authority < 0) return 0
-  const slash = target.indexOf('/', authority + 3)
-  return slash < 0 ? target.length : slash
 }

@@ -116,11 +116,12 @@ export class Health {
   }
 
   /**
-   * Answers requests for health paths, whatever their method, and says whether it does. Costs three comparisons for any
-   * other path. Never throws.
+   * Answers requests for health paths, whatever their method, and says whether it does. Costs three comparisons and a look for
+   * escapes for any other path. Never throws.
    */
   handle(request: RequestLike, response: ResponseLike): boolean {
-    for (const endpoint of this.#all) if (endpoint.handle(request, response)) return true
+    const isEscaped = (request.url ?? '').includes('%')
+    for (const endpoint of this.#all) if (endpoint.handle(request, response, isEscaped)) return true
     return false
   }
 

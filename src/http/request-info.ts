@@ -1,3 +1,5 @@
+import { pathAsSent } from '../request-target.ts'
+
 /** As much of a node request as our rules read; HTTP/1 and HTTP/2 requests both fit. */
 export interface RequestLike {
   readonly method?: string | undefined
@@ -124,13 +126,8 @@ function split(path: string): string[] {
 
 /** The path of a request target, percent-decoded: of `/a?b`, of `http://host/a` as proxies send it, or of `*`. */
 export function pathOf(url: string): string {
-  let start = 0
-  if (!url.startsWith('/') && url.includes('://')) {
-    start = url.indexOf('/', url.indexOf('://') + 3)
-    if (start < 0) return '/'
-  }
-  const query = url.indexOf('?', start)
-  const path = url.slice(start, query < 0 ? undefined : query)
+  const path = pathAsSent(url)
+  if (path === '' && url !== '') return '/'
   if (!path.includes('%')) return path
   try {
     return decodeURIComponent(path)

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { pathOf } from '../actors/exempt.ts'
 import { lifecycleSvg } from '../diagram/index.ts'
 import { toError } from '../errors.ts'
 import type { Composition } from '../machines/lifecycle.ts'
+import { pathAsSent } from '../request-target.ts'
 import { Access, type Problem, queryOf } from './access.ts'
 import { BRIDGE_PAGE, BRIDGE_POLICY, BRIDGE_SCRIPT, BRIDGE_STYLE } from './bridge.ts'
 import { EventStream, type ReadableJournal } from './event-stream.ts'
@@ -93,7 +93,7 @@ export class PageServer {
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\n`,
       )
     }
-    const isHere = pathOf(request.url ?? '/') === `${PREFIX}ws`
+    const isHere = pathAsSent(request.url ?? '/') === `${PREFIX}ws`
     const problem = isHere
       ? (this.#access.refusal(request) ?? this.#access.foreignRefusal(request))
       : { status: 404, text: `no socket here; the one for the official inspector is at ${PREFIX}ws` }
@@ -106,7 +106,7 @@ export class PageServer {
 
   /** undefined when the response is a stream, which answers by itself. */
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> {
-    const path = pathOf(request.url ?? '/')
+    const path = pathAsSent(request.url ?? '/')
     if (path === '/' || path === '/inspector') return redirection(`inspector/${searchOf(request)}`)
     if (!path.startsWith(PREFIX)) return refusal({ status: 404, text: `nothing here; the inspector is at ${PREFIX}` })
     const route = path.slice(PREFIX.length)

@@ -230,17 +230,29 @@ describe('root path', () => {
     for (const path of ['/', '/healthz/', '/healthzz', '/healthz/unknown', '/healthz/ping/x', '/a/healthz', '/?/healthz']) {
       expect((await get(path)).status, path).toBe(418)
     }
-    expect((await get('/healthz/%70ing')).status, 'escapes are decoded').toBe(200)
+  })
+
+  test('are compared decoded, as upstream does it, and in no other way', async () => {
+    const { get } = await serveHealth()
+    for (const path of ['/healthz/%70ing', '/%68ealthz', '/%72eadyz/%70ing', '/livez%2Fping', '/%6Civez?verbose']) {
+      expect((await get(path)).status, path).toBe(200)
+    }
+    for (const path of ['/healthz%3Fverbose', '/%2568ealthz', '/healthz%', '/x%2F..%2Fhealthz', '/healthz%5Cping']) {
+      expect((await get(path)).status, path).toBe(418)
+    }
   })
 
   test('a proxy may send the whole URL as request target', async () => {
     const { base } = await serveChecks('/healthz', { ping: PASSES })
-    const status = await new Promise((resolve, reject) => {
-      httpRequest(base, { path: 'http://example.org/healthz' }, (response) => resolve(response.resume().statusCode))
-        .on('error', reject)
-        .end()
-    })
-    expect(status).toBe(200)
+    const statusOf = (path: string) =>
+      new Promise((resolve, reject) => {
+        httpRequest(base, { path }, (response) => resolve(response.resume().statusCode))
+          .on('error', reject)
+          .end()
+      })
+    expect(await statusOf('http://example.org/healthz')).toBe(200)
+    // The host ends where its URL says, so that this is the application's root.
+    expect(await statusOf('http://example.org?/healthz')).toBe(418)
   })
 
   test('answers nothing before it is installed', () => {

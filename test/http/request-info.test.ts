@@ -113,6 +113,8 @@ describe('pathOf', () => {
     ['/a%zz', '/a%zz'],
     ['http://host:80/a?b', '/a'],
     ['http://host', '/'],
+    ['http://host?/a', '/'],
+    ['http://host\\@x/a', '\\@x/a'],
     ['/a?to=http://host/b', '/a'],
     ['*', '*'],
     ['', ''],

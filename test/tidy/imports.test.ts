@@ -16,6 +16,7 @@ interface Rule {
 const WORDS = [
   'errors.ts',
   'events.ts',
+  'request-target.ts',
   'options/duration.ts',
   'options/budget.ts',
   'options/did-you-mean.ts',
