@@ -13,6 +13,22 @@ export type StopReason =
   | { readonly kind: 'start-failed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly kind: 'crash'; readonly origin: string; readonly error: ErrorRecord }
 
+/** Why a life ends, as hooks are told: with the error itself where the reason has one, its class, `cause` and fields included. */
+export type StopCause = WithError<StopReason>
+type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
+
+/** What ended a life by force: the signal that came second, or the error of the second crash. */
+export interface ForcedBy {
+  readonly signal?: string
+  readonly error?: ErrorRecord
+}
+
+/** What an event says of {@link ForcedBy}; undefined when it says nothing. */
+export function forcedBy({ signal, error }: ForcedBy): ForcedBy | undefined {
+  if (signal !== undefined) return { signal }
+  return error && { error }
+}
+
 /** An error as it stands in reports and events: plain data that survives JSON. */
 export interface ErrorRecord {
   readonly name: string
@@ -82,7 +98,7 @@ export type LifecycleFact =
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
-  | { readonly type: 'forced'; readonly why: 'second-signal' | 'second-crash' | 'deadline' | 'internal-error' }
+  | ({ readonly type: 'forced'; readonly why: 'second-signal' | 'second-crash' | 'deadline' | 'internal-error' } & ForcedBy)
   | { readonly type: 'ended'; readonly exitCode: number }
 
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'

@@ -143,7 +143,11 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
     case 'warning':
       return warn(event.message, event.details)
     case 'forced':
-      return error('ending by force', { why: event.why })
+      return error('ending by force', {
+        why: event.why,
+        ...(event.signal !== undefined && { signal: event.signal }),
+        ...errOf(event.error),
+      })
     case 'ended':
       return debug('ended', { exitCode: event.exitCode })
     default:

@@ -1,21 +1,34 @@
 import { fromPromise, type NonReducibleUnknown } from 'xstate'
-import { errorRecord, type LifecycleFact } from '../events.ts'
+import { errorRecord, type LifecycleFact, type StopCause } from '../events.ts'
 import type { Clock } from './clock.ts'
 
-/** What user code is called with: its name, and a signal that is aborted when nobody waits for it any more. */
+/** What user code is called with. */
 export interface UserCodeContext {
+  /** The name under which it was registered. */
   readonly name: string
+  /** Aborted when nobody waits for it any more. */
   readonly signal: AbortSignal
+  /** Why the life ends: `kind`, and with it the OS signal, the reason given to `stop()`, or the Error itself. undefined while nobody has asked for the end. */
+  readonly reason: StopCause | undefined
+}
+
+/** What user code is called with that runs at the end of a life only. */
+export interface StopCodeContext extends UserCodeContext {
+  readonly reason: StopCause
 }
 
 /** A function of the user's: it may return anything, throw anything, never return, or answer when nobody listens any more. */
 export type UserCode = (context: UserCodeContext) => unknown
+
+/** The same, of a pre-shutdown hook or a destroy function. */
+export type StopCode = (context: StopCodeContext) => unknown
 
 export interface UserCodeWorld {
   readonly host: { readonly clock: Clock }
   readonly record: (fact: LifecycleFact) => void
   /** Runs the function where the caller of `start()` stood, so that its AsyncLocalStorage values are visible. */
   readonly inContext: <R>(fn: () => R) => R
+  readonly causes: { readonly cause: StopCause | undefined; keep(what: string, thrown: unknown): void }
 }
 
 /**
@@ -43,9 +56,10 @@ export function userCode<I extends NonReducibleUnknown>(
     // xstate starts the children of an actor before the actor's own first actions: a turn later, the hook's start has been told.
     await Promise.resolve()
     try {
-      await world.inContext(() => run({ name, signal: controller.signal }))
+      await world.inContext(() => run({ name, signal: controller.signal, reason: world.causes.cause }))
       late('resolved')
     } catch (thrown) {
+      world.causes.keep(what, thrown)
       late('rejected', thrown)
       throw thrown
     }

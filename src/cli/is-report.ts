@@ -39,10 +39,15 @@ const REASONS: Readonly<Record<string, Check>> = {
 }
 const reason: Check = (given) => isRecord(given) && REASONS[String(given['kind'])]?.(given) === true
 
+/** Reports of 0.1.0 have none. */
+const forcedBy: Check = (given) =>
+  given === undefined || given === null || (isRecord(given) && (given['error'] === undefined || error(given['error'])))
+
 const complete = record({
   exitCode: (given) => typeof given === 'number' && Object.hasOwn(EXIT_CODES, given),
   reason: orNull(reason),
   forced: orNull(text),
+  forcedBy,
   startedAt: date,
   stopRequestedAt: orNull(date),
   endedAt: date,

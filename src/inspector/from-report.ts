@@ -40,7 +40,7 @@ class Facts {
 
   /** In the order of their times. */
   all(): readonly LifecycleEvent[] {
-    const { platform, listeners, signals, phases, hooks, errors, lateAnswers, warnings, forced, exitCode } = this.#report
+    const { platform, listeners, signals, phases, hooks, errors, lateAnswers, warnings, forced, forcedBy, exitCode } = this.#report
     const { name, reason, defaults } = platform
     this.#add(0, { type: 'platform', platform: name, reason, defaults })
     for (const warning of warnings) this.#add(0, { type: 'warning', ...warning })
@@ -53,7 +53,7 @@ class Facts {
     const end = Math.max(0, ...this.#facts.map(({ at }) => at))
     for (const error of errors) this.#add(end, { type: 'error', ...error })
     for (const late of lateAnswers) this.#add(end, { type: 'late', ...late })
-    if (forced !== null) this.#add(end, { type: 'forced', why: forced })
+    if (forced !== null) this.#add(end, { type: 'forced', why: forced, ...forcedBy })
     this.#add(end, { type: 'ended', exitCode })
     return this.#facts.toSorted((a, b) => a.at - b.at)
   }

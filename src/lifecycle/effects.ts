@@ -18,6 +18,7 @@ import { requestDrainMachine } from '../machines/request-drain.ts'
 import { type TellPlan, tellMachine } from '../machines/tell.ts'
 import { watchDrainMachine } from '../machines/watch-drain.ts'
 import type { AuditBackend } from '../options/options.ts'
+import type { StopCauses } from './stop-cause.ts'
 
 /**
  * What the machines wish for and what is done about it: every effect of the root machine and its phases, by name. Effects
@@ -32,6 +33,8 @@ export interface World {
   /** Every listener, opened on the first call: loading the adapter of a fetch handler takes a moment. */
   readonly listeners: () => Promise<readonly Listener[]>
   readonly opened: () => readonly Listener[]
+  /** Why the life ends; what is thrown is kept there, because the machine keeps its record only. */
+  readonly causes: StopCauses
   readonly audit: AuditBackend | undefined
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
   readonly listenerDied: (address: string, error: Error | undefined) => void
@@ -74,7 +77,12 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
         run: audit.run,
         reason: new Error('start-up was stopped'),
       })),
-      bind: effect((signal) => bind(world, signal)),
+      bind: effect((signal) =>
+        bind(world, signal).catch((error: unknown) => {
+          world.causes.keep('bind', error)
+          throw error
+        }),
+      ),
       announce: effect((signal) => announceReady(host, signal)),
       runPostStartHook: runHook,
       tell: tellMachine.provide({
@@ -299,7 +307,7 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
         ...(error !== undefined && { error: errorRecord(error) }),
       })
     try {
-      const answer = world.inContext(() => world.hook(kind, name)?.({ name, signal }))
+      const answer = world.inContext(() => world.hook(kind, name)?.({ name, signal, reason: world.causes.cause }))
       Promise.resolve(answer).then(undefined, (error: unknown) =>
         world.record({ type: 'late', what: `${kind} hook "${name}"`, answer: 'rejected', lateMs: 0, error: errorRecord(error) }),
       )

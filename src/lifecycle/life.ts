@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs/internal/Observable'
 import type { HoldContext } from '../actors/holds.ts'
 import type { BoundAddress } from '../actors/listener.ts'
-import type { UserCode } from '../actors/user-code.ts'
+import type { StopCode, UserCode } from '../actors/user-code.ts'
 import type { LifecycleEvent } from '../events.ts'
 import type { LivezCheckOptions } from '../http/health.ts'
 import type { Check, CheckOptions } from '../http/health-check.ts'
@@ -91,18 +91,18 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Adds a function that runs when a stop is requested, while the server still serves; too late after that. Failing or timing out costs
-   * exit code 4 and stops nothing.
+   * exit code 4 and stops nothing. It is told why: `({ reason }) => reason.kind === 'crash' && reason.error`, the Error itself.
    * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no hook is refused by `start()`
    * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
    */
-  addPreShutdownHook(name: string, run: UserCode, options?: PreShutdownHookOptions): Disposable
+  addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable
 
   /**
    * Adds a function that runs when nothing uses the server any more, in the order of registration, on every end, also of a failed start
-   * (then in reverse). Too late once they run.
+   * (then in reverse). It is told why, as a pre-shutdown hook is. Too late once they run.
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
    */
-  addDestroy(name: string, run: UserCode, options?: BoundedOptions): Disposable
+  addDestroy(name: string, run: StopCode, options?: BoundedOptions): Disposable
 
   /**
    * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`. Too late once the life

@@ -10,7 +10,7 @@ import type { BoundAddress, Listener } from '../actors/listener.ts'
 import type { Logger } from '../actors/log.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { Traffic } from '../actors/traffic.ts'
-import type { UserCode } from '../actors/user-code.ts'
+import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { QuiesceError, show, toError } from '../errors.ts'
 import { errorRecord, type LifecycleEvent, type StopReason } from '../events.ts'
 import { Health, type LivezCheckOptions } from '../http/health.ts'
@@ -41,6 +41,7 @@ import { inputOf, planOf, signalNamesOf } from './plan.ts'
 import { type Progress, ProgressReader } from './progress.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
+import { StopCauses } from './stop-cause.ts'
 import { whyNotServed } from './why-not-served.ts'
 
 /** Answers a request on the admin listener, and says whether it did. */
@@ -70,6 +71,7 @@ export class Lifecycle implements Life {
   readonly #report: ReportBuilder
   readonly #events = new Subject<LifecycleEvent>()
   readonly #signals = new SignalLatches()
+  readonly #causes = new StopCauses()
   readonly #traffic: Traffic
   readonly #health: Health
   readonly #gauges: GaugeReader
@@ -146,6 +148,7 @@ export class Lifecycle implements Life {
     const observe = this.#observation ? [this.#observation.fact] : []
     const sinks = [
       this.#latch,
+      this.#causes.observe,
       this.#gauges.observe,
       this.#progress.observe,
       this.#report.fold,
@@ -204,11 +207,11 @@ export class Lifecycle implements Life {
     }
   }
 
-  addPreShutdownHook(name: string, run: UserCode, options?: PreShutdownHookOptions): Disposable {
+  addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
     return this.#registrations.addPreShutdownHook(name, run, options)
   }
 
-  addDestroy(name: string, run: UserCode, options?: BoundedOptions): Disposable {
+  addDestroy(name: string, run: StopCode, options?: BoundedOptions): Disposable {
     return this.#registrations.addDestroy(name, run, options)
   }
 
@@ -253,6 +256,7 @@ export class Lifecycle implements Life {
       await this.#logOpened
       const hears = { clock: this.host.clock, stop: this.#signals.signal('StopRequested'), record: this.record, send: this.send.bind(this) }
       for (const [name, complete] of this.#registrations.muxSignals.entries()) awaitMux(name, complete, hears)
+      if (this.#startError !== undefined) this.#causes.keep('start', this.#startError)
       this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })
     }
     await this.#served.promise
@@ -301,6 +305,12 @@ export class Lifecycle implements Life {
 
   signalled(signal: string): void {
     this.send({ type: 'process.signalled', signal, interactive: isInteractiveStop(this.options.facts, signal) })
+  }
+
+  /** The process has crashed. */
+  crashed(origin: string, thrown: unknown): void {
+    this.#causes.keep(origin, thrown)
+    this.send({ type: 'process.crashed', origin, error: errorRecord(thrown) })
   }
 
   /** What is going on now; to be read some times per second at most. */
@@ -377,8 +387,12 @@ export class Lifecycle implements Life {
       opened: () => this.#listeners,
       audit: this.options.audit,
       hook: (kind, name) => this.#registrations.find(kind, name),
-      listenerDied: (address, error) =>
-        error ? this.send({ type: 'listener.died', address, error: errorRecord(error) }) : this.requestStop({ kind: 'server-closed' }),
+      causes: this.#causes,
+      listenerDied: (address, error) => {
+        if (!error) return this.requestStop({ kind: 'server-closed' })
+        this.#causes.keep(address, error)
+        this.send({ type: 'listener.died', address, error: errorRecord(error) })
+      },
       flushLogs: () => this.#log.flush(),
       writeReport: (signal) => writeReport(this.options.reportFile, this.report, signal),
       writeReportNow: (why) => {

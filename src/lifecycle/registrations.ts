@@ -1,4 +1,4 @@
-import type { UserCode, UserCodeContext } from '../actors/user-code.ts'
+import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../errors.ts'
 import type { HookKind } from '../events.ts'
 import type { HookPlan } from '../machines/hook.ts'
@@ -78,7 +78,7 @@ export class Registrations {
     return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
   }
 
-  addPreShutdownHook(name: string, run: UserCode, options: PreShutdownHookOptions = {}): Disposable {
+  addPreShutdownHook(name: string, run: StopCode, options: PreShutdownHookOptions = {}): Disposable {
     checkFields(`pre-shutdown hook ${show(name)}`, options, ['timeout', 'after'])
     const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
     const added = this.preShutdownHooks.add(name, { ...this.#bounded('hook func', name, run, options), after })
@@ -88,7 +88,7 @@ export class Registrations {
     throw new QuiesceError('ERR_CYCLE', `pre-shutdown hooks wait for each other: ${cycle.join(' -> ')}`, { cycle })
   }
 
-  addDestroy(name: string, run: UserCode, options: BoundedOptions = {}): Disposable {
+  addDestroy(name: string, run: StopCode, options: BoundedOptions = {}): Disposable {
     checkFields(`destroy function ${show(name)}`, options, ['timeout'])
     return this.destroyFunctions.add(name, this.#bounded('destroy function', name, run, options))
   }
@@ -151,19 +151,20 @@ export class Registrations {
     }
   }
 
-  #bounded(what: string, name: string, run: UserCode, { timeout }: BoundedOptions): Bounded {
+  #bounded(what: string, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
     const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${show(name)}`, timeout)
     if (timeoutMs === 0) throw optionError(`timeout of ${show(name)}`, timeout, 'more than 0')
     return { run: checkedFunction(what, name, run), timeoutMs }
   }
 }
 
-function checkedFunction(what: string, name: string, run: unknown): (context: UserCodeContext) => unknown {
+/** What is called at the end of a life only is called when there is a reason: as code that heeds it, every function is a {@link UserCode}. */
+function checkedFunction(what: string, name: string, run: unknown): UserCode {
   // Upstream names the missing name first; the registry does that for a name alone.
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
   if (typeof run !== 'function')
     throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
-  return run as (context: UserCodeContext) => unknown
+  return run as UserCode
 }
 
 function checkedNames(field: string, names: unknown): readonly string[] | undefined {

@@ -1,4 +1,5 @@
 import { QuiesceError } from '../errors.ts'
+import { type ForcedBy, forcedBy } from '../events.ts'
 import { budgetRegion } from './budget.ts'
 import type { HookPlan } from './hook.ts'
 import { postStartHooksRegion } from './post-start-hooks.ts'
@@ -99,7 +100,7 @@ export function composeLifecycle(composition: Composition) {
   )
   const forced = (exitCode: 1 | 5, why: 'second-signal' | 'second-crash' | 'deadline') => ({
     target: 'forcing',
-    actions: [{ type: 'worsen', params: { exitCode } }, say({ type: 'forced', why })],
+    actions: [{ type: 'worsen', params: { exitCode } }, say(({ event }) => ({ type: 'forced', why, ...forcedBy(event as ForcedBy) }))],
   })
   const config: StateConfig = {
     id: ROOT,

@@ -1,7 +1,7 @@
 import type { ErrorRecord, StopReason } from '../events.ts'
 import type { StopProfiles } from '../options/budget.ts'
 import { raiseEvent, type StateConfig, say } from './region.ts'
-import type { LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
+import type { InternalEvent, LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
 
 /**
  * Everything that asks for the end. The first asker wins and its reason stands in the report; later ones change nothing,
@@ -99,6 +99,16 @@ export const stopRegion: StateConfig = {
   },
 }
 
+type Of<T extends LifecycleInEvent['type']> = Extract<LifecycleInEvent, { readonly type: T }>
+const secondSignal = ({ event }: { readonly event: object }): InternalEvent => ({
+  type: 'SecondSignal',
+  signal: (event as Of<'process.signalled'>).signal,
+})
+const secondCrash = ({ event }: { readonly event: object }): InternalEvent => ({
+  type: 'SecondCrash',
+  error: (event as Of<'process.crashed'>).error,
+})
+
 /** The second OS signal means "now" (V10); the same signal delivered twice by a forwarding parent does not. */
 export const secondSignalRegion: StateConfig = {
   id: 'second-signal',
@@ -106,7 +116,7 @@ export const secondSignalRegion: StateConfig = {
   states: {
     none: { on: { 'process.signalled': 'debouncing', Ended: 'over' } },
     debouncing: { after: { signalDebounce: 'armed' }, on: { Ended: 'over' } },
-    armed: { on: { 'process.signalled': { actions: raiseEvent({ type: 'SecondSignal' }) }, Ended: 'over' } },
+    armed: { on: { 'process.signalled': { actions: raiseEvent(secondSignal) }, Ended: 'over' } },
     over: { type: 'final' },
   },
 }
@@ -117,7 +127,7 @@ export const crashRegion: StateConfig = {
   initial: 'calm',
   states: {
     calm: { on: { 'process.crashed': { target: 'crashed', actions: { type: 'worsen', params: { exitCode: 1 } } }, Ended: 'over' } },
-    crashed: { on: { 'process.crashed': { actions: raiseEvent({ type: 'SecondCrash' }) }, Ended: 'over' } },
+    crashed: { on: { 'process.crashed': { actions: raiseEvent(secondCrash) }, Ended: 'over' } },
     over: { type: 'final' },
   },
 }

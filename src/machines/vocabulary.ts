@@ -61,8 +61,8 @@ export type InternalEvent =
   | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHooksAborted' }
-  | { readonly type: 'SecondSignal' }
-  | { readonly type: 'SecondCrash' }
+  | { readonly type: 'SecondSignal'; readonly signal: string }
+  | { readonly type: 'SecondCrash'; readonly error: ErrorRecord }
   | { readonly type: `due.${string}` }
 
 /** Longest time that one step of start-up may take: audit backend, listeners, telling the platform. */

@@ -60,7 +60,7 @@ function ownCrashes(life: Lifecycle): Disposable {
     // Also when the life is ending already, for another reason: nobody else will ever tell of it.
     life.record({ type: 'error', where: origin, error })
     if (life.isSilent) sayOnStandardError(life.host.process.stderr, `quiesce: ${origin}: ${error.stack ?? error.message}\n`)
-    life.send({ type: 'process.crashed', origin, error })
+    life.crashed(origin, thrown)
   })
   for (const event of crashes.leftToOthers) {
     life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })

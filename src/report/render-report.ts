@@ -43,9 +43,9 @@ export function renderReport(report: Report, { color = false, width = WIDTH_MAX 
   return `${lines.join('\n')}\n`
 }
 
-function heading({ reason, stopRequestedAt, endedAt, forced }: Report): string {
+function heading({ reason, stopRequestedAt, endedAt, forced, forcedBy }: Report): string {
   const took = stopRequestedAt === null ? '' : ` in ${formatDuration(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
-  return `stopped by ${reason ? describeReason(reason) : 'nobody'}, ended${forced === null ? '' : ` by force (${forced})`}${took}`
+  return `stopped by ${reason ? describeReason(reason) : 'nobody'}, ended${forced === null ? '' : ` by force (${[forced, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')})`}${took}`
 }
 
 /** A stop reason in a few words. */

@@ -1,4 +1,4 @@
-import type { LifecycleEvent, StopReason, Straggler } from '../events.ts'
+import { forcedBy, type LifecycleEvent, type StopReason, type Straggler } from '../events.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
 import { type PhaseRow, WIRING, type Wiring } from '../machines/wiring.ts'
 import { instantMs, type StopProfile } from '../options/budget.ts'
@@ -40,7 +40,7 @@ const NO_DRAIN: ReportedDrain = { before: 0, after: 0, cut: [] }
 export class ReportBuilder {
   readonly #context: ReportContext
   #reason: StopReason | null = null
-  #forced: Report['forced'] = null
+  #forced: Extract<LifecycleEvent, { type: 'forced' }> | undefined
   /** All times are kept as they came and made relative when the report is built. */
   #stopAt: number | undefined
   #lastAt = 0
@@ -132,7 +132,7 @@ export class ReportBuilder {
         this.#warnings.push({ message: event.message, ...(event.details && { details: event.details }) })
         break
       case 'forced':
-        this.#forced ??= event.why
+        this.#forced ??= event
         break
       case 'ended':
         break
@@ -154,7 +154,8 @@ export class ReportBuilder {
       version: 1,
       exitCode,
       reason: this.#reason,
-      forced: this.#forced,
+      forced: this.#forced?.why ?? null,
+      forcedBy: (this.#forced && forcedBy(this.#forced)) ?? null,
       startedAt: date(0),
       stopRequestedAt: this.#stopAt === undefined ? null : date(this.#stopAt),
       endedAt: date(this.#lastAt),

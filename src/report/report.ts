@@ -1,4 +1,4 @@
-import type { ErrorRecord, HookKind, LifecycleEvent, StopReason, Straggler } from '../events.ts'
+import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, StopReason, Straggler } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
@@ -18,6 +18,8 @@ export interface Report {
   readonly reason: StopReason | null
   /** Why it was ended by force; null when it was not. */
   readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | null
+  /** The second signal, or the error of the second crash; null when it was neither. */
+  readonly forcedBy: ForcedBy | null
   readonly startedAt: string
   readonly stopRequestedAt: string | null
   /** When the report was sealed. */

@@ -303,7 +303,8 @@ describe('every registration', () => {
     'pre-shutdown hook': (life, name, run = noop) => life.addPreShutdownHook(name, run),
     'destroy function': (life, name, run = noop) => life.addDestroy(name, run),
     phase: (life, name, run = noop) => life.addPhase(name, run),
-    'readyz check': (life, name, run = noop) => life.addReadyzCheck(name, () => void run({ name, signal: AbortSignal.abort() })),
+    'readyz check': (life, name, run = noop) =>
+      life.addReadyzCheck(name, () => void run({ name, signal: AbortSignal.abort(), reason: undefined })),
     'livez check': (life, name) => life.addLivezCheck(name, () => undefined),
     'health check': (life, name) => life.addHealthCheck(name, () => undefined),
     'mux-complete signal': (life, name) => life.addMuxCompleteSignal(name, never),

@@ -178,7 +178,7 @@ function factWords(event: LifecycleEvent): string {
     case 'warning':
       return event.message
     case 'forced':
-      return `ends by force, because ${FORCED_WORDS[event.why]}`
+      return `ends by force, because ${FORCED_WORDS[event.why]}${event.signal === undefined ? '' : ` (${event.signal})`}${because(event.error)}`
     case 'ended':
       return `ended, exit code ${event.exitCode}`
   }

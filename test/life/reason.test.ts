@@ -1,0 +1,176 @@
+// Why a life ends, as hooks are told, and what ended one by force.
+// Fails when: a hook, destroy function or phase is not told why, is told something else than the report, or gets a copy of the error
+// instead of what was thrown; or when the report of a forced end does not say by what.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { StopCause, UserCodeContext } from '../../src/index.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { never, newLife } from '../support/life.ts'
+
+/** What a program throws that puts more into an error than its text. */
+class DatabaseError extends Error {
+  readonly query = 'SELECT 1'
+}
+
+/** A life that notes what its hooks are told. */
+function listening(options: NonNullable<Parameters<typeof newLife>[0]>['options'] = {}) {
+  const t = newLife({ options })
+  const told: Record<string, StopCause | undefined> = {}
+  const note = ({ name, reason }: UserCodeContext): void => {
+    told[name] = reason
+  }
+  t.life.addPreShutdownHook('leave', note)
+  t.life.addPhase('flush', note)
+  t.life.addDestroy('pool', note)
+  return { t, told, note }
+}
+
+describe('hooks, phases and destroy functions are told why', () => {
+  test.each([
+    ['stop()', (t: ReturnType<typeof newLife>) => void t.life.stop('maintenance'), { kind: 'stop', reason: 'maintenance' }],
+    ['an OS signal', (t: ReturnType<typeof newLife>) => t.process.signal('SIGHUP'), { kind: 'os-signal', signal: 'SIGHUP' }],
+    ['a message', (t: ReturnType<typeof newLife>) => t.process.message('shutdown'), { kind: 'ipc' }],
+  ])('of %s', async (_, ask, reason) => {
+    const t = newLife()
+    Object.assign(t.process, { send: () => true })
+    const told: unknown[] = []
+    for (const add of ['addPreShutdownHook', 'addPhase', 'addDestroy'] as const)
+      t.life[add](add, (context) => void told.push(context.reason))
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    ask(t)
+    expect((await t.end(ended)).reason).toEqual(reason)
+    expect(told).toEqual([reason, reason, reason])
+  })
+
+  test('of a crash, with what was thrown itself', async () => {
+    const { t, told } = listening()
+    const thrown = new DatabaseError('gone', { cause: 'the network' })
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    t.process.crash(thrown)
+    const report = await t.end(ended)
+    for (const name of ['leave', 'flush', 'pool']) {
+      const reason = told[name]
+      expect(reason).toMatchObject({ kind: 'crash', origin: 'uncaughtException' })
+      expect(reason?.kind === 'crash' && reason.error).toBe(thrown)
+    }
+    expect(report.reason).toEqual({
+      kind: 'crash',
+      origin: 'uncaughtException',
+      error: { name: 'Error', message: 'gone', stack: thrown.stack },
+    })
+  })
+
+  test('of a crash by something that is no error, as an error', async () => {
+    const { t, told } = listening()
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    t.process.crash('just text', 'unhandledRejection')
+    await t.end(ended)
+    const reason = told['pool']
+    if (reason?.kind !== 'crash') throw new Error(`told ${reason?.kind}`)
+    expect(reason.error).toBeInstanceOf(Error)
+    expect(reason.error.cause).toBe('just text')
+  })
+
+  test('of a post-start hook that failed, with what it threw; it itself runs without a reason', async () => {
+    const { t, told, note } = listening()
+    const thrown = new DatabaseError('no cache')
+    t.life.addPostStartHook('warm', async (context) => {
+      note(context)
+      throw thrown
+    })
+    await t.life.start()
+    await t.end(t.life.ended)
+    expect(told['warm']).toBeUndefined()
+    const reason = told['leave']
+    expect(reason).toMatchObject({ kind: 'hook-failed', hook: 'warm' })
+    expect(reason?.kind === 'hook-failed' && reason.error).toBe(thrown)
+  })
+
+  test.each([
+    [
+      'a port that is taken',
+      async () => {
+        const other = createServer().listen(0, '127.0.0.1')
+        await once(other, 'listening')
+        onTestFinished(() => void other.close())
+        return listening({ port: (other.address() as { port: number }).port })
+      },
+      { phase: 'bind', error: { code: 'ERR_LISTEN', cause: { code: 'EADDRINUSE' } } },
+    ],
+    [
+      'an audit backend that fails',
+      async () => listening({ audit: { run: () => Promise.reject(new DatabaseError('no audit')), shutdown: () => {} } }),
+      { phase: 'audit-run', error: { cause: { query: 'SELECT 1' } } },
+    ],
+    [
+      'a phase of its own that fails',
+      async () => {
+        const scene = listening()
+        scene.t.life.addPhase('migrate', () => Promise.reject(new DatabaseError('locked')), { after: ['Start'], before: ['bind'] })
+        return scene
+      },
+      { phase: 'migrate', error: { query: 'SELECT 1' } },
+    ],
+    [
+      'hooks that do not fit together',
+      async () => {
+        const scene = listening()
+        scene.t.life.addPreShutdownHook('last', () => {}, { after: ['nothing'] })
+        return scene
+      },
+      { phase: 'start', error: { code: 'ERR_UNKNOWN_REFERENCE', details: { unknown: 'nothing' } } },
+    ],
+  ])('of a start that failed by %s', async (_, make, expected) => {
+    const { t, told } = await make()
+    await expect(t.life.start()).rejects.toMatchObject({ code: 'ERR_START' })
+    await t.end(t.life.ended)
+    expect(told['pool']).toMatchObject({ kind: 'start-failed', ...expected })
+    expect(told['pool']?.kind === 'start-failed' && told['pool'].error).toBeInstanceOf(Error)
+  })
+
+  test('also when there is no time left to wait for them', async () => {
+    const t = newLife({ clock: new VirtualClock(), options: { deadline: '10s' } })
+    const told: unknown[] = []
+    t.life.addDestroy('hangs', () => never, { timeout: '1h' })
+    t.life.addDestroy('pool', ({ reason, signal }) => void told.push(reason, signal.aborted))
+    await t.life.start()
+    await t.end(t.life.stop('late'))
+    expect(told).toEqual([{ kind: 'stop', reason: 'late' }, true])
+  })
+})
+
+describe('a forced end says by what', () => {
+  test('a second signal', async () => {
+    const t = newLife({ clock: new VirtualClock(), listener: () => {} })
+    t.life.addPreShutdownHook('hangs', () => never)
+    const ended = t.life.run().catch(() => t.life.ended)
+    await t.fired('PostStartHooksLaunched')
+    t.process.signal('SIGTERM')
+    await t.clock.advance(600)
+    t.process.signal('SIGINT')
+    expect(await t.end(ended)).toMatchObject({ reason: { signal: 'SIGTERM' }, forced: 'second-signal', forcedBy: { signal: 'SIGINT' } })
+    expect(t.events).toContainEqual(expect.objectContaining({ type: 'forced', why: 'second-signal', signal: 'SIGINT' }))
+    expect(t.log).toContainEqual(
+      expect.objectContaining({ message: 'ending by force', fields: { why: 'second-signal', signal: 'SIGINT' } }),
+    )
+  })
+
+  test('a second crash', async () => {
+    const t = newLife({ clock: new VirtualClock() })
+    t.life.addPreShutdownHook('hangs', () => never)
+    const ended = t.life.run().catch(() => t.life.ended)
+    await t.fired('PostStartHooksLaunched')
+    t.process.crash(new Error('the first'))
+    await t.clock.advance(600)
+    t.process.crash(new DatabaseError('the second'))
+    expect(await t.end(ended)).toMatchObject({
+      reason: { error: { message: 'the first' } },
+      forced: 'second-crash',
+      forcedBy: { error: { message: 'the second' } },
+    })
+  })
+})
