@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs'
 import { type Clock, systemClock } from './clock.ts'
+import { LineQueue, type Piece } from './line-queue.ts'
 import { nonBlockingTerminal } from './terminal.ts'
 
 export interface LogDestinationOptions {
@@ -10,29 +11,29 @@ export interface LogDestinationOptions {
   /** The line that says how many lines are missing; it is written when there is room again. Default: a pino-like JSON line. */
   readonly describeLoss?: (lines: number) => string
   /** Replaces `fs.writeSync` in tests. */
-  readonly write?: (fd: number, bytes: Uint8Array, offset: number) => number
+  readonly write?: (fd: number, bytes: Uint8Array, offset: number, length: number) => number
 }
 
 const PENDING_BYTES_MAX = 64 * 1024 * 1024
-/** A pipe holds 64 KiB on Linux, so that one try in 5 ms moves up to 13 MB/s to a reader that was slow. */
+/** As long as a reader keeps up it could be written to for ever; after so long everything else gets its turn. */
+const STEP_MS = 2
+/** Until a full reader is tried again: one that has taken something since will soon take more (a pipe holds 64 KiB on Linux). */
 const RETRY_MS = 5
+const RETRY_SOON_MS = 1
 const LEVEL_WARN = 40
-const NEWLINE = Buffer.from('\n')
+const NEWLINE: Piece = { bytes: Buffer.from('\n'), offset: 0, length: 1 }
 
 const describeLossAsJson = (lines: number): string => `${JSON.stringify({ level: LEVEL_WARN, msg: 'log lines were lost here', lines })}\n`
 
-interface Pending {
-  readonly bytes: Buffer
-  /** How many lines are lost with it: itself, or for the line that tells of a loss, all those. */
-  readonly lines: number
-  readonly tellsLoss: boolean
-}
+/** How a step of writing has ended: nothing is left, the reader is full, or its time is over. */
+type Step = 'done' | 'full' | 'paused'
 
 /**
  * Where log lines go: a file descriptor that is never waited for while serving, and for a bounded time at the end.
  *
  * A line is written at once. When the reader does not keep up (`EAGAIN`: the pipe is full) lines wait in memory and are tried
- * again every few milliseconds, so that a slow reader costs memory and never a blocked event loop. What cannot be written for
+ * again every few milliseconds, many with one write, and for {@link STEP_MS} before everything else gets its turn: a slow reader
+ * costs memory and never a blocked event loop, also when it comes back to a long queue. What cannot be written for
  * another reason (`EPIPE`: nobody reads; `ENOSPC`: the disk is full) is lost, but counted, and the next line is tried again: a
  * disk may have room by then. Three ways to write to a
  * pipe do not work here: pino's `flushSync` never returns when nobody reads; `fs.write` parks a thread of the pool in the
@@ -46,12 +47,11 @@ export class LogDestination {
   readonly #clock: Clock
   readonly #pendingBytesMax: number
   readonly #describeLoss: (lines: number) => string
-  readonly #writeBytes: (fd: number, bytes: Uint8Array, offset: number) => number
+  readonly #writeBytes: NonNullable<LogDestinationOptions['write']>
 
-  #queue: Pending[] = []
-  /** Bytes of the first line that have left. */
-  #offset = 0
-  #pendingBytes = 0
+  readonly #queue = new LineQueue()
+  /** How many lost lines the first line of the queue tells of. */
+  #toldLines = 0
   #lostLines = 0
   /** Lost, and the log does not say so yet. */
   #untoldLines = 0
@@ -80,12 +80,12 @@ export class LogDestination {
 
   /** Bytes taken but not yet accepted by the operating system. */
   get pendingBytes(): number {
-    return this.#pendingBytes
+    return this.#queue.bytes
   }
 
   /** How long the reader has taken nothing although there is something to take. */
   get blockedMs(): number {
-    return this.#pendingBytes === 0 ? 0 : this.#clock.now() - this.#progressAt
+    return this.pendingBytes === 0 ? 0 : this.#clock.now() - this.#progressAt
   }
 
   /** Lines that nobody will ever read: there was no reader, no room, or no patience left. Those that tell of it are not counted. */
@@ -95,19 +95,23 @@ export class LogDestination {
 
   /** Takes one line, with its newline. Never throws, never waits. */
   write(line: string): void {
-    if (this.#pendingBytes > this.#pendingBytesMax) {
+    if (this.pendingBytes > this.#pendingBytesMax) {
       this.#lose(1)
       return
     }
-    // Where lines are missing, before those that follow.
-    if (this.#pendingBytes === 0) this.#tellLoss()
-    this.#enqueue(line, 1)
+    if (this.pendingBytes === 0) {
+      // The reader has had nothing to take.
+      this.#progressAt = this.#clock.now()
+      // Where lines are missing, before those that follow.
+      this.#tellLoss()
+    }
+    this.#queue.add(line)
     if (this.#retry === undefined) this.#writeOrRetry()
   }
 
   /** Resolves when nothing is pending: written, or lost. */
   flushed(): Promise<void> {
-    return this.#pendingBytes === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
+    return this.pendingBytes === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiters.push(resolve))
   }
 
   /**
@@ -131,17 +135,14 @@ export class LogDestination {
     })
   }
 
-  /** Writes for at most `ms` while nothing else runs, then gives up. For the last step before `process.exit`. Returns the bytes given up. */
+  /**
+   * Writes for at most `ms`, or one step if that is longer, while nothing else runs, then gives up. For the last step before
+   * `process.exit`. Returns the bytes given up.
+   */
   flushSync(ms: number): number {
-    const end = this.#clock.now() + ms
-    while (!this.#drain() && this.#clock.now() < end) sleepSync(RETRY_MS)
+    const end = this.#clock.now() + Math.max(ms, STEP_MS)
+    while (this.#writeUntil(end) === 'full' && this.#clock.now() < end) sleepSync(this.#retryMs)
     return this.#giveUp()
-  }
-
-  #enqueue(line: string, lines: number, tellsLoss = false): void {
-    const bytes = Buffer.from(line)
-    this.#queue.push({ bytes, lines, tellsLoss })
-    this.#pendingBytes += bytes.length
   }
 
   #lose(lines: number): void {
@@ -149,50 +150,59 @@ export class LogDestination {
     this.#untoldLines += lines
   }
 
+  /** To be called when the queue is empty: the line stands in front of all others. */
   #tellLoss(): void {
     if (this.#untoldLines === 0) return
-    this.#enqueue(this.#describeLoss(this.#untoldLines), this.#untoldLines, true)
+    this.#queue.add(this.#describeLoss(this.#untoldLines))
+    this.#toldLines = this.#untoldLines
     this.#untoldLines = 0
   }
 
   #writeOrRetry(): void {
     this.#retry = undefined
-    if (this.#drain()) this.#settle()
-    else if (this.#isStalled) this.#giveUp()
-    else this.#retry = this.#clock.setTimeout(() => this.#writeOrRetry(), RETRY_MS)
+    const step = this.#writeUntil(this.#clock.now() + STEP_MS)
+    if (step === 'done') this.#settle()
+    else if (step === 'full' && this.#isStalled) this.#giveUp()
+    else this.#retry = this.#clock.setTimeout(() => this.#writeOrRetry(), step === 'paused' ? 0 : this.#retryMs)
   }
 
-  /** Writes until nothing is left or the reader is full; true when nothing is left. */
-  #drain(): boolean {
+  get #retryMs(): number {
+    return this.#clock.now() - this.#progressAt < RETRY_MS ? RETRY_SOON_MS : RETRY_MS
+  }
+
+  #writeUntil(end: number): Step {
     try {
-      do {
-        for (let line = this.#queue[0]; line; line = this.#queue[0]) this.#writeSome(line.bytes)
-        this.#tellLoss()
-      } while (this.#queue.length > 0)
+      for (;;) {
+        if (this.pendingBytes === 0) this.#tellLoss()
+        const piece = this.#queue.next()
+        if (!piece) return 'done'
+        this.#writeSome(piece)
+        if (this.#progressAt >= end && this.pendingBytes > 0) return 'paused'
+      }
     } catch (thrown) {
       const { code } = thrown as { code?: unknown }
-      if (code === 'EAGAIN' || code === 'EBUSY') return false
+      if (code === 'EAGAIN' || code === 'EBUSY') return 'full'
       // Losing logs must not end a server.
       this.#forget()
     }
-    return true
+    return 'done'
   }
 
-  #writeSome(bytes: Buffer): void {
-    if (this.#isTorn) this.#writeBytes(this.#fd, NEWLINE, 0)
+  #writeSome(piece: Piece): void {
+    if (this.#isTorn) this.#writePiece(NEWLINE)
     this.#isTorn = false
-    const written = this.#writeBytes(this.#fd, bytes, this.#offset)
-    this.#offset += written
-    this.#pendingBytes -= written
+    const lines = this.#queue.took(this.#writePiece(piece))
+    if (lines > 0) this.#toldLines = 0
     this.#progressAt = this.#clock.now()
     this.#isStalled = false
-    if (this.#offset < bytes.length) return
-    this.#queue.shift()
-    this.#offset = 0
+  }
+
+  #writePiece({ bytes, offset, length }: Piece): number {
+    return this.#writeBytes(this.#fd, bytes, offset, length)
   }
 
   #giveUp(): number {
-    const bytes = this.#pendingBytes
+    const bytes = this.pendingBytes
     this.#isStalled ||= bytes > 0
     if (this.#retry !== undefined) this.#clock.clearTimeout(this.#retry)
     this.#retry = undefined
@@ -202,14 +212,12 @@ export class LogDestination {
   }
 
   #forget(): void {
-    this.#isTorn ||= this.#offset > 0
-    for (const { lines, tellsLoss } of this.#queue) {
-      if (tellsLoss) this.#untoldLines += lines
-      else this.#lose(lines)
-    }
-    this.#queue = []
-    this.#offset = 0
-    this.#pendingBytes = 0
+    this.#isTorn ||= this.#queue.isInLine
+    // The line that tells of a loss is none of those.
+    this.#lose(this.#queue.lines - (this.#toldLines > 0 ? 1 : 0))
+    this.#untoldLines += this.#toldLines
+    this.#toldLines = 0
+    this.#queue.clear()
   }
 
   #settle(): void {

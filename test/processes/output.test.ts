@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Pipe } from '../support/pipe.ts'
 import { type ServerPlan, startServer } from '../support/process.ts'
 
@@ -64,6 +64,44 @@ test('a logger that never says that it has flushed is waited for until the deadl
   const { exitCode, signals } = program.report()
   expect(exitCode).toBe(5)
   expect(signals.at(-1)?.name).toBe('Cut.flush')
+})
+
+describe('a reader that comes back to 200 000 lines when the server is stopped', () => {
+  const LINES = 200_000
+  const DEADLINE_MS = 6_000
+
+  async function stopped(pipe: Pipe) {
+    const program = startServer({ options: { deadline: `${DEADLINE_MS}ms` } }, { stdout: pipe.writeEnd })
+    pipe.closeWriteEnd()
+    const client = await program.connect()
+    expect(await client.ask('GET', `/log?lines=${LINES}`)).toMatchObject({ body: 'logged' })
+    const toldAt = program.signal('SIGTERM')
+    const text = pipe.readSlowly(MEBIBYTE)
+    return { program, toldAt, text }
+  }
+
+  test('does not hold it beyond its deadline, and what the log lacks is counted', async () => {
+    const { program, toldAt, text } = await stopped(new Pipe())
+    const { code, at } = await program.ended()
+    expect([0, 5]).toContain(code)
+    expect(at - toldAt).toBeLessThan(DEADLINE_MS + PROMPT_MS)
+    const read = (await text).split('\n').filter((line) => /^{"level":50,.*}$/.test(line)).length
+    const lost = Number(program.report().warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines'] ?? 0)
+    // Lines of the life itself may be among those that are lost.
+    expect(read + lost).toBeGreaterThanOrEqual(LINES)
+  })
+
+  test('does not keep a second signal from it', async () => {
+    const { program, toldAt, text } = await stopped(new Pipe())
+    await program.said('600 ms after the stop request')
+    program.signal('SIGTERM')
+    const { code, at } = await program.ended()
+    expect(at - toldAt).toBeLessThan(DEADLINE_MS + PROMPT_MS)
+    // It has ended in order when it was read so quickly that nothing was left.
+    expect([0, 1]).toContain(code)
+    if (code === 1) expect(program.report().forced).toBe('second-signal')
+    await text
+  })
 })
 
 test('a reader that is gone does not end the server', async () => {

@@ -9,10 +9,10 @@ class FakePipe {
   /** What every write fails with. */
   broken: 'EPIPE' | 'ENOSPC' | undefined
 
-  readonly write = (_fd: number, bytes: Uint8Array, offset: number): number => {
+  readonly write = (_fd: number, bytes: Uint8Array, offset: number, length: number): number => {
     if (this.broken) throw Object.assign(new Error(this.broken), { code: this.broken })
     if (this.room === 0) throw Object.assign(new Error('EAGAIN'), { code: 'EAGAIN' })
-    const taken = bytes.subarray(offset, offset + this.room)
+    const taken = bytes.subarray(offset, offset + Math.min(length, this.room))
     this.received += Buffer.from(taken).toString()
     this.room -= taken.length
     return taken.length

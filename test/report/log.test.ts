@@ -128,9 +128,9 @@ describe('the default logger', () => {
     let written = ''
     const destination = new LogDestination({
       fd: 1,
-      write: (_fd, bytes, offset) => {
-        written += Buffer.from(bytes).subarray(offset).toString()
-        return bytes.length - offset
+      write: (_fd, bytes, offset, length) => {
+        written += Buffer.from(bytes).toString('utf8', offset, offset + length)
+        return length
       },
     })
     return { logger: await createDefaultLogger({ destination, ...(level && { level }) }), written: () => written }
