@@ -1,8 +1,201 @@
 // @ts-check
-// `npm run test:loss`: forty clients through 20 terminations per mode; `-- 5` for five. Every run prints its ledger, and the first line the
-// seed: `SEED=123 npm run test:loss` sends the same again.
-const [runs = '20'] = process.argv.slice(2)
-if (!/^[1-9]\d*$/.test(runs)) throw new Error(`runs: got ${runs}, allowed: a whole number above 0`)
-process.env['LOSS_RUNS'] = runs
-process.argv.splice(2, 1, 'test/loss')
-await import('./test.mjs')
+// `npm run test:loss`: forty clients that never retry, through one termination after the other, in every combination of shutdown delay, mode, link,
+// client, method and load (test/loss/cells.mjs); what they lost, for each. A cell of quiesce passes when it lost nothing.
+//
+//   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 10 minutes on two quiet cores then
+//   --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
+//                        some of the cross; `blocked` (a full accept queue at the close) is with raw clients and GET unless it is named
+//   --server 'created Hono'   one kind of server; all kinds take turns unless it is named
+//   --peers              the same for other ways to end a server (bench/peers.mjs), which are counted and not judged; --peers only: for them alone
+//   --nodes 20,22,24,26  under these versions of Node, from npm
+//   --seed 123           the choices of an earlier run, which printed its seed: gaps, requests, which connections are told early
+//   --jobs 1             how many processors to fill
+//   --show 3             so many losses in full: the client's own history, and what the server says of that connection
+//   --write              puts the tables into docs/performance.md
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { PEERS } from '../bench/peers.mjs'
+import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
+import { LIVES } from '../test/loss/replicas.mjs'
+import { generator } from '../test/support/random.mjs'
+import { playAll } from './loss/rounds.mjs'
+import { markdown, writeBetweenMarkers } from './loss/table.mjs'
+import { addRound, emptyTally, isClean, lineOf, sumOf } from './loss/tally.mjs'
+
+/** @typedef {import('./loss/tally.mjs').Tally} Tally @typedef {import('../test/loss/cells.mjs').Cell} Cell */
+
+const args = process.argv.slice(2)
+const { values } = parseArgs({
+  args: args.map((arg, at) => (arg === '--peers' && args[at + 1] !== 'only' ? '--peers=too' : arg)),
+  options: {
+    rounds: { type: 'string', default: '1' },
+    delay: { type: 'string' },
+    mode: { type: 'string' },
+    link: { type: 'string' },
+    client: { type: 'string' },
+    method: { type: 'string' },
+    load: { type: 'string' },
+    server: { type: 'string' },
+    peers: { type: 'string' },
+    nodes: { type: 'string' },
+    seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    show: { type: 'string', default: '0' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const whole = (/** @type {string} */ name, /** @type {string} */ text) => {
+  if (!/^\d+$/.test(text)) throw new Error(`--${name}: got ${text}, allowed: a whole number`)
+  return Number(text)
+}
+const rounds = whole('rounds', values.rounds)
+const seed = whole('seed', values.seed)
+const show = whole('show', values.show)
+const RESULTS = '.results/loss'
+const root = fileURLToPath(new URL('..', import.meta.url))
+process.chdir(root)
+
+// What a connection did is only written down when it may be shown.
+if (show > 0) process.env['TRACE'] = '1'
+if (values.nodes === undefined) await playHere()
+else playUnder(values.nodes.split(','))
+
+/** All rounds under this Node; the tallies go to a file, too, for who plays under several. */
+async function playHere() {
+  const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  if (build.status !== 0) throw new Error('the build has errors (above)')
+  const tasks = [...(values.peers === 'only' ? [] : tasksOfLives()), ...(values.peers === undefined ? [] : tasksOfPeers())]
+  const begun = performance.now()
+  console.log(`node ${process.versions.node}: ${tasks.length} rounds; seed ${seed}`)
+
+  /** @type {Map<string, Tally & { open: number }>} */
+  const tallies = new Map()
+  const keyOf = (/** @type {import('./loss/rounds.mjs').Task} */ { cell, server }) => `${whoIs(server)}: ${nameOf(cell)}`
+  for (const task of tasks) {
+    const tally = tallies.get(keyOf(task))
+    if (tally) tally.open++
+    else tallies.set(keyOf(task), { ...emptyTally({ who: whoIs(task.server), node: process.versions.node, cell: task.cell }), open: 1 })
+  }
+  let shown = 0
+  await playAll(
+    tasks,
+    (task, round) => {
+      const tally = /** @type {Tally & { open: number }} */ (tallies.get(keyOf(task)))
+      addRound(tally, round)
+      if (round.ledger.lost.length > 0 && whoIs(task.server) === 'quiesce' && shown++ < show) tell(task, round)
+      if (--tally.open === 0 && tally.who === 'quiesce') console.log(lineOf(tally))
+    },
+    whole('jobs', values.jobs),
+  )
+  const all = [...tallies.values()].map(({ open: _, ...tally }) => tally)
+  mkdirSync(RESULTS, { recursive: true })
+  writeFileSync(`${RESULTS}/node-${process.versions.node}.json`, JSON.stringify(all))
+  console.log(`node ${process.versions.node}: ${Math.round((performance.now() - begun) / 1000)} s\n`)
+  conclude(all)
+}
+
+/** @param {readonly string[]} versions */
+function playUnder(versions) {
+  /** @type {Tally[]} */
+  const all = []
+  let broken = 0
+  const at = args.indexOf('--nodes')
+  const rest = args.filter((arg, index) => index !== at && index !== at + 1 && !arg.startsWith('--nodes=') && arg !== '--write')
+  for (const version of versions) {
+    const script = ['--', 'node', 'scripts/loss.mjs', ...rest, `--seed=${seed}`]
+    const of = ['-p', 'process.versions.node']
+    const npx = ['-y', '-p', `node@${version}`]
+    const exact = spawnSync('npx', [...npx, '--', 'node', ...of], { encoding: 'utf8' }).stdout.trim()
+    const { status } = spawnSync('npx', [...npx, ...script], { stdio: 'inherit', env: { ...process.env, LOSS_PART: '1' } })
+    if (status !== 0 && status !== 1) broken++
+    else all.push(...JSON.parse(readFileSync(`${RESULTS}/node-${exact}.json`, 'utf8')))
+  }
+  conclude(all, broken)
+}
+
+/** @param {readonly Tally[]} tallies @param {number} broken versions under which the run itself did not end */
+function conclude(tallies, broken = 0) {
+  const command = ['npm run test:loss --', ...args.filter((arg) => arg !== '--write')].join(' ').replace(/ --$/, '')
+  const lives = tallies.filter(({ who }) => who === 'quiesce')
+  const failed = lives.filter((tally) => !isClean(tally)).length + broken
+  if (process.env['LOSS_PART'] === undefined) {
+    const text = markdown(tallies, command)
+    console.log(`${text}\n`)
+    if (values.write) writeBetweenMarkers('docs/performance.md', text)
+    const [first, ...others] = lives
+    if (first) console.log(lineOf(sumOf([first, ...others])).replace(nameOf(first.cell), 'all cells'))
+  }
+  process.exitCode = failed === 0 && tallies.length > 0 ? 0 : 1
+  console.log(`${lives.length + broken - failed} passed, ${failed} failed`)
+}
+
+/** @param {import('./loss/rounds.mjs').Task['server']} server */
+function whoIs(server) {
+  return server in PEERS ? server : 'quiesce'
+}
+
+/** What of the cross was asked for. @returns {Partial<import('../test/loss/cells.mjs').Choice>} */
+function chosen() {
+  return Object.fromEntries(
+    Object.entries(DIMENSIONS).flatMap(([name, allowed]) => {
+      const text = values[/** @type {keyof Cell} */ (name)]
+      if (text === undefined) return []
+      const unknown = text.split(',').filter((value) => !allowed.map(String).includes(value))
+      if (unknown.length > 0) throw new Error(`--${name}: got ${unknown.join(', ')}, allowed: ${allowed.join(', ')}`)
+      return [[name, allowed.filter((value) => text.split(',').includes(String(value)))]]
+    }),
+  )
+}
+
+/** Every cell as often as there are rounds, with the kinds of servers in turns. */
+function tasksOfLives() {
+  const { server } = values
+  const kinds = server === undefined ? LIVES : LIVES.filter((kind) => kind === server)
+  if (kinds.length === 0) throw new Error(`--server: got ${server}, allowed: ${LIVES.join(', ')}`)
+  const cells = cellsOf(chosen()).filter(
+    ({ client, load, method }) => load !== 'blocked' || values.load !== undefined || (client === 'raw' && method === 'GET'),
+  )
+  const offset = generator(seed)
+  return cells.flatMap((cell, index) => {
+    const from = Math.trunc(offset() * kinds.length)
+    return Array.from({ length: rounds }, (_, round) => ({
+      cell,
+      server: /** @type {(typeof LIVES)[number]} */ (kinds[(from + round) % kinds.length]),
+      seed: seed + index * 10_000 + round * 100,
+    }))
+  })
+}
+
+/** As many rounds of every delay, link and load, each with a client and a method by chance. */
+function tasksOfPeers() {
+  const random = generator(seed)
+  const choice = {
+    delay: [0, 500],
+    load: /** @type {const} */ (['quiet', 'blocked']),
+    ...chosen(),
+    mode: /** @type {const} */ (['refuse']),
+  }
+  const { client: clients = DIMENSIONS.client, method: methods = DIMENSIONS.method } = choice
+  const cells = cellsOf({ ...choice, client: clients.slice(0, 1), method: methods.slice(0, 1) })
+  const pick = (/** @type {readonly any[]} */ from) => from[Math.trunc(random() * from.length)]
+  return Object.keys(PEERS).flatMap((name) =>
+    cells.flatMap((cell, index) =>
+      Array.from({ length: rounds }, (_, round) => ({
+        cell: { ...cell, client: pick(clients), method: pick(methods) },
+        server: /** @type {import('../bench/peers.mjs').Peer} */ (name),
+        seed: seed + index * 10_000 + round * 100,
+      })),
+    ),
+  )
+}
+
+/** One loss in full. @param {import('./loss/rounds.mjs').Task} task @param {import('./loss/rounds.mjs').Round} round */
+function tell({ cell, server, seed }, { ledger, lagMs, trace }) {
+  const [loss] = ledger.lost
+  console.log(`a loss of ${server}: ${nameOf(cell)}; seed ${seed}; clients up to ${lagMs} ms late; ${JSON.stringify(loss, null, 2)}`)
+  const about = trace.filter((line) => line.endsWith(`:${loss?.port}`) || line.includes(`:${loss?.port} `) || !/:\d+( |$)/.test(line))
+  console.log(about.map((line) => `  server: ${line}`).join('\n'))
+}

@@ -1,64 +1,104 @@
-// One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. Over IPC it says where it listens and which connections it
-// accepted, by the client's port: only the server can know which ones were reset before it ever saw them.
-// Argument: { "server", "seed", "delayMs", "whileDraining" } as JSON.
+// One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it says line by line where it listens and which
+// connections it accepted, by the client's port: only the server can know which ones were reset before it ever saw them. No IPC channel: a
+// process that has one ends differently.
+// Argument: { "server", "seed", "delay", "mode", "busy" } as JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
+import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PEERS } from '../../bench/peers.mjs'
 import { systemHost } from '../../dist/actors/host.js'
 import { attachLifecycleOn } from '../../dist/attach.js'
 import { createServerOn } from '../../dist/create-server.js'
 import { generator } from '../support/random.mjs'
+import { wallTime } from './link.mjs'
 
-const { server: kind, seed, delayMs, whileDraining } = JSON.parse(process.argv[2])
-subscribe('net.server.socket', ({ socket }) => process.send({ accepted: socket.remotePort }))
+const { server: kind, seed, delay, mode, busy } = JSON.parse(process.argv[2])
+const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
+subscribe('net.server.socket', ({ socket }) => say({ accepted: socket.remotePort }))
 
 /** What quiesce leaves to chance, the choice of connections that are told early, is the seed's. */
-const host = { ...systemHost, random: generator(seed) }
+const random = generator(seed)
+const host = { ...systemHost, random }
 
-/** `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length. */
+function block(ms) {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+/** A loop that is blocked for 20 to 60 ms, 50 to 100 ms after the last time. */
+function keepBusy(dice) {
+  setTimeout(
+    () => {
+      block(20 + 40 * dice())
+      keepBusy(dice)
+    },
+    50 + 50 * dice(),
+  ).unref()
+}
+if (busy) keepBusy(generator(seed + 1))
+
+/** `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length; `/block?ms=300` blocks the event loop once it has said so. */
 async function answer(request) {
-  const { searchParams } = new URL(request.url, 'http://localhost')
+  const { pathname, searchParams } = new URL(request.url, 'http://localhost')
+  const ms = Number(searchParams.get('ms'))
+  if (pathname === '/block') {
+    say({ blocked: true })
+    block(ms)
+  }
   let bytes = 0
   for await (const chunk of request) bytes += chunk.length
-  const ms = Number(searchParams.get('ms'))
-  if (ms > 0) await sleep(ms)
+  if (pathname === '/echo' && ms > 0) await sleep(ms)
   return `${searchParams.get('n')} ${bytes}`
 }
 
 const listener = async (request, response) => response.end(await answer(request))
-const options = { shutdownDelay: delayMs, deadline: '20s', whileDraining, logger: false, reportFile: process.env.REPORT_FILE }
+const options = { shutdownDelay: delay, deadline: '20s', whileDraining: mode, logger: false, reportFile: process.env.REPORT_FILE }
 
-function listen(server) {
-  server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
-  return server
+function attach(server) {
+  server.listen(0, '127.0.0.1', () => say({ port: server.address().port }))
+  const life = attachLifecycleOn(host, server, options)
+  trace(life)
+  return life.run()
 }
 
 const SERVERS = {
-  /** Waits as long as quiesce does and then closes, as most servers in use do. */
-  bare() {
-    const server = listen(createHttpServer({ keepAliveTimeout: 75_000 }, listener))
-    process.once('SIGTERM', async () => {
-      await sleep(delayMs)
-      server.close(() => process.disconnect())
-    })
-  },
+  'attached node:http': () => attach(createHttpServer({ keepAliveTimeout: 75_000 }, listener)),
 
-  'attached to node:http': () => attachLifecycleOn(host, listen(createHttpServer({ keepAliveTimeout: 75_000 }, listener)), options).run(),
-
-  async 'attached to Express'() {
+  async 'attached Express'() {
     const { default: express } = await import('express')
     const app = express().use(async (request, response) => void response.send(await answer(request)))
-    return attachLifecycleOn(host, listen(createHttpServer({ keepAliveTimeout: 75_000 }, app)), options).run()
+    return attach(createHttpServer({ keepAliveTimeout: 75_000 }, app))
   },
 
-  async 'created for Hono'() {
+  async 'created Hono'() {
     const { Hono } = await import('hono')
-    const app = new Hono().all('/echo', async (context) => context.text(await answer(context.env.incoming)))
+    const app = new Hono().all('*', async (context) => context.text(await answer(context.env.incoming)))
     const life = createServerOn(host, app, { ...options, host: '127.0.0.1', port: 0 })
-    life.events$.subscribe((event) => event.type === 'listening' && process.send({ port: event.port }))
+    life.events$.subscribe((event) => event.type === 'listening' && !event.admin && say({ port: event.port }))
+    trace(life)
     return life.run()
   },
 }
 
-await SERVERS[kind]()
-if (kind !== 'bare') process.disconnect()
+/** For the inquiry into a loss: what the life says, and what becomes of each connection, to be compared with the client's own history. */
+function trace(life) {
+  if (!process.env.TRACE) return
+  const note = (what) => say({ trace: `${wallTime()} ${what}` })
+  life.events$.subscribe(({ at: _, type, ...rest }) => note(`${type} ${JSON.stringify(rest).slice(0, 200)}`))
+  subscribe('net.server.socket', ({ socket }) => {
+    const { remotePort } = socket
+    note(`accepted :${remotePort}`)
+    socket.on('end', () => note(`heard the end :${remotePort}`))
+    socket.on('finish', () => note(`ended :${remotePort}`))
+    socket.on('error', (error) => note(`${error.code} :${remotePort}`))
+    socket.on('close', () => note(`closed :${remotePort} after ${socket.bytesRead} in, ${socket.bytesWritten} out`))
+  })
+  subscribe('http.server.request.start', ({ request, socket }) => note(`${request.method} ${request.url} :${socket.remotePort}`))
+  subscribe('http.server.response.finish', ({ request, response }) =>
+    note(`${response.statusCode} ${response.shouldKeepAlive ? '' : '(close) '}to ${request.url} :${request.socket.remotePort}`),
+  )
+}
+
+if (kind in PEERS) say({ port: await PEERS[kind](answer, { delayMs: delay }) })
+else await SERVERS[kind]()

@@ -1,12 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { parseResponse, type RawResponse } from './http1.ts'
-
-export interface RawClientOptions {
-  readonly port: number
-  /** Delay of the link, each way: what is sent, and what is heard, including ends and resets. Default 0. */
-  readonly linkMs?: number
-}
+import { parseResponse, type RawResponse } from './http1.mjs'
 
 /** `ended`: the server closed in order. `reset`: it did not, or the connection broke. `left`: we did. */
 type State = 'open' | 'ended' | 'reset' | 'left'
@@ -14,37 +8,28 @@ type State = 'open' | 'ended' | 'reset' | 'left'
 /**
  * One TCP connection that speaks HTTP/1.1 byte by byte and never helps: no retry, no second connection, no opinion about
  * what the server should have done. Every wait is for something that happens on the connection.
- *
- * The link's delay is in here, and not in a proxy, because a proxy accepts in place of the server and so hides which
- * connections the server never had.
  */
 export class RawClient {
   readonly socket: Socket
-  readonly #linkMs: number
   readonly #methods: string[] = []
   readonly #waiting = new Set<() => void>()
   #state: State = 'open'
   #bytes: Buffer = Buffer.alloc(0)
 
   /** Resolves when the connection is established; rejects with the system's error when it is refused. */
-  static async open({ port, linkMs = 0 }: RawClientOptions): Promise<RawClient> {
-    await link(linkMs)
+  static async open({ port }: { readonly port: number }): Promise<RawClient> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
-    const client = new RawClient(socket, linkMs)
-    await link(linkMs)
-    return client
+    return new RawClient(socket)
   }
 
-  private constructor(socket: Socket, linkMs: number) {
+  private constructor(socket: Socket) {
     this.socket = socket
-    this.#linkMs = linkMs
-    const heard = (then: () => void): void => this.#delayed(() => this.#heard(then))
     socket.removeAllListeners('error')
-    socket.on('data', (bytes) => heard(() => (this.#bytes = Buffer.concat([this.#bytes, bytes]))))
-    socket.on('end', () => heard(() => this.#change('ended')))
-    socket.on('error', () => heard(() => this.#change('reset')))
-    socket.on('close', () => heard(() => this.#change('reset')))
+    socket.on('data', (bytes) => this.#heard(() => (this.#bytes = Buffer.concat([this.#bytes, bytes]))))
+    socket.on('end', () => this.#heard(() => this.#change('ended')))
+    socket.on('error', () => this.#heard(() => this.#change('reset')))
+    socket.on('close', () => this.#heard(() => this.#change('reset')))
   }
 
   get state(): State {
@@ -58,9 +43,7 @@ export class RawClient {
 
   /** Writes bytes as they are. */
   send(bytes: string | Buffer): void {
-    this.#delayed(() => {
-      if (this.socket.writable) this.socket.write(bytes)
-    })
+    if (this.socket.writable) this.socket.write(bytes)
   }
 
   /** Writes a request and notes its method, for {@link response}. */
@@ -74,13 +57,13 @@ export class RawClient {
 
   /** Ends our side, as a client that has heard enough. */
   end(): void {
-    this.#delayed(() => this.socket.end())
+    this.socket.end()
   }
 
   /** Breaks the connection. */
   abort(): void {
     this.#heard(() => this.#change('left'))
-    this.#delayed(() => this.socket.destroy())
+    this.socket.destroy()
   }
 
   /** The answer to the oldest request that has none yet. Informational responses come like others, before it. */
@@ -127,12 +110,6 @@ export class RawClient {
     for (const wake of this.#waiting) wake()
     this.#waiting.clear()
   }
-
-  /** Timers of one duration fire in the order in which they were set: nothing overtakes. */
-  #delayed(then: () => void): void {
-    if (this.#linkMs === 0) then()
-    else setTimeout(then, this.#linkMs)
-  }
 }
 
 /** A connection that is broken off when the test ends, if it is still there. */
@@ -141,5 +118,3 @@ export async function connectTo(port: number): Promise<RawClient> {
   onTestFinished(() => client.abort())
   return client
 }
-
-const link = (ms: number): Promise<void> | undefined => (ms === 0 ? undefined : new Promise((resolve) => setTimeout(resolve, ms)))

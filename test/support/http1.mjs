@@ -1,39 +1,44 @@
-/** One HTTP/1.1 response as it came over the wire. */
-export interface RawResponse {
-  readonly status: number
-  /** By lower-case name; several values of one name are joined by a comma. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  /** How its end was known. `close`: from the end of the connection alone, so that nobody can tell whether it is whole. */
-  readonly framing: 'none' | 'length' | 'chunked' | 'close'
-}
+// @ts-check
 
-export interface Parsed {
-  readonly response: RawResponse
-  /** What came after it. */
-  readonly rest: Buffer
-}
+/**
+ * One HTTP/1.1 response as it came over the wire.
+ * @typedef {object} RawResponse
+ * @property {number} status
+ * @property {Readonly<Record<string, string>>} headers by lower-case name; several values of one name are joined by a comma
+ * @property {string} body
+ * @property {'none' | 'length' | 'chunked' | 'close'} framing How its end was known. `close`: from the end of the connection alone, so that
+ *   no client can tell whether it is whole.
+ */
 
-export interface ParseContext {
-  /** Of the request: the answer to HEAD has no body, whatever its length says. */
-  readonly method: string
-  /** Whether the server has ended the connection: then, and only then, a body without framing is over. */
-  readonly hasEnded: boolean
-}
+/**
+ * @typedef {object} Parsed
+ * @property {RawResponse} response
+ * @property {Buffer} rest what came after it
+ */
+
+/**
+ * @typedef {object} ParseContext
+ * @property {string} method of the request: the answer to HEAD has no body, whatever its length says
+ * @property {boolean} hasEnded whether the server has ended the connection: then, and only then, a body without framing is over
+ */
 
 const HEAD_END = '\r\n\r\n'
 
 /**
  * Reads the first response of `bytes`; undefined while it is not complete. Nothing is forgiven: what a strict client could
- * not use is an error.
+ * not use is an error. In JavaScript, because the clients of the loss ledger run without a compiler, too.
+ * @param {Buffer} bytes
+ * @param {ParseContext} context
+ * @returns {Parsed | undefined}
  */
-export function parseResponse(bytes: Buffer, { method, hasEnded }: ParseContext): Parsed | undefined {
+export function parseResponse(bytes, { method, hasEnded }) {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
   const [statusLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
   const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1])
   if (!status) throw new Error(`not the status line of a response: ${JSON.stringify(statusLine)}`)
-  const headers: Record<string, string> = {}
+  /** @type {Record<string, string>} */
+  const headers = {}
   for (const line of lines) {
     const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? []
     if (name === undefined || value === undefined) throw new Error(`not a header: ${JSON.stringify(line)}`)
@@ -41,7 +46,7 @@ export function parseResponse(bytes: Buffer, { method, hasEnded }: ParseContext)
     headers[key] = key in headers ? `${headers[key]}, ${value}` : value
   }
   const after = bytes.subarray(headEnd + HEAD_END.length)
-  const of = (body: Buffer, framing: RawResponse['framing'], rest: Buffer): Parsed => ({
+  const of = (/** @type {Buffer} */ body, /** @type {RawResponse['framing']} */ framing, /** @type {Buffer} */ rest) => ({
     response: { status, headers, body: body.toString(), framing },
     rest,
   })
@@ -57,9 +62,13 @@ export function parseResponse(bytes: Buffer, { method, hasEnded }: ParseContext)
   return after.length >= Number(length) ? of(after.subarray(0, Number(length)), 'length', after.subarray(Number(length))) : undefined
 }
 
-/** A chunked body up to its last chunk; undefined while that is not there. Trailers are not expected. */
-function parseChunks(bytes: Buffer): { readonly body: Buffer; readonly rest: Buffer } | undefined {
-  const body: Buffer[] = []
+/**
+ * A chunked body up to its last chunk; undefined while that is not there. Trailers are not expected.
+ * @param {Buffer} bytes
+ */
+function parseChunks(bytes) {
+  /** @type {Buffer[]} */
+  const body = []
   for (let at = 0; ; ) {
     const lineEnd = bytes.indexOf('\r\n', at)
     if (lineEnd < 0) return undefined

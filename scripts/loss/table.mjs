@@ -1,0 +1,78 @@
+// @ts-check
+import { readFileSync, writeFileSync } from 'node:fs'
+import { DIMENSIONS, nameOf } from '../../test/loss/cells.mjs'
+import { isClean, sumOf } from './tally.mjs'
+
+/** @typedef {import('./tally.mjs').Tally} Tally */
+
+const BEGIN = '<!-- loss ledger: written by npm run test:loss -- --write -->'
+const END = '<!-- /loss ledger -->'
+
+/** @param {readonly (readonly string[])[]} rows the first one is the header */
+function table([header = [], ...rows]) {
+  const line = (/** @type {readonly string[]} */ row) => `| ${row.join(' | ')} |`
+  return [line(header), `|${header.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
+/** @param {readonly Tally[]} tallies */
+function square(tallies) {
+  const [first, ...others] = tallies
+  if (first === undefined) return '-'
+  const { clients, lost, neverAccepted } = sumOf([first, ...others])
+  return `${lost} of ${clients}${neverAccepted > 0 ? ` (${neverAccepted})` : ''}`
+}
+
+const linkHeaders = DIMENSIONS.link.map((link) => `${link} ms`)
+
+/** quiesce: a row for each delay, mode and load. @param {readonly Tally[]} tallies */
+function livesTable(tallies) {
+  const rows = DIMENSIONS.load.flatMap((load) =>
+    DIMENSIONS.delay.flatMap((delay) =>
+      DIMENSIONS.mode.flatMap((mode) => {
+        const of = tallies.filter(({ cell }) => cell.load === load && cell.delay === delay && cell.mode === mode)
+        const squares = DIMENSIONS.link.map((link) => square(of.filter(({ cell }) => cell.link === link)))
+        return of.length === 0 ? [] : [[load, `${delay / 1000} s`, mode, ...squares]]
+      }),
+    ),
+  )
+  return table([['event loop', 'delay', 'mode', ...linkHeaders], ...rows])
+}
+
+/** A row for each peer and delay; the full accept queue in a column of its own. @param {readonly Tally[]} tallies */
+function peersTable(tallies) {
+  const names = [...new Set(tallies.map(({ who }) => who))]
+  const rows = names.flatMap((name) =>
+    DIMENSIONS.delay.flatMap((delay) => {
+      const of = tallies.filter(({ cell, who }) => who === name && cell.delay === delay)
+      const quiet = DIMENSIONS.link.map((link) => square(of.filter(({ cell }) => cell.load === 'quiet' && cell.link === link)))
+      return of.length === 0 ? [] : [[name, `${delay / 1000} s`, ...quiet, square(of.filter(({ cell }) => cell.load === 'blocked'))]]
+    }),
+  )
+  return table([['server', 'delay', ...linkHeaders, 'blocked at the close'], ...rows])
+}
+
+/** What stands in docs/performance.md. @param {readonly Tally[]} tallies @param {string} command */
+export function markdown(tallies, command) {
+  const lives = tallies.filter(({ who }) => who === 'quiesce')
+  const peers = tallies.filter(({ who }) => who !== 'quiesce')
+  const rounds = tallies.reduce((sum, tally) => sum + tally.rounds, 0)
+  const nodes = [...new Set(tallies.map(({ node }) => node))].join(', ')
+  const dirty = lives.filter((tally) => !isClean(tally))
+  return [
+    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, Node ${nodes}: ${rounds} terminations.`,
+    ...(lives.length > 0 ? [`Lost, of so many clients (of these on connections that the server never accepted):`, livesTable(lives)] : []),
+    ...(dirty.length > 0
+      ? [['Cells with a loss:', ...dirty.map((tally) => `- Node ${tally.node}: ${nameOf(tally.cell)}: ${square([tally])}`)].join('\n')]
+      : []),
+    ...(peers.length > 0 ? ['Other ways to end a server, with a sleep in front where there is a delay:', peersTable(peers)] : []),
+  ].join('\n\n')
+}
+
+/** Replaces what stands between the markers of a document. @param {string} file @param {string} text */
+export function writeBetweenMarkers(file, text) {
+  const whole = readFileSync(file, 'utf8')
+  const [before, rest] = whole.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined) throw new Error(`${file} has no ${BEGIN} … ${END}`)
+  writeFileSync(file, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`)
+}

@@ -1,0 +1,82 @@
+// @ts-check
+import { nameOf } from '../../test/loss/cells.mjs'
+
+/**
+ * What all rounds of one cell come to.
+ * @typedef {object} Tally
+ * @property {string} who `quiesce`, or the name of the peer
+ * @property {string} node
+ * @property {import('../../test/loss/cells.mjs').Cell} cell
+ * @property {number} rounds
+ * @property {number} clients
+ * @property {number} lost
+ * @property {number} neverAccepted of the lost
+ * @property {number} refusedUntold of the lost
+ * @property {number} rejected
+ * @property {number} told
+ * @property {number} closedIdle
+ * @property {number} refused
+ * @property {number} lateMs the longest that a client was
+ * @property {Record<string, number>} exits
+ */
+
+/** @typedef {keyof { [K in keyof Tally as Tally[K] extends number ? K : never]: unknown }} Count */
+
+/** @type {readonly Exclude<Count, 'lateMs'>[]} */
+const SUMS = ['rounds', 'clients', 'lost', 'neverAccepted', 'refusedUntold', 'rejected', 'told', 'closedIdle', 'refused']
+
+/** @param {Pick<Tally, 'who' | 'node' | 'cell'>} what @returns {Tally} */
+export const emptyTally = (what) => ({
+  ...what,
+  rounds: 0,
+  clients: 0,
+  lost: 0,
+  neverAccepted: 0,
+  refusedUntold: 0,
+  rejected: 0,
+  told: 0,
+  closedIdle: 0,
+  refused: 0,
+  lateMs: 0,
+  exits: {},
+})
+
+/** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round */
+export function addRound(tally, { clients, exit, lagMs, ledger }) {
+  const { lost, rejected, told, closedIdle, refused } = ledger
+  tally.rounds++
+  tally.clients += clients
+  tally.lost += lost.length
+  tally.neverAccepted += lost.filter(({ neverAccepted }) => neverAccepted).length
+  tally.refusedUntold += lost.filter(({ kind }) => kind === 'refused untold').length
+  tally.rejected += rejected
+  tally.told += told
+  tally.closedIdle += closedIdle
+  tally.refused += refused
+  tally.lateMs = Math.max(tally.lateMs, lagMs)
+  const end = String(exit ?? 'killed')
+  tally.exits[end] = (tally.exits[end] ?? 0) + 1
+}
+
+/** One for several. @param {readonly [Tally, ...Tally[]]} tallies @returns {Tally} */
+export function sumOf([first, ...others]) {
+  const sum = { ...first, exits: { ...first.exits } }
+  for (const tally of others) {
+    for (const count of SUMS) sum[count] += tally[count]
+    sum.lateMs = Math.max(sum.lateMs, tally.lateMs)
+    for (const [end, count] of Object.entries(tally.exits)) sum.exits[end] = (sum.exits[end] ?? 0) + count
+  }
+  return sum
+}
+
+/** Nothing lost, and ended as a server ends that lost nothing. @param {Tally} tally */
+export const isClean = ({ exits, lost, rounds }) => lost === 0 && exits['0'] === rounds
+
+/** @param {Tally} tally */
+export function lineOf({ cell, who, ...tally }) {
+  const { clients, closedIdle, exits, lateMs, lost, neverAccepted, refusedUntold, refused, rejected, rounds, told } = tally
+  const of = lost === 0 ? '' : ` (${neverAccepted} never accepted, ${refusedUntold} refused untold)`
+  const ends = Object.entries(exits).map(([exit, count]) => `${count} x exit ${exit}`)
+  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected; ${ends.join(', ')}; clients up to ${lateMs} ms late`
+  return `${who}: ${nameOf(cell)}: ${lost} lost of ${clients} clients in ${rounds} rounds${of}; ${counts}`
+}

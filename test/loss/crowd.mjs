@@ -1,0 +1,186 @@
+// @ts-check
+import { generator } from '../support/random.mjs'
+import { newClient } from './clients.mjs'
+import { wallTime } from './link.mjs'
+
+/**
+ * What the clients know, and no other record: what each of them asked, and what came back. A request is **lost** when a client has written it on a
+ * connection that the kernel had accepted (its connect succeeded) and no complete and correct response came, or when it was refused (503) on a
+ * connection that had never been told to close. Connections that are reset in the accept queue count: their client had connected and written.
+ * A connection that is refused at connect is no loss: nothing was written, and the client goes to the other replica. A 429 with `Retry-After` is
+ * the answer of retry-after mode, and counted apart; in refuse mode it is a loss.
+ * @typedef {object} Ledger
+ * @property {number} asked requests that a client wanted to send
+ * @property {number} answered by a complete response with the right body
+ * @property {number} rejected by a complete 429 that says when to come back, in the mode that promises it
+ * @property {Loss[]} lost
+ * @property {number} refused connections that could not be made
+ * @property {number} told clients that moved because a response said that its connection closes
+ * @property {number} closedIdle clients that moved because their connection was closed while they had nothing to ask
+ */
+
+/**
+ * @typedef {object} Loss
+ * @property {number} client
+ * @property {string} request
+ * @property {'unanswered' | 'refused untold' | 'wrong answer'} kind
+ * @property {string} why
+ * @property {number} port of the client, as the server saw it
+ * @property {boolean} isFromSecond whether it was the replica that stays
+ * @property {boolean} [neverAccepted] the server never had the connection; known when the server has ended
+ * @property {readonly string[]} history of its connection
+ */
+
+/**
+ * @typedef {object} CrowdOptions
+ * @property {import('./clients.mjs').ClientKind} client
+ * @property {'GET' | 'POST'} method
+ * @property {number} linkMs delay of the link, each way
+ * @property {boolean} mayReject whether 429 with `Retry-After` is an answer
+ * @property {number} fresh clients that make a new connection for each request; the others keep theirs
+ * @property {number} kept
+ * @property {number} seed
+ * @property {readonly [first: number, second: number]} ports Clients send to the first until they are told to leave it or find it closed, then
+ *   to the second, for good.
+ */
+
+/** Longest pause between an answer and the next request. */
+const GAP_MS = 60
+
+/** Clients that never retry, and go on until they are told to stop. */
+export class Crowd {
+  /** @type {Ledger} */
+  ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, told: 0, closedIdle: 0 }
+  /** Requests on their way, or with the server. */
+  waiting = 0
+  #options
+  #done
+  #isOver = false
+  #unserved
+  /** Connections to the first replica that stood, by the client's port: the same one comes again in a long run. @type {Map<number, number>} */
+  #connected = new Map()
+  /** @type {() => void} */
+  #allServed = () => {}
+
+  /** Resolves when every client has had an answer. @type {Promise<void>} */
+  allServed = new Promise((resolve) => (this.#allServed = resolve))
+
+  /** @param {CrowdOptions} options */
+  constructor(options) {
+    this.#options = options
+    const clients = Array.from({ length: options.fresh + options.kept }, (_, client) => client)
+    this.#unserved = new Set(clients)
+    this.#done = Promise.all(clients.map((client) => this.#run(client)))
+  }
+
+  /**
+   * Closes the books, when the first replica has ended and so has said which connections it had.
+   * @param {readonly number[]} accepted the clients' ports
+   */
+  settle(accepted) {
+    /** @type {Map<number, number>} */
+    const missing = new Map(this.#connected)
+    for (const port of accepted) missing.set(port, (missing.get(port) ?? 0) - 1)
+    for (const loss of this.ledger.lost) {
+      const count = missing.get(loss.port) ?? 0
+      loss.neverAccepted = !loss.isFromSecond && count > 0
+      if (loss.neverAccepted) missing.set(loss.port, count - 1)
+    }
+    return this.ledger
+  }
+
+  /** Resolves when every client has finished what it has begun. */
+  async stop() {
+    this.#isOver = true
+    await this.#done
+  }
+
+  /** @param {number} index */
+  async #run(index) {
+    const { client: kind, linkMs, mayReject, fresh, method, ports, seed } = this.#options
+    const { ledger } = this
+    const random = generator(seed + index)
+    const isFresh = index < fresh
+    let port = ports[0]
+    let client = newClient(kind, { port, linkMs, isFresh })
+    /** @type {import('./link.mjs').Link | undefined} */
+    let counted
+    const move = () => {
+      client.leave()
+      port = ports[1]
+      client = newClient(kind, { port, linkMs, isFresh })
+    }
+
+    for (let count = 0; !this.#isOver; count++) {
+      await pause(random() * GAP_MS)
+      if (client.link?.isOver && !isFresh) {
+        ledger.closedIdle++
+        move()
+      }
+      const { request, answer } = newRequest(method, count, random)
+      ledger.asked++
+      const outcome = await this.#ask(client, request)
+      const { link } = client
+      if (link?.isConnected && link !== counted && port === ports[0]) {
+        counted = link
+        this.#connected.set(link.localPort, (this.#connected.get(link.localPort) ?? 0) + 1)
+      }
+      const lose = (/** @type {Loss['kind']} */ kind, /** @type {string} */ why) =>
+        ledger.lost.push({
+          client: index,
+          request: `${method} ${request.path}`,
+          kind,
+          why: `${wallTime()} ${why}`,
+          port: link?.localPort ?? 0,
+          isFromSecond: port === ports[1],
+          history: link?.history ?? [],
+        })
+
+      if ('error' in outcome) {
+        if (!link?.isConnected) ledger.refused++
+        else lose('unanswered', String(outcome.error))
+        move()
+        continue
+      }
+      const { response } = outcome
+      if (response.status === 200 && response.body === answer) {
+        ledger.answered++
+        this.#unserved.delete(index)
+        if (this.#unserved.size === 0) this.#allServed()
+        if (isFresh || response.headers['connection'] !== 'close') continue
+        ledger.told++
+      } else if (mayReject && response.status === 429 && 'retry-after' in response.headers) ledger.rejected++
+      else if (response.status === 503 || response.status === 429) lose('refused untold', String(response.status))
+      else lose('wrong answer', `${response.status} ${response.body.slice(0, 80)} instead of ${answer}`)
+      move()
+    }
+    client.leave()
+  }
+
+  /**
+   * @param {import('./clients.mjs').Client} client @param {import('./clients.mjs').Request} request
+   * @returns {Promise<{ response: import('./clients.mjs').Response } | { error: unknown }>}
+   */
+  async #ask(client, request) {
+    this.waiting++
+    try {
+      return { response: await client.ask(request) }
+    } catch (error) {
+      return { error }
+    } finally {
+      this.waiting--
+    }
+  }
+}
+
+/**
+ * Mostly quick, some that take a while.
+ * @param {'GET' | 'POST'} method @param {number} count @param {() => number} random
+ */
+function newRequest(method, count, random) {
+  const ms = random() < 0.25 ? Math.trunc(random() * 30) : 0
+  const bytes = method === 'POST' ? Math.trunc(random() * 20_000) : 0
+  return { request: { method, path: `/echo?n=${count}&ms=${ms}`, body: 'x'.repeat(bytes) }, answer: `${count} ${bytes}` }
+}
+
+const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,97 @@
+// @ts-check
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** quiesce's, in turns. */
+export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono', 'attached Express'])
+
+/**
+ * @typedef {(typeof LIVES)[number] | import('../../bench/peers.mjs').Peer} ServerKind
+ * @typedef {{ server: ServerKind, seed: number, delay: number, mode: 'refuse' | 'retry-after', busy: boolean }} ReplicaOptions
+ */
+
+const PROGRAM = fileURLToPath(new URL('replica.mjs', import.meta.url))
+
+/** One of the two servers of a loss run, in a process of its own. */
+export class Replica {
+  /** The clients' ports of the connections that it accepted. Final once {@link ended} has resolved. @type {number[]} */
+  accepted = []
+  /** What it says of itself with TRACE in the environment. @type {string[]} */
+  trace = []
+  port = 0
+  /** Resolves when the process is gone and all that it said has been read. @type {Promise<unknown>} */
+  ended
+  #child
+  #folder
+  /** @type {() => void} */
+  #isBlocked = () => {}
+
+  /** Resolves when it blocks its event loop, as its `/block` was asked to. @type {Promise<void>} */
+  blocked = new Promise((resolve) => (this.#isBlocked = resolve))
+
+  /** Resolves when it listens. @param {ReplicaOptions} options */
+  static async start(options) {
+    const replica = new Replica(options, await mkdtemp(join(tmpdir(), 'quiesce-loss-')))
+    await Promise.race([
+      replica.#listening,
+      replica.ended.then(() => {
+        throw new Error(`${options.server} ended before it listened`)
+      }),
+    ])
+    return replica
+  }
+
+  /** @type {() => void} */
+  #listens = () => {}
+  /** @type {Promise<void>} */
+  #listening = new Promise((resolve) => (this.#listens = resolve))
+
+  /** @param {ReplicaOptions} options @param {string} folder */
+  constructor(options, folder) {
+    this.#folder = folder
+    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
+      env: { ...process.env, REPORT_FILE: join(folder, 'report.json') },
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    })
+    this.ended = once(this.#child, 'close')
+    const lines = createInterface(/** @type {import('node:stream').Readable} */ (this.#child.stdio[3]))
+    lines.on('line', (line) => {
+      const { accepted, blocked, port, trace } = JSON.parse(line)
+      if (accepted !== undefined) this.accepted.push(accepted)
+      if (trace !== undefined) this.trace.push(trace)
+      if (blocked) this.#isBlocked()
+      if (port !== undefined) {
+        this.port = port
+        this.#listens()
+      }
+    })
+  }
+
+  /** The exit code, or the signal that ended it; undefined while it runs. */
+  get exit() {
+    return this.#child.exitCode ?? this.#child.signalCode ?? undefined
+  }
+
+  /** @param {NodeJS.Signals} signal */
+  kill(signal) {
+    this.#child.kill(signal)
+  }
+
+  /** What the server itself reports, if it does. @returns {Promise<import('../../src/index.ts').Report | undefined>} */
+  async report() {
+    const text = await readFile(join(this.#folder, 'report.json'), 'utf8').catch(() => undefined)
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  /** Ends it, however far it is. */
+  async dispose() {
+    this.kill('SIGKILL')
+    await this.ended
+    await rm(this.#folder, { recursive: true })
+  }
+}

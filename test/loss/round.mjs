@@ -1,0 +1,91 @@
+// @ts-check
+import { get } from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Crowd } from './crowd.mjs'
+import { Replica } from './replicas.mjs'
+
+const CLIENTS = 40
+/** Of them, with a new connection for each request, unless the load wants all to have one. */
+const FRESH = 10
+/** Traffic before SIGTERM, and after the first replica is gone. */
+const AROUND_MS = 250
+/** How long the event loop is blocked around the close of the listener, and how long before that it begins. */
+const BLOCK_MS = 300
+const BLOCK_AHEAD_MS = 150
+/** From the close to when the clients leave a server that goes on for as long as its connections are used, as most peers do. */
+const PATIENCE_MS = 6000
+/** From there to when it is ended by force. */
+const LAST_PATIENCE_MS = 25_000
+
+/**
+ * @typedef {object} Round
+ * @property {number} clients
+ * @property {import('./crowd.mjs').Ledger} ledger
+ * @property {number | string | undefined} exit the first replica's exit code, or the signal that ended it; undefined when it did not end
+ * @property {number} exitMs from SIGTERM
+ * @property {import('../../src/index.ts').Report | undefined} report
+ * @property {readonly string[]} trace
+ * @property {number} lagMs the longest that the clients' own event loop was late
+ */
+
+/**
+ * Sends forty clients through one termination. They go on at a second replica, which only has to be there.
+ * @param {{ cell: import('./cells.mjs').Cell, server: import('./replicas.mjs').ServerKind, seed: number, second: Replica }} options
+ * @returns {Promise<Round>}
+ */
+export async function runRound({ cell: { client, delay, link, load, method, mode }, server, seed, second }) {
+  const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy' })
+  try {
+    const fresh = load === 'blocked' ? CLIENTS : FRESH
+    const crowd = new Crowd({
+      client,
+      method,
+      linkMs: link,
+      mayReject: mode === 'retry-after',
+      fresh,
+      kept: CLIENTS - fresh,
+      seed,
+      ports: [first.port, second.port],
+    })
+    await crowd.allServed
+    const lag = monitorEventLoopDelay({ resolution: 5 })
+    lag.enable()
+    await pause(AROUND_MS)
+
+    if (load === 'blocked' && delay === 0) {
+      block(first)
+      await first.blocked
+      await pause(BLOCK_AHEAD_MS)
+    }
+    const signalledAt = performance.now()
+    const end = first.ended.then(() => performance.now())
+    first.kill('SIGTERM')
+    if (load === 'blocked' && delay > 0) setTimeout(() => block(first), delay - BLOCK_AHEAD_MS)
+
+    await Promise.race([end, pause(delay + PATIENCE_MS)])
+    await pause(AROUND_MS + 2 * link)
+    lag.disable()
+    await crowd.stop()
+    await Promise.race([end, pause(LAST_PATIENCE_MS)])
+    const { exit } = first
+    if (exit === undefined) first.kill('SIGKILL')
+    return {
+      clients: CLIENTS,
+      exit,
+      exitMs: Math.round((await end) - signalledAt),
+      ledger: crowd.settle(first.accepted),
+      report: await first.report(),
+      trace: first.trace,
+      lagMs: Math.round(lag.max / 1e6),
+    }
+  } finally {
+    await first.dispose()
+  }
+}
+
+/** Asks a replica to block its event loop; what becomes of that request is not of interest. @param {Replica} replica */
+function block({ port }) {
+  get({ host: '127.0.0.1', port, path: `/block?ms=${BLOCK_MS}`, agent: false }, (response) => response.resume()).on('error', () => {})
+}
+
+const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))
