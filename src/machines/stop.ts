@@ -121,13 +121,35 @@ export const secondSignalRegion: StateConfig = {
   },
 }
 
-/** A crash costs exit code 1 whenever it comes; a second one leaves nothing to trust and ends the process at once. */
+const costsOne = { type: 'worsen', params: { exitCode: 1 } }
+
+/**
+ * A crash costs exit code 1 whenever it comes; a second one leaves nothing to trust and ends the process at once. One defect often
+ * crashes twice in the same tick, as when two requests wait for the same promise: within 500 ms of the first, what comes the same way
+ * is that defect again, and cuts off no one. What comes the other way, or later, is a second crash (V10).
+ */
 export const crashRegion: StateConfig = {
   id: 'crash',
   initial: 'calm',
   states: {
-    calm: { on: { 'process.crashed': { target: 'crashed', actions: { type: 'worsen', params: { exitCode: 1 } } }, Ended: 'over' } },
-    crashed: { on: { 'process.crashed': { actions: raiseEvent(secondCrash) }, Ended: 'over' } },
+    calm: {
+      on: {
+        'process.crashed': [
+          { guard: 'isRejection', target: 'rejected', actions: costsOne },
+          { target: 'thrown', actions: costsOne },
+        ],
+        Ended: 'over',
+      },
+    },
+    rejected: {
+      after: { crashDebounce: 'armed' },
+      on: { 'process.crashed': { guard: 'isException', actions: raiseEvent(secondCrash) }, Ended: 'over' },
+    },
+    thrown: {
+      after: { crashDebounce: 'armed' },
+      on: { 'process.crashed': { guard: 'isRejection', actions: raiseEvent(secondCrash) }, Ended: 'over' },
+    },
+    armed: { on: { 'process.crashed': { actions: raiseEvent(secondCrash) }, Ended: 'over' } },
     over: { type: 'final' },
   },
 }

@@ -69,6 +69,8 @@ export type InternalEvent =
 const START_BOUND_MS = 10_000
 /** OS signals within this time of the first count as the same one: parents that forward deliver twice within a millisecond (V10). */
 const SIGNAL_DEBOUNCE_MS = 500
+/** Crashes of the same origin within this time of the first count as the same one: a defect that rejects two promises does so in one tick (V10). */
+const CRASH_DEBOUNCE_MS = 500
 
 /** What an outcome costs when the phase does not say otherwise. */
 const exitCodeOf = ({ outcome, exitCode }: PhaseOutput): ExitCode => exitCode ?? (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
@@ -130,12 +132,15 @@ export const vocabulary = setup({
     ),
   },
   guards: {
+    isRejection: ({ event }) => event.type === 'process.crashed' && event.origin === 'unhandledRejection',
+    isException: ({ event }) => event.type === 'process.crashed' && event.origin !== 'unhandledRejection',
     postStartHookFailed: ({ context }) => context.hookFailure !== undefined,
     workFailed: ({ event }) => (event as { readonly output?: PhaseOutput }).output?.outcome === 'failed',
   },
   delays: {
     startBound: START_BOUND_MS,
     signalDebounce: SIGNAL_DEBOUNCE_MS,
+    crashDebounce: CRASH_DEBOUNCE_MS,
     ...budgetDelays('', budgetOf),
     ...budgetDelays('crash.', (context) => context.profiles.crash),
   },

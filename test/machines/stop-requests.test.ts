@@ -1,8 +1,8 @@
-// Fails when: something that asks for the end is not heard, its reason or exit code is wrong or changes later, forwarded signals force, a
-// second signal or crash does not, or a crash gives a drain more time.
+// Fails when: something that asks for the end is not heard, its reason or exit code is wrong or changes later, forwarded signals or the
+// echo of a crash force, a second signal or crash does not, or a crash gives a drain more time.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CUTS, DEADLINE, type FakeLife, type LifePlan, never, PROFILES, servingLife } from '../support/fake-effects.ts'
+import { CUTS, DEADLINE, type FakeLife, type LifePlan, never, PROFILES, resolves, servingLife } from '../support/fake-effects.ts'
 import { seed } from '../support/seed.ts'
 
 const draining: LifePlan = { script: { drainRequests: never } }
@@ -199,24 +199,54 @@ describe('a crash', () => {
     await life.toEnd()
     expect([life.outcomes['bind'], life.exitCode]).toEqual(['skipped', 1])
   })
+})
 
-  test('after another leaves nothing to trust: the life ends at once', async () => {
-    const life = await servingLife(draining)
-    await life.crash('first')
-    await life.clock.advance(1)
-    await life.crash('second')
-    expect(life.facts.slice(-2)).toMatchObject([
-      { type: 'forced', why: 'second-crash' },
-      { type: 'ended', exitCode: 1, at: 1 },
-    ])
-    expect(life.effects.called.at(-1)).toBe('force')
+describe('a second crash', () => {
+  const ORIGINS = ['uncaughtException', 'unhandledRejection'] as const
+  const other = (origin: (typeof ORIGINS)[number]) => ORIGINS[origin === ORIGINS[0] ? 1 : 0]
+
+  describe.each(ORIGINS)('after an %s', (origin) => {
+    test.each([0, 1, 499])('of the same origin after %d ms is the same defect again: the drain goes on', async (ms) => {
+      const life = await servingLife({ script: { drainRequests: resolves(1_000) } })
+      await life.crash('first', origin)
+      await life.clock.advance(ms)
+      await life.crash('second', origin)
+      await life.toEnd()
+      expect(life.facts.filter(({ type }) => type === 'forced')).toEqual([])
+      expect([life.exitCode, life.endedAt, life.amiss]).toEqual([1, 1_000, {}])
+      expect(life.signalFact('StopRequested')?.reason).toMatchObject({ origin, error: { message: 'first' } })
+    })
+
+    test.each(ORIGINS)('leaves nothing to trust after 500 ms: the life ends at once (%s)', async (second) => {
+      const life = await servingLife(draining)
+      await life.crash('first', origin)
+      await life.clock.advance(500)
+      await life.crash('second', second)
+      expect(life.facts.slice(-2)).toMatchObject([
+        { type: 'forced', why: 'second-crash' },
+        { type: 'ended', exitCode: 1, at: 500 },
+      ])
+      expect(life.effects.called.at(-1)).toBe('force')
+      expect(life.clock.pending).toBe(0)
+    })
+
+    test('of the other origin is one whenever it comes', async () => {
+      const life = await drainingLife()
+      await life.crash('first', origin)
+      expect(life.ended).toBe(false)
+      await life.crash('second', other(origin))
+      expect([life.ended, life.exitCode]).toEqual([true, 1])
+    })
   })
 
-  test('after one in the drain, too', async () => {
-    const life = await drainingLife()
-    await life.crash()
+  test('is counted from the first: crashes that never stop are no echo for ever', async () => {
+    const life = await servingLife(draining)
+    for (let i = 0; i < 5; i++) {
+      await life.crash()
+      await life.clock.advance(100)
+    }
     expect(life.ended).toBe(false)
     await life.crash()
-    expect([life.ended, life.exitCode]).toEqual([true, 1])
+    expect([life.ended, life.exitCode, life.endedAt]).toEqual([true, 1, 500])
   })
 })

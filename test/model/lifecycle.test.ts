@@ -40,6 +40,10 @@ describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
   })
 })
 
+test('also with crashes of both origins, one after the other and as an echo', { timeout: 120_000 }, () => {
+  expect(violated({ mode: 'refuse', outside: ['crash', 'rejection'] })).toEqual({})
+})
+
 describe('a wiring with a seeded bug', () => {
   test('a join that does not wait for the watches', { timeout: 60_000 }, () => {
     const found = violated({ mode: 'refuse', wiring: rows({ 'in-flight-drained': { after: ['RequestsDrained'] } }), outside: ['stop'] })

@@ -59,7 +59,7 @@ describe('during a drain', () => {
     crashing.push(await program.requested('POST', '/crash-after-body', { headers: { 'Content-Length': '1' } }))
     program.signal('SIGTERM')
     await program.said('fired NotAcceptingNewRequest')
-    return { program, crash: () => crashing.pop()?.send('x') }
+    return { program, crash: (how = 'x') => crashing.pop()?.send(how) }
   }
 
   test('a crash shortens it, and costs 1', async () => {
@@ -75,17 +75,30 @@ describe('during a drain', () => {
     expect(report.errors).toContainEqual({ where: 'uncaughtException', error: expect.objectContaining({ message: 'crashed on purpose' }) })
   })
 
-  test('a second crash ends the process at once', async () => {
+  test('a second crash of another origin ends the process at once', async () => {
     const { program, crash } = await draining()
     crash()
     await program.said('crashing')
-    crash()
+    crash('r')
     const { code } = await program.ended()
     expect(code).toBe(1)
     const report = program.report()
     expect(report).toMatchObject({ exitCode: 1, forced: 'second-crash' })
     expect(report.requests.cut.map(({ name }) => name)).toContain('GET /hang')
   })
+})
+
+test.each(['throw', 'reject'])('one defect that crashes twice in one tick (%s) cuts off none of ten requests', async (how) => {
+  const program = startServer({ options: { deadline: DEADLINE } })
+  const clients = await Promise.all(Array.from({ length: 10 }, () => program.requested('GET', '/slow?ms=1500')))
+  await program.requested('GET', `/${how}?again`)
+  const answers = await Promise.all(clients.map((client) => client.response()))
+  expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => 'done'))
+  expect((await program.ended()).code).toBe(1)
+  const report = program.report()
+  expect(report).toMatchObject({ exitCode: 1, forced: null, requests: { after: 0, cut: [] } })
+  // Both stand in the report.
+  expect(report.errors.map(({ error: { message } }) => message)).toEqual(['crashed on purpose', 'crashed on purpose again'])
 })
 
 test('a crash that somebody else listens for is left to them, and the log says so', async () => {

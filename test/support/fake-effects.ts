@@ -250,8 +250,8 @@ export class FakeLife {
     return this.send({ type: 'process.signalled', signal, interactive })
   }
 
-  crash(message = 'boom'): Promise<void> {
-    return this.send({ type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message } })
+  crash(message = 'boom', origin: 'uncaughtException' | 'unhandledRejection' = 'uncaughtException'): Promise<void> {
+    return this.send({ type: 'process.crashed', origin, error: { name: 'Error', message } })
   }
 
   listenerDied(): Promise<void> {

@@ -36,7 +36,7 @@ export function isBudgetPending(root: ActorView): true | string {
 /** A crash during a stop shortens what is left: its own budget runs beside that of the stop. One that asked for the stop is that budget. */
 export function isCrashBudgetPending(root: ActorView): true | string {
   if (!isStopping(root) || isDone(root) || isForcing(root)) return true
-  if (regionOf(root, 'crash') !== 'crashed' || stopOf(root)?.reason.kind === 'crash') return true
+  if (['calm', 'over'].includes(regionOf(root, 'crash') as string) || stopOf(root)?.reason.kind === 'crash') return true
   return isChainPending(root, spendingOf(root)?.crash, 'crash.until', (root.context as LifecycleContext).profiles.crash)
 }
 

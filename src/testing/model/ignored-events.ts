@@ -28,6 +28,12 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
   },
   {
     machine: 'lifecycle',
+    event: 'process.crashed',
+    in: ['rejected', 'thrown'].map((crash) => ({ running: { stop: 'requested', crash } })),
+    why: 'one defect may crash twice in the same tick, and then does it the same way (V10)',
+  },
+  {
+    machine: 'lifecycle',
     event: 'readyz.passed',
     in: [...['fired', 'skipped'].map((ready) => ({ running: { 'has-been-ready': ready } }))],
     why: 'HasBeenReady fires once, and not after a stop',

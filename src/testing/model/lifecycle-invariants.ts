@@ -269,9 +269,15 @@ const isListening = (root: ActorView): boolean =>
 function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   const isSecond =
     (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
-    (choice.event.type === 'process.crashed' && regionOf(before, 'crash') === 'crashed')
+    (choice.event.type === 'process.crashed' && isSecondCrash(regionOf(before, 'crash'), choice.event.object as unknown as Crash))
   return choice.kind !== 'event' || !isSecond || isForcing(after)
 }
+
+type Crash = Extract<LifecycleInEvent, { type: 'process.crashed' }>
+
+/** Of another origin than the first, or after its echoes. */
+const isSecondCrash = (region: unknown, { origin }: Crash): boolean =>
+  region === 'armed' || region === (origin === 'unhandledRejection' ? 'thrown' : 'rejected')
 
 function saysItsEnd(before: ActorView, after: ActorView, { effects }: Edge): true | string {
   const said = effects.map(factOf).find((fact) => fact?.type === 'ended')
@@ -314,6 +320,8 @@ const isStartBounded =
       root.timers.some((timer) => timer.event.type.startsWith(`xstate.after.${event}.`) && timer.delayMs === ms)
     if (regionOf(root, 'second-signal') === 'debouncing' && !isPending('signalDebounce', ECHO_MS))
       return `the echo of a signal is not waited for ${ECHO_MS} ms`
+    if (['rejected', 'thrown'].includes(regionOf(root, 'crash') as string) && !isPending('crashDebounce', ECHO_MS))
+      return `the echo of a crash is not waited for ${ECHO_MS} ms`
     for (const [phase, { lane, workKind }] of Object.entries(wiring)) {
       if (lane !== 'start' || workKind === 'regions' || placeOf(root, phase) !== 'working') continue
       if (!isPending(`startBound.lifecycle.running.${stateKey(phase)}`, START_BOUND_MS))

@@ -20,12 +20,13 @@ const OUTSIDE = {
   signal: { type: 'process.signalled', signal: 'SIGTERM', interactive: false },
   'ctrl-c': { type: 'process.signalled', signal: 'SIGINT', interactive: true },
   crash: { type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'crash' } },
+  rejection: { type: 'process.crashed', origin: 'unhandledRejection', error: { name: 'Error', message: 'rejection' } },
   'listener-death': { type: 'listener.died', address: 'listener', error: { name: 'Error', message: 'listener died' } },
   ready: { type: 'readyz.passed' },
   'mux-failure': { type: 'mux-signal.failed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
-/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
+/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 export const isOutsideEvent = (name: string): name is OutsideEvent => Object.hasOwn(OUTSIDE, name)
