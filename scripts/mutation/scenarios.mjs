@@ -60,9 +60,10 @@ const stoppedAfter = (regions = ['announce'], events = []) => ({
   },
 })
 const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
+const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
 /** What answers, if at all, without trouble. @param {readonly string[]} effects */
 const smooth = (effects) => ({
-  children: { drainWatches, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
+  children: { drainWatches, terminateWatches, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
 })
 const STARTING = ['auditRun', 'bind', 'announce']
 /** The end in its few main ways, for lives that are about the beginning. */

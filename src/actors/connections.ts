@@ -95,6 +95,12 @@ export class Connections {
     for (const exchange of newest) exchange.end()
   }
 
+  /** Ends a connection gently although something is on it, and names it. */
+  endByForce(connection: Connection): void {
+    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+    connection.endByForce()
+  }
+
   /** An exchange has begun on its connection. */
   exchangeBegun(exchange: Exchange): void {
     const { connection } = exchange

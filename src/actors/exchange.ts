@@ -3,6 +3,7 @@ import { QuiesceError } from '../errors.ts'
 import type { Straggler } from '../events.ts'
 import { pathAsSent } from '../request-target.ts'
 import type { Connection } from './connection.ts'
+import { hasBegun, isEventStream } from './response-head.ts'
 import type { Member } from './wait-group.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -22,7 +23,7 @@ export interface Accounts {
   returned(exchange: Exchange, promise: PromiseLike<unknown>): void
   /** A filter or a handler has thrown. */
   threw(exchange: Exchange, thrown: unknown): void
-  /** Its handler says that it is a watch. */
+  /** It is a watch, as its handler or the head of its response says. */
   moveToWatches(exchange: Exchange): void
 }
 
@@ -102,8 +103,25 @@ export class Exchange {
     this.#ending?.abort(this.#endReason)
   }
 
+  /** Whether its handler was told to come to its end. */
+  get wasAskedToEnd(): boolean {
+    return this.#endReason !== undefined
+  }
+
+  /** Whether some of an answer was sent. */
+  get hasBegunToAnswer(): boolean {
+    const { response, connection } = this
+    return response ? hasBegun(response) : connection.socket.bytesWritten > this.bytesWrittenBefore
+  }
+
   becomeWatch(): void {
     this.#accounts.moveToWatches(this)
+  }
+
+  /** To be called once the head of its response may be written: one that streams events is a watch from then on. */
+  noteHead(): void {
+    const { response } = this
+    if (response && !response.writableEnded && isEventStream(response)) this.becomeWatch()
   }
 
   returned(promise: PromiseLike<unknown>): void {
@@ -148,9 +166,10 @@ export function shutdownSignalOf(request: object): AbortSignal {
 }
 
 /**
- * Makes a request a watch from now on, for handlers that learn only from the body or a database that they will last. In one
- * step it leaves the request drain and joins the watch drain, also while both are under way: then its turn has come at
- * once. Once the watch drain is over it stays a request, and is told all the same. A second call does nothing.
+ * Makes a request a watch from now on: for handlers that answer with something else than an event stream, or late. (A response whose
+ * head says `text/event-stream` is a watch without it.) In one step it leaves the request drain and joins the watch drain, also while
+ * both are under way: then its turn has come at once. When less than half of the watch grace is left, which would be less than every
+ * other watch had, it stays a request, and is told all the same. A second call does nothing.
  *
  * @param request node's request; with Hono, `c.env.incoming`
  * @returns its {@link shutdownSignalOf}

@@ -3,7 +3,7 @@ import type { Mode } from '../machines/wiring.ts'
 import type { Clock } from './clock.ts'
 import type { Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
-import { stopAfter } from './rate-limiter.ts'
+import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
 import { NOT_ACCEPTING, RETRY_AFTER, type Refusal, WATCH_NOT_ACCEPTING } from './refusal.ts'
 import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
 
@@ -25,6 +25,8 @@ export class InFlight {
   readonly #mode: Mode
   readonly #isLongRunning: (request: IncomingMessage) => boolean
   #isAccepting = true
+  /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
+  #joinUntil = Number.POSITIVE_INFINITY
 
   constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean) {
     this.#clock = clock
@@ -85,11 +87,13 @@ export class InFlight {
   }
 
   /**
-   * Tells the watches to end, at most so many per second that all are told within the grace, and resolves when all have
-   * ended or the grace is over. Without a grace all are told at once and none is waited for.
+   * Tells the watches to end, one after the other in the first part of the grace, so that each has the rest of it, and resolves when
+   * all have ended or the grace is over. Without a grace all are told at once and none is waited for.
    */
   async drainWatches(graceMs: number): Promise<DrainResult> {
-    const deadline = this.#clock.now() + graceMs
+    const begunAt = this.#clock.now()
+    const deadline = begunAt + graceMs
+    this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
     const late = this.#lateWatches.wait()
@@ -108,7 +112,7 @@ export class InFlight {
 
   #joinLate(exchange: Exchange): boolean {
     exchange.askToEnd(SHUTTING_DOWN)
-    if (!this.#lateWatches.tryAdd()) return false
+    if (this.#clock.now() > this.#joinUntil || !this.#lateWatches.tryAdd()) return false
     exchange.countedAs = 'watch'
     return true
   }

@@ -3,6 +3,7 @@ import type { TellPlan } from '../machines/tell.ts'
 import type { Clock } from './clock.ts'
 import type { Connection } from './connection.ts'
 import { type Exchange, exchangeOf } from './exchange.ts'
+import { isEventStream } from './response-head.ts'
 
 /**
  * Tell, then close (V6): from ShutdownInitiated on, a growing share of responses carries `Connection: close`, so that
@@ -53,15 +54,17 @@ export class Telling {
   }
 
   /**
-   * Has the response decide about telling when its head is written. One whose head is out already cannot tell any more: the
-   * next one on its connection does. A second call does nothing.
+   * Has the response decide about telling when its head is written, and notices then whether it is a watch. One whose head is out
+   * already cannot tell any more: the next one on its connection does. A second call does nothing.
    */
   arm(exchange: Exchange): void {
     const { response, connection } = exchange
     if (!response || exchange.writeHead) return
     connection.closeGently()
-    if (response.headersSent) connection.isOverdue = true
-    else {
+    if (response.headersSent) {
+      connection.isOverdue = true
+      exchange.noteHead()
+    } else {
       exchange.writeHead = response.writeHead
       response.writeHead = this.#writeHead
     }
@@ -85,9 +88,12 @@ export class Telling {
       const original = exchange.writeHead as (...args: WriteHeadArgs) => ServerResponse
       const [status] = args
       // A status below 200 is not the response yet.
-      if (this.headersSent || !(status >= 200) || !tells(exchange)) return original.apply(this, args)
-      const result = original.apply(this, withClose(this, args))
-      exchange.connection.wasTold = true
+      if (this.headersSent || !(status >= 200)) return original.apply(this, args)
+      const isTelling = tells(exchange)
+      const result = original.apply(this, isTelling ? withClose(this, args) : args)
+      if (isTelling) exchange.connection.wasTold = true
+      // Not in the middle of a `write`: a watch that is told at once may end its response in the same step.
+      if (isEventStream(this)) queueMicrotask(() => exchange.noteHead())
       return result
     } as ServerResponse['writeHead']
   }

@@ -66,6 +66,15 @@ export interface Blocking {
   }
 }
 
+/** What went when the watches that were left were broken off. */
+export interface TerminatedWatches {
+  readonly watches: Straggler[]
+  /** Requests that were pipelined behind them. */
+  readonly requests: Straggler[]
+  /** The requests, and the watches that had not been told to end or had no byte of an answer yet. */
+  readonly lost: number
+}
+
 /** How connections ended since ShutdownInitiated, and the names of those that were forced. */
 export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
 
@@ -179,8 +188,8 @@ export class Traffic {
   }
 
   /**
-   * Aborts the signals of the watches, at max(count / grace, 200) per second, and resolves when they are over or `graceMs`
-   * is. With 0, all at once, and waits for none.
+   * Aborts the signals of the watches, one after the other within the first half of `graceMs` and at most 5 ms apart, and resolves when
+   * they are over or `graceMs` is. With 0, all at once, and waits for none.
    */
   drainWatches(graceMs: number): Promise<DrainResult> {
     return this.#inFlight.drainWatches(graceMs)
@@ -190,9 +199,11 @@ export class Traffic {
    * Breaks off the watches that are left, with their connections, and names them, and the requests that were pipelined behind them and
    * go with them. What was asked for before a watch on its connection is answered first.
    */
-  terminateWatches(): { readonly watches: Straggler[]; readonly requests: Straggler[] } {
+  terminateWatches(): TerminatedWatches {
     const now = this.#clock.now()
-    const lost = { watches: [] as Straggler[], requests: [] as Straggler[] }
+    const watches: Straggler[] = []
+    const requests: Straggler[] = []
+    let unserved = 0
     for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
       const outstanding = [...connection.outstanding]
       // A watch that has ended and only waits for the request before it is sent with that.
@@ -202,13 +213,16 @@ export class Traffic {
       if (first < 0) continue
       const cut = outstanding.slice(first)
       for (const exchange of cut) {
-        if (exchange.countedAs === 'watch') lost.watches.push(exchange.straggler(now))
-        if (exchange.countedAs === 'request') lost.requests.push(exchange.straggler(now))
+        if (exchange.countedAs === 'watch') {
+          watches.push(exchange.straggler(now))
+          if (!exchange.wasAskedToEnd || !exchange.hasBegunToAnswer) unserved++
+        }
+        if (exchange.countedAs === 'request') requests.push(exchange.straggler(now))
       }
       this.#handlers.cut(cut)
       this.#connections.breakOff(connection, cut)
     }
-    return lost
+    return { watches, requests, lost: unserved + requests.length }
   }
 
   /**
@@ -217,6 +231,14 @@ export class Traffic {
    */
   closeIdleConnections(): void {
     this.#connections.closeIdle(this.#servers)
+  }
+
+  /**
+   * Ends the upgraded connections that are left, gently, and names them. Only without a watch grace there are any: then nothing waits
+   * for them, and of themselves they would last as long as their clients like.
+   */
+  endUpgraded(): void {
+    for (const { response, connection } of [...this.#connections.exchanges()]) if (!response) this.#connections.endByForce(connection)
   }
 
   /** Resolves when no connection is left; admin connections do not count. */

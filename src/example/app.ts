@@ -3,6 +3,7 @@ import { stream, streamSSE } from 'hono/streaming'
 import { type Clock, systemClock } from '../actors/clock.ts'
 import { shutdownSignalOf } from '../actors/exchange.ts'
 import { show } from '../errors.ts'
+import { kubernetesLongRunning } from '../http/long-running.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 import type { Registry } from './registry.ts'
@@ -37,9 +38,9 @@ const SLOW_MS_MAX = 600_000
 const INTERVAL_MS = { min: 10, max: 60_000, default: 1_000 }
 const WATCH_PATHS = ['/watch', '/events']
 
-/** What the application says about itself: its watches are no requests to wait for, whatever their client accepts. */
+/** What the application says about itself: its watches are no requests to wait for, nor are those of the API that it is a server for. */
 export const EXAMPLE_OPTIONS: Pick<ServerOptions, 'longRunning'> = {
-  longRunning: ({ url = '' }) => WATCH_PATHS.includes(url.split('?', 1)[0] as string),
+  longRunning: (request) => WATCH_PATHS.includes((request.url ?? '').split('?', 1)[0] as string) || kubernetesLongRunning(request),
 }
 
 /** A hook at each end, as services have them: be found while serving, and not any more before the traffic has to go elsewhere. */

@@ -29,55 +29,39 @@ export function longRunningRule({ verbs, subresources }: LongRunningSets): (info
 /** The generic server's: watches. @see kubernetes/apiserver pkg/server/config.go NewConfig */
 const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
 
-export interface LongRunningExtra<Request extends RequestLike> {
-  /** The rule for API paths. Default: verb `watch`, no subresource. */
-  readonly rule?: (info: RequestInfo) => boolean
-  /** The user's own opinion, asked last. Must be quick: it runs for each request that nothing else has claimed. */
-  readonly longRunning?: (request: Request) => boolean
-  /** Told when `longRunning` throws or answers with something else than a boolean; the answer counts as false. */
-  readonly onError?: (error: Error) => void
-}
-
 /**
- * Whether a request is a watch: it is expected to last, is drained by the watch drain's rules and bounds, and gets the
- * shutdown signal. True for upstream's rule on API paths, for an upgraded connection, for `Accept: text/event-stream`,
- * and for whatever the user says. Never throws.
+ * The rule of the generic Kubernetes API server, for the option `longRunning` of servers that speak its API: true for a watch
+ * (`/api/v1/pods?watch=1`, `/apis/apps/v1/watch/deployments`) and for everything below `/debug/pprof/`. It looks at method and
+ * URL alone, so a server whose own URLs happen to look like these should not use it. Never throws.
  *
- * Runs once for every request: where neither path nor headers concern it, it allocates nothing.
+ * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
  */
-export function isLongRunning<Request extends RequestLike>(request: Request, extra: LongRunningExtra<Request> = NOTHING): boolean {
-  return isUpgrade(request) || isByPath(request, extra.rule) || acceptsEventStream(request) || isByUser(request, extra)
-}
-
-const NOTHING = {}
-
-function isUpgrade(request: RequestLike): boolean {
-  return request.upgrade ?? request.headers.upgrade !== undefined
-}
-
-function isByPath({ method = 'GET', url = '/' }: RequestLike, rule: ((info: RequestInfo) => boolean) | undefined): boolean {
+export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): boolean {
   if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return false
   // A watch has the word in its URL, as parameter or as segment; spares the many applications with an /api/ of their own.
-  if (rule === undefined && !url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return false
-  return (rule ?? watches)(requestInfo(method, url))
+  if (!url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return false
+  return watches(requestInfo(method, url))
 }
 
-/** Shorter values of Accept, which are the usual ones, are told apart without the expression. */
-const EVENT_STREAM_LENGTH = 'text/event-stream'.length
-const EVENT_STREAM = /(?:^|,)\s*text\/event-stream\s*(?:[;,]|$)/i
+const never = (): boolean => false
 
-function acceptsEventStream({ headers: { accept } }: RequestLike): boolean {
-  return accept !== undefined && accept.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(String(accept))
-}
-
-function isByUser<Request extends RequestLike>(request: Request, { longRunning, onError }: LongRunningExtra<Request>): boolean {
-  if (longRunning === undefined) return false
-  try {
-    const answer: unknown = longRunning(request)
-    if (typeof answer !== 'boolean') throw new TypeError(`longRunning must return a boolean, got ${typeof answer}`)
-    return answer
-  } catch (thrown) {
-    onError?.(toError(thrown))
-    return false
+/**
+ * The user's own rule, made safe: an answer that is no boolean, or none at all, counts as false and is told to `onError`. Without
+ * a rule no request is a watch by its looks; a server that has none pays nothing for it.
+ */
+export function safeLongRunning<Request>(
+  rule: ((request: Request) => boolean) | undefined,
+  onError: (error: Error) => void,
+): (request: Request) => boolean {
+  if (rule === undefined) return never
+  return (request) => {
+    try {
+      const answer: unknown = rule(request)
+      if (typeof answer !== 'boolean') throw new TypeError(`longRunning must return a boolean, got ${typeof answer}`)
+      return answer
+    } catch (thrown) {
+      onError(toError(thrown))
+      return false
+    }
   }
 }

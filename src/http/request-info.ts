@@ -5,8 +5,6 @@ export interface RequestLike {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Whether the parser handed the socket over, which an `Upgrade` header alone does not mean. */
-  readonly upgrade?: boolean | null | undefined
 }
 
 /**

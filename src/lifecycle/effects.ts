@@ -101,7 +101,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       watchDrain: watchDrainMachine.provide({
         actors: {
           drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(({ input }) => drains.watches(input.graceMs)),
-          terminateWatches: effect(() => drains.terminateWatches()),
+          terminateWatches: fromPromise<{ readonly lost: number }>(async () => drains.terminateWatches()),
         },
       }),
       closeListener: effect(() => closeListeners(world)),
@@ -236,10 +236,11 @@ class Drains {
     return { after }
   }
 
-  terminateWatches(): void {
-    const { watches: cut, requests } = this.#traffic.terminateWatches()
+  terminateWatches(): { readonly lost: number } {
+    const { watches: cut, requests, lost } = this.#traffic.terminateWatches()
     this.#lost = requests
     this.#end({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+    return { lost }
   }
 
   /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
@@ -267,6 +268,7 @@ class Drains {
 
 /** Cut, it has nothing to say any more: whoever closes by force speaks. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
+  world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()
   if (!signal.aborted) recordConnections(world)
 }

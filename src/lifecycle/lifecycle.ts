@@ -16,7 +16,7 @@ import { errorRecord, type LifecycleEvent, type StopReason } from '../events.ts'
 import { Health, type LivezCheckOptions } from '../http/health.ts'
 import type { Check, CheckOptions } from '../http/health-check.ts'
 import type { FailedCheck } from '../http/health-endpoint.ts'
-import { isLongRunning } from '../http/long-running.ts'
+import { safeLongRunning } from '../http/long-running.ts'
 import { metricsEndpoint } from '../http/metrics.ts'
 import { Observation } from '../inspector/observation.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
@@ -110,15 +110,13 @@ export class Lifecycle implements Life {
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
     })
-    const longRunning = {
-      ...(options.longRunning && { longRunning: options.longRunning }),
-      onError: (error: Error) => this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
-    }
     this.#traffic = new Traffic({
       clock: host.clock,
       random: host.random,
       mode: options.whileDraining,
-      isLongRunning: (request) => isLongRunning(request, longRunning),
+      isLongRunning: safeLongRunning(options.longRunning, (error) =>
+        this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
+      ),
       record: this.record,
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })

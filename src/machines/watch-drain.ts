@@ -3,8 +3,9 @@ import { CUT_BY_OWN_LIMIT, CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfF
 
 /**
  * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in the same instant, and
- * waits for them until the grace is over; then what is left is terminated. The grace is the user's own limit: using it up
- * is no failure. Without a grace every watch is told and none is waited for.
+ * waits for them until the grace is over; then what is left is terminated. The grace is the user's own limit: a watch that was
+ * told and has used it up is no failure. One that never was told, or had no byte of an answer, is lost. Without a grace every
+ * watch is told and none is waited for.
  * @see kubernetes/apimachinery pkg/util/waitgroup/ratelimited_waitgroup.go RateLimitedSafeWaitGroup
  */
 export const watchDrainMachine = setup({
@@ -16,12 +17,13 @@ export const watchDrainMachine = setup({
   },
   actors: {
     drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(() => Promise.resolve({ after: 0 })),
-    terminateWatches: fromPromise<void>(() => Promise.resolve()),
+    terminateWatches: fromPromise<{ readonly lost: number }>(() => Promise.resolve({ lost: 0 })),
   },
   delays: { grace: ({ context }) => context.graceMs },
   guards: {
     hasGrace: ({ context }) => context.graceMs > 0,
     someLeft: ({ context }, { after }: { after: number }) => context.graceMs > 0 && after > 0,
+    someLost: (_, { lost }: { lost: number }) => lost > 0,
   },
 }).createMachine({
   id: 'watch-drain',
@@ -41,7 +43,12 @@ export const watchDrainMachine = setup({
       on: { cut: 'cutting' },
     },
     terminating: {
-      invoke: { id: 'terminate-watches', src: 'terminateWatches', onDone: 'terminated', onError: 'failed' },
+      invoke: {
+        id: 'terminate-watches',
+        src: 'terminateWatches',
+        onDone: [{ guard: { type: 'someLost', params: ({ event }) => event.output }, target: 'lost' }, { target: 'terminated' }],
+        onError: 'failed',
+      },
       on: { cut: 'cutting' },
     },
     cutting: {
@@ -50,8 +57,16 @@ export const watchDrainMachine = setup({
     },
     drained: { type: 'final', output: OK },
     terminated: { type: 'final', output: CUT_BY_OWN_LIMIT },
+    lost: { type: 'final', output: lostOutput },
     ...CUT_STATE,
     ...FAILED_STATE,
   },
   output: outputOfFinalState,
 })
+
+/** Costs what every cut costs, and says why: by its end alone the phase looks like one that has used up its grace. */
+function lostOutput({ event }: { event: unknown }): PhaseOutput {
+  const { lost } = (event as { readonly output: { readonly lost: number } }).output
+  const message = `${lost} lost at the end of the watch grace: never told to end, or without a byte of an answer`
+  return { outcome: 'cut', error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message } }
+}

@@ -160,7 +160,7 @@ export const OPTION_TABLE = {
     flag: 'shutdown-watch-termination-grace-period',
     default: '8s, at most a third of the deadline',
     cliDefault: '0s',
-    meaning: 'Time that open watches have to end after they were told; 0 waits for none',
+    meaning: 'Time in which open watches are told, within its first half, and have to end; 0 tells all at once and waits for none',
     upstream: '--shutdown-watch-termination-grace-period',
     upstreamRefusal: 'shutdown-watch-termination-grace-period, if provided, can not be a negative value',
   },
@@ -225,8 +225,9 @@ export const OPTION_TABLE = {
   },
   longRunning: {
     ...value('a function of the request that returns true or false', (given) => typeof given === 'function'),
-    default: 'upgrades, event streams and watches of the Kubernetes API',
-    meaning: 'Which further requests are watches: told to end, not waited for like others',
+    default: 'none; kubernetesLongRunning is the rule of API servers',
+    meaning:
+      'Which requests are watches, beside upgrades and responses whose head says text/event-stream: told to end, waited for within watchGrace',
     upstream: 'LongRunningFunc',
   },
   health: {

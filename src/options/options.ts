@@ -108,7 +108,11 @@ export interface LifecycleOptions {
   readonly healthCheckTimeout?: Duration | undefined
   /** Time that the budget keeps free for the late phases; together at most half of a given deadline. */
   readonly reserves?: { readonly [K in keyof Reserves]?: Duration | undefined } | undefined
-  /** Which requests are watches, beside upgrades, event streams and watches of the Kubernetes API. */
+  /**
+   * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and what `markWatch` marks. Asked once
+   * for every request, before its handler. Default: none. Servers of the Kubernetes API give `kubernetesLongRunning`. One that throws, or
+   * answers with something else than a boolean, counts as false and is reported.
+   */
   readonly longRunning?: ((request: IncomingMessage) => boolean) | undefined
   /** Whether, and where, health is answered. Default true for `createServer`, false for `attachLifecycle`. */
   readonly health?: boolean | { readonly paths?: Partial<HealthPaths> | undefined } | undefined

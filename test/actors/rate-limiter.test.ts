@@ -136,13 +136,13 @@ describe('watchDrainRate', () => {
     expect(WATCH_DRAIN_RATE_PER_SECOND_MIN).toBe(200)
   })
 
-  row('RL-15', '60 000 watches within 60 s leave at 1 000 per second', () => {
-    expect(watchDrainRate(60_000, 60_000)).toBe(1000)
+  row('RL-15', '60 000 watches within 60 s are told in the first 30 s, at 2 000 per second (V20)', () => {
+    expect(watchDrainRate(60_000, 60_000)).toBe(2000)
   })
 
-  test('the floor ends where count / grace passes it; without a grace nothing is spread', () => {
-    expect(watchDrainRate(12_000, 60_000)).toBe(200)
-    expect(watchDrainRate(12_060, 60_000)).toBe(201)
+  test('the floor ends where the watches would not be told within half of the grace; without a grace nothing is spread', () => {
+    expect(watchDrainRate(6_000, 60_000)).toBe(200)
+    expect(watchDrainRate(6_030, 60_000)).toBe(201)
     expect(watchDrainRate(1, 0)).toBe(Number.POSITIVE_INFINITY)
     expect(watchDrainRate(0, 0)).toBe(Number.POSITIVE_INFINITY)
   })

@@ -39,10 +39,11 @@ export function listenerApplication(stage: Stage): RequestListener {
       case '/broken':
         return send(response, stage.broken())
       case '/watch':
-      case '/endless':
         return send(response, stage.watched(request), SSE)
+      case '/endless':
+        return send(response, stage.watched(request))
       case '/marked':
-        return send(response, stage.marked(request), SSE)
+        return send(response, stage.marked(request))
       case '/upload':
         return text(response, `${await countBytes(request)}\n`)
       case '/rejects':
@@ -72,10 +73,11 @@ export function fetchApplication(stage: Stage): FetchHandler {
       case '/broken':
         return stream(stage.broken())
       case '/watch':
-      case '/endless':
         return stream(stage.watched(incoming), SSE)
+      case '/endless':
+        return stream(stage.watched(incoming))
       case '/marked':
-        return stream(stage.marked(incoming), SSE)
+        return stream(stage.marked(incoming))
       case '/upload':
         return new Response(`${await countBytes(request.body as unknown as AsyncIterable<Uint8Array>)}\n`)
       case '/throws':
@@ -116,8 +118,9 @@ export function expressApplication(stage: Stage): Express {
   app.get('/slow', async (_, response) => void response.type('text/plain').send(await stage.slowly()))
   app.get('/stream', (_, response) => send(response, stage.streamed()))
   app.get('/broken', (_, response) => send(response, stage.broken()))
-  app.get(['/watch', '/endless'], (request, response) => send(response, stage.watched(request), SSE))
-  app.get('/marked', (request, response) => send(response, stage.marked(request), SSE))
+  app.get('/watch', (request, response) => send(response, stage.watched(request), SSE))
+  app.get('/endless', (request, response) => send(response, stage.watched(request)))
+  app.get('/marked', (request, response) => send(response, stage.marked(request)))
   app.post('/upload', async (request, response) => void response.type('text/plain').send(`${await countBytes(request)}\n`))
   app.get('/throws', () => stage.failing())
   app.get('/rejects', () => stage.rejecting())
@@ -132,8 +135,9 @@ export function fastifyApplication(stage: Stage): FastifyInstance {
   app.get('/slow', async (_, reply) => reply.type(plain).send(await stage.slowly()))
   app.get('/stream', (_, reply) => reply.type(plain).send(Readable.from(stage.streamed())))
   app.get('/broken', (_, reply) => reply.type(plain).send(Readable.from(stage.broken())))
-  for (const path of ['/watch', '/endless']) app.get(path, ({ raw }, reply) => reply.type(SSE).send(Readable.from(stage.watched(raw))))
-  app.get('/marked', ({ raw }, reply) => reply.type(SSE).send(Readable.from(stage.marked(raw))))
+  app.get('/watch', ({ raw }, reply) => reply.type(SSE).send(Readable.from(stage.watched(raw))))
+  app.get('/endless', ({ raw }, reply) => reply.type(plain).send(Readable.from(stage.watched(raw))))
+  app.get('/marked', ({ raw }, reply) => reply.type(plain).send(Readable.from(stage.marked(raw))))
   app.post('/upload', async ({ body }, reply) => reply.type(plain).send(`${await countBytes(body as Readable)}\n`))
   app.get('/throws', () => stage.failing())
   app.get('/rejects', () => stage.rejecting())
@@ -160,10 +164,11 @@ export function koaApplication(stage: Stage): Koa {
       case '/broken':
         return send(context, stage.broken())
       case '/watch':
-      case '/endless':
         return send(context, stage.watched(context.req), SSE)
+      case '/endless':
+        return send(context, stage.watched(context.req))
       case '/marked':
-        return send(context, stage.marked(context.req), SSE)
+        return send(context, stage.marked(context.req))
       case '/upload':
         context.body = `${await countBytes(context.req)}\n`
         return

@@ -49,6 +49,11 @@ const INVARIANTS: Readonly<Record<string, (driver: Driver) => readonly string[]>
   'without a cut, nothing that was accepted stays unanswered': (driver) =>
     driver.sent.filter((one) => one.accepted && isMissed(one) && !wasCut(one, driver)).map((one) => `unanswered: ${describe(one)}`),
 
+  'what was accepted and got no byte of an answer costs an exit code': ({ sent, test: { report } }) =>
+    sent
+      .filter((one) => report?.exitCode === 0 && one.accepted && one.request.received === undefined && isMissed(one))
+      .map((one) => `lost for nothing: ${describe(one)}`),
+
   'without a cut, a request to a client that was never told is answered, if only with a refusal': (driver) =>
     driver.sent
       .filter((one) => !one.isHalf && !one.connection.wasTold && isMissed(one) && !wasCut(one, driver))
@@ -119,7 +124,8 @@ function exitCodeOf({ test: { events }, crashes }: Driver): ExitCode {
         const limit = OWN_LIMITS[event.phase]
         const wasItsOwn =
           limit !== undefined && !events.slice(0, index).some((earlier) => earlier.type === 'signal' && earlier.name === limit)
-        return event.outcome === 'cut' && !wasItsOwn && event.phase !== 'post-start-hooks' ? 5 : 0
+        const isFree = wasItsOwn && event.error === undefined
+        return event.outcome === 'cut' && !isFree && event.phase !== 'post-start-hooks' ? 5 : 0
       }
       case 'signal':
         return event.reason?.kind === 'listener-died' || event.reason?.kind === 'hook-failed' ? 4 : 0

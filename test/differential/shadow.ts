@@ -25,7 +25,10 @@ const OUTSIDE = [
   { type: 'readyz.passed' },
 ]
 
-const CHILDREN = { drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] } }
+const CHILDREN = {
+  drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
+  terminateWatches: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
+}
 
 /** As the checker's default: so many steps that it knows without asking xstate are computed by it again. */
 const RECHECK_EVERY = 256
@@ -96,12 +99,15 @@ function isMeant({ kind, event }: Choice, live: { readonly type: string; readonl
   if (kind === 'event' || kind === 'timer') return event.type === live.type
   const [, how] = PROMISE_EVENT.exec(live.type) ?? []
   if (how === undefined) return false
-  const { output } = event.object as { readonly output?: { readonly after?: number } }
+  const { output } = event.object as { readonly output?: Counted }
   if (how === 'reject') return event.type.startsWith('xstate.error.')
-  return (
-    event.type.startsWith('xstate.done.') && (output === undefined || output.after === Math.min(1, (live.data as { after: number }).after))
-  )
+  return event.type.startsWith('xstate.done.') && (output === undefined || isAsMany(output, live.data as Counted))
 }
+
+/** What effects answer with: how many, of which the checker tries none and one. */
+type Counted = Readonly<Record<string, number>>
+const isAsMany = (tried: Counted, live: Counted): boolean =>
+  Object.entries(tried).every(([name, count]) => count === Math.min(1, live[name] as number))
 
 const pathOf = (actor: AnyActorRef): string => {
   const parent = actor._parent

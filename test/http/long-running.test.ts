@@ -1,36 +1,30 @@
-// Fails when a watch would be drained, or cut, as a plain request is, or the other way round. The rows go through real
-// sockets: node's parser decides what a header, an upgrade and a request target are.
-import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+// Fails when upstream's rule takes a plain request for a watch, or the other way round, or when a rule of the user's can break a request.
+// The rows go through real sockets: node's parser decides what a request target is.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isLongRunning, type LongRunningExtra, longRunningRule } from '../../src/http/long-running.ts'
+import { kubernetesLongRunning, longRunningRule, safeLongRunning } from '../../src/http/long-running.ts'
 import { requestInfo } from '../../src/http/request-info.ts'
 import { row } from '../support/row.ts'
 
-/** What the server thinks of the request it got last, asked with `extra`. */
-let extra: LongRunningExtra<IncomingMessage> = {}
-const server = createServer((request, response) => void response.end(String(isLongRunning(request, extra))))
-const upgrading = createServer()
-upgrading.on('upgrade', (request, socket) => socket.end(String(isLongRunning(request))))
+/** What the request that came last is taken for, and by whom. */
+type Rule = (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean
+let rule: Rule = kubernetesLongRunning
+const server = createServer((request, response) => void response.end(String(rule(request))))
 
-beforeAll(async () => {
-  for (const one of [server, upgrading]) await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
-})
-afterAll(() => {
-  for (const one of [server, upgrading]) one.close()
-})
+beforeAll(() => new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => void server.close())
 
-const portOf = (one: typeof server) => (one.address() as AddressInfo).port
-
-async function ask(path: string, { method = 'GET', headers = {} }: RequestInit = {}, asked: LongRunningExtra<IncomingMessage> = {}) {
-  extra = asked
-  const response = await fetch(`http://127.0.0.1:${portOf(server)}${path}`, { method, headers })
+async function ask(path: string, { method = 'GET', headers = {} }: RequestInit = {}, asked: Rule = kubernetesLongRunning) {
+  rule = asked
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, { method, headers })
   return (await response.text()) === 'true'
 }
 
-const proxying = { rule: longRunningRule({ verbs: ['watch'], subresources: ['proxy'] }) }
+const proxyRule = longRunningRule({ verbs: ['watch'], subresources: ['proxy'] })
+const proxying: Rule = ({ method = 'GET', url = '/' }) => proxyRule(requestInfo(method, url))
 
-describe('upstream rule', () => {
+describe('upstream’s rule', () => {
   row('LR-01', 'a list is a watch when the parameter is there and does not deny it', async () => {
     for (const value of ['watch=true', 'watch=1', 'watch', 'watch=', 'limit=5&watch=yes']) {
       expect(await ask(`/api/v1/namespaces/n/pods?${value}`), value).toBe(true)
@@ -56,7 +50,7 @@ describe('upstream rule', () => {
     expect(await ask('/some/where/proxy', {}, proxying)).toBe(false)
     expect(await ask('/proxy', {}, proxying)).toBe(false)
     expect(await ask('/some/where/watch?watch=1', {}, proxying)).toBe(false)
-    expect(proxying.rule(requestInfo('GET', '/some/where/pods/p/proxy')), 'the rule by itself').toBe(false)
+    expect(proxyRule(requestInfo('GET', '/some/where/pods/p/proxy')), 'the rule by itself').toBe(false)
   })
 
   row('LR-05', 'profiles are long-running', async () => {
@@ -67,7 +61,7 @@ describe('upstream rule', () => {
   row('LR-06', 'the list of profiles is not', async () => {
     expect(await ask('/debug/pprof')).toBe(false)
     expect(await ask('/debug/pprof?watch=1')).toBe(false)
-    expect(proxying.rule(requestInfo('GET', '/debug/pprof')), 'the rule by itself').toBe(false)
+    expect(proxyRule(requestInfo('GET', '/debug/pprof')), 'the rule by itself').toBe(false)
   })
 
   row('LR-07', 'getting one object is not a watch, whatever the parameter', async () => {
@@ -83,73 +77,49 @@ describe('upstream rule', () => {
   })
 })
 
-describe('what else is a watch', () => {
-  test.each([
-    ['text/event-stream', true],
-    ['application/json, text/event-stream', true],
-    ['TEXT/Event-Stream;q=0.9, */*', true],
-    ['text/event-streams', false],
-    ['x-text/event-stream', false],
-    ['*/*', false],
-  ])('Accept: %s is %s', async (accept, expected) => {
-    expect(await ask('/anything', { headers: { accept } })).toBe(expected)
-    expect(await ask('/anything', { headers: { aCCept: accept } }), 'any spelling').toBe(expected)
+describe('upstream’s rule, for servers of its API,', () => {
+  test('looks at method and URL alone', async () => {
+    expect(await ask('/anything', { headers: { accept: 'text/event-stream' } })).toBe(false)
+    expect(await ask('/api/v1/pods?watch=1', { method: 'POST' })).toBe(false)
+    expect(await ask('/api/v1/pods?watch=1', { headers: { accept: 'application/json' } })).toBe(true)
   })
 
-  test('another header with that value is not', async () => {
-    expect(await ask('/anything', { headers: { 'x-note': 'text/event-stream', 'content-type': 'text/event-stream' } })).toBe(false)
+  test('is total', () => {
+    expect(
+      [{}, { url: '' }, { url: '*', method: 'OPTIONS' }, { url: '/api/%zz/pods/%' }, { url: 'http://a/api/v1/watch/pods' }].map(
+        kubernetesLongRunning,
+      ),
+    ).toEqual([false, false, false, false, true])
   })
+})
 
-  const upgradeOn = (port: number) =>
-    new Promise<string>((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1')
-      let answer = ''
-      socket.on('data', (chunk) => {
-        answer += chunk
-        if (/(true|false)\s*(0\s*)?$/.test(answer)) socket.destroy()
-      })
-      socket.on('error', reject)
-      socket.on('close', () => resolve(/true|false/.exec(answer)?.[0] ?? answer))
-      socket.write('GET /anything HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n')
-    })
+describe('a rule of the user’s', () => {
+  const none = () => {
+    throw new Error('nothing is wrong')
+  }
 
-  test('an upgraded connection is; a request that only offers it and is served as a request is not', async () => {
-    expect(await upgradeOn(portOf(upgrading))).toBe('true')
-    extra = {}
-    expect(await upgradeOn(portOf(server))).toBe('false')
-    expect(isLongRunning({ url: '/', headers: { upgrade: 'websocket' } }), 'where the parser does not say').toBe(true)
-  })
-
-  test('whatever the user says is, of requests that nothing else claims', async () => {
-    const asked: (string | undefined)[] = []
-    const longRunning = (request: IncomingMessage) => {
-      asked.push(request.url)
-      return request.url === '/poll'
+  test('is the only one: without it no request is a watch by its looks', async () => {
+    const without = safeLongRunning(undefined, none)
+    for (const path of ['/api/v1/pods?watch=1', '/api/v1/watch/123', '/debug/pprof/profile']) {
+      expect(await ask(path, { headers: { accept: 'text/event-stream' } }, without)).toBe(false)
     }
-    expect(await ask('/poll', {}, { longRunning })).toBe(true)
-    expect(await ask('/other', {}, { longRunning })).toBe(false)
-    expect(await ask('/api/v1/pods?watch=1', {}, { longRunning })).toBe(true)
-    expect(asked).toEqual(['/poll', '/other'])
+    const own: Rule = safeLongRunning(({ url }) => url === '/poll', none)
+    expect([await ask('/poll', {}, own), await ask('/other', {}, own), await ask('/api/v1/pods?watch=1', {}, own)]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 
-  test('a user predicate that fails, or does not answer, counts as no, and is reported', async () => {
+  test('that fails, or does not answer, counts as no, and is reported', async () => {
     const errors: string[] = []
-    const onError = ({ message }: Error) => errors.push(message)
+    const onError = ({ message }: Error) => void errors.push(message)
     const failing = () => {
       throw new Error('predicate failed')
     }
     const asynchronous = (async () => true) as unknown as () => boolean
-    expect(await ask('/', {}, { longRunning: failing, onError })).toBe(false)
-    expect(await ask('/', {}, { longRunning: failing })).toBe(false)
-    expect(await ask('/', {}, { longRunning: asynchronous, onError })).toBe(false)
+    expect(await ask('/', {}, safeLongRunning(failing, onError))).toBe(false)
+    expect(await ask('/', {}, safeLongRunning(asynchronous, onError))).toBe(false)
     expect(errors).toEqual(['predicate failed', 'longRunning must return a boolean, got object'])
   })
-})
-
-test('a request that it does not concern is not parsed', () => {
-  const request = { method: 'GET', url: '/users/1?watch=1', headers: { accept: '*/*' }, upgrade: false }
-  const parsed = () => {
-    throw new Error('the path was parsed')
-  }
-  expect(isLongRunning(request, { rule: parsed })).toBe(false)
 })

@@ -155,6 +155,14 @@ describe('outcomes', () => {
     expect(life.exitCode).toBe(4)
   })
 
+  test('a watch that was lost at the end of its grace costs exit code 5, and the phase says why', async () => {
+    const life = await servingLife({ script: { drainWatches: never, terminateWatches: resolves(0, { lost: 1 }) } })
+    await life.stop()
+    await life.toEnd()
+    expect([life.exitCode, life.amiss]).toEqual([5, { 'watch-drain': 'cut' }])
+    expect(life.phase('watch-drain')?.error).toMatchObject({ code: 'ERR_TIMEOUT' })
+  })
+
   test('a watch grace or a connection timeout that is used up costs nothing', async () => {
     const life = await servingLife({ connectionTimeoutMs: 100, script: { drainWatches: never, lingerConnections: never } })
     await life.signal()

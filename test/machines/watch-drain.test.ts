@@ -32,6 +32,15 @@ describe('watch-drain', () => {
     expect([drain.endedAt, drain.output]).toEqual([7_999, { outcome: 'cut', exitCode: 0 }])
   })
 
+  test('costs what a cut costs when some of what it terminates was lost, and says how many', async () => {
+    const drain = await scene(8_000, { drainWatches: never, terminateWatches: resolves(0, { lost: 2 }) })
+    await drain.clock.advance(8_000)
+    expect(drain.output).toEqual({
+      outcome: 'cut',
+      error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: expect.stringMatching(/^2 lost at the end of the watch grace/) },
+    })
+  })
+
   test('leaves what is left alone without a grace: it was told, and is not waited for', async () => {
     const drain = await scene(0, { drainWatches: resolves(0, { after: 2 }) })
     expect(drain.effects.called).toEqual(['drainWatches'])

@@ -161,6 +161,18 @@ test.each<Bug>([
     says: 'shutdown-delay has not ended as ok by "shutdown-delay after shutdownDelay.shutdown-delay.delaying"',
   },
   {
+    id: 'exit-code/watches',
+    what: 'a watch that was lost costs nothing',
+    broken: { watchDrain: provided(watchDrainMachine, { guards: { someLost: () => false } }) },
+    says: 'exit code 0 for watches that were lost',
+  },
+  {
+    id: 'exit-code/watches',
+    what: 'a watch that has used up its grace costs something',
+    broken: { watchDrain: changed(watchDrainMachine, 'terminated', { output: { outcome: 'cut' } }) },
+    says: 'exit code 5 for watches that have used up their grace',
+  },
+  {
     id: 'work/failed',
     what: 'watches that could not be terminated are taken for terminated',
     broken: {

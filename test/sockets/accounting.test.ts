@@ -304,7 +304,7 @@ describe('a watch', () => {
     const drained = traffic.drainWatches(2000)
     await clock.advance(2000)
     expect(await drained).toMatchObject({ before: 1, after: 1, error: { code: 'ERR_TIMEOUT' } })
-    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000 }], requests: [] })
+    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000 }], requests: [], lost: 0 })
     expect(await client.closed()).not.toBe('open')
     await expect.poll(() => traffic.counts().watches).toBe(0)
     expect(traffic.connectionFates()).toMatchObject({

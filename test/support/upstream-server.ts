@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/actors/clock.ts'
 import { shutdownSignalOf } from '../../src/actors/exchange.ts'
 import { createServerOn } from '../../src/create-server.ts'
+import { kubernetesLongRunning } from '../../src/http/long-running.ts'
 import { deferred } from '../../src/lifecycle/deferred.ts'
 import type { Lifecycle } from '../../src/lifecycle/lifecycle.ts'
 import { UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
@@ -153,6 +154,7 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> 
         // Nothing is ever cut by it.
         deadline: '5m',
         exit: 'natural',
+        longRunning: kubernetesLongRunning,
       } as const
       const { audit, listener } = scene
       return createServerOn({ ...host, random }, { listener }, { ...defaults, port: 0, host: '127.0.0.1', audit, logger, ...options })

@@ -521,6 +521,35 @@ describe('the whole sequence', () => {
     await client.closed()
     expect(await ended).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [{ name: 'GET /socket' }] } })
   })
+
+  row(
+    'GT-27',
+    'without a grace it is told, and closed and named with the last connections: nothing waits for it, as upstream',
+    async () => {
+      const told = new Roadblock()
+      const { clock, life, port } = await attached({ watchGrace: 0, connectionTimeout: '60s' }, (server) =>
+        server.on('upgrade', (request, socket) => {
+          socket.on('error', () => undefined)
+          void aborted(shutdownSignalOf(request)).then(() => told.pass())
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+          socket.resume()
+        }),
+      )
+      const client = await connectTo(port)
+      expect(await client.ask('GET', '/socket', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })).toMatchObject({ status: 101 })
+      let hasEnded = false
+      const ended = life.stop().finally(() => {
+        hasEnded = true
+      })
+      while (!hasEnded) await clock.advance(0)
+      await told.reached
+      expect(await client.closed(), 'in order').toBe('ended')
+      const report = await ended
+      expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [] }, connections: { forced: 1 } })
+      expect(report.connections.forcedNames[0]?.name).toMatch(/ GET \/socket$/)
+      expect(clock.now()).toBe(0)
+    },
+  )
 })
 
 /** A server of the user's own, attached and serving, on virtual time and without a delay. */

@@ -51,6 +51,15 @@ export function muxFailureCosts(before: ActorView, after: ActorView, { choice }:
   return severity(exitCodeOf(after)) >= severity(4)
 }
 
+/** Design 5: a watch that was told and has used up its grace costs nothing; one that never was told, or had no byte of an answer, is lost. */
+export function lostWatchesCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
+  if (kind !== 'outcome' || path.text !== 'watch-drain/terminate-watches' || event.type.startsWith('xstate.error.')) return true
+  const { lost = 0 } = (event.object as { readonly output?: { readonly lost?: number } }).output ?? {}
+  const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
+  if (lost > 0) return severity(is) >= severity(5) || `exit code ${is} for watches that were lost`
+  return is === was || `exit code ${is} for watches that have used up their grace`
+}
+
 export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
   if (exitCodeOf(before) === exitCodeOf(after) || COSTLY_EVENTS.includes(choice.event.type)) return true
   const isReason = (fact: LifecycleFact | undefined): boolean =>

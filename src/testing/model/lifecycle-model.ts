@@ -43,6 +43,7 @@ export interface LifecycleModelOptions {
 /** Effects whose answer is looked at. */
 const EFFECTS: Readonly<Record<string, OpaqueChild>> = {
   drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
+  terminateWatches: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
 }
 
 /**
