@@ -17,14 +17,16 @@ export type StopReason =
 export type StopCause = WithError<StopReason>
 type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
 
-/** What ended a life by force: the signal that came second, or the error of the second crash. */
+/** What ended a life by force: the reason given to `stop({ now: true })`, the signal that came second, or the error of the second crash. */
 export interface ForcedBy {
+  readonly reason?: string
   readonly signal?: string
   readonly error?: ErrorRecord
 }
 
 /** What an event says of {@link ForcedBy}; undefined when it says nothing. */
-export function forcedBy({ signal, error }: ForcedBy): ForcedBy | undefined {
+export function forcedBy({ reason, signal, error }: ForcedBy): ForcedBy | undefined {
+  if (reason !== undefined) return { reason }
   if (signal !== undefined) return { signal }
   return error && { error }
 }
@@ -98,7 +100,7 @@ export type LifecycleFact =
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
-  | ({ readonly type: 'forced'; readonly why: 'second-signal' | 'second-crash' | 'deadline' | 'internal-error' } & ForcedBy)
+  | ({ readonly type: 'forced'; readonly why: 'stop-now' | 'second-signal' | 'second-crash' | 'deadline' | 'internal-error' } & ForcedBy)
   | { readonly type: 'ended'; readonly exitCode: number }
 
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'

@@ -145,6 +145,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
     case 'forced':
       return error('ending by force', {
         why: event.why,
+        ...(event.reason !== undefined && { reason: event.reason }),
         ...(event.signal !== undefined && { signal: event.signal }),
         ...errOf(event.error),
       })

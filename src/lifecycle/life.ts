@@ -6,6 +6,7 @@ import type { LifecycleEvent } from '../events.ts'
 import type { LivezCheckOptions } from '../http/health.ts'
 import type { Check, CheckOptions } from '../http/health-check.ts'
 import type { SignalName } from '../machines/signals.ts'
+import type { StopOptions } from '../options/stop-options.ts'
 import type { Report } from '../report/report.ts'
 import type { BoundedOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
 
@@ -35,13 +36,17 @@ export interface Life extends AsyncDisposable {
   start(): Promise<void>
 
   /**
-   * Ends the life in order and resolves with the report; never rejects, never exits. A second call changes nothing and resolves with the
-   * same report. A hook that awaits it waits for itself, until its timeout: call it without `await` there.
+   * Ends the life in order and resolves with the report; never rejects, never exits. A second call changes nothing, unless it means
+   * `now`, and resolves with the same report. A hook that awaits it waits for itself, until its timeout: call it without `await` there.
    * Before `start()` it only runs what was registered to be destroyed.
    *
-   * @param reason stands in the report. Default: `stop() was called`
+   * `stop({ now: true })` ends it by force, in one step and with exit code 1, as a second OS signal does: connections are closed, what was
+   * under way is named in the report, destroy functions are not called any more. Under `run()` the process ends with it.
+   *
+   * @param given a reason, which stands in the report (default: `stop() was called`), or more: see {@link StopOptions}
+   * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been stopped then
    */
-  stop(reason?: string): Promise<Report>
+  stop(given?: string | StopOptions): Promise<Report>
 
   /** Stops, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>

@@ -24,8 +24,10 @@ import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
+import { hurried, type StopProfile } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
+import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import { runLifecycle } from '../process/run.ts'
 import { EventLog } from '../report/event-log.ts'
 import { Recorder } from '../report/recorder.ts'
@@ -104,9 +106,9 @@ export class Lifecycle implements Life {
     this.#listeners = parts.adopted ?? []
     this.#log = new EventLog(parts.openLogger, options)
     this.#report = new ReportBuilder({
-      options,
       wallAtStart: host.clock.wall(),
       wiring: () => this.#wiring,
+      profile: () => this.#profile,
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
     })
@@ -124,7 +126,7 @@ export class Lifecycle implements Life {
     this.#progress = new ProgressReader({
       clock: host.clock,
       wiring: () => this.#wiring,
-      profile: () => this.#actor?.getSnapshot().context.stop?.profile,
+      profile: () => this.#profile,
       crashProfile: options.profiles.crash,
       connectionTimeoutMs: options.connectionTimeoutMs,
     })
@@ -169,6 +171,11 @@ export class Lifecycle implements Life {
 
   get exitCode(): ExitCode {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
+  }
+
+  /** Of the stop under way. */
+  get #profile(): StopProfile | undefined {
+    return this.#actor?.getSnapshot().context.stop?.profile
   }
 
   // --- what belongs to the life ---------------------------------------------------------------------------------------
@@ -260,9 +267,16 @@ export class Lifecycle implements Life {
     await this.#served.promise
   }
 
-  stop(reason = 'stop() was called'): Promise<Report> {
+  stop(given?: string | StopOptions): Promise<Report> {
+    const { reason, now, deadlineMs } = readStopOptions(given)
+    const { profiles, reservesMs } = this.options
     this.begin()
-    this.send({ type: 'stop.requested', reason: { kind: 'stop', reason } })
+    this.send({
+      type: 'stop.requested',
+      reason: { kind: 'stop', reason },
+      ...(deadlineMs !== undefined && { profile: hurried(profiles.default, deadlineMs, reservesMs) }),
+    })
+    if (now) this.send({ type: 'stop.now', reason })
     return this.#ended.promise
   }
 

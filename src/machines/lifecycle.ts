@@ -98,7 +98,7 @@ export function composeLifecycle(composition: Composition) {
         : phaseRegion(phase, row),
     ]),
   )
-  const forced = (exitCode: 1 | 5, why: 'second-signal' | 'second-crash' | 'deadline') => ({
+  const forced = (exitCode: 1 | 5, why: 'stop-now' | 'second-signal' | 'second-crash' | 'deadline') => ({
     target: 'forcing',
     actions: [{ type: 'worsen', params: { exitCode } }, say(({ event }) => ({ type: 'forced', why, ...forcedBy(event as ForcedBy) }))],
   })
@@ -111,6 +111,7 @@ export function composeLifecycle(composition: Composition) {
         type: 'parallel',
         states: { ...OTHER_REGIONS, ...regions },
         on: {
+          StopNow: forced(1, 'stop-now'),
           SecondSignal: forced(1, 'second-signal'),
           SecondCrash: forced(1, 'second-crash'),
           Forced: forced(5, 'deadline'),

@@ -5,7 +5,7 @@ import type { InternalEvent, LifecycleContext, LifecycleInEvent } from './vocabu
 
 /**
  * Everything that asks for the end. The first asker wins and its reason stands in the report; later ones change nothing,
- * except the two that mean "now": a second OS signal and a second crash.
+ * except those that mean "now": a second OS signal, a second crash, and a program that says so.
  */
 type Asker =
   | LifecycleInEvent
@@ -44,7 +44,7 @@ interface Args {
 
 const becauseOf = ({ context, event }: Args) => {
   const { reason, profile } = stopReason(event)
-  return { reason, profile: context.profiles[profile] }
+  return { reason, profile: ('profile' in event && event.profile) || context.profiles[profile] }
 }
 const stopBy = (exitCode: 0 | 4) => ({
   target: 'requested',
@@ -80,6 +80,9 @@ export const startRegion: StateConfig = {
   },
 }
 
+type Of<T extends LifecycleInEvent['type']> = Extract<LifecycleInEvent, { readonly type: T }>
+const stopNow = ({ event }: { readonly event: object }): InternalEvent => ({ type: 'StopNow', reason: (event as Of<'stop.now'>).reason })
+
 export const stopRegion: StateConfig = {
   id: 'stop',
   initial: 'living',
@@ -95,11 +98,11 @@ export const stopRegion: StateConfig = {
         PostStartHookFailed: stopBy(4),
       },
     },
-    requested: { type: 'final' },
+    requested: { on: { 'stop.now': { actions: raiseEvent(stopNow) }, Ended: 'over' } },
+    over: { type: 'final' },
   },
 }
 
-type Of<T extends LifecycleInEvent['type']> = Extract<LifecycleInEvent, { readonly type: T }>
 const secondSignal = ({ event }: { readonly event: object }): InternalEvent => ({
   type: 'SecondSignal',
   signal: (event as Of<'process.signalled'>).signal,

@@ -44,7 +44,10 @@ export type LifecycleInEvent =
   | { readonly type: 'start' }
   /** What was registered does not fit together. */
   | { readonly type: 'start.refused'; readonly error: ErrorRecord }
-  | { readonly type: 'stop.requested'; readonly reason: StopReason }
+  /** With a profile of its own when the one who asks gives it less time. */
+  | { readonly type: 'stop.requested'; readonly reason: StopReason; readonly profile?: StopProfile }
+  /** To a stop that is under way. */
+  | { readonly type: 'stop.now'; readonly reason: string }
   | { readonly type: 'process.signalled'; readonly signal: string; readonly interactive: boolean }
   | { readonly type: 'process.crashed'; readonly origin: string; readonly error: ErrorRecord }
   | { readonly type: 'listener.died'; readonly address: string; readonly error: ErrorRecord }
@@ -61,6 +64,7 @@ export type InternalEvent =
   | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHooksAborted' }
+  | { readonly type: 'StopNow'; readonly reason: string }
   | { readonly type: 'SecondSignal'; readonly signal: string }
   | { readonly type: 'SecondCrash'; readonly error: ErrorRecord }
   | { readonly type: `due.${string}` }

@@ -92,6 +92,13 @@ export function stopProfile(plan: StopPlan): StopProfile {
   return { delayMs: Math.min(delayMs, hooks), watchGraceMs, deadlineMs, cutsMs: { hooks, requests, connections, audit, destroy, flush } }
 }
 
+/** The same stop in less time: everything shrinks in proportion. A deadline that is no shorter changes nothing. */
+export function hurried(profile: StopProfile, deadlineMs: number, reserves: Reserves): StopProfile {
+  if (deadlineMs >= profile.deadlineMs) return profile
+  const share = deadlineMs / profile.deadlineMs
+  return stopProfile({ delayMs: profile.delayMs * share, watchGraceMs: profile.watchGraceMs * share, deadlineMs, reserves })
+}
+
 /** Whether the late phases keep their time: after the delay, requests and watches still have what they are due before `cutsMs.requests`. */
 export const delayFits = (plan: StopPlan): boolean => plan.delayMs + requestsDue(plan) <= stopProfile(plan).cutsMs.requests
 

@@ -2,8 +2,6 @@ import { forcedBy, type LifecycleEvent, type StopReason, type Straggler } from '
 import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
 import { type PhaseRow, WIRING, type Wiring } from '../machines/wiring.ts'
 import { instantMs, type StopProfile } from '../options/budget.ts'
-import type { ResolvedOptions } from '../options/options.ts'
-import { isInteractiveStop } from '../options/platform.ts'
 import { Failures } from './failures.ts'
 import {
   REPORT_SCHEMA,
@@ -19,9 +17,10 @@ import {
 } from './report.ts'
 
 export interface ReportContext {
-  readonly options: Pick<ResolvedOptions, 'profiles' | 'facts'>
   /** Wall-clock milliseconds since the epoch at the start of the life. */
   readonly wallAtStart: number
+  /** Of the stop under way. */
+  readonly profile?: () => StopProfile | undefined
   /** The rows of this life, with those of the user's phases. Default: those of every life. */
   readonly wiring?: () => Wiring
   /** Requests refused so far, by kind; read whenever a report is built. */
@@ -147,7 +146,7 @@ export class ReportBuilder {
     const origin = this.#stopAt ?? 0
     const relative = (at: number): number => milliseconds(at - origin)
     const date = (at: number): string => new Date(wallAtStart + at).toISOString()
-    const profile = this.#profile()
+    const profile = this.#stopAt === undefined ? undefined : this.#context.profile?.()
     const wiring: Wiring = this.#context.wiring?.() ?? WIRING
     return {
       $schema: REPORT_SCHEMA,
@@ -206,17 +205,6 @@ export class ReportBuilder {
       default:
         return []
     }
-  }
-
-  /** The profile that the machine chose for this stop. */
-  #profile(): StopProfile | undefined {
-    const { profiles, facts } = this.#context.options
-    const reason = this.#reason
-    if (this.#stopAt === undefined) return undefined
-    if (reason?.kind === 'crash') return profiles.crash
-    if (reason?.kind === 'start-failed') return profiles.startFailed
-    if (reason?.kind === 'os-signal' && isInteractiveStop(facts, reason.signal)) return profiles.interactive
-    return profiles.default
   }
 }
 

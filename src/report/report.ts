@@ -18,7 +18,7 @@ export interface Report {
   readonly reason: StopReason | null
   /** Why it was ended by force; null when it was not. */
   readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | null
-  /** The second signal, or the error of the second crash; null when it was neither. */
+  /** The reason of a stop that meant "now", the second signal, or the error of the second crash; null when it was neither. */
   readonly forcedBy: ForcedBy | null
   readonly startedAt: string
   readonly stopRequestedAt: string | null

@@ -63,6 +63,7 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
       'start',
       'start.refused',
       'stop.requested',
+      'stop.now',
       'process.signalled',
       'process.crashed',
       'listener.died',

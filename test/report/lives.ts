@@ -12,10 +12,17 @@ export const WALL_AT_START = Date.UTC(2026, 0, 1)
 
 /** The report of a life that had these events. */
 export function reportOf(events: readonly LifecycleEvent[], exitCode = 0, rejections?: Readonly<Record<string, number>>): Report {
-  const builder = new ReportBuilder({ options, wallAtStart: WALL_AT_START, ...(rejections && { rejections: () => rejections }) })
+  const builder = new ReportBuilder({
+    wallAtStart: WALL_AT_START,
+    profile: () => (hasCrashed(events) ? options.profiles.crash : options.profiles.default),
+    ...(rejections && { rejections: () => rejections }),
+  })
   for (const event of events) builder.fold(event)
   return builder.build(exitCode)
 }
+
+const hasCrashed = (events: readonly LifecycleEvent[]): boolean =>
+  events.some((event) => event.type === 'signal' && event.reason?.kind === 'crash')
 
 const boom = { name: 'Error', message: 'boom', stack: 'Error: boom\n    at hook' }
 

@@ -19,6 +19,7 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     why: 'as start',
   },
   { machine: 'lifecycle', event: 'stop.requested', in: [{ running: { stop: 'requested' } }], why: 'the first reason of a stop stands' },
+  { machine: 'lifecycle', event: 'stop.now', in: [{ running: { stop: 'living' } }], why: 'a program asks for the end before it insists' },
   { machine: 'lifecycle', event: 'listener.died', in: [{ running: { stop: 'requested' } }], why: 'as stop.requested' },
   {
     machine: 'lifecycle',

@@ -61,7 +61,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'from Start to the end something keeps the process alive: a timer, an open listener or a running effect',
       (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root) || isListening(root),
     ),
-    alongEdges('end/second-signal', 'a second OS signal that is no echo of the first ends the life by force', secondMeansNow),
+    alongEdges(
+      'end/second-signal',
+      'a second OS signal that is no echo of the first, a second crash, and a program that says now end the life by force',
+      secondMeansNow,
+    ),
     alongEdges(
       'end/at-once',
       'with Ended the life is over: nothing keeps it',
@@ -273,6 +277,7 @@ const isListening = (root: ActorView): boolean =>
 
 function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   const isSecond =
+    (choice.event.type === 'stop.now' && regionOf(before, 'stop') === 'requested') ||
     (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
     (choice.event.type === 'process.crashed' && isSecondCrash(regionOf(before, 'crash'), choice.event.object as unknown as Crash))
   return choice.kind !== 'event' || !isSecond || isForcing(after)

@@ -17,6 +17,7 @@ const OUTSIDE = {
   start: { type: 'start' },
   'start-refused': { type: 'start.refused', error: { name: 'Error', message: 'refused' } },
   stop: { type: 'stop.requested', reason: { kind: 'stop', reason: 'model' } },
+  'stop-now': { type: 'stop.now', reason: 'model' },
   signal: { type: 'process.signalled', signal: 'SIGTERM', interactive: false },
   'ctrl-c': { type: 'process.signalled', signal: 'SIGINT', interactive: true },
   crash: { type: 'process.crashed', origin: 'uncaughtException', error: { name: 'Error', message: 'crash' } },
@@ -26,7 +27,7 @@ const OUTSIDE = {
   'mux-failure': { type: 'mux-signal.failed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
-/** What may come from outside: `start()` and its refusal, `stop()`, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
+/** What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 export const isOutsideEvent = (name: string): name is OutsideEvent => Object.hasOwn(OUTSIDE, name)

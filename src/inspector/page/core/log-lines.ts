@@ -148,6 +148,7 @@ function subjectOf(event: LifecycleEvent): string {
 
 function factWords(event: LifecycleEvent): string {
   const because = (error: { readonly message: string } | undefined): string => (error ? `: ${error.message}` : '')
+  const said = (by: string | undefined): string => (by === undefined ? '' : ` (${by})`)
   switch (event.type) {
     case 'platform':
       return `${event.platform} (${event.reason})`
@@ -178,7 +179,7 @@ function factWords(event: LifecycleEvent): string {
     case 'warning':
       return event.message
     case 'forced':
-      return `ends by force, because ${FORCED_WORDS[event.why]}${event.signal === undefined ? '' : ` (${event.signal})`}${because(event.error)}`
+      return `ends by force, because ${FORCED_WORDS[event.why]}${said(event.reason ?? event.signal)}${because(event.error)}`
     case 'ended':
       return `ended, exit code ${event.exitCode}`
   }

@@ -81,6 +81,7 @@ export const ENDINGS: Readonly<Record<ExitCode, string>> = {
 export const ending = (exitCode: number): string => (Object.hasOwn(ENDINGS, exitCode) ? ENDINGS[exitCode as ExitCode] : 'Ended')
 
 export const FORCED_WORDS = {
+  'stop-now': 'the program asked for the end at once',
   'second-signal': 'a second signal asked for the end at once',
   'second-crash': 'it crashed a second time',
   deadline: 'the deadline was reached',
