@@ -4,24 +4,35 @@ import { SharedListeners } from './shared-listeners.ts'
 export interface SignalSource {
   on(event: string, listener: (signal: NodeJS.Signals) => void): unknown
   off(event: string, listener: (signal: NodeJS.Signals) => void): unknown
-  readonly platform: NodeJS.Platform
 }
 
-/** SIGHUP: the terminal is gone, or a supervisor asks. SIGBREAK: Ctrl-Break and the closing of the console on Windows. */
-const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
-const WINDOWS_STOP_SIGNALS: readonly NodeJS.Signals[] = [...STOP_SIGNALS, 'SIGBREAK']
-
-const stopSignals = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, tell) => {
-  const signals = source.platform === 'win32' ? WINDOWS_STOP_SIGNALS : STOP_SIGNALS
-  for (const signal of signals) source.on(signal, tell)
-  return () => {
-    for (const signal of signals) source.off(signal, tell)
-  }
-})
+const listeners = new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>()
 
 /**
- * Calls `listener` for every stop signal until disposed. While nobody listens, the process dies of SIGTERM as usual.
+ * Calls `listener` for every one of these signals until disposed. While nobody listens, the process dies of SIGTERM as usual.
  * @see kubernetes/apiserver pkg/server/signal.go SetupSignalContext
  */
-export const onStopSignal = (source: SignalSource, listener: (signal: NodeJS.Signals) => void): Disposable =>
-  stopSignals.listen(source, listener)
+export function onStopSignal(
+  source: SignalSource,
+  signals: Iterable<NodeJS.Signals>,
+  listener: (signal: NodeJS.Signals) => void,
+): Disposable {
+  const listening = Array.from(signals, (signal) => listenersTo(signal).listen(source, listener))
+  return {
+    [Symbol.dispose]: () => {
+      for (const one of listening) one[Symbol.dispose]()
+    },
+  }
+}
+
+/** Of each signal those who listen share one listener at the process, whichever other signals they listen to. */
+function listenersTo(signal: NodeJS.Signals): SharedListeners<SignalSource, [signal: NodeJS.Signals]> {
+  const known = listeners.get(signal)
+  if (known) return known
+  const shared = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, tell) => {
+    source.on(signal, tell)
+    return () => void source.off(signal, tell)
+  })
+  listeners.set(signal, shared)
+  return shared
+}

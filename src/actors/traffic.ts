@@ -36,13 +36,16 @@ export interface TrafficOptions {
 /** `late`: a request that came after its connection had been told to close; it is not answered at all. */
 export type RejectionKind = RefusalKind | 'late'
 
-export interface TrafficCounts {
-  /** Requests that the drain waits for, without holds. */
+/** What a life has to do at one moment: plain data. */
+export interface Counts {
+  /** In flight: what a drain waits for, without watches and holds. */
   readonly requests: number
+  /** Upgraded connections, event streams and other long-running requests. */
   readonly watches: number
   readonly holds: number
-  /** `told` are being closed; `idle` have nothing outstanding. */
+  /** Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have nothing outstanding. */
   readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
+  /** Requests refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
 }
 
@@ -289,7 +292,7 @@ export class Traffic {
     return work ? this.#holds.run(name, work) : this.#holds.take(name)
   }
 
-  counts(): TrafficCounts {
+  counts(): Counts {
     const holds = this.#holds.count
     let told = 0
     let idle = 0

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { onStopSignal } from '../actors/os-signals.ts'
+import { stopSignalsDefault } from '../options/stop-signals.ts'
 
 const isServe = process.argv[2] === 'serve'
 
@@ -8,7 +9,7 @@ const isServe = process.argv[2] === 'serve'
 const stop = new AbortController()
 const latch =
   isServe || process.argv[2] === 'inspect'
-    ? onStopSignal(process, (signal) => stop.abort(new Error(`${signal} before the server ran`)))
+    ? onStopSignal(process, stopSignalsDefault(process.platform), (signal) => stop.abort(new Error(`${signal} before the server ran`)))
     : { [Symbol.dispose]: () => {} }
 
 process.stdout.once('error', (error: NodeJS.ErrnoException) => {

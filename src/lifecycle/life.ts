@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs/internal/Observable'
 import type { HoldContext } from '../actors/holds.ts'
 import type { BoundAddress } from '../actors/listener.ts'
+import type { Counts } from '../actors/traffic.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import type { LifecycleEvent } from '../events.ts'
 import type { LivezCheckOptions } from '../http/health.ts'
@@ -20,13 +21,20 @@ import type { BoundedOptions, PhaseOptions, PreShutdownHookOptions } from './reg
  */
 export interface Life extends AsyncDisposable {
   /**
-   * Serves until stopped, as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it.
+   * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown` and the option `signal` stop it.
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
    * still alive a second later, unless the option `exit` is `natural`. Of several lives that run in one process the last one ends it, with
    * the most severe of their exit codes. A second call returns the same promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
    */
   run(): Promise<Report>
+
+  /**
+   * Gives the process back that `run()` owns, while the life goes on: OS signals, crashes and the IPC message `shutdown` do what they do to
+   * any process, or what the program has them do, and the end of the life neither sets the exit code nor ends the process. `stop()`, the
+   * option `signal` and the promise of `run()` stay as they are. Before `run()`, after the end, and a second time it does nothing.
+   */
+  releaseProcess(): void
 
   /**
    * Starts the server, and owns nothing of the process. Resolves when it serves and every post-start hook has been started; rejects, after
@@ -76,6 +84,9 @@ export interface Life extends AsyncDisposable {
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+
+  /** What is in flight now, and how many connections are open. Looks at every connection: for metrics and tests, not for every request. */
+  counts(): Counts
 
   /** Adds a check to `/readyz` only. Too late once the life has begun, as for every check. */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable

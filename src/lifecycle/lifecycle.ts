@@ -9,7 +9,7 @@ import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
 import type { Logger } from '../actors/log.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
-import { Traffic } from '../actors/traffic.ts'
+import { type Counts, Traffic } from '../actors/traffic.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { QuiesceError, show, toError } from '../errors.ts'
 import { errorRecord, type LifecycleEvent, type StopReason } from '../events.ts'
@@ -92,6 +92,7 @@ export class Lifecycle implements Life {
   #wiring: Wiring = {}
   #started = false
   #run: Promise<Report> | undefined
+  readonly #released = new AbortController()
   readonly #addresses: BoundAddress[] = []
   readonly #finishedHooks = new Set<string>()
 
@@ -234,6 +235,10 @@ export class Lifecycle implements Life {
     return work ? this.#traffic.hold(name, work) : this.#traffic.hold(name)
   }
 
+  counts(): Counts {
+    return this.#traffic.counts()
+  }
+
   // --- start and stop ---------------------------------------------------------------------------------------------------
 
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
@@ -281,8 +286,12 @@ export class Lifecycle implements Life {
   }
 
   run(): Promise<Report> {
-    this.#run ??= runLifecycle(this)
+    this.#run ??= runLifecycle(this, this.#released.signal)
     return this.#run
+  }
+
+  releaseProcess(): void {
+    if (this.#run) this.#released.abort()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

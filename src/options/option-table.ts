@@ -2,6 +2,7 @@ import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
 import type { HealthPaths, ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
+import { areSignals, SIGNALS_ALLOWED, whyNotSignals } from './stop-signals.ts'
 
 /**
  * Every option, once: what it may be, what it is when nobody says anything, what it means, and what upstream calls it.
@@ -26,6 +27,8 @@ export interface OptionRow {
   readonly upstream?: string
   /** Upstream's text for a negative value. @see kubernetes/apiserver pkg/server/options/server_run_options.go Validate */
   readonly upstreamRefusal?: string
+  /** What more there is to say about a value that is refused, with a space in front; empty for nothing. */
+  readonly remark?: (given: unknown) => string
 }
 
 /** The option's name, checked: a row for every option and no other. */
@@ -285,6 +288,12 @@ export const OPTION_TABLE = {
     ...choice('explicit', 'natural'),
     default: 'explicit',
     meaning: 'explicit: end the process 1s after run() is done if it still lives; natural: leave that to the program',
+  },
+  signals: {
+    ...value(SIGNALS_ALLOWED, areSignals),
+    default: 'SIGTERM, SIGINT and SIGHUP; on Windows SIGBREAK, too',
+    meaning: 'OS signals that stop what run() runs: these and no others, or the default with some more (add) and without some (skip)',
+    remark: whyNotSignals,
   },
   signal: {
     ...value('an AbortSignal', (given) => given instanceof AbortSignal),

@@ -24,6 +24,7 @@ import {
 } from './platform.ts'
 
 import { Problems, type ProblemWording } from './problems.ts'
+import type { SignalsOption } from './stop-signals.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text, everything optional) and what
@@ -129,6 +130,11 @@ export interface LifecycleOptions {
   readonly reportFile?: string | undefined
   /** `explicit` (default) ends the process when it is still alive 1 s after `run()` is done; `natural` does not. */
   readonly exit?: 'explicit' | 'natural' | undefined
+  /**
+   * OS signals that stop what `run()` runs. A list replaces the default (SIGTERM, SIGINT, SIGHUP; on Windows SIGBREAK, too), and an empty one
+   * is none; `{ add: ['SIGUSR2'], skip: ['SIGHUP'] }` changes it. The second one, whichever it is, means "now".
+   */
+  readonly signals?: SignalsOption | undefined
   /** Aborting it stops what `run()` runs. */
   readonly signal?: AbortSignal | undefined
   readonly disabledPostStartHooks?: readonly string[] | undefined
@@ -183,6 +189,8 @@ export interface ResolvedOptions {
   readonly logger: Logger | false | undefined
   readonly reportFile: string | undefined
   readonly exit: 'explicit' | 'natural'
+  /** As given: what the default is depends on the process. */
+  readonly signals: SignalsOption | undefined
   readonly signal: AbortSignal | undefined
   readonly disabledPostStartHooks: ReadonlySet<string>
   /** Every duration with where it came from; logged and reported. */
@@ -282,6 +290,7 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     logger: given.logger,
     reportFile: given.reportFile,
     exit: given.exit ?? 'explicit',
+    signals: given.signals,
     signal: given.signal,
     disabledPostStartHooks: new Set(given.disabledPostStartHooks),
     chosen,

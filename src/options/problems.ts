@@ -70,8 +70,9 @@ export class Problems {
 
   /** One more, in the words in which the user wrote the option. */
   addForOption(name: OptionName, given: unknown, allowed: string): void {
-    const refusal = optionRow(name).upstreamRefusal
-    this.#add(this.label(name), given, allowed, refusal !== undefined && isNegativeDuration(given) ? ` (${refusal})` : '')
+    const { upstreamRefusal, remark } = optionRow(name)
+    const upstreams = upstreamRefusal !== undefined && isNegativeDuration(given) ? ` (${upstreamRefusal})` : ''
+    this.#add(this.label(name), given, allowed, `${upstreams}${remark?.(given) ?? ''}`)
   }
 
   #add(field: string, given: unknown, allowed: string, remark = ''): void {

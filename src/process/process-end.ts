@@ -3,6 +3,7 @@ import type { HostProcess } from '../actors/host.ts'
 import { onStopSignal } from '../actors/os-signals.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
+import type { StopSignal } from '../options/stop-signals.ts'
 
 /** A process that is still alive this long after the end of its last life is told on and ended. */
 const EXIT_GRACE_MS = 1_000
@@ -14,6 +15,8 @@ export interface Leaving {
   readonly isForced: boolean
   /** `natural` leaves the end of the process to whatever else keeps it alive. */
   readonly exit: 'explicit' | 'natural'
+  /** Those that ended it, or could have. */
+  readonly signals: ReadonlySet<StopSignal>
   readonly clock: Clock
 }
 
@@ -50,7 +53,12 @@ export class ProcessEnd {
     this.#cancelGrace = undefined
   }
 
-  leave({ exitCode, isForced, exit, clock }: Leaving): void {
+  /** A life goes on, and leaves the process to whoever else runs in it. */
+  withdraw(): void {
+    this.#running--
+  }
+
+  leave({ exitCode, isForced, exit, signals, clock }: Leaving): void {
     this.#running--
     this.#exitCode = moreSevere(this.#exitCode, exitCode)
     this.#isForced ||= isForced
@@ -61,11 +69,11 @@ export class ProcessEnd {
     }
     if (this.#running > 0) return
     if (this.#isForced) process.exit(this.#exitCode)
-    else if (exit === 'explicit') this.#endAfterGrace(clock)
+    else if (exit === 'explicit') this.#endAfterGrace(clock, signals)
   }
 
   /** The process ends by itself when nothing keeps it alive. What still does is named on stderr after a second and overruled. */
-  #endAfterGrace(clock: Clock): void {
+  #endAfterGrace(clock: Clock, stopSignals: ReadonlySet<StopSignal>): void {
     const process = this.#process
     const timer = clock.setTimeout(() => {
       sayOnStandardError(
@@ -75,7 +83,7 @@ export class ProcessEnd {
       process.exit(process.exitCode)
     }, EXIT_GRACE_MS)
     // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.
-    const signals = onStopSignal(process, () => process.exit(process.exitCode))
+    const signals = onStopSignal(process, stopSignals, () => process.exit(process.exitCode))
     this.#cancelGrace = () => {
       clock.clearTimeout(timer)
       signals[Symbol.dispose]()

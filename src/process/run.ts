@@ -7,14 +7,17 @@ import { QuiesceError } from '../errors.ts'
 import { errorRecord } from '../events.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
+import { chosenSignals } from '../options/stop-signals.ts'
 import type { Report } from '../report/report.ts'
 import { ProcessEnd } from './process-end.ts'
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,
- * and the process ends with the report's exit code. See `Lifecycle.run` for the contract.
+ * and the process ends with the report's exit code. See `Life.run` for the contract.
+ *
+ * @param released aborted, the process is the program's own again; the life goes on
  */
-export async function runLifecycle(life: Lifecycle): Promise<Report> {
+export async function runLifecycle(life: Lifecycle, released: AbortSignal): Promise<Report> {
   const { host, options } = life
   if (host.process === process && !isMainThread) {
     throw new QuiesceError(
@@ -26,7 +29,16 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
   outliveStandardError(host.process)
   life.begin()
   processEnd.join()
-  const owned = [ownSignals(life), ownCrashes(life), ownIpc(life), ownAbortSignal(life)]
+  const signals = chosenSignals(options.signals, host.process.platform)
+  const owned = [onStopSignal(host.process, signals, (signal) => life.signalled(signal)), ownCrashes(life), ownIpc(life)]
+  const abortSignal = ownAbortSignal(life)
+  const giveBack = (): void => {
+    for (const disposable of owned.splice(0)) disposable[Symbol.dispose]()
+  }
+  released.addEventListener('abort', () => {
+    giveBack()
+    processEnd.withdraw()
+  })
   let isForced = false
   const watching = life.events$.subscribe((event) => {
     if (event.type === 'forced') isForced = true
@@ -36,11 +48,13 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
     // life that is stopped while it starts does not have to wait for what has not been loaded yet.
     life.start().catch(() => {})
     const report = await life.ended
-    processEnd.leave({ exitCode: report.exitCode as ExitCode, isForced, exit: options.exit, clock: host.clock })
+    const exitCode = report.exitCode as ExitCode
+    if (!released.aborted) processEnd.leave({ exitCode, isForced, exit: options.exit, signals, clock: host.clock })
     return report
   } finally {
     watching.unsubscribe()
-    for (const disposable of owned) disposable[Symbol.dispose]()
+    giveBack()
+    abortSignal[Symbol.dispose]()
   }
 }
 
@@ -51,8 +65,6 @@ export async function runLifecycle(life: Lifecycle): Promise<Report> {
 function outliveStandardError({ stderr }: HostProcess): void {
   if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
 }
-
-const ownSignals = (life: Lifecycle): Disposable => onStopSignal(life.host.process, (signal) => life.signalled(signal))
 
 function ownCrashes(life: Lifecycle): Disposable {
   const crashes = onCrash(life.host.process, (origin, thrown) => {

@@ -128,3 +128,20 @@ describe('as process 1 of a container', () => {
     expect(program.report()).toMatchObject({ forced: 'second-signal', requests: { cut: [{ name: 'GET /hang' }] } })
   })
 })
+
+describe('chosen signals', () => {
+  test('SIGUSR2 ends a process in order, and SIGHUP kills one that does not listen to it', async () => {
+    const signals = { add: ['SIGUSR2'], skip: ['SIGHUP'] } as const
+    const program = startServer({ options: { deadline: DEADLINE, signals } })
+    const client = await program.requested('GET', '/slow?ms=200')
+    program.signal('SIGUSR2')
+    expect(await client.response()).toMatchObject({ body: 'done' })
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    expect(program.report()).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal', signal: 'SIGUSR2' } })
+
+    const other = startServer({ options: { deadline: DEADLINE, signals } })
+    await other.serving()
+    other.signal('SIGHUP')
+    expect(await other.ended()).toMatchObject({ code: null, signal: 'SIGHUP' })
+  })
+})

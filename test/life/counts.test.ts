@@ -1,0 +1,44 @@
+// counts(): what is in flight and how many connections are open.
+// Fails when: something under way is not counted, is counted after its end or twice, or what is returned is more than plain data.
+import { expect, test } from 'vitest'
+import { deferred } from '../../src/lifecycle/deferred.ts'
+import { newLife } from '../support/life.ts'
+import { RawClient } from '../support/raw-client.ts'
+
+const NOTHING = {
+  requests: 0,
+  watches: 0,
+  holds: 0,
+  connections: { open: 0, told: 0, idle: 0 },
+  rejected: { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 },
+}
+
+test('counts requests, watches, holds and connections, each from its beginning to its end', async () => {
+  const slow = deferred<void>()
+  const t = newLife({
+    options: { longRunning: ({ url }) => url === '/watch' },
+    listener: ({ url }, response) => {
+      if (url === '/slow') void slow.promise.then(() => response.end('done'))
+      else if (url === '/watch') response.write('begun')
+      else response.end('hello')
+    },
+  })
+  expect(t.life.counts()).toEqual(NOTHING)
+  await t.life.start()
+  const clients = await Promise.all(['/slow', '/watch', '/'].map(async (path) => [path, await RawClient.open({ port: t.port })] as const))
+  for (const [path, client] of clients) client.request('GET', path)
+  const idle = clients[2]?.[1] as RawClient
+  expect(await idle.response()).toMatchObject({ body: 'hello' })
+  const hold = t.life.hold('job')
+  while (t.life.counts().requests + t.life.counts().watches < 2) await new Promise(setImmediate)
+  const counts = t.life.counts()
+  expect(counts).toEqual({ ...NOTHING, requests: 1, watches: 1, holds: 1, connections: { open: 3, told: 0, idle: 1 } })
+  expect(structuredClone(counts)).toEqual(counts)
+
+  hold[Symbol.dispose]()
+  slow.resolve()
+  for (const [, client] of clients) client.abort()
+  while (t.life.counts().connections.open > 0) await new Promise(setImmediate)
+  expect(t.life.counts()).toEqual(NOTHING)
+  expect(counts.requests).toBe(1)
+})

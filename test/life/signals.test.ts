@@ -1,0 +1,108 @@
+// Which OS signals stop what run() runs, and how the process is given back.
+// Fails when: a signal that was chosen is not heard or one that was not still is, the process keeps a listener of a life that has ended
+// or has given it back, or a name that no signal has, or that no program can hear, is taken in silence.
+import { describe, expect, test } from 'vitest'
+import { resolveLifecycleOptions } from '../../src/options/options.ts'
+import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '../../src/options/stop-signals.ts'
+import type { FakeProcess } from '../../src/testing/fake-process.ts'
+import { newLife } from '../support/life.ts'
+
+const heard = (process: FakeProcess): string[] => STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0)
+
+async function running(signals?: SignalsOption) {
+  const t = newLife({ options: { ...(signals && { signals }) } })
+  const ended = t.life.run()
+  await t.fired('PostStartHooksLaunched')
+  return { t, ended }
+}
+
+describe('the option signals', () => {
+  test.each<[string, SignalsOption | undefined, string[]]>([
+    ['is three signals by default', undefined, ['SIGTERM', 'SIGINT', 'SIGHUP']],
+    ['is replaced by a list', ['SIGUSR2'], ['SIGUSR2']],
+    ['may be none', [], []],
+    ['has more', { add: ['SIGQUIT', 'SIGUSR2'] }, ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']],
+    ['has less', { skip: ['SIGHUP'] }, ['SIGTERM', 'SIGINT']],
+    ['has some more and some less', { add: ['SIGQUIT'], skip: ['SIGHUP', 'SIGINT'] }, ['SIGTERM', 'SIGQUIT']],
+    ['is the default when nothing changes', {}, ['SIGTERM', 'SIGINT', 'SIGHUP']],
+  ])('%s', async (_, signals, expected) => {
+    const { t, ended } = await running(signals)
+    expect(heard(t.process)).toEqual(expected)
+    await t.end(t.life.stop())
+    await ended
+    expect(heard(t.process)).toEqual([])
+  })
+
+  test.each(['SIGQUIT', 'SIGUSR2'] as const)('%s stops in order, and the next one means now', async (signal) => {
+    const { t } = await running({ add: [signal] })
+    t.process.signal(signal)
+    expect((await t.end(t.life.ended)).reason).toEqual({ kind: 'os-signal', signal })
+  })
+
+  test('has SIGBREAK on Windows', () => {
+    expect([...chosenSignals(undefined, 'win32')]).toEqual(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'])
+    expect([...chosenSignals({ skip: ['SIGBREAK'] }, 'win32')]).toEqual(['SIGTERM', 'SIGINT', 'SIGHUP'])
+  })
+
+  test.each<[unknown, string]>([
+    [['SIGTREM'], '(did you mean "SIGTERM"?)'],
+    [{ skip: ['SIGHUB'] }, '(did you mean "SIGHUP"?)'],
+    [['SIGTERM', 'SIGKILL'], '(SIGKILL: no process can hear it)'],
+    [{ add: ['SIGUSR1'] }, '(SIGUSR1: node starts its debugger with it)'],
+    [{ add: ['SIGSEGV'] }, '(SIGSEGV: after it no JavaScript can run)'],
+    ['SIGTERM', 'signals: got "SIGTERM", allowed: a list of SIGTERM, SIGINT, '],
+    [{ without: ['SIGHUP'] }, 'or { add, skip } with such lists'],
+    [{ add: 'SIGQUIT' }, 'or { add, skip } with such lists'],
+    [[15], 'signals: got [15], allowed: a list of'],
+  ])('refuses %j', (signals, message) => {
+    const facts = { env: {}, pid: 4711, terminal: false, containerFile: false }
+    expect(() => resolveLifecycleOptions({ signals: signals as SignalsOption }, { facts })).toThrow(message)
+  })
+
+  test('of two lives in one process is each life’s own', async () => {
+    const { t, ended } = await running(['SIGUSR2'])
+    const other = newLife({ options: { signals: ['SIGTERM', 'SIGUSR2'] } })
+    Object.assign(other.life.host, { process: t.process.asHostProcess() })
+    const otherEnded = other.life.run()
+    await other.fired('PostStartHooksLaunched')
+    expect(STOP_SIGNALS.map((signal) => t.process.listenerCount(signal)).filter((count) => count > 0)).toEqual([1, 1])
+    t.process.signal('SIGTERM')
+    await other.end(otherEnded)
+    expect(t.hasFired('StopRequested')).toBe(false)
+    t.process.signal('SIGUSR2')
+    await t.end(ended)
+    expect(heard(t.process)).toEqual([])
+  })
+})
+
+describe('releaseProcess()', () => {
+  test('gives signals, crashes and messages back while the life goes on, and its end leaves the process alone', async () => {
+    const t = newLife({ options: { exit: 'explicit' } })
+    Object.assign(t.process, { send: () => true })
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    const counts = () => ['SIGTERM', 'uncaughtException', 'unhandledRejection', 'message'].map((event) => t.process.listenerCount(event))
+    expect(counts()).toEqual([1, 1, 1, 1])
+    t.life.releaseProcess()
+    t.life.releaseProcess()
+    expect(counts()).toEqual([0, 0, 0, 0])
+    expect((await t.get('/')).status).toBe(200)
+    t.life.addDestroy('fails', () => Promise.reject(new Error('no')))
+    expect(await t.end(t.life.stop())).toMatchObject({ exitCode: 4, reason: { kind: 'stop' } })
+    expect(await ended).toBe(await t.life.ended)
+    expect(t.process.exitCode).toBeUndefined()
+    expect(heard(t.process)).toEqual([])
+  })
+
+  test('before run() does nothing, and the option signal still stops', async () => {
+    const stop = new AbortController()
+    const t = newLife({ options: { signal: stop.signal } })
+    t.life.releaseProcess()
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    expect(heard(t.process)).toHaveLength(3)
+    t.life.releaseProcess()
+    stop.abort(new Error('enough'))
+    expect(await t.end(ended)).toMatchObject({ reason: { kind: 'abort-signal', reason: 'enough' } })
+  })
+})
