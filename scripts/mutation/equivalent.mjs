@@ -68,12 +68,12 @@ export const EQUIVALENT = [
   },
   {
     mutants:
-      /^action dropped: root running\.((audit-run|bind|serve|mux-complete|post-start-launch|announce|has-been-ready)\.(waiting|working): on StopRequested|[\w-]+\.unarmed: (on \w+|onDone)), settle 1$/,
+      /^action dropped: root running\.((audit-run|bind|serve|mux-complete|post-start-launch|announce|has-been-ready)\.(waiting|working): on StopRequested|[\w-]+\.unarmed: on \w+( \(\d\))?), settle \d$/,
     why: 'A phase that is skipped costs nothing.',
   },
   {
     mutants:
-      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(close-listener|close-listener-after-drain|audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: onDone|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle 1$/,
+      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(close-listener|close-listener-after-drain|audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: on [\w.]+( \(\d\))?|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle \d$/,
     why: 'These phases have an effect for their work, or none, and end there only when it was done: that costs nothing.',
   },
   {

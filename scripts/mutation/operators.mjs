@@ -44,17 +44,13 @@ export const CONFIG_OPERATORS = {
     return [{ what: 'work onDone', change: (config) => changedAt(config, [...path, 'invoke', 'onDone'], () => work['onError']) }]
   },
   'join turned into any-of': ({ path, node }) => {
-    if (node['type'] !== 'parallel' || node['onDone'] === undefined) return []
-    const latches = Object.values(/** @type {Record<string, Config>} */ (node['states']))
-    if (!latches.every((latch) => latch['initial'] === 'pending')) return []
-    const events = latches.flatMap((latch) => Object.keys(/** @type {{ pending: { on: object } }} */ (latch['states']).pending.on))
-    const on = Object.fromEntries(events.map((event) => [event, node['onDone']]))
-    return [
-      {
-        what: 'join',
-        change: (config) => changedAt(config, path, () => ({ on: { ...on, .../** @type {object} */ (node['on'] ?? {}) } })),
-      },
-    ]
+    const joins = Object.entries(/** @type {Record<string, unknown>} */ (node['on'] ?? {})).flatMap(([event, transitions]) => {
+      const [last] = /** @type {Config[]} */ (listOf(transitions))
+      return /** @type {Config | undefined} */ (last?.['guard'])?.['type'] === 'isLast' ? [[event, { ...last, guard: undefined }]] : []
+    })
+    if (joins.length === 0) return []
+    const on = { .../** @type {object} */ (node['on']), ...Object.fromEntries(joins) }
+    return [{ what: 'join', change: (config) => changedAt(config, [...path, 'on'], () => on) }]
   },
   'end missing': ({ path, node }) => {
     if (node['type'] !== 'final') return []

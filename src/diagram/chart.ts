@@ -52,7 +52,7 @@ export function chartOf(machine: AnyStateMachine): Chart {
         const kind = target === undefined ? 'internal' : 'transition'
         add({ from: node.id, to: to.id, event, kind, ...(guard !== undefined && { guard }) })
         // Where the line begins: at the end that says it, or at the state that was left for no end.
-        for (const raised of raisedBy(actions)) raises.get(to.type === 'final' ? to.id : node.id)?.add(raised)
+        for (const raised of raisedBy(actions)) raises.get(isEnd(to) ? to.id : node.id)?.add(raised)
       }
     }
   }
@@ -71,12 +71,17 @@ export const statesOf = (state: ChartState): ChartState[] => [state, ...state.st
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)]
 
+/** What a machine does not leave by itself: a final state, or one that nothing leads out of and in which nothing runs. */
+const isEnd = (node: AnyStateNode): boolean =>
+  node.type === 'final' ||
+  (node.type === 'atomic' && node.parent?.type === 'compound' && node.invoke.length + transitionsOf(node).length === 0)
+
 function stateOf(node: AnyStateNode, raises: ReadonlyMap<string, ReadonlySet<string>>): ChartState {
   const { parent } = node
   return {
     id: node.id,
     key: node.key,
-    kind: node.type === 'history' ? 'atomic' : node.type,
+    kind: isEnd(node) ? 'final' : node.type === 'history' ? 'atomic' : node.type,
     isInitial: parent?.type === 'compound' && parent.initial.target[0] === node,
     work: node.invoke.map(({ src }) => (typeof src === 'string' ? src : node.key)),
     raises: [...(raises.get(node.id) ?? [])],

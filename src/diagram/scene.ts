@@ -84,6 +84,15 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
     const { width, height } = sizeOf(texts)
     return [state.id, { state, texts, size: { width: width + 2 * PADDING.width, height: height + 2 * PADDING.height } }]
   })
+  /** What a state does about a signal without being left is shown by the line on which the signal comes; by the first, if there are several. */
+  const isShown = new Set<ChartEdge>()
+  const heardWithin = ({ edges }: Link): ChartEdge[] => {
+    const found = chart.edges.filter(
+      (own) => own.kind === 'internal' && !isShown.has(own) && edges.some(({ event, to }) => event === own.event && to === own.from),
+    )
+    for (const own of found) isShown.add(own)
+    return found
+  }
   const linkOf =
     (kind: Link['kind'], texts: (edges: readonly ChartEdge[]) => readonly Text[]) =>
     ([id, edges]: [string, readonly ChartEdge[]]): Link => {
@@ -95,7 +104,7 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
     parents: new Map(statesOf(chart.root).flatMap((parent) => parent.states.map(({ id }) => [id, parent] as const))),
     links: [
       ...[...transitions].map(linkOf('transition', (edges) => wordsOf(edges, heardBy, isDrawn))),
-      ...[...drawn].map(linkOf('signal', () => [])),
+      ...[...drawn].map(linkOf('signal', () => [])).map((link) => ({ ...link, edges: [...link.edges, ...heardWithin(link)] })),
     ],
   }
 }

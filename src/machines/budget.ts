@@ -14,14 +14,12 @@ export const budgetRegion: StateConfig = {
     untouched: { on: { StopRequested: 'spending' } },
     spending: {
       type: 'parallel',
-      on: { Ended: 'over' },
       states: {
         deadline: { initial: firstState(), states: chain('until.') },
         crash: { initial: 'calm', states: { calm: { on: { 'process.crashed': firstState() } }, ...chain('crash.until.') } },
         cuts: { initial: firstState(), states: latches() },
       },
     },
-    over: { type: 'final' },
   },
 }
 

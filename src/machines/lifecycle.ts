@@ -13,8 +13,9 @@ import { type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
  * The root machine: a whole life, composed from the wiring table. `running` holds one region per row and the regions of
- * stop, budget, second signal and crash. It is left in two ways: all regions have ended, or something means "now" and
- * `forcing` ends what is left in one synchronous step.
+ * stop, budget, second signal and crash. It is left in two ways: by `Ended`, which the last row fires, or something means
+ * "now" and `forcing` ends what is left in one synchronous step. No region has a final state: xstate would raise an event for
+ * each, and the whole machine would look for what hears it (docs/decisions/0013).
  */
 export interface Composition {
   readonly mode: Mode
@@ -115,12 +116,12 @@ export function composeLifecycle(composition: Composition) {
           SecondSignal: forced(1, 'second-signal'),
           SecondCrash: forced(1, 'second-crash'),
           Forced: forced(5, 'deadline'),
+          Ended: 'ended',
           // Serving goes on, as with a signal that never comes; but what somebody set out to do has failed.
           'mux-signal.failed': { actions: { type: 'worsen', params: { exitCode: 4 } } },
           'pre-shutdown-hooks.changed': { actions: 'replaceHooks' },
           'destroy-functions.changed': { actions: 'replaceDestroyFunctions' },
         },
-        onDone: 'ended',
       },
       forcing: { invoke: { id: 'force', src: 'force', onDone: 'ended', onError: 'ended' } },
       ended: { type: 'final', entry: say(({ context }) => ({ type: 'ended', exitCode: context.exitCode })) },

@@ -31,7 +31,7 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
     initial: 'waiting',
     meta: { phase, row },
     states: {
-      waiting: withEvents(gate(row.after, hooks.length === 0 ? fired : { target: `#${phase}.working` }), {
+      waiting: withEvents(gate(phase, row.after, hooks.length === 0 ? fired : { target: `#${phase}.working` }), {
         StopRequested: end('skipped', 'skipped'),
       }),
       ...(hooks.length > 0 && {
@@ -44,9 +44,9 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
         },
       }),
       fired: firedState(row),
-      skipped: { type: 'final' },
-      failed: { type: 'final' },
-      aborted: { type: 'final' },
+      skipped: {},
+      failed: {},
+      aborted: {},
     },
   }
 }

@@ -2,7 +2,7 @@ import { raise, sendTo } from 'xstate'
 import { type ErrorRecord, errorRecord } from '../events.ts'
 import type { MachineFact, PhaseOutput } from './phase.ts'
 import { cutsFrom, type Outcome } from './signals.ts'
-import { type InternalEvent, type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
+import { type Arrival, type InternalEvent, type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
 import type { PhaseRow } from './wiring.ts'
 
 /**
@@ -27,16 +27,22 @@ export const say = (fact: MachineFact | ((args: Args) => MachineFact)) => ({ typ
 /** An action that tells the other regions. xstate cannot know what a generated configuration may raise; `vocabulary.ts` does. */
 export const raiseEvent = (event: InternalEvent | ((args: Args) => InternalEvent)) => raise(event as never)
 
-/** A state that waits for every signal of `after`, in any order: one latch each, joined by the parallel state's own end. */
-export function gate(after: readonly string[], next: StateConfig): StateConfig {
-  const [only] = after
-  if (after.length === 1 && only !== undefined) return { on: { [only]: next } }
-  const latch = (signal: string): StateConfig => ({
-    initial: 'pending',
-    states: { pending: { on: { [signal]: 'seen' } }, seen: { type: 'final' } },
-  })
-  return { type: 'parallel', onDone: next, states: Object.fromEntries(after.map((signal) => [stateKey(signal), latch(signal)])) }
+/**
+ * A state that waits for every signal of `after`, in any order. What has come is remembered in the context and not by a latch each:
+ * every state and every end of one is looked at by each later step of the whole machine (docs/decisions/0013).
+ */
+export function gate(phase: string, after: readonly string[], next: StateConfig): StateConfig {
+  const [only, ...others] = new Set(after)
+  if (only !== undefined && others.length === 0) return { on: { [only]: next } }
+  const hears = (signal: string) => {
+    const params: Arrival = { phase, signal, after }
+    const arrive = { type: 'arrive', params }
+    return [{ ...next, guard: { type: 'isLast', params }, actions: [arrive, ...listOf(next['actions'])] }, { actions: arrive }]
+  }
+  return { on: Object.fromEntries(after.map((signal) => [signal, hears(signal)])) }
 }
+
+const listOf = (actions: unknown): unknown[] => (actions === undefined ? [] : [actions].flat())
 
 /**
  * A user's name as part of a state key, id or event name, where xstate would read dots as a path, `#` as an id and `*` as a
@@ -72,18 +78,20 @@ export function phaseRegion(phase: string, row: PhaseRow): StateConfig {
     initial: row.unless ? 'unarmed' : 'waiting',
     meta: { phase, row },
     states: {
-      ...(row.unless && { unarmed: withEvents(gate(row.after, ends.fired(fixed('skipped'))), { [row.unless]: ends.state('waiting') }) }),
-      waiting: withEvents(gate(row.after, onwards), ends.skippedByStop),
+      ...(row.unless && {
+        unarmed: withEvents(gate(phase, row.after, ends.fired(fixed('skipped'))), { [row.unless]: ends.state('waiting') }),
+      }),
+      waiting: withEvents(gate(phase, row.after, onwards), ends.skippedByStop),
       ...(row.work && { working: working(phase, row, row.work, ends) }),
       fired: firedState(row),
-      ...(row.lane === 'start' && { skipped: { type: 'final' } }),
-      ...(row.lane === 'start' && row.work && { failed: { type: 'final' } }),
+      ...(row.lane === 'start' && { skipped: {} }),
+      ...(row.lane === 'start' && row.work && { failed: {} }),
     },
   }
 }
 
 /** The end of a row that has done its work. Users' phases fire signals of their own names. */
-export const firedState = ({ fires }: PhaseRow): StateConfig => ({ type: 'final', entry: raiseEvent({ type: fires as 'Ended' }) })
+export const firedState = ({ fires }: PhaseRow): StateConfig => ({ entry: raiseEvent({ type: fires as 'Ended' }) })
 
 /** The transitions that end a region. */
 function regionEnds(phase: string, row: PhaseRow) {

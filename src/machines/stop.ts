@@ -74,9 +74,9 @@ export const startRegion: StateConfig = {
         StopRequested: 'skipped',
       },
     },
-    refused: { type: 'final' },
-    started: { type: 'final' },
-    skipped: { type: 'final' },
+    refused: {},
+    started: {},
+    skipped: {},
   },
 }
 
@@ -98,8 +98,7 @@ export const stopRegion: StateConfig = {
         PostStartHookFailed: stopBy(4),
       },
     },
-    requested: { on: { 'stop.now': { actions: raiseEvent(stopNow) }, Ended: 'over' } },
-    over: { type: 'final' },
+    requested: { on: { 'stop.now': { actions: raiseEvent(stopNow) } } },
   },
 }
 
@@ -117,10 +116,9 @@ export const secondSignalRegion: StateConfig = {
   id: 'second-signal',
   initial: 'none',
   states: {
-    none: { on: { 'process.signalled': 'debouncing', Ended: 'over' } },
-    debouncing: { after: { signalDebounce: 'armed' }, on: { Ended: 'over' } },
-    armed: { on: { 'process.signalled': { actions: raiseEvent(secondSignal) }, Ended: 'over' } },
-    over: { type: 'final' },
+    none: { on: { 'process.signalled': 'debouncing' } },
+    debouncing: { after: { signalDebounce: 'armed' } },
+    armed: { on: { 'process.signalled': { actions: raiseEvent(secondSignal) } } },
   },
 }
 
@@ -141,18 +139,16 @@ export const crashRegion: StateConfig = {
           { guard: 'isRejection', target: 'rejected', actions: costsOne },
           { target: 'thrown', actions: costsOne },
         ],
-        Ended: 'over',
       },
     },
     rejected: {
       after: { crashDebounce: 'armed' },
-      on: { 'process.crashed': { guard: 'isException', actions: raiseEvent(secondCrash) }, Ended: 'over' },
+      on: { 'process.crashed': { guard: 'isException', actions: raiseEvent(secondCrash) } },
     },
     thrown: {
       after: { crashDebounce: 'armed' },
-      on: { 'process.crashed': { guard: 'isRejection', actions: raiseEvent(secondCrash) }, Ended: 'over' },
+      on: { 'process.crashed': { guard: 'isRejection', actions: raiseEvent(secondCrash) } },
     },
-    armed: { on: { 'process.crashed': { actions: raiseEvent(secondCrash) }, Ended: 'over' } },
-    over: { type: 'final' },
+    armed: { on: { 'process.crashed': { actions: raiseEvent(secondCrash) } } },
   },
 }

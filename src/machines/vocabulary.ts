@@ -37,6 +37,16 @@ export interface LifecycleContext extends LifecycleInput {
   readonly exitCode: ExitCode
   /** Of the first post-start hook that failed. */
   readonly hookFailure?: ErrorRecord
+  /** Of several signals that a phase waits for, those that have come. */
+  readonly [ofPhase: `arrived.${string}`]: readonly string[] | undefined
+}
+
+/** One of the signals that a phase waits for has come. */
+export interface Arrival {
+  readonly phase: string
+  readonly signal: string
+  /** All that it waits for. */
+  readonly after: readonly string[]
 }
 
 /** What the outside may tell a life. */
@@ -78,6 +88,10 @@ const CRASH_DEBOUNCE_MS = 500
 
 /** What an outcome costs when the phase does not say otherwise. */
 const exitCodeOf = ({ outcome, exitCode }: PhaseOutput): ExitCode => exitCode ?? (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
+
+/** In the order of the table and not in that of their coming, which nothing may depend on. */
+const arrivedWith = (context: LifecycleContext, { phase, signal, after }: Arrival): string[] =>
+  after.filter((other) => other === signal || context[`arrived.${phase}`]?.includes(other))
 
 const effect = fromPromise<void>(() => Promise.resolve())
 const budgetOf = (context: LifecycleContext): StopProfile => context.stop?.profile ?? context.profiles.default
@@ -127,6 +141,7 @@ export const vocabulary = setup({
     worsen: assign(({ context }, { exitCode }: { exitCode: ExitCode }) => ({ exitCode: moreSevere(context.exitCode, exitCode) })),
     settle: assign(({ context }, { output }: { output: PhaseOutput }) => ({ exitCode: moreSevere(context.exitCode, exitCodeOf(output)) })),
     requestStop: assign((_, { reason, profile }: { reason: StopReason; profile: StopProfile }) => ({ stop: { reason, profile } })),
+    arrive: assign(({ context }, arrival: Arrival) => ({ [`arrived.${arrival.phase}`]: arrivedWith(context, arrival) })),
     noteHookFailure: assign(({ context }, { error }: { error: ErrorRecord }) => ({ hookFailure: context.hookFailure ?? error })),
     replaceHooks: assign(({ context, event }) =>
       event.type === 'pre-shutdown-hooks.changed' ? { preShutdownHooks: event.hooks } : context,
@@ -136,6 +151,7 @@ export const vocabulary = setup({
     ),
   },
   guards: {
+    isLast: ({ context }, arrival: Arrival) => arrivedWith(context, arrival).length === arrival.after.length,
     isRejection: ({ event }) => event.type === 'process.crashed' && event.origin === 'unhandledRejection',
     isException: ({ event }) => event.type === 'process.crashed' && event.origin !== 'unhandledRejection',
     postStartHookFailed: ({ context }) => context.hookFailure !== undefined,

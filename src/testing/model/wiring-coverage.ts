@@ -1,6 +1,6 @@
 import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { untaken } from './coverage.ts'
+import { type Untaken, untaken } from './coverage.ts'
 import type { Exploration } from './explore.ts'
 import { signalOf } from './facts.ts'
 import type { Property, Violation } from './property.ts'
@@ -15,22 +15,29 @@ export const everyEdgeTaken = (id: string, wiring: Wiring): Property => ({
   violation(exploration): Violation | undefined {
     const possible = possibleSignals(exploration, wiring)
     const missing = untaken(exploration).filter(({ machine }) => machine === exploration.model.machine.id)
+    // Of several signals, one may always be the last and another never: an edge is taken when its signal is heard at all.
+    const isNever = ({ source, event }: Untaken): boolean =>
+      missing.filter((other) => other.source === source && other.event === event).length === transitionsFor(exploration, source, event)
     const said = new Set(exploration.model.steps.effects.all.map(signalOf))
     for (const [phase, { after, unless, fires }] of Object.entries(wiring)) {
       if (!after.every((signal) => possible.has(signal))) continue
       if (!said.has(fires)) return { finding: `${phase} never fires ${fires}`, edges: [] }
       const edges = unless === undefined ? after : [...after, unless]
       const never = missing.find(
-        ({ source, event }) =>
-          source.startsWith(`${exploration.model.machine.id}.running.${stateKey(phase)}.`) &&
-          edges.includes(event) &&
-          (unless === undefined || possible.has(unless)),
+        (other) =>
+          other.source.startsWith(`${exploration.model.machine.id}.running.${stateKey(phase)}.`) &&
+          edges.includes(other.event) &&
+          (unless === undefined || possible.has(unless)) &&
+          isNever(other),
       )
       if (never) return { finding: `${phase} never hears ${never.event} in ${never.source} (${never.why})`, edges: [] }
     }
     return undefined
   },
 })
+
+const transitionsFor = ({ model }: Exploration, source: string, event: string): number =>
+  model.machine.getStateNodeById(source).transitions.get(event)?.length ?? 0
 
 /** The signals that can fire when only those events come from outside that the model offers. */
 function possibleSignals({ model }: Exploration, wiring: Wiring): ReadonlySet<string> {
