@@ -1,0 +1,31 @@
+// @ts-check
+// `npm run bench:watches`: how many of a crowd of event streams are broken off when their server is ended although each would have ended within a
+// tenth of the grace, and how many come back to other servers at a time; by their clients' own record. `-- 800 10000` for other crowds.
+import { peakPer100Ms, runCrowd } from '../test/watches/crowd.mjs'
+
+/** The default where nothing says otherwise (a third of 8 s), and that on Kubernetes. */
+const GRACES_MS = [2667, 8000]
+const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 800, 10_000]
+if (!counts.every((count) => Number.isInteger(count) && count > 0)) throw new Error('allowed: numbers of watches above 0')
+
+const seconds = (/** @type {number | undefined} */ ms) => `${((ms ?? 0) / 1000).toFixed(2)} s`
+console.log(`node ${process.versions.node}\n`)
+console.log('| watches | grace | each needs | whole | broken off | first end | last end | most ends in 100 ms | exit code | exit |')
+console.log('|---|---|---|---|---|---|---|---|---|---|')
+for (const count of counts) {
+  for (const graceMs of GRACES_MS) {
+    const needMs = Math.round(graceMs / 10)
+    const { whole, brokenOff, endedAt, exitCode, exitedAt } = await runCrowd({ count, graceMs, needMs })
+    const cells = [
+      count,
+      seconds(graceMs),
+      seconds(needMs),
+      whole,
+      brokenOff,
+      seconds(endedAt[0]),
+      seconds(endedAt.at(-1)),
+      peakPer100Ms(endedAt),
+    ]
+    console.log(`| ${[...cells, exitCode, seconds(exitedAt)].join(' | ')} |`)
+  }
+}
