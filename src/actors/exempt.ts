@@ -15,9 +15,11 @@ const TOKEN = randomBytes(32).toString('base64url')
  * Upstream compares prefixes of the path and of the User-Agent, so that `/readyzanything` and any client with the right
  * name pass (V4). Nor does a target pass that the application could read as another path: `/readyz/../orders`.
  * @see kubernetes/apiserver pkg/server/filters/with_retry_after.go isRequestExemptFromRetryAfter
+ * @param more paths of the user's that pass as well
  */
-export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
-  return isExemptPath(plainPathOf(url, headers.host)) || isOwnToken(headers[TOKEN_HEADER])
+export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>, more: readonly string[] = []): boolean {
+  const path = plainPathOf(url, headers.host)
+  return isBelow(path, EXEMPT_SEGMENTS) || isBelow(path, more) || isOwnToken(headers[TOKEN_HEADER])
 }
 
 /**
@@ -28,9 +30,9 @@ export function loopbackHeaders(): Record<string, string> {
   return { [TOKEN_HEADER]: TOKEN }
 }
 
-function isExemptPath(path: string | undefined): boolean {
+function isBelow(path: string | undefined, segments: readonly string[]): boolean {
   if (path === undefined) return false
-  for (const segment of EXEMPT_SEGMENTS) {
+  for (const segment of segments) {
     if (path.startsWith(segment) && (path.length === segment.length || path[segment.length] === '/')) return true
   }
   return false

@@ -23,12 +23,14 @@ export class InFlight {
   readonly #lateWatches = new WaitGroup()
   readonly #clock: Clock
   readonly #mode: Mode
+  readonly #exempt: readonly string[]
   readonly #isLongRunning: (request: IncomingMessage) => boolean
   #isAccepting = true
   /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
   #joinUntil = Number.POSITIVE_INFINITY
 
-  constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean) {
+  constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean, exempt: readonly string[] = []) {
+    this.#exempt = exempt
     this.#clock = clock
     this.#mode = mode
     this.#isLongRunning = isLongRunning
@@ -50,12 +52,12 @@ export class InFlight {
   admit(exchange: Exchange): Refusal | undefined {
     const { request, response } = exchange
     const isWatch = response === undefined || this.#isLongRunning(request)
-    if (!this.#isAccepting && !isExempt(request)) {
+    if (!this.#isAccepting && !isExempt(request, this.#exempt)) {
       if (this.#mode === 'retry-after') return RETRY_AFTER
       return isWatch ? WATCH_NOT_ACCEPTING : NOT_ACCEPTING
     }
     if (isWatch) return this.#joinWatches(exchange) ? undefined : WATCH_NOT_ACCEPTING
-    if (this.count(exchange) || isExempt(request)) return undefined
+    if (this.count(exchange) || isExempt(request, this.#exempt)) return undefined
     return NOT_ACCEPTING
   }
 

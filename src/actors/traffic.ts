@@ -29,6 +29,8 @@ export interface TrafficOptions {
   readonly record: (fact: LifecycleFact) => void
   /** From 0 up to 1. */
   readonly random: () => number
+  /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
+  readonly exempt?: readonly string[]
   /** In order; the first that answers ends the exchange's way. Default: none. */
   readonly filters?: readonly Filter[]
 }
@@ -103,11 +105,11 @@ export class Traffic {
   readonly #servers = new Set<Server>()
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
-  constructor({ clock, mode, isLongRunning, record, random, filters = [] }: TrafficOptions) {
+  constructor({ clock, mode, isLongRunning, record, random, exempt = [], filters = [] }: TrafficOptions) {
     this.#clock = clock
     this.#record = record
     this.#filters = filters
-    this.#inFlight = new InFlight(clock, mode, isLongRunning)
+    this.#inFlight = new InFlight(clock, mode, isLongRunning, exempt)
     this.#holds = new Holds(clock, this.#inFlight.requests)
     this.#handlers = new RunningHandlers(clock, record)
     this.#telling = new Telling(clock, random)

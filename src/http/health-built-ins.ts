@@ -23,6 +23,14 @@ export function notShuttingDown(isShuttingDown: () => boolean): Check {
   }
 }
 
+/** Fails while the program itself says that it is not ready, with its reason. */
+export function readyByHand(reason: () => string | undefined): Check {
+  return () => {
+    const why = reason()
+    if (why !== undefined) throw new Error(why)
+  }
+}
+
 /** Fails until a post-start hook has returned. */
 export function hookFinished(hasFinished: () => boolean): Check {
   return () => {

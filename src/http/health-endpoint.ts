@@ -1,6 +1,7 @@
 import type { Clock } from '../actors/clock.ts'
 import { optionError, show, toError } from '../errors.ts'
 import { Registry } from '../lifecycle/registry.ts'
+import { type CheckResult, type HealthAnswers, shaped } from './health-answer.ts'
 import { ping } from './health-built-ins.ts'
 import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
 import type { MetricSample } from './metrics.ts'
@@ -23,11 +24,14 @@ export interface FailedCheck {
 
 interface Entry {
   readonly check: NamedCheck
+  /** Without it the check is always there. */
+  readonly isShown?: () => boolean
   /** `clock.now()` until which the check passes without being run. */
   readonly passesUntil: number
 }
 
 interface Line {
+  readonly name: string
   readonly text: string
   readonly excludedBy?: string
   readonly failed?: FailedCheck
@@ -57,6 +61,7 @@ export class HealthEndpoint {
   readonly name: string
   readonly #clock: Clock
   readonly #observer: HealthObserver
+  readonly #answers: HealthAnswers
   readonly #entries: Registry<Entry>
   readonly #tallies = new Map<string, Tally>()
   readonly #requests = new Map<number, number>()
@@ -64,12 +69,13 @@ export class HealthEndpoint {
   #hasPassed = false
 
   /** @throws QuiesceError ERR_OPTION_INVALID when `path` is not of the form `/a` or `/a/b` */
-  constructor(path: string, clock: Clock, observer: HealthObserver = {}) {
+  constructor(path: string, clock: Clock, observer: HealthObserver = {}, answers: HealthAnswers = {}) {
     if (!/^(\/[^/?#%]+)+$/.test(path)) throw optionError('health path', path, 'a path like /readyz')
     this.path = path
     this.name = path.split('/')[1] as string
     this.#clock = clock
     this.#observer = observer
+    this.#answers = answers
     this.#entries = new Registry({
       tooLate: () => `unable to add because the ${path} endpoint has already been created`,
       duplicate: (name, at) => `unable to add ${show(name)} to ${path} because it was already registered by: ${at}`,
@@ -78,11 +84,27 @@ export class HealthEndpoint {
 
   /**
    * Adds a check, which until `delayMs` from now passes without being run. Disposing of the result removes it, until installed.
+   * @param isShown while it says no, the check is not there
    * @throws QuiesceError ERR_TOO_LATE once installed, ERR_DUPLICATE when the name is taken, ERR_NAME_MISSING
    */
-  add(check: NamedCheck, delayMs = 0): Disposable {
+  add(check: NamedCheck, delayMs = 0, isShown?: () => boolean): Disposable {
     const passesUntil = delayMs > 0 ? this.#clock.now() + delayMs : Number.NEGATIVE_INFINITY
-    return this.#entries.add(check.name, { check, passesUntil })
+    return this.#entries.add(check.name, { check, passesUntil, ...(isShown && { isShown }) })
+  }
+
+  /** Takes over those of another endpoint's checks that it does not have yet. */
+  share(other: HealthEndpoint, names: readonly string[] = other.#entries.entries().map(([name]) => name)): void {
+    for (const [name, entry] of other.#entries.entries())
+      if (names.includes(name) && !this.#entries.has(name)) this.#entries.add(name, entry)
+  }
+
+  /** Whether there is such a check, shown or not. */
+  has(name: string): boolean {
+    return this.#entries.has(name)
+  }
+
+  get #shown(): Entry[] {
+    return this.#entries.entries().flatMap(([, entry]) => (entry.isShown?.() === false ? [] : [entry]))
   }
 
   /** Starts answering and refuses further checks. Without any check there is `ping`. A second call does nothing. */
@@ -95,7 +117,7 @@ export class HealthEndpoint {
 
   /** Names of the checks, in order of registration. */
   get checkNames(): readonly string[] {
-    return this.#entries.entries().map(([name]) => name)
+    return this.#shown.map(({ check }) => check.name)
   }
 
   /**
@@ -114,7 +136,7 @@ export class HealthEndpoint {
       return true
     }
     const entry = path.startsWith(`${this.path}/`) ? this.#entries.get(path.slice(this.path.length + 1)) : undefined
-    if (!entry) return false
+    if (!entry || entry.isShown?.() === false) return false
     this.#send(response, this.#answerCheck(request, entry))
     return true
   }
@@ -126,7 +148,7 @@ export class HealthEndpoint {
   async #answerRoot(request: RequestLike, url: string): Promise<Answer> {
     const query = new URLSearchParams(queryOf(url))
     const excluded = new Set(query.getAll('exclude'))
-    const lines = await Promise.all(this.#entries.entries().map(([, entry]) => this.#line(entry, excluded, request)))
+    const lines = await Promise.all(this.#shown.map((entry) => this.#line(entry, excluded, request)))
 
     const matched = new Set(lines.map(({ excludedBy }) => excludedBy))
     const unmatched = [...excluded].filter((name) => !matched.has(name))
@@ -134,7 +156,9 @@ export class HealthEndpoint {
     if (unmatched.length > 0) details += `warn: some health checks cannot be excluded: no matches for ${quoted(unmatched.sort())}\n`
 
     const failed = lines.flatMap((line) => line.failed ?? [])
-    const answer = failed.length > 0 ? this.#fail(failed, details) : this.#pass(query.has('verbose'), details)
+    const upstreams = failed.length > 0 ? this.#fail(failed, details) : this.#pass(query.has('verbose'), details)
+    const checks = lines.map(({ name, excludedBy, failed }) => checkResult(name, failed?.reason, excludedBy !== undefined))
+    const answer = this.#shaped(upstreams, checks, false)
     this.#requests.set(answer.status, (this.#requests.get(answer.status) ?? 0) + 1)
     return answer
   }
@@ -142,12 +166,12 @@ export class HealthEndpoint {
   /** What the root says about one check: excluded by name, excluded by group, passed or failed. */
   async #line(entry: Entry, excluded: ReadonlySet<string>, request: RequestLike): Promise<Line> {
     const { name, group } = entry.check
-    if (excluded.has(name)) return { text: `[+]${name} excluded: ok\n`, excludedBy: name }
-    if (group !== undefined && excluded.has(group)) return { text: `[+]${name} excluded with ${group}: ok\n`, excludedBy: group }
+    if (excluded.has(name)) return { name, text: `[+]${name} excluded: ok\n`, excludedBy: name }
+    if (group !== undefined && excluded.has(group)) return { name, text: `[+]${name} excluded with ${group}: ok\n`, excludedBy: group }
     const verdict = await this.#run(entry, request)
     this.#tally(name, verdict)
-    if (verdict.passed) return { text: `[+]${name} ok\n` }
-    return { text: `[-]${name} failed: reason withheld\n`, failed: { name, reason: verdict.reason } }
+    if (verdict.passed) return { name, text: `[+]${name} ok\n` }
+    return { name, text: `[-]${name} failed: reason withheld\n`, failed: { name, reason: verdict.reason } }
   }
 
   #pass(verbose: boolean, details: string): Answer {
@@ -165,8 +189,16 @@ export class HealthEndpoint {
 
   async #answerCheck(request: RequestLike, entry: Entry): Promise<Answer> {
     const verdict = await this.#run(entry, request)
-    if (verdict.passed) return { status: 200, headers: TEXT, body: 'ok' }
-    return { status: 500, headers: TEXT_NOT_SNIFFED, body: `internal server error: ${verdict.reason}\n` }
+    const { name } = entry.check
+    if (verdict.passed) return this.#shaped({ status: 200, headers: TEXT, body: 'ok' }, [checkResult(name)], true)
+    const { reason } = verdict
+    const upstreams = { status: 500, headers: TEXT_NOT_SNIFFED, body: `internal server error: ${reason}\n` }
+    return this.#shaped(upstreams, [checkResult(name, reason)], true)
+  }
+
+  #shaped(upstreams: Answer, checks: readonly CheckResult[], withReasons: boolean): Answer {
+    const result = { path: this.path, passed: checks.every(({ passed }) => passed), checks }
+    return shaped(upstreams, result, this.#answers, withReasons, (error) => this.#observer.onError?.(error))
   }
 
   async #run({ check, passesUntil }: Entry, request: RequestLike): Promise<Verdict> {
@@ -215,6 +247,13 @@ export class HealthEndpoint {
     }))
   }
 }
+
+const checkResult = (name: string, reason?: string, excluded = false): CheckResult => ({
+  name,
+  passed: reason === undefined,
+  ...(excluded && { excluded }),
+  ...(reason !== undefined && { reason }),
+})
 
 const NO_LABELS = { component: '', dry_run: '', group: '', resource: '', scope: '', version: '' }
 

@@ -1,8 +1,9 @@
 import type { Clock } from '../actors/clock.ts'
-import { show } from '../errors.ts'
+import { QuiesceError, show } from '../errors.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
 import { checkFields } from '../options/fields.ts'
-import { hookFinished, logFlushed, notShuttingDown, ping } from './health-built-ins.ts'
+import type { HealthAnswers } from './health-answer.ts'
+import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
 import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 import type { MetricFamily } from './metrics.ts'
@@ -11,6 +12,9 @@ import type { ResponseLike } from './respond.ts'
 
 /** `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to send it traffic. */
 export type HealthEndpointName = 'healthz' | 'livez' | 'readyz'
+
+/** Which checks a further endpoint has: those of one of the three, `all` of them, or those that are named. */
+export type HealthSource = HealthEndpointName | 'all' | readonly string[]
 
 export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly clock: Clock
@@ -24,6 +28,10 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly livezGraceMs?: number
   /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
   readonly paths?: Partial<Readonly<Record<HealthEndpointName, string>>>
+  /** Further endpoints, by path. */
+  readonly extra?: Readonly<Record<string, HealthSource>> | undefined
+  /** How all of them answer. Default: as upstream. */
+  readonly answers?: HealthAnswers
   /** `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent. */
   readonly onFirstReady?: () => void
 }
@@ -50,6 +58,8 @@ export class Health {
   readonly #checkTimeoutMs: number
   readonly #endpoints: Readonly<Record<HealthEndpointName, HealthEndpoint>>
   readonly #all: readonly HealthEndpoint[]
+  readonly #extra: readonly { readonly endpoint: HealthEndpoint; readonly source: HealthSource }[]
+  #isReadyByHand: { readonly reason: string | undefined } | undefined
   #installed = false
 
   constructor({
@@ -59,6 +69,8 @@ export class Health {
     livezGraceMs = 0,
     checkTimeoutMs = CHECK_TIMEOUT_MS,
     paths = {},
+    extra = {},
+    answers = {},
     onFirstReady,
     ...observer
   }: HealthOptions) {
@@ -68,13 +80,25 @@ export class Health {
     this.#checkTimeoutMs = checkTimeoutMs
     const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
     this.#endpoints = {
-      healthz: new HealthEndpoint(healthz, clock, observer),
-      livez: new HealthEndpoint(livez, clock, observer),
-      readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }),
+      healthz: new HealthEndpoint(healthz, clock, observer, answers),
+      livez: new HealthEndpoint(livez, clock, observer, answers),
+      readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }, answers),
     }
     this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
+    this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
     this.addCheck('ping', ping)
     this.addCheck('log', logFlushed(lastFlushAgeMs))
+    const byHand = this.#named(
+      'set-ready',
+      readyByHand(() => this.#isReadyByHand?.reason),
+      {},
+    )
+    this.#endpoints.readyz.add(byHand, 0, () => this.#isReadyByHand !== undefined)
+  }
+
+  /** Switches readiness by hand: the check `set-ready`, which is there from the first time on. */
+  setReady(ready: boolean, reason = 'not ready'): void {
+    this.#isReadyByHand = { reason: ready ? undefined : reason }
   }
 
   addHealthzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
@@ -113,15 +137,32 @@ export class Health {
     livez.install()
     readyz.add(this.#named('shutdown', notShuttingDown(this.#isShuttingDown), {}))
     readyz.install()
+    for (const { endpoint, source } of this.#extra) {
+      for (const from of typeof source === 'string' && source !== 'all' ? [this.#endpoints[source]] : this.#all)
+        endpoint.share(from, typeof source === 'string' ? undefined : source)
+      endpoint.install()
+    }
+  }
+
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a further endpoint names a check that there is not; checks may be added in any order. */
+  checkReferences(): void {
+    for (const { endpoint, source } of this.#extra) {
+      const unknown = typeof source === 'string' ? undefined : source.find((name) => !this.#all.some((from) => from.has(name)))
+      if (unknown === undefined) continue
+      const known = [...new Set(this.#all.flatMap((from) => from.checkNames))]
+      const message = `health: ${endpoint.path} names the check ${show(unknown)}, known checks: ${known.join(', ')}`
+      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { path: endpoint.path, unknown })
+    }
   }
 
   /**
-   * Answers requests for health paths, whatever their method, and says whether it does. Costs three comparisons and a look for
+   * Answers requests for health paths, whatever their method, and says whether it does. Costs a comparison per endpoint and a look for
    * escapes for any other path. Never throws.
    */
   handle(request: RequestLike, response: ResponseLike): boolean {
     const isEscaped = (request.url ?? '').includes('%')
     for (const endpoint of this.#all) if (endpoint.handle(request, response, isEscaped)) return true
+    for (const { endpoint } of this.#extra) if (endpoint.handle(request, response, isEscaped)) return true
     return false
   }
 
@@ -132,7 +173,7 @@ export class Health {
 
   /** What upstream serves at `/metrics`. */
   requestMetrics(): readonly MetricFamily[] {
-    const samples = this.#all.flatMap((endpoint) => endpoint.requestTotals)
+    const samples = this.#everywhere.flatMap((endpoint) => endpoint.requestTotals)
     return [
       { name: 'apiserver_request_total', help: 'Requests answered by the server itself, by path and status.', type: 'counter', samples },
     ]
@@ -140,12 +181,16 @@ export class Health {
 
   /** What upstream serves at `/metrics/slis`. */
   checkMetrics(): readonly MetricFamily[] {
-    const states = this.#all.flatMap((endpoint) => endpoint.checkStates)
-    const totals = this.#all.flatMap((endpoint) => endpoint.checkTotals)
+    const states = this.#everywhere.flatMap((endpoint) => endpoint.checkStates)
+    const totals = this.#everywhere.flatMap((endpoint) => endpoint.checkTotals)
     return [
       { name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 passed, 0 failed.', type: 'gauge', samples: states },
       { name: 'kubernetes_healthchecks_total', help: 'Results of health checks.', type: 'counter', samples: totals },
     ]
+  }
+
+  get #everywhere(): readonly HealthEndpoint[] {
+    return [...this.#all, ...this.#extra.map(({ endpoint }) => endpoint)]
   }
 
   #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {

@@ -88,6 +88,18 @@ export interface Life extends AsyncDisposable {
   /** What is in flight now, and how many connections are open. Looks at every connection: for metrics and tests, not for every request. */
   counts(): Counts
 
+  /**
+   * Switches readiness by hand, as often as needed and also before the life begins: while it is off, `/readyz` fails by the check `set-ready`,
+   * with the reason at `/readyz/set-ready`; while it is on, the other checks decide. It changes nothing else: requests are served, liveness
+   * stays, and a shutdown is red whatever was said here.
+   * @param reason default: `not ready`
+   * @throws QuiesceError ERR_OPTION_INVALID
+   */
+  setReady(ready: boolean, reason?: string): void
+
+  /** Adds a check to `/healthz` only. */
+  addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable
+
   /** Adds a check to `/readyz` only. Too late once the life has begun, as for every check. */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable
 

@@ -11,7 +11,7 @@ import type { Logger } from '../actors/log.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { type Counts, Traffic } from '../actors/traffic.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
-import { QuiesceError, show, toError } from '../errors.ts'
+import { optionError, QuiesceError, show, toError } from '../errors.ts'
 import { errorRecord, type LifecycleEvent, type StopReason } from '../events.ts'
 import { Health, type LivezCheckOptions } from '../http/health.ts'
 import type { Check, CheckOptions } from '../http/health-check.ts'
@@ -121,6 +121,7 @@ export class Lifecycle implements Life {
         this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
       ),
       record: this.record,
+      exempt: options.exempt,
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })
     this.#gauges = new GaugeReader(host.clock, this.#traffic)
@@ -140,7 +141,7 @@ export class Lifecycle implements Life {
       onFirstReady: () => this.send({ type: 'readyz.passed' }),
       onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
       onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
-      ...(options.health && { paths: options.health }),
+      ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
     })
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
@@ -187,6 +188,17 @@ export class Lifecycle implements Life {
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
     }
     return this.#signals.signal(name)
+  }
+
+  setReady(ready: boolean, reason?: string): void {
+    if (typeof ready !== 'boolean') throw optionError('setReady', ready, 'true, or false and a reason')
+    if (reason !== undefined && typeof reason !== 'string') throw optionError('reason of setReady()', reason, 'text')
+    this.#health.setReady(ready, reason)
+    this.#log.info({ ready, ...(reason !== undefined && { reason }) }, 'readiness switched by hand')
+  }
+
+  addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.#health.addHealthzCheck(name, check, options)
   }
 
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
@@ -380,6 +392,7 @@ export class Lifecycle implements Life {
   #compose(): LifecycleMachine {
     try {
       const plan = this.plan()
+      this.#health.checkReferences()
       this.#wiring = effectiveWiring(plan)
       return composeLifecycle(plan)
     } catch (error) {

@@ -1,6 +1,7 @@
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
-import type { HealthPaths, ServerOptions } from './options.ts'
+import { HEALTH_ALLOWED, healthProblem, isPlainPath } from './health-options.ts'
+import type { ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
 import { areSignals, SIGNALS_ALLOWED, whyNotSignals } from './stop-signals.ts'
 
@@ -95,19 +96,6 @@ const isInspector = (given: unknown): boolean =>
   isRecord(given) && Object.entries(given).every(([name, field]) => field === undefined || INSPECTOR_FIELDS[name]?.(field) === true)
 
 const RESERVE_NAMES = ['connections', 'audit', 'destroy', 'flush'] as const
-
-export const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
-const HEALTH_PATH_NAMES = Object.keys(HEALTH_PATHS_DEFAULT)
-/** What requests are compared with: their path, without what comes after it. */
-const isPath = (given: unknown): boolean => typeof given === 'string' && /^\/[^?#]*$/.test(given)
-
-/** One path would answer for two endpoints, were they not distinct, those that stay at their default included. */
-function areHealthPaths(given: unknown): boolean {
-  if (!hasOnly(given, HEALTH_PATH_NAMES, isPath)) return false
-  const moved = Object.entries(given as Partial<HealthPaths>).filter(([, path]) => path !== undefined)
-  const paths = Object.values({ ...HEALTH_PATHS_DEFAULT, ...Object.fromEntries(moved) })
-  return new Set(paths).size === paths.length
-}
 
 export const OPTION_TABLE = {
   port: {
@@ -234,12 +222,18 @@ export const OPTION_TABLE = {
     upstream: 'LongRunningFunc',
   },
   health: {
-    ...value(
-      'true, false, or { paths: { healthz, livez, readyz } } with paths that differ, begin with / and have no ? or #',
-      (given) => typeof given === 'boolean' || hasOnly(given, ['paths'], areHealthPaths),
-    ),
+    ...value(HEALTH_ALLOWED, (given) => healthProblem(given) === undefined),
+    remark: (given) => {
+      const problem = healthProblem(given)
+      return problem ? ` (${problem})` : ''
+    },
     default: 'true for createServer, false for attachLifecycle',
-    meaning: 'Whether, and where, health is answered',
+    meaning: 'Whether, where and how health is answered',
+  },
+  exempt: {
+    ...value('a list of paths like /health, without escapes, ? or #', (given) => Array.isArray(given) && given.every(isPlainPath)),
+    default: 'none beside /healthz, /livez, /readyz and /metrics',
+    meaning: 'Paths, each with all below it, that your application still answers while new requests are refused',
   },
   admin: {
     ...value('{ port, host? } with a port from 0 to 65535', (given) => isRecord(given) && !('path' in given) && isListener(given)),

@@ -13,7 +13,8 @@ import {
   stopProfile,
 } from './budget.ts'
 import { type Duration, formatDuration, parseDuration } from './duration.ts'
-import { HEALTH_PATHS_DEFAULT, OPTION_NAMES, OPTION_TABLE, type OptionName, SERVER_ONLY_OPTIONS } from './option-table.ts'
+import { HEALTH_PATHS_DEFAULT, type HealthOptions, type HealthPaths } from './health-options.ts'
+import { OPTION_NAMES, OPTION_TABLE, type OptionName, SERVER_ONLY_OPTIONS } from './option-table.ts'
 import {
   detectPlatform,
   INTERACTIVE_DEFAULTS,
@@ -47,12 +48,6 @@ export interface AuditBackend {
   processEvents?(events: readonly unknown[]): boolean
   /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
-}
-
-export interface HealthPaths {
-  readonly healthz: string
-  readonly livez: string
-  readonly readyz: string
 }
 
 /** The inspector: a page, and streams for tools, on a listener of its own which closes last of all. */
@@ -115,8 +110,13 @@ export interface LifecycleOptions {
    * answers with something else than a boolean, counts as false and is reported.
    */
   readonly longRunning?: ((request: IncomingMessage) => boolean) | undefined
-  /** Whether, and where, health is answered. Default true for `createServer`, false for `attachLifecycle`. */
-  readonly health?: boolean | { readonly paths?: Partial<HealthPaths> | undefined } | undefined
+  /** Whether, where and how health is answered. Default true for `createServer`, false for `attachLifecycle`. */
+  readonly health?: boolean | HealthOptions | undefined
+  /**
+   * Paths that your application still answers while new requests are refused, as `/healthz`, `/livez`, `/readyz` and `/metrics` are: each with
+   * all below it, by whole segments. A request whose target could be read as another path is refused all the same.
+   */
+  readonly exempt?: readonly string[] | undefined
   /** Second listener for health: outside the drain, closed last. `host` defaults to 127.0.0.1. */
   readonly admin?: { readonly port: number; readonly host?: string | undefined } | undefined
   /** Page that shows the life as it runs. Default false. */
@@ -181,6 +181,9 @@ export interface ResolvedOptions {
   readonly longRunning: ((request: IncomingMessage) => boolean) | undefined
   /** Paths of the health endpoints, or false. */
   readonly health: HealthPaths | false
+  /** Further endpoints, and how all of them answer. */
+  readonly healthOptions: Omit<HealthOptions, 'paths'>
+  readonly exempt: readonly string[]
   readonly admin: { readonly port: number; readonly host: string } | undefined
   readonly inspector: ResolvedInspector | undefined
   readonly journal: string | undefined
@@ -283,6 +286,8 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     tell: given.tell ?? 'gradual',
     longRunning: given.longRunning,
     health: healthPaths(given.health ?? kind === 'server'),
+    healthOptions: typeof given.health === 'object' ? given.health : {},
+    exempt: given.exempt ?? [],
     admin: given.admin && { port: given.admin.port, host: given.admin.host ?? ADMIN_HOST_DEFAULT },
     inspector: inspectorOf(given.inspector ?? false),
     journal: given.journal,

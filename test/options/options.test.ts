@@ -232,6 +232,7 @@ describe('refusals', () => {
     logger: [true, { info() {} }],
     reportFile: ['', 1],
     exit: ['now'],
+    exempt: [['health'], ['/a%2fb'], '/health'],
     signals: [['SIGTREM'], ['SIGKILL'], { add: 'SIGQUIT' }, 'SIGTERM'],
     signal: [{ aborted: false }, { aborted: 1, addEventListener() {}, removeEventListener() {} }],
     disabledPostStartHooks: ['x', [1]],
