@@ -200,7 +200,7 @@ export const SCENARIOS = [
   },
   {
     name: 'one of two post-start hooks fails',
-    about: /root running\.post-start-hooks\.working/,
+    about: /root running\.post-start-hooks\.launched/,
     plan: { ...bare, postStartHooks: [...postStartHooks, { kind: 'post-start', name: 'sync', timeoutMs: 0 }] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce']), ...QUIET },

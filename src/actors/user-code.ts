@@ -37,12 +37,18 @@ export interface UserCodeWorld {
  */
 export function userCode<I extends NonReducibleUnknown>(
   world: UserCodeWorld,
-  choose: (input: I) => { readonly name: string; readonly what: string; readonly run: UserCode | undefined; readonly reason: Error },
+  choose: (input: I) => {
+    readonly name: string
+    readonly what: string
+    readonly run: UserCode | undefined
+    readonly reason: Error
+    /** Of its signal, for whoever aborts it also when the code has returned. Default: one of its own. */
+    readonly controller?: AbortController | undefined
+  },
 ) {
   return fromPromise<void, I>(async ({ input, signal }) => {
-    const { name, what, run, reason } = choose(input)
+    const { name, what, run, reason, controller = new AbortController() } = choose(input)
     if (!run) return
-    const controller = new AbortController()
     let leftAt: number | undefined
     signal.addEventListener('abort', () => {
       leftAt = world.host.clock.now()
@@ -59,9 +65,17 @@ export function userCode<I extends NonReducibleUnknown>(
       await world.inContext(() => run({ name, signal: controller.signal, reason: world.causes.cause }))
       late('resolved')
     } catch (thrown) {
+      if (isObedience(thrown, controller.signal)) return late('resolved')
       world.causes.keep(what, thrown)
       late('rejected', thrown)
       throw thrown
     }
   })
 }
+
+/**
+ * Whether what was thrown is only the signal coming back: whoever is told to end, and ends by that, has not failed. Node's own functions
+ * reject with an AbortError that has the signal's reason as its cause.
+ */
+const isObedience = (thrown: unknown, { aborted, reason }: AbortSignal): boolean =>
+  aborted && (thrown === reason || (thrown instanceof Error && thrown.name === 'AbortError'))

@@ -45,8 +45,25 @@ export interface World {
   readonly writeReportNow: (why: 'cut' | 'forced') => void
 }
 
-/** Reason of the abort signal that a post-start hook gets. @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx */
-const TIME_TO_STOP = 'time to stop HTTP server'
+/**
+ * The abort signals of the post-start hooks, of those that have returned too: work that they have started goes by them.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx
+ */
+class PostStartSignals {
+  readonly reason = new Error('time to stop HTTP server')
+  readonly #controllers: AbortController[] = []
+
+  open(): AbortController {
+    const controller = new AbortController()
+    this.#controllers.push(controller)
+    return controller
+  }
+
+  /** A second call does nothing. */
+  abort(): void {
+    for (const controller of this.#controllers) controller.abort(this.reason)
+  }
+}
 
 /** An effect as actor logic: runs `work` with a signal that is aborted when its phase is left. */
 const effect = (work: (signal: AbortSignal) => unknown) =>
@@ -60,11 +77,19 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
   const actions = { record: (_: unknown, fact: MachineFact) => record(fact) }
   const drains = new Drains(world)
   const audit = new Audit(world.audit)
+  const postStartSignals = new PostStartSignals()
   const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
     name,
     what: `${kind} hook "${name}"`,
     run: world.hook(kind, name),
-    reason: new Error(kind === 'post-start' ? TIME_TO_STOP : `${kind} hook "${name}" is out of time`),
+    reason: new Error(`${kind} hook "${name}" is out of time`),
+  }))
+  const runPostStartHook = userCode<HookPlan>(world, ({ kind, name }) => ({
+    name,
+    what: `${kind} hook "${name}"`,
+    run: world.hook(kind, name),
+    reason: postStartSignals.reason,
+    controller: postStartSignals.open(),
   }))
   const hook = hookMachine.provide({ actors: { runHook } })
 
@@ -84,7 +109,8 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
         }),
       ),
       announce: effect((signal) => announceReady(host, signal)),
-      runPostStartHook: runHook,
+      runPostStartHook,
+      abortPostStartHooks: effect(() => postStartSignals.abort()),
       tell: tellMachine.provide({
         actors: {
           beginTelling: fromPromise<void, TellPlan>(async ({ input }) => traffic.beginTelling(input)),
@@ -139,7 +165,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
           writeReportNow: effect(() => world.writeReportNow('cut')),
         },
       }),
-      force: effect(() => force(world, drains)),
+      force: effect(() => force(world, drains, postStartSignals)),
     },
   })
 }
@@ -321,7 +347,8 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 }
 
 /** Names what is left and ends it, in one synchronous step. */
-function force(world: World, drains: Drains): void {
+function force(world: World, drains: Drains, postStartSignals: PostStartSignals): void {
+  postStartSignals.abort()
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
   const running = world.traffic.cutHandlers()
   if (running.length > 0) world.record({ type: 'handlers', running })

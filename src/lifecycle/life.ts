@@ -111,7 +111,8 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red until it has ended. It may run as
-   * long as the server: its signal is aborted when the listener is told to stop. When it fails, the server stops in order, exit code 4.
+   * long as the server: its signal is aborted when the listener is told to stop, also when it has returned by then, for work that it has
+   * started. One that ends by its signal has not failed. When it fails, the server stops in order, exit code 4.
    * Too late once it serves.
    * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
    */

@@ -75,7 +75,12 @@ function checkWiring(rows: Wiring): void {
   }
   const after = new Map<string, string[]>()
   for (const [phase, row] of Object.entries(rows)) {
-    for (const signal of [...row.after, ...(row.unless ? [row.unless] : []), ...Object.values(row.until ?? {})]) {
+    for (const signal of [
+      ...row.after,
+      ...(row.unless ? [row.unless] : []),
+      ...Object.values(row.until ?? {}),
+      ...(row.abandonedAt ? [row.abandonedAt] : []),
+    ]) {
       if (isGiven(signal) || firedBy.has(signal)) continue
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `phase "${phase}" waits for ${signal}, which no phase fires`, { phase, signal })
     }

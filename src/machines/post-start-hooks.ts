@@ -5,13 +5,15 @@ import type { Outcome } from './signals.ts'
 import type { Mode, PhaseRow } from './wiring.ts'
 
 /**
- * Post-start hooks run side by side with the traffic, one region each. A stop does not end them: their abort signal comes
- * with the end of the listener, so that informers and caches live through the drain (L 1.4 E14), and nobody waits for them.
+ * Post-start hooks run side by side with the traffic, one region each. A stop does not end them: their abort signals come with the end
+ * of the listener, so that informers and caches live through the drain (L 1.4 E14). They come to all of them, also to those that have
+ * returned, because a hook may start work and return. Nobody waits for what they do then; what has not ended when the report is due is cut.
  * The first that fails asks for an orderly stop (V11).
  * @see kubernetes/apiserver pkg/server/hooks.go RunPostStartHooks
  */
 export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, hooks: readonly HookPlan[]): StateConfig {
   const until = row.until?.[mode] as string
+  const abandoned = row.abandonedAt as string
   const end = (state: string, outcome: Outcome) => ({
     target: `#${phase}.${state}`,
     actions: [
@@ -24,39 +26,61 @@ export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, h
       ...(outcome === 'ok' ? [say({ type: 'signal', name: row.fires, outcome })] : []),
     ],
   })
-  const failed = { guard: 'postStartHookFailed', ...end('failed', 'failed') }
-  const fired = end('fired', 'ok')
+  const failed = { guard: 'postStartHookFailed', ...end('launched.hooks.failed', 'failed') }
+  const noHooks = hooks.length === 0
   return {
     id: phase,
     initial: 'waiting',
     meta: { phase, row },
     states: {
-      waiting: withEvents(gate(phase, row.after, hooks.length === 0 ? fired : { target: `#${phase}.working` }), {
+      waiting: withEvents(gate(phase, row.after, noHooks ? end('fired', 'ok') : { target: `#${phase}.launched` }), {
         StopRequested: end('skipped', 'skipped'),
       }),
-      ...(hooks.length > 0 && {
-        working: {
+      ...(noHooks && { fired: firedState(row) }),
+      ...(!noHooks && {
+        launched: {
           type: 'parallel',
-          entry: say({ type: 'phase.started', phase }),
-          onDone: [failed, fired],
-          on: { PostStartHooksAborted: [failed, end('aborted', 'cut')] },
-          states: Object.fromEntries(hooks.map((hook) => [stateKey(hook.name), hookRegion(hook, until)])),
+          on: {
+            PostStartHooksAborted: [{ guard: 'postStartHookFailed', ...end('over', 'failed') }, end('over', 'cut')],
+            [abandoned]: 'over',
+          },
+          states: {
+            hooks: {
+              initial: 'working',
+              states: {
+                working: {
+                  type: 'parallel',
+                  entry: say({ type: 'phase.started', phase }),
+                  onDone: [failed, end('launched.hooks.fired', 'ok')],
+                  states: Object.fromEntries(hooks.map((hook) => [stateKey(hook.name), hookRegion(hook, until, abandoned)])),
+                },
+                fired: firedState(row),
+                failed: {},
+              },
+            },
+            signals: {
+              initial: 'open',
+              states: {
+                open: { on: { [until]: 'aborting' } },
+                aborting: { invoke: { id: 'abort-post-start-hooks', src: 'abortPostStartHooks', onDone: 'aborted', onError: 'aborted' } },
+                aborted: {},
+              },
+            },
+          },
         },
       }),
-      fired: firedState(row),
+      ...(!noHooks && { over: {} }),
       skipped: {},
-      failed: {},
-      aborted: {},
     },
   }
 }
 
-function hookRegion(hook: HookPlan, until: string): StateConfig {
+function hookRegion(hook: HookPlan, until: string, abandoned: string): StateConfig {
   const ended = { type: 'hook.ended', kind: hook.kind, name: hook.name } as const
   return {
-    initial: 'running',
+    initial: 'live',
     states: {
-      running: {
+      live: {
         entry: say({ type: 'hook.started', kind: hook.kind, name: hook.name }),
         // No bound: a hook may be a controller that runs as long as the server does. A pending one keeps /readyz red.
         invoke: {
@@ -74,8 +98,10 @@ function hookRegion(hook: HookPlan, until: string): StateConfig {
             ],
           },
         },
+        initial: 'running',
+        states: { running: { on: { [until]: 'told' } }, told: {} },
         on: {
-          [until]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raiseEvent({ type: 'PostStartHooksAborted' })] },
+          [abandoned]: { target: 'aborted', actions: [say({ ...ended, outcome: 'cut' }), raiseEvent({ type: 'PostStartHooksAborted' })] },
         },
       },
       done: { type: 'final' },

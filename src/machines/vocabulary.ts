@@ -121,6 +121,7 @@ export const vocabulary = setup({
     bind: effect,
     announce: effect,
     runPostStartHook: hookEffect,
+    abortPostStartHooks: effect,
     tell: tellMachine,
     shutdownDelay: shutdownDelayMachine,
     preShutdownHooks: preShutdownHooksMachine,

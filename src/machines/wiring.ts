@@ -30,8 +30,10 @@ export interface PhaseRow<S extends string = string> {
   readonly cut?: CutSignal
   /** Whether the work is a machine that ends by itself when it is told of its cut. */
   readonly workKind?: 'machine' | 'effect' | 'regions'
-  /** A stop does not end this work; this signal does, without waiting for it. By mode, because the listener's end is. */
+  /** A stop does not end this work; with this signal it is told to end, and nobody waits for it. By mode, because the listener's end is. */
   readonly until?: Readonly<Record<Mode, S>>
+  /** Work that was told, and goes on, is cut by this signal. */
+  readonly abandonedAt?: S
   /** Without this signal there is nothing to do: the phase is skipped, but its signal fires. */
   readonly unless?: S
   /** Only in this mode of refusing; a row whose condition is false is not part of this life. */
@@ -47,6 +49,7 @@ export const defineWiring = <const W extends Record<string, PhaseRow>>(
       readonly after: readonly (W[keyof W]['fires'] | GivenSignal)[]
       readonly unless?: W[keyof W]['fires']
       readonly until?: Readonly<Record<Mode, W[keyof W]['fires']>>
+      readonly abandonedAt?: W[keyof W]['fires']
     }
   },
 ): W => wiring
@@ -61,7 +64,7 @@ export const WIRING = defineWiring({
   serve: { lane: 'start', after: ['Bound'], fires: 'Serving' },
   'mux-complete': { lane: 'start', after: ['Start'], fires: 'MuxAndDiscoveryComplete' },
   'post-start-launch': { lane: 'start', after: ['Serving'], fires: 'PostStartHooksLaunched' },
-  'post-start-hooks': { lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone', until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' } },
+  'post-start-hooks': { lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone', until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' }, abandonedAt: 'AdminClosed' },
   announce: { lane: 'start', after: ['PostStartHooksLaunched'], work: 'announce', workKind: 'effect', fires: 'Announced', onFailure: 'log' },
   'has-been-ready': { lane: 'start', after: ['readyz.passed'], fires: 'HasBeenReady' },
 

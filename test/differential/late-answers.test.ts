@@ -38,7 +38,7 @@ const hangs =
 
 const CASES: Readonly<Record<string, Case>> = {
   'post-start hook': {
-    overBy: 'HTTPServerStoppedListening',
+    overBy: 'AdminClosed',
     what: 'post-start hook "warm"',
     setUp: (life, piece) => life.addPostStartHook('warm', hangs(piece)),
   },

@@ -1,5 +1,5 @@
-// Fails when: hooks run one after the other or before the server serves, a stop ends or waits for them, their signal comes at another time than
-// the listener's end, or a failure is not the reason of an orderly stop.
+// Fails when: hooks run one after the other or before the server serves, a stop ends or waits for them, their signals come at another time than
+// the listener's end or not to those that have returned, or a failure is not the reason of an orderly stop.
 import { describe, expect, test } from 'vitest'
 import { type LifePlan, never, rejects, resolves, servingLife } from '../support/fake-effects.ts'
 
@@ -44,19 +44,55 @@ describe('a stop', () => {
   test.each([
     { mode: 'refuse', abortedAt: 5_000, with: 'NotAcceptingNewRequest' },
     { mode: 'retry-after', abortedAt: 6_000, with: 'InFlightRequestsDrained' },
-  ] as const)('aborts hooks that run still with $with, and does not wait for them ($mode)', async ({ mode, abortedAt, with: signal }) => {
-    const life = await servingLife({ ...hanging, mode })
+  ] as const)(
+    'aborts the signals of all hooks, running or not, with $with, and waits for none ($mode)',
+    async ({ mode, abortedAt, with: signal }) => {
+      const life = await servingLife({ ...hanging, mode })
+      await life.stop()
+      await life.toEnd()
+      expect(life.at(signal)).toBe(abortedAt)
+      expect(life.effects.calls.filter(({ effect }) => effect === 'abortPostStartHooks')).toMatchObject([{ at: abortedAt }])
+      // Who has not ended when the report is due is cut.
+      expect(life.effects.calls.find(({ effect }) => effect === 'post-start:informers')).toMatchObject({ leftAt: life.at('AdminClosed') })
+      expect(life.facts.find((fact) => fact.type === 'hook.ended' && fact.name === 'informers')).toMatchObject({
+        outcome: 'cut',
+        at: life.at('AdminClosed'),
+      })
+      expect(life.phase('post-start-hooks')).toMatchObject({ outcome: 'cut', at: life.at('AdminClosed') })
+      expect(life.signals).not.toContain('PostStartHooksDone')
+      expect([life.exitCode, life.ended]).toEqual([0, true])
+    },
+  )
+
+  test.each<[string, LifePlan['script'], string]>([
+    ['have returned', {}, 'ok'],
+    ['have failed', { 'post-start:informers': rejects('no cache', 10) }, 'failed'],
+  ])('aborts the signals of hooks that %s', async (_, script = {}, outcome) => {
+    const life = await servingLife({ postStartHooks: ['informers'], script })
+    await life.clock.advance(10)
+    await life.stop()
+    expect(life.outcomes['post-start-hooks']).toBe(outcome)
+    expect(life.effects.called).not.toContain('abortPostStartHooks')
+    await life.toEnd()
+    expect(life.effects.calls.filter(({ effect }) => effect === 'abortPostStartHooks')).toMatchObject([
+      { at: life.at('NotAcceptingNewRequest') },
+    ])
+  })
+
+  test('is what a hook ends by: it has ended in order', async () => {
+    const life = await servingLife({ ...hanging, script: { ...hanging.script, 'post-start:informers': resolves(5_500) } })
     await life.stop()
     await life.toEnd()
-    expect(life.at(signal)).toBe(abortedAt)
-    expect(life.effects.calls.find(({ effect }) => effect === 'post-start:informers')).toMatchObject({ leftAt: abortedAt })
-    expect(life.facts.find((fact) => fact.type === 'hook.ended' && fact.name === 'informers')).toMatchObject({
-      outcome: 'cut',
-      at: abortedAt,
-    })
-    expect(life.phase('post-start-hooks')).toMatchObject({ outcome: 'cut', at: abortedAt })
-    expect(life.signals).not.toContain('PostStartHooksDone')
-    expect([life.exitCode, life.ended]).toEqual([0, true])
+    expect(life.hooks()).toContain('ok informers')
+    expect([life.outcomes['post-start-hooks'], life.at('PostStartHooksDone'), life.exitCode]).toEqual(['ok', 5_500, 0])
+  })
+
+  test('does not excuse a hook that fails: exit code 4', async () => {
+    const life = await servingLife({ ...hanging, script: { ...hanging.script, 'post-start:informers': rejects('lost', 5_500) } })
+    await life.stop()
+    await life.toEnd()
+    expect(life.hooks()).toContain('failed informers')
+    expect([life.exitCode, life.signalFact('StopRequested')?.reason?.kind]).toEqual([4, 'stop'])
   })
 
   test('lets hooks come to their end before that', async () => {
@@ -66,10 +102,11 @@ describe('a stop', () => {
     expect([life.at('PostStartHooksDone'), life.outcomes['post-start-hooks'], life.exitCode]).toEqual([3_000, 'ok', 0])
   })
 
-  test('what an aborted hook answers afterwards changes nothing', async () => {
-    const life = await servingLife({ ...hanging, script: { ...hanging.script, 'post-start:informers': rejects('aborted', 5_100) } })
+  test('what a hook that was cut answers afterwards changes nothing', async () => {
+    const life = await servingLife({ ...hanging, script: { ...hanging.script, 'post-start:informers': rejects('lost', 60_000) } })
     await life.stop()
     await life.toEnd()
+    await life.clock.advance(60_000)
     expect(life.facts.filter(({ type }) => type === 'late')).toMatchObject([{ what: 'post-start:informers', answer: 'rejected' }])
     expect([life.exitCode, life.outcomes['post-start-hooks']]).toEqual([0, 'cut'])
   })

@@ -27,6 +27,7 @@ const asRegion = (row: PhaseRow, mode: Mode): RegionRow => ({
   ...(row.work && row.workKind !== 'regions' && { work: row.work }),
   cuts: row.cut ? cutsFrom(row.cut) : [],
   until: row.until ? [row.until[mode]] : [],
+  abandonedAt: row.abandonedAt ? [row.abandonedAt] : [],
   fires: [row.fires],
 })
 
@@ -212,9 +213,12 @@ describe('a table that could not run is refused when it is composed', () => {
     )
   })
 
-  test.each([{ unless: 'Servign' }, { until: { refuse: 'Ended', 'retry-after': 'End' } }])('the same in %o', (over) => {
-    expect(composing({ a: row(over) })).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE' }))
-  })
+  test.each([{ unless: 'Servign' }, { until: { refuse: 'Ended', 'retry-after': 'End' } }, { abandonedAt: 'End' }])(
+    'the same in %o',
+    (over) => {
+      expect(composing({ a: row(over) })).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE' }))
+    },
+  )
 
   test('a phase that waits for a row of the other mode', () => {
     const wiring = { a: row({ when: 'retry-after', fires: 'A' }), b: row({ after: ['A'] }) }

@@ -15,7 +15,7 @@ import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ['root running:', 'root forcing:', 'root ended:'],
   region: ['root running.bind.working:'],
-  'post-start-hooks': ['root running.post-start-hooks.working.warm.running:'],
+  'post-start-hooks': ['root running.post-start-hooks.launched.hooks.working.warm.live:'],
   wiring: Object.keys(WIRING).map((phase) => `root running.${phase}.waiting`),
   vocabulary: ['root: '],
   'user-phases': [],

@@ -44,8 +44,10 @@ export interface RegionRow {
   readonly work?: string
   /** Signals that end the work, in the order of the budget. */
   readonly cuts: readonly string[]
-  /** Signals that end the children of the work. */
+  /** Signals with which the children of the work are told to end. */
   readonly until: readonly string[]
+  /** Signals that cut the children of the work that have not. */
+  readonly abandonedAt: readonly string[]
   readonly fires: readonly string[]
 }
 
@@ -53,11 +55,13 @@ const targetsOf = (node: AnyStateNode, event: string): string[] =>
   (node.transitions.get(event) ?? []).flatMap((transition) => transition.target ?? []).map((target) => target.key)
 
 export function regionRow(region: AnyStateNode): RegionRow {
-  const { waiting, working, unarmed, fired } = region.states
+  const { hooks, signals } = region.states['launched']?.states ?? {}
+  const { waiting, working, unarmed, fired } = { ...region.states, ...hooks?.states }
   if (!waiting || !fired) throw new Error(`${region.key} is no phase`)
   const isSkip = (event: string) => targetsOf(waiting, event).includes('skipped')
   const arming = unarmed && eventsOf(unarmed).filter((event) => targetsOf(unarmed, event).includes('waiting'))
   const inside = working ? nodesOf(working).filter((node) => node !== working) : []
+  const told = signals ? nodesOf(signals).flatMap(eventsOf) : []
   return {
     lane: eventsOf(waiting).some(isSkip) ? 'start' : 'stop',
     after: nodesOf(waiting)
@@ -66,7 +70,8 @@ export function regionRow(region: AnyStateNode): RegionRow {
     ...(arming?.[0] !== undefined && { unless: arming[0] }),
     ...(working?.invoke[0] && { work: String(working.invoke[0].src) }),
     cuts: working ? eventsOf(working).filter((event) => event.startsWith('Cut.')) : [],
-    until: [...new Set(inside.flatMap(eventsOf))],
+    until: told,
+    abandonedAt: [...new Set(inside.flatMap(eventsOf))].filter((event) => !told.includes(event)),
     fires: raisedBy(fired.entry),
   }
 }

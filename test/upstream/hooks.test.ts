@@ -3,6 +3,7 @@
 // when it should not; when a post-start hook holds up the start, the traffic or the end, or ends at another moment than
 // upstream's; or when a context that the caller of start() had is lost on the way to user code.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { UserCode } from '../../src/index.ts'
@@ -191,11 +192,11 @@ describe('a post-start hook', () => {
       expect(t.hasFired('InFlightRequestsDrained')).toBe(false)
       expect(context?.reason).toMatchObject({ message: 'time to stop HTTP server' })
       held[Symbol.dispose]()
-      expect(await t.end(ended)).toMatchObject({ exitCode: 0, hooks: [{ name: 'controller', outcome: 'cut' }] })
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0, hooks: [{ name: 'controller', outcome: 'ok' }] })
     },
   )
 
-  row(['HK-12', 'HK-20'], 'lives through the drain in retry-after mode, and serves it, until InFlightRequestsDrained', async () => {
+  row('HK-12', 'lives through the drain in retry-after mode, and serves it, until InFlightRequestsDrained', async () => {
     const slow = new Roadblock()
     let informer: AbortSignal | undefined
     const t = newLife({
@@ -220,10 +221,90 @@ describe('a post-start hook', () => {
     expect((await t.end(ended)).exitCode).toBe(0)
   })
 
+  row('HK-20', 'that has started an informer and returned: its context ends with the HTTP server, as that of all others', async () => {
+    const slow = new Roadblock()
+    let informer: AbortSignal | undefined
+    const t = newLife({
+      options: { whileDraining: 'retry-after' },
+      listener: (_, response) => void slow.pass().then(() => response.end(informer?.aborted === false ? 'from the informer' : 'stale')),
+    })
+    t.life.addPostStartHook('start-informers', ({ signal }) => {
+      informer = signal
+    })
+    await t.life.start()
+    await t.fired('PostStartHooksDone')
+    const answer = t.get('/slow')
+    await slow.reached
+    const ended = t.life.stop()
+    await t.fired('NotAcceptingNewRequest')
+    expect(informer?.aborted).toBe(false)
+    slow.release()
+    expect((await answer).body).toBe('from the informer')
+    await t.fired('InFlightRequestsDrained')
+    expect(informer?.reason).toMatchObject({ message: 'time to stop HTTP server' })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, hooks: [{ name: 'start-informers', outcome: 'ok' }] })
+  })
+
+  row(['HK-20', 'HK-11'], 'that has returned is told with NotAcceptingNewRequest in plain mode, and by an end by force', async () => {
+    const contexts: AbortSignal[] = []
+    const keep = ({ signal }: { signal: AbortSignal }) => void contexts.push(signal)
+    const t = newLife({ clock: new VirtualClock(), options: { shutdownDelay: '1s' } })
+    const forced = newLife({ clock: new VirtualClock(), options: { deadline: '5s', shutdownDelay: 0 } })
+    for (const { life } of [t, forced]) life.addPostStartHook('starts-work', keep)
+    await t.life.start()
+    const held = t.life.hold('keeps the drain open')
+    const ended = t.life.stop()
+    await t.clock.advance(999)
+    expect(contexts[0]?.aborted).toBe(false)
+    await t.clock.advance(1)
+    expect([contexts[0]?.aborted, t.hasFired('InFlightRequestsDrained')]).toEqual([true, false])
+    held[Symbol.dispose]()
+    await t.end(ended)
+
+    forced.life.addPreShutdownHook('hangs', () => never)
+    const run = forced.life.run().catch(() => forced.life.ended)
+    await forced.fired('PostStartHooksDone')
+    forced.process.signal('SIGTERM')
+    await forced.clock.advance(600)
+    expect(contexts[1]?.aborted).toBe(false)
+    forced.process.signal('SIGTERM')
+    expect(contexts[1]?.aborted).toBe(true)
+    expect(await forced.end(run)).toMatchObject({ forced: 'second-signal' })
+  })
+
+  test.each<[string, UserCode]>([
+    ['node’s AbortError', ({ signal }) => once(new EventEmitter(), 'never', { signal })],
+    ['the signal’s reason', ({ signal }) => aborted(signal).then(() => signal.throwIfAborted())],
+  ])('that ends by obeying its signal, with %s, has ended in order: no error and no warning', async (_, obeys) => {
+    const t = newLife()
+    t.life.addPostStartHook('loop', obeys)
+    await t.life.start()
+    expect(await t.end()).toMatchObject({
+      exitCode: 0,
+      errors: [],
+      warnings: [],
+      lateAnswers: [],
+      hooks: [{ name: 'loop', outcome: 'ok' }],
+    })
+    expect([t.logged('warn'), t.logged('error')]).toEqual([[], []])
+  })
+
+  test('that fails otherwise when it is told has failed', async () => {
+    const t = newLife()
+    t.life.addPostStartHook('loop', ({ signal }) => aborted(signal).then(() => Promise.reject(new Error('could not leave'))))
+    await t.life.start()
+    expect(await t.end()).toMatchObject({
+      exitCode: 4,
+      reason: { kind: 'stop' },
+      errors: [{ where: 'post-start hook "loop"', error: { message: 'could not leave' } }],
+    })
+  })
+
   row('HK-21', 'that still runs at the stop is not waited for; what it answers late is told', async () => {
     const t = newLife({ clock: new VirtualClock() })
     t.life.addPostStartHook('never', () => never)
-    t.life.addPostStartHook('late', ({ signal }) => aborted(signal).then(() => Promise.reject(new Error('too late'))))
+    // The report is due when it fails, but not yet sealed.
+    t.life.addPostStartHook('late', () => aborted(t.life.signal('AdminClosed')).then(() => Promise.reject(new Error('too late'))))
     await t.life.start()
     const report = await t.end()
     expect(report.exitCode).toBe(0)

@@ -4,8 +4,10 @@ import type { PlannedHook } from '../../machines/pre-shutdown-hooks.ts'
 import type { Outcome } from '../../machines/signals.ts'
 import { factOf, signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
+import { isForcing, placeOf } from './life-views.ts'
 import { broken, type Monitor } from './monitor.ts'
 import { has, withName, without } from './names.ts'
+import { isDone } from './reachability.ts'
 import { type ActorView, actorAt } from './view.ts'
 
 /** Post-start hooks, pre-shutdown hooks and destroy functions, each by the ends of its function. */
@@ -57,6 +59,19 @@ export const endsWith =
     if (signal === undefined || !effects.some((effect) => signalOf(effect) === signal)) return true
     const left = after.children.find(({ id }) => id.startsWith(prefix))
     return left === undefined || `${left.id} goes on after ${signal}`
+  }
+
+const ABORT_POST_START_HOOKS = 'abort-post-start-hooks'
+
+/** With this signal, and no other, hooks that were launched are told to end, whether or not they have returned. */
+export const abortsSignals =
+  (until: string | undefined) =>
+  (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
+    if (isForcing(after) || isDone(after)) return true
+    const isAborting = (root: ActorView): boolean => root.children.some(({ id }) => id === ABORT_POST_START_HOOKS)
+    const begins = isAborting(after) && !isAborting(before)
+    const isDue = placeOf(after, 'post-start-hooks') === 'launched' && effects.some((effect) => signalOf(effect) === until)
+    return begins === isDue || `the signals of post-start hooks are ${begins ? '' : 'not '}aborted${isDue ? ` with ${until}` : ''}`
   }
 
 /** A phase of hooks ends as they did: of several outcomes the first of `counts` does, and it is ok only when all of them are. */

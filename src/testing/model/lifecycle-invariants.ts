@@ -22,7 +22,7 @@ import { atLeastEarned, changesForAReason, lostWatchesCost, muxFailureCosts } fr
 import { factOf, signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { handlesOrIgnores } from './handled.ts'
-import { endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
+import { abortsSignals, endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { hasItsLimits } from './limit-properties.ts'
@@ -94,7 +94,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
     monitored(
       'order/post-start-hooks',
-      'a post-start hook is aborted only when the HTTP server is told to stop',
+      'a post-start hook is cut only after the HTTP server was told to stop',
       cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
     ),
     alongEdges('work/answered', 'a phase succeeds when its work has answered, at once and only then', endsByItsWork(wiring, 'ok')),
@@ -122,8 +122,13 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     always('work/running', 'a phase at work has an effect, a hook or a timer of its own running', isAtWork(wiring)),
     alongEdges(
       'work/post-start-hooks',
-      'post-start hooks end when the HTTP server is told to stop',
-      endsWith(wiring['post-start-hooks']?.until?.[plan.mode], POST_START_HOOK),
+      'post-start hooks have ended when the report is due',
+      endsWith(wiring['post-start-hooks']?.abandonedAt, POST_START_HOOK),
+    ),
+    alongEdges(
+      'work/post-start-signals',
+      'the signals of all post-start hooks that were launched are aborted when the HTTP server is told to stop, and not before',
+      abortsSignals(wiring['post-start-hooks']?.until?.[plan.mode]),
     ),
     monitored(
       'work/hooks',
@@ -226,6 +231,7 @@ const HOOK_PHASES = [
 
 /** Effects that are one step without waiting: they answer before any time passes. */
 const SYNCHRONOUS = [
+  'abortPostStartHooks',
   'beginTelling',
   'completeTelling',
   'closeListener',
