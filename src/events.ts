@@ -44,6 +44,8 @@ export interface Straggler {
   /** `GET /path` for a request or watch, the given name for a hold, `ADDRESS:PORT` for a connection. */
   readonly name: string
   readonly ageMs: number
+  /** Of a connection that was being closed: bytes of responses that its client had not been sent. Known on Linux. */
+  readonly undeliveredBytes?: number
 }
 
 /**

@@ -4,12 +4,18 @@ import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
+import { hasSendQueue, lookAtSendQueues } from './send-queue.ts'
 
 /** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
 const CONNECTION: unique symbol = Symbol('quiesce.connection')
 
-/** How long a closing connection reads what its client still sends, and then waits for the client's own end (V16). */
+/**
+ * How long a closing connection reads what its client still sends, and then waits for the client's own end (V16), unless that is sent something
+ * still. Whoever bounds the end of connections ends that, too: the connection timeout, and the cut of connections.
+ */
 const LINGER_MS = 1000
+/** How often it is looked whether a slow client has been sent everything. */
+const LOOK_MS = 250
 
 const LESS_THAN_ANY = -1
 
@@ -41,6 +47,7 @@ export class Connection {
   #isEnding = false
   #isEndedIdle = false
   #isForced = false
+  #undelivered = 0
   #bound: unknown
 
   constructor(socket: Socket, clock: Clock, onClosed: (connection: Connection) => void) {
@@ -54,6 +61,11 @@ export class Connection {
 
   get isIdle(): boolean {
     return this.outstanding.newest === undefined
+  }
+
+  /** Whether its client has ended or broken it off: what nobody but us has closed has no sign of a client in it. */
+  get clientHasLeft(): boolean {
+    return this.socket.readableEnded || this.socket.errored !== null
   }
 
   /**
@@ -100,8 +112,9 @@ export class Connection {
 
   /**
    * Closes in steps: first reads the rest of a request whose body is still arriving, for at most a second, then ends our
-   * side, then waits at most a second for the client's end. A second call does nothing.
-   * @see RFC 9112 section 9.6
+   * side, then waits for the client's end: at most a second, or until its system has acknowledged everything, where that can be known. Our own
+   * end stands behind the data, which may take a slow client much longer than a second. A second call does nothing.
+   * @see RFC 9112 section 9.6, and docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
    */
   linger(): void {
     if (this.#isEnding || this.socket.destroyed) return
@@ -126,9 +139,19 @@ export class Connection {
     this.linger()
   }
 
-  /** Closes it at once. A connection that was told and has nothing outstanding loses nothing by that, and is not `forced`. */
+  /** Whether our side is ending, or has ended. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  /** What its client had not been sent when that was looked at. */
+  noteUndelivered(bytes: number): void {
+    this.#undelivered = bytes
+  }
+
+  /** Closes it at once. A connection that was told and has nothing outstanding and undelivered loses nothing by that, and is not `forced`. */
   destroy(): void {
-    this.#isForced = !(this.wasTold && this.isIdle)
+    this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
     this.socket.destroy()
   }
 
@@ -138,14 +161,26 @@ export class Connection {
     const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
     const address = remotePort === undefined ? host : `${host}:${remotePort}`
     const { oldest } = this.outstanding
-    return { name: oldest ? `${address} ${oldest.name}` : address, ageMs: now - this.openedAt }
+    return {
+      name: oldest ? `${address} ${oldest.name}` : address,
+      ageMs: now - this.openedAt,
+      ...(this.#undelivered > 0 && { undeliveredBytes: this.#undelivered }),
+    }
   }
 
   #endOurSide(): void {
     if (this.socket.destroyed) return
     this.#clearBound()
     this.socket.end()
-    this.#bound = this.#clock.setTimeout(() => this.socket.destroy(), LINGER_MS)
+    this.#bound = this.#clock.setTimeout(() => void this.#endWhenDelivered(), LINGER_MS)
+  }
+
+  async #endWhenDelivered(): Promise<void> {
+    const { socket } = this
+    if (hasSendQueue(socket)) this.noteUndelivered((await lookAtSendQueues())(socket))
+    if (socket.destroyed) return
+    if (this.#undelivered === 0) socket.destroy()
+    else this.#bound = this.#clock.setTimeout(() => void this.#endWhenDelivered(), LOOK_MS)
   }
 
   /** The client sends for too long: what it was answered is on its way, and nothing of its request is read any more. */

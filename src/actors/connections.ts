@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts'
 import { Connection, connectionOf, type Fate } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { readingRequest } from './reading-request.ts'
+import { lookAtSendQueuesNow } from './send-queue.ts'
 
 /**
  * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
@@ -128,8 +129,13 @@ export class Connections {
   destroy(which: (connection: Connection) => boolean = () => true): Straggler[] {
     const now = this.#clock.now()
     const forced: Straggler[] = []
-    for (const connection of this.#all) {
-      if (!which(connection)) continue
+    const chosen = [...this.#all].filter(which)
+    const ending = chosen.filter(({ isEnding }) => isEnding)
+    if (ending.length > 0) {
+      const undelivered = lookAtSendQueuesNow()
+      for (const connection of ending) connection.noteUndelivered(undelivered(connection.socket))
+    }
+    for (const connection of chosen) {
       const straggler = connection.straggler(now)
       connection.destroy()
       if (connection.fate === 'forced') forced.push(straggler)

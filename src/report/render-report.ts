@@ -144,7 +144,10 @@ function summary({ requests, watches, handlers, connections, rejections, hooks, 
 
 function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
   if (stragglers.length === 0) return []
-  const names = stragglers.slice(0, NAMES_MAX).map(({ name, ageMs }) => `${name} (${formatDuration(Math.round(ageMs))})`)
+  const names = stragglers.slice(0, NAMES_MAX).map(({ name, ageMs, undeliveredBytes = 0 }) => {
+    const undelivered = undeliveredBytes > 0 ? `, ${undeliveredBytes} bytes undelivered` : ''
+    return `${name} (${formatDuration(Math.round(ageMs))}${undelivered})`
+  })
   const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
   return [{ text: `${label.padEnd(12)} ${names.join(', ')}${more}`, code: YELLOW }]
 }
