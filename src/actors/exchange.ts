@@ -52,11 +52,16 @@ export class Exchange {
   writeHead: ServerResponse['writeHead'] | undefined = undefined
   /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
   bytesWrittenBefore = 0
-  /** Promises returned by its handlers that have not settled. */
+  /** How its handlers say that they are over: by a promise, or else by ending the response. Undefined before they were called. */
+  handling: 'callback' | 'promise' | undefined = undefined
+  /** Promises returned by its handlers that have not settled and are waited for. */
   handlersRunning = 0
   /** Neighbours in the list that it is in. */
   older: Exchange | undefined = undefined
   newer: Exchange | undefined = undefined
+  /** Only a handler is left of it, perhaps for ever: it has a name, and no request, response or connection any more. */
+  isLongRunning = false
+  #name: string | undefined = undefined
   #ending: AbortController | undefined = undefined
   #endReason: QuiesceError | undefined = undefined
 
@@ -77,9 +82,15 @@ export class Exchange {
 
   /** `GET /path`, without the query, which may hold secrets. */
   get name(): string {
+    if (this.#name !== undefined) return this.#name
     const { method = 'GET', url = '/' } = this.request
     const name = `${method} ${pathAsSent(url)}`
     return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
+  }
+
+  /** The name for whoever keeps it for long: a piece of a string keeps the whole of it. */
+  copyName(): string {
+    return Buffer.from(this.name).toString()
   }
 
   /** Aborted when the handler has to come to its end. Made when first asked for: few handlers ask. */
@@ -125,6 +136,7 @@ export class Exchange {
   }
 
   returned(promise: PromiseLike<unknown>): void {
+    this.handling = 'promise'
     this.#accounts.returned(this, promise)
   }
 
@@ -138,6 +150,13 @@ export class Exchange {
     this.isOver = true
     this.connection.outstanding.remove(this)
     this.#accounts.over(this)
+  }
+
+  /** Lets go of all but its name, or of that, too. It has to be over. */
+  becomeLongRunning({ isNamed }: { readonly isNamed: boolean }): void {
+    this.#name = isNamed ? this.copyName() : ''
+    this.isLongRunning = true
+    Object.assign(this, { request: undefined, response: undefined, connection: undefined })
   }
 
   straggler(now: number): Straggler {

@@ -112,6 +112,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
       const returned = response ? listener.call(server, request, response) : listener.call(server, request, socket, head)
       if (isThenable(returned)) exchange.returned(returned)
     }
+    exchange.handling ??= 'callback'
   }
 
   let madeRelay: EventEmitter | undefined

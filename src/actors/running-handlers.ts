@@ -1,7 +1,13 @@
-import { type ErrorRecord, errorRecord, type LifecycleFact } from '../events.ts'
+import { type ErrorRecord, errorRecord, type LifecycleFact, type Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
+import { NAMED_MAX, UnendedResponses } from './unended-responses.ts'
+
+/** So old, a handler whose response is gone is kept by its name alone: it may never settle. */
+const LONG_RUNNING_AFTER_MS = 1000
+/** So old, it is taken for one that never settles, and is waited for no longer. */
+export const NEVER_SETTLES_AFTER_MS = 10 * 60_000
 
 /** A handler whose time is over, since when, and whether it has answered in spite of that. */
 interface Cut {
@@ -9,24 +15,41 @@ interface Cut {
   hasAnswered: boolean
 }
 
+/** What was running when nobody could wait any longer. */
+export interface CutHandlers {
+  /** Their promises are pending. */
+  readonly pending: readonly Straggler[]
+  /** Their clients have left and they have not ended their responses: they may be at work, or over. */
+  readonly unended: readonly Straggler[]
+}
+
 /**
- * Handlers whose promise has not settled. They may outlive their response, when the client left or somebody else answered,
- * and then still use what is about to be destroyed (V8).
+ * Handlers that are not over. They may outlive their response, when the client left or somebody else answered, and then still
+ * use what is about to be destroyed (V8). One that returned a promise is over when that has settled; for any other whose client
+ * has left, see {@link UnendedResponses}. Why, and for how long: docs/decisions/0015-a-handler-whose-client-has-left.md
  *
  * Their time is over when they are {@link cut}: what they answer after that is reported as late, and changes nothing else.
  */
 export class RunningHandlers {
   readonly #clock: Clock
   readonly #record: (fact: LifecycleFact) => void
+  readonly #unended: UnendedResponses
+  /** Promises that are waited for. */
   #count = 0
   /** Only those whose response is gone: the others are found on their connections. */
   readonly #orphans = new ExchangeList()
+  /** Those of them that have let go of their requests and responses. */
+  readonly #longRunning = new ExchangeList()
+  #longRunningCount = 0
+  #givenUpCount = 0
+  #hasWarned = false
   readonly #cut = new Map<Exchange, Cut>()
   readonly #whenNone = new Set<() => void>()
 
   constructor(clock: Clock, record: (fact: LifecycleFact) => void) {
     this.#clock = clock
     this.#record = record
+    this.#unended = new UnendedResponses(clock, record)
   }
 
   track(exchange: Exchange, promise: PromiseLike<unknown>): void {
@@ -42,7 +65,11 @@ export class RunningHandlers {
   }
 
   responseGone(exchange: Exchange): void {
-    if (exchange.handlersRunning > 0) this.#orphans.add(exchange)
+    if (exchange.handlersRunning > 0) {
+      // This one stays whole for now: the others that keep its books still look at it.
+      this.#age()
+      this.#orphans.add(exchange)
+    } else if (exchange.handling === 'callback') this.#unended.responseGone(exchange)
   }
 
   /** Nobody waits for the handlers of these any more, and nothing can be answered for them. */
@@ -50,6 +77,14 @@ export class RunningHandlers {
     for (const exchange of exchanges) {
       if (exchange.handlersRunning > 0 && !this.#cut.has(exchange)) this.#cut.set(exchange, { at: this.#clock.now(), hasAnswered: false })
     }
+  }
+
+  /** Nobody waits for any handler any more, neither of these exchanges that are not over nor of those that are. */
+  cutAll(outstanding: Iterable<Exchange>): CutHandlers {
+    const exchanges = [...outstanding]
+    const pending = this.running(exchanges)
+    for (const list of [exchanges, this.#orphans, this.#longRunning]) this.cut(list)
+    return { pending, unended: this.#unended.cut() }
   }
 
   /** Whether a handler that failed was cut before; if so, its failure is reported here. */
@@ -60,30 +95,89 @@ export class RunningHandlers {
     return true
   }
 
-  /** Resolves when none is running, at once if so. */
-  none(): Promise<void> {
+  /** Resolves when none is running, at once if so. What never settles or never ends is waited for so long, and is then only reported. */
+  async none(): Promise<void> {
+    this.#age()
+    if (this.#givenUpCount > 0) this.#warn('handlers that never settle were not waited for', { handlers: this.#givenUpCount })
+    while (this.#count > 0 || this.#unended.count > 0) await Promise.all([this.#noPromise(), this.#unended.none()])
+  }
+
+  /** Those whose response is gone. */
+  orphans(): { readonly name: string; readonly arrivedAt: number }[] {
+    return [...this.#longRunning, ...this.#orphans, ...this.#unended]
+  }
+
+  /** Those whose promise is pending, of these exchanges that are not over and of those that are. */
+  running(outstanding: Iterable<Exchange>): Straggler[] {
+    const now = this.#clock.now()
+    const running: Straggler[] = []
+    let unnamed: Exchange | undefined
+    for (const exchange of this.#longRunning) {
+      if (exchange.name) running.push(exchange.straggler(now))
+      else unnamed ??= exchange
+    }
+    if (unnamed) running.push({ name: `${this.#longRunningCount - running.length} more`, ageMs: unnamed.straggler(now).ageMs })
+    for (const exchange of this.#orphans) running.push(exchange.straggler(now))
+    for (const exchange of outstanding) if (exchange.handlersRunning > 0) running.push(exchange.straggler(now))
+    return running
+  }
+
+  #noPromise(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#whenNone.add(resolve))
   }
 
-  /** The exchanges whose response is gone. */
-  orphans(): Exchange[] {
-    return [...this.#orphans]
-  }
-
-  /** The exchanges with a handler that runs, of these that are not over and of those that are. */
-  running(outstanding: Iterable<Exchange>): Exchange[] {
-    const running = [...this.#orphans]
-    for (const exchange of outstanding) if (exchange.handlersRunning > 0) running.push(exchange)
-    return running
-  }
-
   #settled(exchange: Exchange): void {
+    // Given up.
+    if (exchange.handlersRunning === 0) return
     this.#count--
     exchange.handlersRunning--
-    if (exchange.isOver && exchange.handlersRunning === 0) this.#orphans.remove(exchange)
-    if (this.#cut.size > 0 && exchange.handlersRunning === 0) this.#forget(exchange)
+    if (exchange.handlersRunning === 0) {
+      if (exchange.isLongRunning) this.#forgetLongRunning(exchange)
+      else if (exchange.isOver) this.#orphans.remove(exchange)
+      if (this.#cut.size > 0) this.#forget(exchange)
+    }
     if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
+  }
+
+  /** The lists are nearly in the order of arrival: an older one behind a younger one waits for it. */
+  #age(): void {
+    const now = this.#clock.now()
+    for (let exchange = this.#orphans.oldest; isOlder(exchange, now, LONG_RUNNING_AFTER_MS); exchange = this.#orphans.oldest) {
+      this.#orphans.remove(exchange)
+      exchange.becomeLongRunning({ isNamed: this.#longRunningCount < NAMED_MAX })
+      this.#longRunning.add(exchange)
+      if (++this.#longRunningCount === NAMED_MAX) this.#warnOnce()
+    }
+    for (let exchange = this.#longRunning.oldest; isOlder(exchange, now, NEVER_SETTLES_AFTER_MS); exchange = this.#longRunning.oldest) {
+      this.#warnOnce()
+      this.#forgetLongRunning(exchange)
+      this.#givenUpCount++
+      this.#count -= exchange.handlersRunning
+      exchange.handlersRunning = 0
+    }
+  }
+
+  #forgetLongRunning(exchange: Exchange): void {
+    this.#longRunning.remove(exchange)
+    this.#longRunningCount--
+  }
+
+  /** Once in a life: what leaks keeps leaking. */
+  #warnOnce(): void {
+    const { oldest } = this.#longRunning
+    if (this.#hasWarned || !oldest) return
+    this.#hasWarned = true
+    const { name, ageMs } = oldest.straggler(this.#clock.now())
+    this.#warn('handlers do not settle although their responses are gone', {
+      handlers: this.#longRunningCount,
+      oldest: name,
+      ageMs: Math.round(ageMs),
+    })
+  }
+
+  #warn(message: string, details: Readonly<Record<string, unknown>>): void {
+    this.#record({ type: 'warning', message, details })
   }
 
   #forget(exchange: Exchange): void {
@@ -103,3 +197,6 @@ export class RunningHandlers {
     this.#whenNone.clear()
   }
 }
+
+const isOlder = (exchange: Exchange | undefined, now: number, ms: number): exchange is Exchange =>
+  exchange !== undefined && now - exchange.arrivedAt >= ms

@@ -87,8 +87,8 @@ export class Telling {
       const exchange = exchangeOf(this.req) as Exchange
       const original = exchange.writeHead as (...args: WriteHeadArgs) => ServerResponse
       const [status] = args
-      // A status below 200 is not the response yet.
-      if (this.headersSent || !(status >= 200)) return original.apply(this, args)
+      // A status below 200 is not the response yet. One without a client has no connection to tell of.
+      if (exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
       const isTelling = tells(exchange)
       const result = original.apply(this, isTelling ? withClose(this, args) : args)
       if (isTelling) exchange.connection.wasTold = true

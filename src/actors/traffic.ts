@@ -14,7 +14,7 @@ import { oldest } from './oldest.ts'
 import { recover } from './recovery.ts'
 import { type Refusal, type RefusalKind, refuse } from './refusal.ts'
 import { endWithItsResponse, endWithResponses } from './response-end.ts'
-import { RunningHandlers } from './running-handlers.ts'
+import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
 
@@ -264,21 +264,19 @@ export class Traffic {
     return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
   }
 
-  /** Resolves when no handler's promise is pending. */
+  /** Resolves when no handler runs whose promise is pending, or whose client has left before it ended its response. */
   handlersDone(): Promise<void> {
     return this.#handlers.none()
   }
 
   /** Handlers whose promise is pending, whether their response is still there or not. */
   runningHandlers(): Straggler[] {
-    const now = this.#clock.now()
-    return this.#handlers.running(this.#connections.exchanges()).map((exchange) => exchange.straggler(now))
+    return this.#handlers.running(this.#connections.exchanges())
   }
 
   /** Names the handlers that run. From now on nobody waits for them: what they answer is late. */
-  cutHandlers(): Straggler[] {
-    this.#handlers.cut(this.#handlers.running(this.#connections.exchanges()))
-    return this.runningHandlers()
+  cutHandlers(): CutHandlers {
+    return this.#handlers.cutAll(this.#connections.exchanges())
   }
 
   // For the user.
@@ -315,8 +313,8 @@ export class Traffic {
   blocking(max: number): Blocking {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()
-    const named = (exchanges: Iterable<Exchange>): Straggler[] =>
-      oldest(exchanges, max, ({ arrivedAt }) => arrivedAt).map((exchange) => exchange.straggler(now))
+    const named = (all: Iterable<{ readonly name: string; readonly arrivedAt: number }>): Straggler[] =>
+      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt }) => ({ name, ageMs: now - arrivedAt }))
     let active = 0
     let told = 0
     const empty: Connection[] = []

@@ -8,7 +8,7 @@ import { toError } from '../errors.ts'
 import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../events.ts'
 import { closeConnectionsMachine } from '../machines/close-connections.ts'
 import { destroyMachine } from '../machines/destroy.ts'
-import { handlersMachine } from '../machines/handlers.ts'
+import { type HandlersLeft, handlersMachine } from '../machines/handlers.ts'
 import { type HookPlan, hookMachine } from '../machines/hook.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
 import type { MachineFact } from '../machines/phase.ts'
@@ -140,7 +140,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
       handlers: handlersMachine.provide({
         actors: {
           waitForHandlers: effect(() => traffic.handlersDone()),
-          nameHandlers: effect(() => record({ type: 'handlers', running: traffic.cutHandlers() })),
+          nameHandlers: fromPromise(async () => nameHandlers(world)),
         },
       }),
       auditShutdown: userCode<NonReducibleUnknown>(world, () => ({
@@ -316,6 +316,12 @@ function closeListeners({ opened, traffic, record }: World): void {
   traffic.closeIdleConnections()
 }
 
+function nameHandlers({ traffic, record }: World): HandlersLeft {
+  const { pending, unended } = traffic.cutHandlers()
+  if (pending.length + unended.length > 0) record({ type: 'handlers', running: [...pending, ...unended] })
+  return { running: pending.length }
+}
+
 function closeAdmin({ opened, traffic }: World): void {
   for (const listener of opened()) if (listener.kind === 'admin') listener.close()
   traffic.destroyAdminConnections()
@@ -350,8 +356,7 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 function force(world: World, drains: Drains, postStartSignals: PostStartSignals): void {
   postStartSignals.abort()
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
-  const running = world.traffic.cutHandlers()
-  if (running.length > 0) world.record({ type: 'handlers', running })
+  nameHandlers(world)
   drains.force()
   destroyConnections(world)
   world.traffic.destroyAdminConnections()

@@ -120,6 +120,7 @@ function exitCodeOf({ test: { events }, crashes }: Driver): ExitCode {
       case 'forced':
         return event.why === 'deadline' ? 5 : event.why === 'internal-error' ? 70 : 1
       case 'phase.ended': {
+        if (event.phase === 'handlers' && mayBeOver(events)) return 0
         if (event.outcome === 'failed') return isNeeded(event.phase) ? 3 : event.phase === 'announce' ? 0 : 4
         const limit = OWN_LIMITS[event.phase]
         const wasItsOwn =
@@ -134,6 +135,13 @@ function exitCodeOf({ test: { events }, crashes }: Driver): ExitCode {
     }
   })
   return codes.reduce(moreSevere, crashes > 0 ? 1 : 0)
+}
+
+/** Whether all handlers that were left had lost their clients and had returned no promise: they are warned of, as nobody else is. */
+function mayBeOver(events: readonly LifecycleEvent[]): boolean {
+  const running = events.flatMap((event) => (event.type === 'handlers' ? event.running : []))
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? (event.details?.['handlers'] ?? []) : []))
+  return running.length > 0 && warnings.at(-1) === running.length
 }
 
 /** Without it nothing can be served. Post-start hooks may run as long as the server: cut, they are as they should be. */

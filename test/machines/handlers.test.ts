@@ -26,6 +26,15 @@ describe('handlers', () => {
     expect(handlers.output).toEqual({ outcome: 'cut' })
   })
 
+  test('cut with only such left as may be over, it costs no exit code', async () => {
+    const handlers = await phaseScene(handlersMachine, { waitForHandlers: never, nameHandlers: resolves(0, { running: 0 }) })
+    await handlers.cut()
+    expect(handlers.output).toEqual({ outcome: 'cut', exitCode: 0 })
+    const running = await phaseScene(handlersMachine, { waitForHandlers: never, nameHandlers: resolves(0, { running: 2 }) })
+    await running.cut()
+    expect(running.output).toEqual({ outcome: 'cut' })
+  })
+
   test('a cut that fails is a cut with that error; one that hangs ends with the second cut', async () => {
     const failing = await phaseScene(handlersMachine, { waitForHandlers: never, nameHandlers: rejects('x') })
     await failing.cut()

@@ -6,7 +6,7 @@ import { streamSSE } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Exchange, exchangeOf, markWatch, shutdownSignalOf } from '../../src/actors/exchange.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { Latch, rig, turns } from './rig.ts'
+import { hasSettled, Latch, rig, turns } from './rig.ts'
 
 /** Keeps every response open; tests answer by path. */
 class Pending {
@@ -28,16 +28,6 @@ class Pending {
     await expect.poll(() => this.#all.has(path)).toBe(true)
     return this.#all.get(path) as { readonly request: IncomingMessage; readonly response: ServerResponse }
   }
-}
-
-const hasSettled = async (promise: Promise<unknown>): Promise<boolean> => {
-  let settled = false
-  promise.then(
-    () => (settled = true),
-    () => (settled = true),
-  )
-  await turns(3)
-  return settled
 }
 
 describe('a request is in flight', () => {

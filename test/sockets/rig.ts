@@ -62,6 +62,17 @@ export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** Whether it has, some turns of the event loop from now. */
+export const hasSettled = async (promise: Promise<unknown>): Promise<boolean> => {
+  let settled = false
+  promise.then(
+    () => (settled = true),
+    () => (settled = true),
+  )
+  await turns(3)
+  return settled
+}
+
 /** A promise with its ends in hand. */
 export class Latch<T = void> {
   readonly promise: Promise<T>

@@ -20,13 +20,16 @@ function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
     case 'phase.ended': {
       const { lane, onFailure } = wiring[fact.phase] ?? {}
       if (fact.outcome === 'failed') return onFailure === 'log' ? 0 : onFailure === 'StartFailed' ? 3 : 4
-      // A limit of the user's own is no failure.
-      return fact.outcome === 'cut' && lane === 'stop' && !OWN_LIMIT.includes(fact.phase) ? 5 : 0
+      // A limit of the user's own is no failure; what handlers cost is for `handlersCost`.
+      return fact.outcome === 'cut' && lane === 'stop' && !OWN_LIMIT.includes(fact.phase) && fact.phase !== HANDLERS ? 5 : 0
     }
     default:
       return 0
   }
 }
+
+/** The phase whose cut costs what its last answer says. */
+const HANDLERS = 'handlers'
 
 const COST_OF_REASON: Readonly<Record<string, ExitCode>> = { crash: 1, 'start-failed': 3, 'hook-failed': 4, 'listener-died': 4 }
 
@@ -58,6 +61,13 @@ export function lostWatchesCost(before: ActorView, after: ActorView, { choice: {
   const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
   if (lost > 0) return severity(is) >= severity(5) || `exit code ${is} for watches that were lost`
   return is === was || `exit code ${is} for watches that have used up their grace`
+}
+
+/** A cut of the wait for handlers costs exit code 5, unless only such are left as may be over. */
+export function handlersCost(_before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
+  const isCut = effects.map(factOf).some((fact) => fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut')
+  const left = choice.kind === 'outcome' ? (choice.event.object as { readonly output?: { readonly running?: number } }).output : undefined
+  return !isCut || left?.running === 0 || isForcing(after) || severity(exitCodeOf(after)) >= severity(5)
 }
 
 export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {

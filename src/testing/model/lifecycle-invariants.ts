@@ -18,7 +18,7 @@ import {
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import { confluent } from './confluence.ts'
-import { atLeastEarned, changesForAReason, lostWatchesCost, muxFailureCosts } from './exit-code-properties.ts'
+import { atLeastEarned, changesForAReason, handlersCost, lostWatchesCost, muxFailureCosts } from './exit-code-properties.ts'
 import { factOf, signalOf } from './facts.ts'
 import type { Edge } from './graph.ts'
 import { handlesOrIgnores } from './handled.ts'
@@ -165,6 +165,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
+    alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
     alongEdges('exit-code/mux', 'a mux-complete signal that never will arrive costs exit code 4', muxFailureCosts),
     alongEdges(
       'exit-code/watches',
