@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
+import { systemClock } from '../actors/clock.ts'
 import { onCrash } from '../actors/crashes.ts'
 import type { HostProcess } from '../actors/host.ts'
 import { onStopSignal } from '../actors/os-signals.ts'
@@ -10,6 +11,7 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import { chosenSignals } from '../options/stop-signals.ts'
 import type { Report } from '../report/report.ts'
 import { ProcessEnd } from './process-end.ts'
+import { rehearseEnd } from './rehearse-end.ts'
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,
@@ -46,7 +48,10 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
   try {
     // A failed start ends the life like every other failure does, and stands in its report. Nor is it waited for: the end of a
     // life that is stopped while it starts does not have to wait for what has not been loaded yet.
-    life.start().catch(() => {})
+    life.start().then(
+      () => rehearse(life),
+      () => {},
+    )
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
     if (!released.aborted) processEnd.leave({ exitCode, isForced, exit: options.exit, signals, clock: host.clock })
@@ -56,6 +61,11 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
     giveBack()
     abortSignal[Symbol.dispose]()
   }
+}
+
+/** Only where time is real: a world of tests has the machines to itself. */
+function rehearse(life: Lifecycle): void {
+  if (life.host.clock === systemClock) rehearseEnd(life.plan(), systemClock, life.signal('StopRequested'))
 }
 
 /**

@@ -1,0 +1,134 @@
+// @ts-check
+// What the end of a server costs: processor time from SIGTERM to the exit, the longest step of the event loop on the way, the time from the
+// last response to the exit, and what a start costs; of quiesce and of its peers, in turns, each in processes of its own.
+// `node bench/end.mjs [rounds]`; the second copy of `server.close()` is the A/A control.
+import { fork } from 'node:child_process'
+import { Agent, get } from 'node:http'
+import { availableParallelism, cpus } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { PEERS } from './peers.mjs'
+import { summarize } from './statistics.mjs'
+
+const ROUNDS = Number(process.argv[2] ?? 11)
+const CONTROL = 'server.close(), a second one (A/A)'
+const SUBJECTS = ['quiesce, attached', 'quiesce, attached, second life', 'quiesce, created Hono', ...Object.keys(PEERS), CONTROL]
+/** What a server has time for between its start and its end. */
+const LIFE_MS = 1500
+/** Into the request that is in flight when the signal comes. */
+const INTO_REQUEST_MS = 50
+
+/** Milliseconds. */
+const NODE_MAJOR = Number(process.versions.node.split('.')[0])
+const TARGETS = { cpuMs: NODE_MAJOR >= 22 ? 15 : 25, longestStepMs: 5, afterResponseMs: 20, secondStartMs: 3 }
+
+/**
+ * @typedef {{ cpuMs: number, wallMs: number }} Took
+ * @typedef {Took & { longestStepMs: number, afterResponseMs: number, start: Took | undefined }} Ended
+ * @typedef {'idle' | 'steps' | 'in flight'} Scene
+ */
+
+/** @param {string} subject @param {Scene} scene @returns {Promise<Ended>} */
+async function end(subject, scene) {
+  const name = subject === CONTROL ? 'server.close()' : subject
+  const server = fork(
+    fileURLToPath(new URL('end-server.mjs', import.meta.url)),
+    [JSON.stringify({ subject: name, steps: scene === 'steps' })],
+    {
+      stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
+    },
+  )
+  let said = ''
+  server.stdout?.on('data', (chunk) => {
+    said += chunk
+  })
+  // The exit, and not the end of its output, which comes later.
+  const exited = new Promise((/** @type {(at: number) => void} */ resolve) => server.once('exit', () => resolve(performance.now())))
+  const closed = new Promise((resolve) => server.once('close', resolve))
+  const { port, start } = await new Promise((/** @type {(ready: { port: number, start?: Took }) => void} */ resolve, reject) => {
+    server.once('message', (ready) => resolve(/** @type {never} */ (ready)))
+    server.once('exit', (code) => reject(new Error(`${subject} has ended with ${code} before it served`)))
+  })
+  const agent = new Agent({ keepAlive: true })
+  await request(port, '/', agent)
+  await sleep(LIFE_MS)
+  let respondedAt = Number.NaN
+  if (scene === 'in flight') {
+    const response = request(port, '/slow', agent)
+    await sleep(INTO_REQUEST_MS)
+    server.kill('SIGTERM')
+    await response
+    respondedAt = performance.now()
+  } else server.kill('SIGTERM')
+  const exitedAt = await exited
+  await closed
+  agent.destroy()
+  return { ...JSON.parse(said), afterResponseMs: exitedAt - respondedAt, start }
+}
+
+/** @param {number} port @param {string} path @param {Agent} agent @returns {Promise<void>} */
+const request = (port, path, agent) =>
+  new Promise((resolve, reject) => {
+    get({ port, path, agent, host: '127.0.0.1' }, (response) => response.resume().on('end', resolve)).on('error', reject)
+  })
+
+/** @template T @param {readonly T[]} items @returns {T[]} */
+function shuffled(items) {
+  const left = [...items]
+  return items.map(() => /** @type {T} */ (left.splice(Math.floor(Math.random() * left.length), 1)[0]))
+}
+
+/** @type {Map<string, Record<Scene, Ended[]>>} */
+const measured = new Map(SUBJECTS.map((subject) => [subject, { idle: [], steps: [], 'in flight': [] }]))
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [subject, ended] of shuffled([...measured])) {
+    // Watching the steps costs processor time, so that it has a process of its own.
+    for (const scene of /** @type {const} */ (['idle', 'steps', 'in flight'])) ended[scene].push(await end(subject, scene))
+  }
+  process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`)
+}
+
+/** @param {readonly number[]} values @param {number} [target] */
+function cell(values, target) {
+  const { median, interval } = summarize(values)
+  const [low, high] = interval
+  const text = `${median.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)})`
+  return target === undefined ? text : `${text}${high <= target ? '; met' : low > target ? '; missed' : '; not decided'}`
+}
+
+const OURS = (/** @type {string} */ subject) => subject.startsWith('quiesce')
+const [cpu] = cpus()
+const lines = [
+  `Measured on ${availableParallelism()} cores of an ${cpu?.model ?? 'unknown processor'}, Node ${process.versions.node}, ${ROUNDS} rounds; medians with the interval of the median, in ms.`,
+  '',
+  `| server | CPU from signal to exit (${TARGETS.cpuMs}) | longest step (${TARGETS.longestStepMs}) | last response to exit (${TARGETS.afterResponseMs}) | CPU of a start | start to serving |`,
+  '|---|---|---|---|---|---|',
+  ...[...measured].map(([subject, ended]) => {
+    const targets = OURS(subject) ? TARGETS : undefined
+    const starts = ended.idle.flatMap(({ start }) => (start ? [start] : []))
+    const secondStart = subject.endsWith('second life') ? TARGETS.secondStartMs : undefined
+    return `| ${[
+      subject,
+      cell(
+        ended.idle.map(({ cpuMs }) => cpuMs),
+        targets?.cpuMs,
+      ),
+      cell(
+        ended.steps.map(({ longestStepMs }) => longestStepMs),
+        targets?.longestStepMs,
+      ),
+      cell(
+        ended['in flight'].map(({ afterResponseMs }) => afterResponseMs),
+        targets?.afterResponseMs,
+      ),
+      starts.length > 0
+        ? cell(
+            starts.map(({ cpuMs }) => cpuMs),
+            secondStart,
+          )
+        : '',
+      starts.length > 0 ? cell(starts.map(({ wallMs }) => wallMs)) : '',
+    ].join(' | ')} |`
+  }),
+]
+process.stdout.write(`${lines.join('\n')}\n`)

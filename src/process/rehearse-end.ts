@@ -1,0 +1,53 @@
+import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate'
+import type { Clock } from '../actors/clock.ts'
+import { composeLifecycle, type LifePlan } from '../machines/lifecycle.ts'
+
+/** Between two steps of a rehearsal: traffic comes first. */
+const PAUSE_MS = 20
+/** A rehearsal that has not ended by then would not. */
+const STEPS_MAX = 200
+
+/**
+ * Rehearses the end of a life while the server serves: the same machine, step by step and with pauses, as pure functions, so that no
+ * effect runs and no timer is set. Code that runs for the first time costs many times what it costs later, and nearly all that the
+ * end of a life runs would run for the first time, when others wait for it (docs/decisions/0016).
+ *
+ * Calls `setTimeout` of the clock for each step and keeps no process alive. Stops when `signal` is aborted.
+ */
+export function rehearseEnd(plan: LifePlan, clock: Clock, signal: AbortSignal): void {
+  const steps = rehearsal(plan)
+  const next = (): void => {
+    if (!signal.aborted && goesOn(steps)) wait()
+  }
+  const wait = (): void => {
+    const timer = clock.setTimeout(next, PAUSE_MS)
+    ;(timer as { unref?: () => void }).unref?.()
+  }
+  wait()
+}
+
+function goesOn(steps: Generator): boolean {
+  try {
+    return !steps.next().done
+  } catch {
+    // Nothing depends on it; the life itself would say what is wrong with its machine.
+    return false
+  }
+}
+
+function* rehearsal({ input, ...composition }: LifePlan): Generator<undefined, void> {
+  const machine = composeLifecycle(composition)
+  yield
+  let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(machine, input)
+  const ways = [{ type: 'start' }, { type: 'process.signalled', signal: 'SIGTERM', interactive: false }]
+  for (let i = 0; i < STEPS_MAX && snapshot.status === 'active'; i++) {
+    yield
+    const [child] = Object.keys(snapshot.children)
+    // Whatever has begun ends well; then the next thing that the outside says.
+    const event = child === undefined ? ways.shift() : { type: `xstate.done.actor.${child}`, actorId: child, output: { outcome: 'ok' } }
+    if (!event) return
+    const before = snapshot
+    ;[snapshot] = transition(machine, snapshot as never, event as never) as [AnyMachineSnapshot, unknown]
+    if (snapshot === before) return
+  }
+}

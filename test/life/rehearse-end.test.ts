@@ -1,0 +1,45 @@
+// Fails when: the rehearsal of an end goes on after a stop, never ends, does much in one turn, or lets an error of its own out.
+import { expect, test } from 'vitest'
+import { rehearseEnd } from '../../src/process/rehearse-end.ts'
+import { PROFILES } from '../support/fake-effects.ts'
+
+const PLAN = {
+  mode: 'refuse',
+  input: { profiles: PROFILES, tell: 'at-once', connectionTimeoutMs: 1_000, preShutdownHooks: [], destroyFunctions: [] },
+} as const
+
+/** Timers that are due when the test says so. */
+function turns() {
+  const due: (() => void)[] = []
+  const clock = { now: () => 0, wall: () => 0, setTimeout: (fn: () => void) => due.push(fn), clearTimeout: () => {} }
+  const run = (max: number): number => {
+    let count = 0
+    for (; count < max && due.length > 0; count++) due.shift()?.()
+    return count
+  }
+  return { clock, run }
+}
+
+test('it comes to the end of a life, a step in each turn', () => {
+  const { clock, run } = turns()
+  rehearseEnd(PLAN, clock, new AbortController().signal)
+  const count = run(1_000)
+  // One for each phase with work at least; far fewer than where it gives up.
+  expect(count).toBeGreaterThan(15)
+  expect(count).toBeLessThan(100)
+})
+
+test('a stop ends it', () => {
+  const { clock, run } = turns()
+  const stop = new AbortController()
+  rehearseEnd(PLAN, clock, stop.signal)
+  expect(run(3)).toBe(3)
+  stop.abort()
+  expect(run(1_000)).toBe(1)
+})
+
+test('a machine that cannot be composed is none of its business', () => {
+  const { clock, run } = turns()
+  rehearseEnd({ ...PLAN, wiring: { odd: { lane: 'stop', after: [], fires: 'Odd' } } }, clock, new AbortController().signal)
+  expect(run(1_000)).toBe(1)
+})
