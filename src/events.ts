@@ -1,5 +1,6 @@
 import { show } from './errors.ts'
 import type { Outcome } from './machines/signals.ts'
+import type { StopProfile } from './options/budget.ts'
 
 /** Why a life ended. Data, not an error: a program decides on `kind`, a person reads the rest. */
 export type StopReason =
@@ -56,7 +57,15 @@ export type LifecycleEvent = { readonly at: number } & LifecycleFact
 
 export type LifecycleFact =
   | { readonly type: 'platform'; readonly platform: string; readonly reason: string; readonly defaults: Readonly<Record<string, unknown>> }
-  | { readonly type: 'signal'; readonly name: string; readonly outcome: Outcome; readonly reason?: StopReason }
+  | {
+      readonly type: 'signal'
+      readonly name: string
+      readonly outcome: Outcome
+      /** Of StopRequested. */
+      readonly reason?: StopReason
+      /** Of StopRequested: what the stop has, in milliseconds from it. */
+      readonly budget?: StopProfile
+    }
   | { readonly type: 'phase.started'; readonly phase: string; readonly budgetMs?: number }
   | {
       readonly type: 'phase.ended'

@@ -30,6 +30,8 @@ export type HostProcess = Pick<
   }
   exitCode?: NodeJS.Process['exitCode']
   send?: ((message: unknown) => boolean) | undefined
+  /** To the parent, if there is one that listens. */
+  readonly channel?: { unref(): void } | null | undefined
 }
 
 export const systemHost: Host = { clock: systemClock, random: Math.random, process, createHttpServer: createServer }

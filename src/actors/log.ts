@@ -1,6 +1,6 @@
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
-import { RESERVES_DEFAULT_MS } from '../options/budget.ts'
+import { RESERVES_DEFAULT_MS, type StopProfile } from '../options/budget.ts'
 import { formatDuration } from '../options/duration.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
 
@@ -101,7 +101,9 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
     case 'platform':
       return info('platform defaults', { platform: event.platform, reason: event.reason, defaults: event.defaults })
     case 'signal':
-      return signalLine(event.name, event.outcome, context)
+      return event.name === 'StopRequested' && event.budget
+        ? stopLine(event.budget, context)
+        : signalLine(event.name, event.outcome, context)
     case 'phase.started':
       return debug('phase started', { phase: event.phase, ...(event.budgetMs !== undefined && { budget: formatDuration(event.budgetMs) }) })
     case 'phase.ended':
@@ -184,6 +186,14 @@ function signalLine(name: string, outcome: Outcome, { whileDraining, connectionT
     default:
       return ours
   }
+}
+
+/** Upstream has no budget, and so no such line. */
+function stopLine(budget: StopProfile, { reason }: SignalContext): Line {
+  const requests = formatDuration(Math.round(budget.cutsMs.requests))
+  const deadline = formatDuration(Math.round(budget.deadlineMs))
+  const message = `${TERMINATION} stop requested: requests have until +${requests}, everything until +${deadline}`
+  return info(message, { name: 'StopRequested', reason, requests, deadline })
 }
 
 type Drained = Extract<LifecycleEvent, { type: 'drained' }>

@@ -44,6 +44,8 @@ export class RunningHandlers {
   #givenUpCount = 0
   #hasWarned = false
   readonly #cut = new Map<Exchange, Cut>()
+  /** Those that do not count any more. */
+  readonly #abandoned = new Set<Exchange>()
   readonly #whenNone = new Set<() => void>()
 
   constructor(clock: Clock, record: (fact: LifecycleFact) => void) {
@@ -53,7 +55,7 @@ export class RunningHandlers {
   }
 
   track(exchange: Exchange, promise: PromiseLike<unknown>): void {
-    this.#count++
+    if (!this.#abandoned.has(exchange)) this.#count++
     exchange.handlersRunning++
     const settled = (): void => this.#settled(exchange)
     const failed = (thrown: unknown): void => {
@@ -65,6 +67,7 @@ export class RunningHandlers {
   }
 
   responseGone(exchange: Exchange): void {
+    if (this.#abandoned.has(exchange)) return
     if (exchange.handlersRunning > 0) {
       // This one stays whole for now: the others that keep its books still look at it.
       this.#age()
@@ -85,6 +88,17 @@ export class RunningHandlers {
     const pending = this.running(exchanges)
     for (const list of [exchanges, this.#orphans, this.#longRunning]) this.cut(list)
     return { pending, unended: this.#unended.cut() }
+  }
+
+  /** Cut, and none of them is waited for, not even when its client has gone; to be called before that. */
+  abandon(exchanges: readonly Exchange[]): void {
+    this.cut(exchanges)
+    for (const exchange of exchanges) {
+      if (this.#abandoned.has(exchange)) continue
+      this.#abandoned.add(exchange)
+      this.#count -= exchange.handlersRunning
+    }
+    if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
   }
 
   /** Whether a handler that failed was cut before; if so, its failure is reported here. */
@@ -130,12 +144,13 @@ export class RunningHandlers {
   #settled(exchange: Exchange): void {
     // Given up.
     if (exchange.handlersRunning === 0) return
-    this.#count--
     exchange.handlersRunning--
+    if (exchange.handlersRunning === 0 && this.#cut.size > 0) this.#forget(exchange)
+    if (this.#abandoned.has(exchange)) return
+    this.#count--
     if (exchange.handlersRunning === 0) {
       if (exchange.isLongRunning) this.#forgetLongRunning(exchange)
       else if (exchange.isOver) this.#orphans.remove(exchange)
-      if (this.#cut.size > 0) this.#forget(exchange)
     }
     if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
   }

@@ -193,6 +193,23 @@ export class Traffic {
   }
 
   /**
+   * The same for good, before the budget is used up: connections are broken off with what is left on them, and nobody waits for the
+   * handlers of that any more. What was asked for before it on its connection is answered first.
+   */
+  breakOffRequests(): Straggler[] {
+    const left = this.cutRequests()
+    for (const connection of new Set(Array.from(this.#counted('request'), (request) => request.connection))) {
+      const outstanding = [...connection.outstanding]
+      const cut = outstanding.slice(outstanding.findIndex(({ countedAs }) => countedAs === 'request'))
+      const now = this.#clock.now()
+      left.push(...cut.filter(({ countedAs }) => countedAs === 'watch').map((watch) => watch.straggler(now)))
+      this.#handlers.abandon(cut)
+      this.#connections.breakOff(connection, cut)
+    }
+    return left
+  }
+
+  /**
    * Aborts the signals of the watches, one after the other within the first half of `graceMs` and at most 5 ms apart, and resolves when
    * they are over or `graceMs` is. With 0, all at once, and waits for none.
    */

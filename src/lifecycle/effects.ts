@@ -122,6 +122,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
         actors: {
           drainRequests: effect(() => drains.requests()),
           cutRequests: effect(() => drains.cutRequests()),
+          breakOffRequests: effect(() => drains.breakOffRequests()),
         },
       }),
       watchDrain: watchDrainMachine.provide({
@@ -252,6 +253,10 @@ class Drains {
 
   cutRequests(): void {
     this.#endRequests(this.#traffic.cutRequests())
+  }
+
+  breakOffRequests(): void {
+    this.#endRequests(this.#traffic.breakOffRequests())
   }
 
   async watches(graceMs: number): Promise<{ readonly after: number }> {

@@ -24,7 +24,8 @@ import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { hurried, type StopProfile } from '../options/budget.ts'
+import { hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
+import { formatDuration } from '../options/duration.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
@@ -39,7 +40,7 @@ import { deferred } from './deferred.ts'
 import { provideEffects } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
-import { inputOf, planOf, signalNamesOf } from './plan.ts'
+import { inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
 import { type Progress, ProgressReader } from './progress.ts'
 import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
@@ -48,6 +49,9 @@ import { whyNotServed } from './why-not-served.ts'
 
 /** Answers a request on the admin listener, and says whether it did. */
 export type AdminAnswer = ReturnType<typeof metricsEndpoint>
+
+/** An end that comes this long after its deadline has missed it; timers on a busy machine are not that late. */
+const LATE_MS = 250
 
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface Parts {
@@ -91,6 +95,7 @@ export class Lifecycle implements Life {
   /** The rows of this life, once it is composed. */
   #wiring: Wiring = {}
   #started = false
+  #isLate = false
   #run: Promise<Report> | undefined
   readonly #released = new AbortController()
   readonly #addresses: BoundAddress[] = []
@@ -109,7 +114,6 @@ export class Lifecycle implements Life {
     this.#report = new ReportBuilder({
       wallAtStart: host.clock.wall(),
       wiring: () => this.#wiring,
-      profile: () => this.#profile,
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
     })
@@ -128,8 +132,8 @@ export class Lifecycle implements Life {
     this.#progress = new ProgressReader({
       clock: host.clock,
       wiring: () => this.#wiring,
-      profile: () => this.#profile,
-      crashProfile: options.profiles.crash,
+      crashProfile: () => this.#actor?.getSnapshot().context.profiles.crash,
+      requestDrainTimeoutMs: options.requestDrainTimeoutMs,
       connectionTimeoutMs: options.connectionTimeoutMs,
     })
     this.#health = new Health({
@@ -173,11 +177,6 @@ export class Lifecycle implements Life {
 
   get exitCode(): ExitCode {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
-  }
-
-  /** Of the stop under way. */
-  get #profile(): StopProfile | undefined {
-    return this.#actor?.getSnapshot().context.stop?.profile
   }
 
   // --- what belongs to the life ---------------------------------------------------------------------------------------
@@ -259,10 +258,9 @@ export class Lifecycle implements Life {
     this.#health.install()
     this.#registrations.phases.close()
     this.#registrations.muxSignals.close()
-    const actor = createActor(provideEffects(this.#compose(), this.#world()), {
-      clock: this.host.clock,
-      input: inputOf(this.options, this.#registrations),
-    })
+    const machine = provideEffects(this.#compose(), this.#world())
+    const input = inputOf(this.options, this.#registrations, this.#wiring)
+    const actor = createActor(machine, { clock: this.host.clock, input })
     this.#actor = actor
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     this.#observation?.begin(actor)
@@ -286,12 +284,11 @@ export class Lifecycle implements Life {
 
   stop(given?: string | StopOptions): Promise<Report> {
     const { reason, now, deadlineMs } = readStopOptions(given)
-    const { profiles, reservesMs } = this.options
     this.begin()
     this.send({
       type: 'stop.requested',
       reason: { kind: 'stop', reason },
-      ...(deadlineMs !== undefined && { profile: hurried(profiles.default, deadlineMs, reservesMs) }),
+      ...(deadlineMs !== undefined && { profile: stopProfile(hurried(this.options.plans.default, deadlineMs), this.#registered) }),
     })
     if (now) this.send({ type: 'stop.now', reason })
     return this.#ended.promise
@@ -354,6 +351,11 @@ export class Lifecycle implements Life {
   /** How far the end has come and how long it may still take; undefined while nobody has asked for it. */
   progress(): Progress | undefined {
     return this.#progress.read()
+  }
+
+  /** How long the process may live on after the end of this life, which has come. */
+  get exitGraceMs(): number {
+    return this.#progress.exitGraceMs
   }
 
   /** Milliseconds since the life began. */
@@ -427,9 +429,16 @@ export class Lifecycle implements Life {
         this.#causes.keep(address, error)
         this.send({ type: 'listener.died', address, error: errorRecord(error) })
       },
-      flushLogs: () => this.#log.flush(),
-      writeReport: (signal) => writeReport(this.options.reportFile, this.report, signal),
+      flushLogs: () => {
+        this.#warnIfLate()
+        return this.#log.flush()
+      },
+      writeReport: (signal) => {
+        this.#warnIfLate()
+        return writeReport(this.options.reportFile, this.report, signal)
+      },
       writeReportNow: (why) => {
+        this.#warnIfLate()
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
         // The report first: writing it takes no time, and a log that nobody reads takes all that it gets.
@@ -489,9 +498,27 @@ export class Lifecycle implements Life {
     this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
   }
 
+  get #registered(): Registered {
+    return registeredIn(this.options, this.#registrations, this.#wiring)
+  }
+
   #registrationsChanged(): void {
     this.send({ type: 'pre-shutdown-hooks.changed', hooks: this.#registrations.plannedHooks() })
     this.send({ type: 'destroy-functions.changed', functions: this.#registrations.plannedDestroyFunctions() })
+    this.send({ type: 'budget.changed', profiles: stopProfiles(this.options.plans, this.#registered) })
+  }
+
+  /** No timer of ours can end a step of the user's that blocks. It costs no exit code: the budget has cut what it could, and that has its own. */
+  #warnIfLate(): void {
+    const { lateMs } = this.#progress
+    if (lateMs <= LATE_MS || this.#isLate) return
+    this.#isLate = true
+    const late = formatDuration(Math.round(lateMs))
+    this.record({
+      type: 'warning',
+      message: `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`,
+      details: { late },
+    })
   }
 
   #end(): void {

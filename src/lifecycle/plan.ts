@@ -1,31 +1,47 @@
-import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
+import { type Composition, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
 import type { LifecycleInput } from '../machines/vocabulary.ts'
+import type { Wiring } from '../machines/wiring.ts'
+import { type Registered, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
 /**
  * What a life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook; as composing the machine does, for phases that do not fit together
  */
 export function planOf(options: ResolvedOptions, registrations: Registrations): LifePlan {
   registrations.checkReferences()
-  return {
+  const composition: Composition = {
     mode: options.whileDraining,
     postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
     muxSignals: registrations.muxSignals.entries().map(([name]) => name),
     userPhases: registrations.plannedPhases(),
-    input: inputOf(options, registrations),
   }
+  return { ...composition, input: inputOf(options, registrations, effectiveWiring(composition)) }
 }
 
-export const inputOf = (options: ResolvedOptions, registrations: Registrations): LifecycleInput => ({
-  profiles: options.profiles,
+/** @param wiring the rows of the life, as it is composed */
+export const inputOf = (options: ResolvedOptions, registrations: Registrations, wiring: Wiring): LifecycleInput => ({
+  profiles: stopProfiles(options.plans, registeredIn(options, registrations, wiring)),
   tell: options.tell,
+  ...(options.requestDrainTimeoutMs !== undefined && { requestDrainTimeoutMs: options.requestDrainTimeoutMs }),
   connectionTimeoutMs: options.connectionTimeoutMs,
   preShutdownHooks: registrations.plannedHooks(),
   destroyFunctions: registrations.plannedDestroyFunctions(),
 })
+
+/**
+ * What time has to be kept for: audit and destroy, when something is registered that may need it. A phase that is cut with them needs
+ * it, too.
+ */
+export function registeredIn(options: ResolvedOptions, registrations: Registrations, wiring: Wiring): Registered {
+  const cuts = registrations.plannedPhases().map(({ name }) => wiring[name]?.cut)
+  return {
+    audit: options.audit !== undefined || cuts.includes('Cut.audit'),
+    destroy: registrations.plannedDestroyFunctions().length > 0 || cuts.includes('Cut.destroy'),
+  }
+}
 
 /** Every signal that such a life may fire. */
 export function signalNamesOf(options: ResolvedOptions, registrations: Registrations): string[] {

@@ -2,7 +2,7 @@ import type { Clock } from '../actors/clock.ts'
 import type { LifecycleEvent, StopReason } from '../events.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../machines/signals.ts'
 import type { PhaseRow, Wiring } from '../machines/wiring.ts'
-import { instantMs, type StopProfile } from '../options/budget.ts'
+import { exitGraceMs, instantMs, type StopProfile } from '../options/budget.ts'
 
 /** How far the end of a life has come, and how long it may still take: plain data, for whoever shows it. */
 export interface Progress {
@@ -11,6 +11,8 @@ export interface Progress {
   readonly sinceMs: number
   /** Until the deadline; not below 0. */
   readonly leftMs: number
+  /** Until requests that are still in flight are cut; not below 0. */
+  readonly requestsLeftMs: number
   /** What runs now, in the order begun. */
   readonly phases: readonly RunningPhase[]
 }
@@ -26,18 +28,25 @@ export interface ProgressContext {
   readonly clock: Clock
   /** The rows of this life. */
   readonly wiring: () => Wiring
-  /** Of the stop under way. */
-  readonly profile: () => StopProfile | undefined
   /** Of a crash that comes during a stop: its instants count from there, and the sooner of the two holds. */
-  readonly crashProfile: StopProfile
+  readonly crashProfile: () => StopProfile | undefined
+  readonly requestDrainTimeoutMs: number | undefined
   readonly connectionTimeoutMs: number
+}
+
+interface StopUnderWay {
+  readonly reason: StopReason
+  readonly at: number
+  readonly profile: StopProfile
 }
 
 /** Folds a life's events into how far its end has come. */
 export class ProgressReader {
   readonly #context: ProgressContext
   readonly #running = new Map<string, number>()
-  #stop: { readonly reason: StopReason; readonly at: number } | undefined
+  #stop: StopUnderWay | undefined
+  /** When nothing new was accepted any more. */
+  #drainingAt: number | undefined
   #crashedAt: number | undefined
 
   constructor(context: ProgressContext) {
@@ -49,7 +58,9 @@ export class ProgressReader {
     const now = this.#context.clock.now()
     if (event.type === 'phase.started') this.#running.set(event.phase, now)
     if (event.type === 'phase.ended') this.#running.delete(event.phase)
-    if (event.type === 'signal' && event.name === 'StopRequested' && event.reason) this.#stop ??= { reason: event.reason, at: now }
+    if (event.type !== 'signal') return
+    if (event.reason && event.budget) this.#stop ??= { reason: event.reason, at: now, profile: event.budget }
+    if (event.name === 'NotAcceptingNewRequest') this.#drainingAt = now
   }
 
   /** The process has crashed. */
@@ -59,14 +70,13 @@ export class ProgressReader {
 
   /** undefined while nobody has asked for the end. */
   read(): Progress | undefined {
-    const profile = this.#context.profile()
-    if (!this.#stop || !profile) return undefined
+    const stop = this.#stop
+    if (!stop) return undefined
     const now = this.#context.clock.now()
-    const { reason, at } = this.#stop
     const wiring = this.#context.wiring()
-    const leftUntil = this.#leftUntil(profile, at, now)
+    const leftUntil = (instant: BudgetInstant): number => this.#leftUntil(stop, instant)
     const phases = Array.from(this.#running, ([name, since]): RunningPhase => {
-      const limitMs = this.#ownLimitMs(name, profile)
+      const limitMs = this.#ownLimitMs(name, stop.profile)
       const limits = [
         ...(limitMs === undefined ? [] : [since + limitMs - now]),
         ...cutsOf(wiring[name])
@@ -76,16 +86,32 @@ export class ProgressReader {
       ]
       return { name, sinceMs: now - since, leftMs: limits.length > 0 ? Math.max(0, Math.min(...limits)) : undefined }
     })
-    return { reason, sinceMs: now - at, leftMs: Math.max(0, leftUntil('forced')), phases }
+    const drainLeftMs = (this.#context.requestDrainTimeoutMs ?? Number.POSITIVE_INFINITY) + (this.#drainingAt ?? now) - now
+    return {
+      reason: stop.reason,
+      sinceMs: now - stop.at,
+      leftMs: Math.max(0, leftUntil('forced')),
+      requestsLeftMs: Math.max(0, Math.min(leftUntil('requests'), drainLeftMs)),
+      phases,
+    }
   }
 
-  #leftUntil(profile: StopProfile, stoppedAt: number, now: number): (instant: BudgetInstant) => number {
-    const { crashProfile } = this.#context
-    const crashedAt = this.#crashedAt
-    return (instant) => {
-      const left = stoppedAt + instantMs(profile, instant) - now
-      return crashedAt === undefined ? left : Math.min(left, crashedAt + instantMs(crashProfile, instant) - now)
-    }
+  /** By how much the end comes too late, if it comes now; below 0 when it does not. */
+  get lateMs(): number {
+    return this.#stop ? -this.#leftUntil(this.#stop, 'forced') : Number.NEGATIVE_INFINITY
+  }
+
+  /** How long the process may live on when the life ends now. */
+  get exitGraceMs(): number {
+    return exitGraceMs(this.#stop ? this.#leftUntil(this.#stop, 'flush') : Number.POSITIVE_INFINITY)
+  }
+
+  #leftUntil({ at, profile }: StopUnderWay, instant: BudgetInstant): number {
+    const now = this.#context.clock.now()
+    const left = at + instantMs(profile, instant) - now
+    const crashProfile = this.#context.crashProfile()
+    if (this.#crashedAt === undefined || !crashProfile) return left
+    return Math.min(left, this.#crashedAt + instantMs(crashProfile, instant) - now)
   }
 
   #ownLimitMs(phase: string, { delayMs, watchGraceMs }: StopProfile): number | undefined {
@@ -93,6 +119,8 @@ export class ProgressReader {
       case 'tell':
       case 'shutdown-delay':
         return delayMs
+      case 'request-drain':
+        return this.#context.requestDrainTimeoutMs
       case 'watch-drain':
         return watchGraceMs
       case 'close-connections':

@@ -51,7 +51,12 @@ const stopBy = (exitCode: 0 | 4) => ({
   actions: [
     { type: 'worsen', params: { exitCode } },
     { type: 'requestStop', params: becauseOf },
-    say(({ event }) => ({ type: 'signal', name: 'StopRequested', outcome: 'ok', reason: stopReason(event as unknown as Asker).reason })),
+    say(({ context }) => ({
+      type: 'signal',
+      name: 'StopRequested',
+      outcome: 'ok',
+      ...(context.stop && { reason: context.stop.reason, budget: context.stop.profile }),
+    })),
     raiseEvent({ type: 'StopRequested' }),
   ],
 })
@@ -96,6 +101,8 @@ export const stopRegion: StateConfig = {
         StartFailed: stopBy(0),
         'listener.died': stopBy(4),
         PostStartHookFailed: stopBy(4),
+        // Only until then: what a stop has is decided once.
+        'budget.changed': { actions: 'replaceProfiles' },
       },
     },
     requested: { on: { 'stop.now': { actions: raiseEvent(stopNow) } } },

@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../events.ts'
-import type { StopProfile, StopProfiles } from '../options/budget.ts'
+import { instantMs, type StopProfile, type StopProfiles } from '../options/budget.ts'
 import { closeConnectionsMachine } from './close-connections.ts'
 import { destroyMachine } from './destroy.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'
@@ -22,9 +22,11 @@ import { watchDrainMachine } from './watch-drain.ts'
 
 /** What a life is given; complete, checked and in milliseconds. */
 export interface LifecycleInput {
-  /** Delay, deadline and cut instants by kind of stop; chosen when the stop is requested. */
+  /** Delay, deadline and cut instants by kind of stop, for what is registered by now; one is chosen when the stop is requested. */
   readonly profiles: StopProfiles
   readonly tell: 'gradual' | 'at-once' | 'after-delay'
+  /** Limit of the request drain; without one it has what the budget leaves it. */
+  readonly requestDrainTimeoutMs?: number
   readonly connectionTimeoutMs: number
   readonly preShutdownHooks: readonly PlannedHook[]
   readonly destroyFunctions: readonly HookPlan[]
@@ -67,6 +69,8 @@ export type LifecycleInEvent =
   | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly HookPlan[] }
+  /** Because something is registered that time has to be kept for, or nothing any more. After StopRequested it changes nothing. */
+  | { readonly type: 'budget.changed'; readonly profiles: StopProfiles }
 
 /** What the regions tell each other. */
 export type InternalEvent =
@@ -100,7 +104,7 @@ const budgetDelays = <P extends string>(prefix: P, profileOf: (context: Lifecycl
   const until =
     (instant: BudgetInstant, previous?: BudgetInstant) =>
     ({ context }: { context: LifecycleContext }) => {
-      const at = (name: BudgetInstant) => (name === 'forced' ? profileOf(context).deadlineMs : profileOf(context).cutsMs[name])
+      const at = (name: BudgetInstant) => instantMs(profileOf(context), name)
       return at(instant) - (previous ? at(previous) : 0)
     }
   return Object.fromEntries(
@@ -150,6 +154,7 @@ export const vocabulary = setup({
     replaceDestroyFunctions: assign(({ context, event }) =>
       event.type === 'destroy-functions.changed' ? { destroyFunctions: event.functions } : context,
     ),
+    replaceProfiles: assign(({ context, event }) => (event.type === 'budget.changed' ? { profiles: event.profiles } : context)),
   },
   guards: {
     isLast: ({ context }, arrival: Arrival) => arrivedWith(context, arrival).length === arrival.after.length,
@@ -175,6 +180,7 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   },
   shutdownDelay: ({ context }) => ({ delayMs: budgetOf(context).delayMs }),
   preShutdownHooks: ({ context }) => ({ hooks: context.preShutdownHooks }),
+  requestDrain: ({ context }) => ({ limitMs: context.requestDrainTimeoutMs }),
   watchDrain: ({ context }) => ({ graceMs: budgetOf(context).watchGraceMs }),
   closeConnections: ({ context }) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
   // Only the roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09).

@@ -32,6 +32,11 @@ export interface CutsMs {
   readonly flush: number
 }
 
+/** Late phases that have nothing to do unless something is registered for them: a backend, a function, a phase of the user's. */
+export type Registered = Readonly<Record<'audit' | 'destroy', boolean>>
+
+const ALL_REGISTERED: Registered = { audit: true, destroy: true }
+
 /** How one kind of stop spends its time. */
 export interface StopProfile {
   /** Shutdown delay, never longer than `cutsMs.hooks`. */
@@ -63,10 +68,19 @@ export interface StopPlan {
   readonly deadlineMs: number
   readonly watchGraceMs: number
   readonly reserves: Reserves
+  /** Those that were asked for. They are set aside first, and whole; everything else shares the rest of the deadline. Default: none. */
+  readonly asked?: readonly (keyof Reserves)[]
 }
 
-/** Late phases together never take more than this part of the deadline; above it their reserves shrink in proportion. */
+/** One plan per kind of stop. */
+export type StopPlans = Readonly<Record<keyof StopProfiles, StopPlan>>
+
+/** Reserves that nobody asked for together never take more than this part of the time; above it they shrink in proportion. */
 export const RESERVES_SHARE_MAX = 1 / 2
+/** Those that were asked for never take more than this part of the deadline, so that something is left for requests. */
+export const ASKED_SHARE_MAX = 9 / 10
+/** A process that is still alive this long after the end of its last life is told on and ended; sooner when the deadline comes sooner. */
+const EXIT_GRACE_MAX_MS = 1_000
 /** Of the time after the delay, requests and watches may use one part in this many at least. */
 const REQUESTS_DUE_PARTS = 3
 /** Requests never take more than this part of what hooks and requests have together. */
@@ -77,55 +91,88 @@ const FORCE_SHARE_OF_FLUSH = 1 / 5
 const SHARE_MIN_MS = 1
 
 /** The cuts of one kind of stop. Any deadline above 0 gives a usable order, however unreasonable the rest of the plan is. */
-export function stopProfile(plan: StopPlan): StopProfile {
+export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTERED): StopProfile {
   const { delayMs, deadlineMs, watchGraceMs } = plan
-  const reserves = atLeast(plan.reserves)
-  const scale = Math.min(1, (deadlineMs * RESERVES_SHARE_MAX) / sum(reserves))
+  const reserves = reservesOf(plan)
 
-  const destroy = deadlineMs - reserves.flush * scale
-  const audit = destroy - reserves.destroy * scale
-  const connections = audit - reserves.audit * scale
-  const requests = connections - reserves.connections * scale
+  const destroy = deadlineMs - reserves.flush
+  const audit = destroy - kept(reserves.destroy, registered.destroy)
+  const connections = audit - kept(reserves.audit, registered.audit)
+  const requests = connections - reserves.connections
   const share = Math.min(requestsDue(plan), Math.max(0, requests - delayMs) * REQUESTS_SHARE_MAX)
   const hooks = requests - Math.max(share, Math.min(SHARE_MIN_MS, requests / 2))
-  const flush = deadlineMs - reserves.flush * scale * FORCE_SHARE_OF_FLUSH
+  const flush = deadlineMs - reserves.flush * FORCE_SHARE_OF_FLUSH
   return { delayMs: Math.min(delayMs, hooks), watchGraceMs, deadlineMs, cutsMs: { hooks, requests, connections, audit, destroy, flush } }
 }
 
 /** The same stop in less time: everything shrinks in proportion. A deadline that is no shorter changes nothing. */
-export function hurried(profile: StopProfile, deadlineMs: number, reserves: Reserves): StopProfile {
-  if (deadlineMs >= profile.deadlineMs) return profile
-  const share = deadlineMs / profile.deadlineMs
-  return stopProfile({ delayMs: profile.delayMs * share, watchGraceMs: profile.watchGraceMs * share, deadlineMs, reserves })
+export function hurried(plan: StopPlan, deadlineMs: number): StopPlan {
+  if (deadlineMs >= plan.deadlineMs) return plan
+  const share = deadlineMs / plan.deadlineMs
+  return { delayMs: plan.delayMs * share, watchGraceMs: plan.watchGraceMs * share, deadlineMs, reserves: plan.reserves }
 }
+
+/** Every kind of stop, for what is registered. */
+export const stopProfiles = (plans: StopPlans, registered: Registered): StopProfiles => ({
+  default: stopProfile(plans.default, registered),
+  interactive: stopProfile(plans.interactive, registered),
+  crash: stopProfile(plans.crash, registered),
+  startFailed: stopProfile(plans.startFailed, registered),
+})
+
+/**
+ * How long a process may live on after the end of its last life, by what is left then until `cutsMs.flush`: what comes after that is
+ * kept for ending by force, so that the process is gone by the deadline.
+ */
+export const exitGraceMs = (leftMs: number): number => Math.min(EXIT_GRACE_MAX_MS, Math.max(0, leftMs))
 
 /** Whether the late phases keep their time: after the delay, requests and watches still have what they are due before `cutsMs.requests`. */
 export const delayFits = (plan: StopPlan): boolean => plan.delayMs + requestsDue(plan) <= stopProfile(plan).cutsMs.requests
 
 /** A deadline for which {@link delayFits} holds and no reserve is scaled, in whole milliseconds. Not always the smallest. */
-export function deadlineThatFits({ delayMs, watchGraceMs, reserves }: Omit<StopPlan, 'deadlineMs'>): number {
-  const late = sum(atLeast(reserves))
-  return Math.ceil(
-    Math.max(late / RESERVES_SHARE_MAX, delayMs + Math.max(watchGraceMs + late, (late * REQUESTS_DUE_PARTS) / (REQUESTS_DUE_PARTS - 1))),
+export function deadlineThatFits({ delayMs, watchGraceMs, ...plan }: Omit<StopPlan, 'deadlineMs'>): number {
+  const { asked, others } = sums(plan)
+  const rest = Math.max(
+    others / RESERVES_SHARE_MAX,
+    delayMs + Math.max(watchGraceMs + others, (others * REQUESTS_DUE_PARTS) / (REQUESTS_DUE_PARTS - 1)),
   )
+  return Math.ceil(Math.max(asked / ASKED_SHARE_MAX, asked + rest))
 }
 
 /** The longest delay for which {@link delayFits} holds, in whole milliseconds; whatever delay the plan has does not matter. */
 export function longestDelayMs(plan: StopPlan): number {
   const { requests } = stopProfile(plan).cutsMs
   const whenGraceRules = requests - plan.watchGraceMs
-  const whenShareRules = (requests * REQUESTS_DUE_PARTS - plan.deadlineMs) / (REQUESTS_DUE_PARTS - 1)
+  const whenShareRules = (requests * REQUESTS_DUE_PARTS - restMs(plan)) / (REQUESTS_DUE_PARTS - 1)
   return Math.max(0, Math.floor(Math.min(whenGraceRules, whenShareRules)))
 }
 
-const requestsDue = ({ delayMs, deadlineMs, watchGraceMs }: StopPlan): number =>
-  Math.max(watchGraceMs, (deadlineMs - delayMs) / REQUESTS_DUE_PARTS)
+/** What is left of the deadline when what was asked for is set aside. */
+export function restMs(plan: Pick<StopPlan, 'deadlineMs' | 'reserves' | 'asked'>): number {
+  return plan.deadlineMs - Math.min(sums(plan).asked, plan.deadlineMs * ASKED_SHARE_MAX)
+}
 
-const sum = ({ connections, audit, destroy, flush }: Reserves): number => connections + audit + destroy + flush
+const requestsDue = (plan: StopPlan): number =>
+  Math.max(plan.watchGraceMs, (restMs(plan) - Math.min(plan.delayMs, restMs(plan))) / REQUESTS_DUE_PARTS)
 
-const atLeast = ({ connections, audit, destroy, flush }: Reserves): Reserves => ({
-  connections: Math.max(connections, SHARE_MIN_MS),
-  audit: Math.max(audit, SHARE_MIN_MS),
-  destroy: Math.max(destroy, SHARE_MIN_MS),
-  flush: Math.max(flush, SHARE_MIN_MS),
-})
+/** A phase with nothing to do keeps an instant of its own, and no more. */
+const kept = (reserveMs: number, isRegistered: boolean): number => (isRegistered ? reserveMs : Math.min(reserveMs, SHARE_MIN_MS))
+
+export const RESERVE_NAMES = Object.keys(RESERVES_DEFAULT_MS) as readonly (keyof Reserves)[]
+
+/** The sum of the reserves that were asked for, and that of the others. */
+export function sums({ reserves, asked = [] }: Pick<StopPlan, 'reserves' | 'asked'>): { readonly asked: number; readonly others: number } {
+  const sum = (names: readonly (keyof Reserves)[]): number =>
+    names.reduce((total, name) => total + Math.max(reserves[name], SHARE_MIN_MS), 0)
+  return { asked: sum(asked), others: sum(RESERVE_NAMES.filter((name) => !asked.includes(name))) }
+}
+
+/** What each late phase has when something is registered for all of them. */
+function reservesOf(plan: StopPlan): Reserves {
+  const { asked, others } = sums(plan)
+  const scaleOfAsked = Math.min(1, (plan.deadlineMs * ASKED_SHARE_MAX) / asked)
+  const scaleOfOthers = Math.min(1, (restMs(plan) * RESERVES_SHARE_MAX) / others)
+  const reserve = (name: keyof Reserves): number =>
+    Math.max(plan.reserves[name], SHARE_MIN_MS) * (plan.asked?.includes(name) ? scaleOfAsked : scaleOfOthers)
+  return { connections: reserve('connections'), audit: reserve('audit'), destroy: reserve('destroy'), flush: reserve('flush') }
+}

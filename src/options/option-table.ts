@@ -1,4 +1,5 @@
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
+import { RESERVE_NAMES } from './budget.ts'
 import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
 import { HEALTH_ALLOWED, healthProblem, isPlainPath } from './health-options.ts'
 import type { ServerOptions } from './options.ts'
@@ -95,8 +96,6 @@ const INSPECTOR_FIELDS: Readonly<Record<string, (field: unknown) => boolean>> = 
 const isInspector = (given: unknown): boolean =>
   isRecord(given) && Object.entries(given).every(([name, field]) => field === undefined || INSPECTOR_FIELDS[name]?.(field) === true)
 
-const RESERVE_NAMES = ['connections', 'audit', 'destroy', 'flush'] as const
-
 export const OPTION_TABLE = {
   port: {
     kind: 'port',
@@ -160,7 +159,20 @@ export const OPTION_TABLE = {
     flag: 'deadline',
     default:
       '25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve',
-    meaning: 'Time from the stop request to the end by force',
+    meaning: 'Time from the stop request to the end by force; the process is gone by then',
+  },
+  crashDeadline: {
+    ...duration(100),
+    flag: 'crash-deadline',
+    default: 'the deadline when one is given, else 5s, at most the deadline',
+    meaning: 'The same for a stop by a crash: uncaught exceptions and unhandled rejections',
+  },
+  requestDrainTimeout: {
+    ...duration(1),
+    flag: 'request-drain-timeout',
+    default: 'none: requests have what the deadline leaves them',
+    meaning:
+      'Longest time that accepted requests and holds are waited for once nothing new is accepted; what is left is cut and named, exit code 5',
   },
   connectionTimeout: {
     ...duration(),
@@ -212,7 +224,8 @@ export const OPTION_TABLE = {
       hasOnly(given, RESERVE_NAMES, duration(1).accepts),
     ),
     default: 'connections 250ms, audit 1s, destroy 2s, flush 500ms; scaled when together more than half the deadline',
-    meaning: 'Time that the budget keeps free for the late phases',
+    meaning:
+      'Time that the budget keeps free for the late phases: given ones whole, up to nine tenths of the deadline; for audit and destroy only when something is registered for them when the stop is requested',
   },
   longRunning: {
     ...value('a function of the request that returns true or false', (given) => typeof given === 'function'),
@@ -281,7 +294,8 @@ export const OPTION_TABLE = {
   exit: {
     ...choice('explicit', 'natural'),
     default: 'explicit',
-    meaning: 'explicit: end the process 1s after run() is done if it still lives; natural: leave that to the program',
+    meaning:
+      'explicit: end the process 1s after run() is done if it still lives, sooner when the deadline comes, at once when it has cut something; natural: leave that to the program',
   },
   signals: {
     ...value(SIGNALS_ALLOWED, areSignals),

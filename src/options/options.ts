@@ -2,15 +2,19 @@ import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:h
 import type { Logger } from '../actors/log.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import {
+  ASKED_SHARE_MAX,
   deadlineThatFits,
   delayFits,
   longestDelayMs,
+  RESERVE_NAMES,
   RESERVES_DEFAULT_MS,
   RESERVES_SHARE_MAX,
   type Reserves,
+  restMs,
   type StopPlan,
-  type StopProfiles,
+  type StopPlans,
   stopProfile,
+  sums,
 } from './budget.ts'
 import { type Duration, formatDuration, parseDuration } from './duration.ts'
 import { HEALTH_PATHS_DEFAULT, type HealthOptions, type HealthPaths } from './health-options.ts'
@@ -84,8 +88,21 @@ export interface LifecycleOptions {
    * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownWatchTerminationGracePeriod
    */
   readonly watchGrace?: Duration | undefined
-  /** Time from StopRequested to the end by force; at least 100 ms. Default by platform, raised to fit a given delay, grace or reserve. */
+  /**
+   * Time from StopRequested to the end by force; at least 100 ms. The process is gone by then. Default by platform, raised to fit a given
+   * delay, grace or reserve.
+   */
   readonly deadline?: Duration | undefined
+  /**
+   * The same for a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A crash in the middle of a stop has what ends
+   * first. Default: `deadline` when that is given, else 5 s, at most the deadline.
+   */
+  readonly crashDeadline?: Duration | undefined
+  /**
+   * Longest time that accepted requests and holds are waited for, from NotAcceptingNewRequest on; above 0. What is left is cut and named,
+   * which is exit code 5. Default: none, they have what the budget leaves them; a longer one than that changes nothing.
+   */
+  readonly requestDrainTimeout?: Duration | undefined
   /**
    * Time that connections have to end once requests are drained; it does not bound the drain itself. Default `requestTimeout`,
    * or 2 s with `whileDraining: 'retry-after'`. The deadline's own cut may come first.
@@ -102,7 +119,10 @@ export interface LifecycleOptions {
   readonly livezGrace?: Duration | undefined
   /** Longest time of one health check; above 0. Default 900 ms: probers usually wait 1 s. */
   readonly healthCheckTimeout?: Duration | undefined
-  /** Time that the budget keeps free for the late phases; together at most half of a given deadline. */
+  /**
+   * Time that the budget keeps free for the late phases. What is given is kept whole, together at most nine tenths of a given deadline;
+   * the others are scaled. Nothing is kept for `audit` without a backend, nor for `destroy` without a destroy function, as of StopRequested.
+   */
   readonly reserves?: { readonly [K in keyof Reserves]?: Duration | undefined } | undefined
   /**
    * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and what `markWatch` marks. Asked once
@@ -128,7 +148,10 @@ export interface LifecycleOptions {
   readonly logger?: Logger | false | undefined
   /** The report is written here, as JSON, on every path that can still write. */
   readonly reportFile?: string | undefined
-  /** `explicit` (default) ends the process when it is still alive 1 s after `run()` is done; `natural` does not. */
+  /**
+   * `explicit` (default) ends the process when it is still alive 1 s after `run()` is done, or shortly before the deadline if that is sooner,
+   * or at once when the budget has cut something; `natural` does not.
+   */
   readonly exit?: 'explicit' | 'natural' | undefined
   /**
    * OS signals that stop what `run()` runs. A list replaces the default (SIGTERM, SIGINT, SIGHUP; on Windows SIGBREAK, too), and an empty one
@@ -165,11 +188,12 @@ export interface Chosen {
 export interface ResolvedOptions {
   readonly platform: Platform
   readonly facts: PlatformFacts
-  /** Delay, deadline and cuts by kind of stop. */
-  readonly profiles: StopProfiles
+  /** Delay, deadline and reserves by kind of stop. The cuts follow when it is known what is registered. */
+  readonly plans: StopPlans
   readonly shutdownDelayMs: number
   readonly deadlineMs: number
   readonly watchGraceMs: number
+  readonly requestDrainTimeoutMs: number | undefined
   readonly connectionTimeoutMs: number
   readonly hookTimeoutMs: number
   readonly requestTimeoutMs: number
@@ -227,7 +251,7 @@ const WATCH_GRACE_DEFAULT_MS = 8_000
 const HOOK_TIMEOUT_DEFAULT_MS = 5_000
 /** Everything has drained by then, so only connections that nobody uses are left. @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext */
 const CONNECTION_TIMEOUT_RETRY_AFTER_MS = 2_000
-const CRASH_DEADLINE_MAX_MS = 5_000
+const CRASH_DEADLINE_DEFAULT_MS = 5_000
 /** What a single hook may use of the hooks' time in the budget. */
 const HOOKS_SHARE_MAX = 0.8
 /** No single hook and no grace may use up the deadline alone. */
@@ -272,10 +296,11 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
   return {
     platform,
     facts: context.facts,
-    profiles: profilesOf(given, plan),
+    plans: plansOf(given, plan, ms('crashDeadline')),
     shutdownDelayMs: plan.delayMs,
     deadlineMs: plan.deadlineMs,
     watchGraceMs: plan.watchGraceMs,
+    requestDrainTimeoutMs: chosen['requestDrainTimeout']?.ms,
     connectionTimeoutMs: ms('connectionTimeout'),
     hookTimeoutMs: ms('hookTimeout'),
     requestTimeoutMs: ms('requestTimeout'),
@@ -334,77 +359,90 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
   const ofPlatform = (name: keyof PlatformDefaults, ms: number): string =>
     ms === platform[name] ? `platform ${platform.name}` : `${formatDuration(platform[name])} of platform ${platform.name} does not fit`
 
-  const reserves = reservesOf(given)
-  const demand = { delayMs: parsed('shutdownDelay') ?? platform.delayMs, watchGraceMs: parsed('watchGrace') ?? 0, reserves }
-  const deadlineToFitMs = Math.max(deadlineThatFits(demand), platform.deadlineMs + (parsed('shutdownDelay') ?? 0) + demand.watchGraceMs)
-  const deadlineDefaultMs = fits({ ...demand, deadlineMs: platform.deadlineMs }, given) ? platform.deadlineMs : deadlineToFitMs
+  const { reserves, asked } = reservesOf(given)
+  const demand = { delayMs: parsed('shutdownDelay') ?? platform.delayMs, watchGraceMs: parsed('watchGrace') ?? 0, reserves, asked }
+  const ofPlatformAndGivenMs = platform.deadlineMs + (parsed('shutdownDelay') ?? 0) + demand.watchGraceMs + sums(demand).asked
+  const deadlineToFitMs = Math.max(deadlineThatFits(demand), ofPlatformAndGivenMs)
+  const deadlineDefaultMs = fitsWell({ ...demand, deadlineMs: platform.deadlineMs }) ? platform.deadlineMs : deadlineToFitMs
   const deadlineMs = choose('deadline', deadlineDefaultMs, ofPlatform('deadlineMs', deadlineDefaultMs))
+  if (given.deadline === undefined) choose('crashDeadline', Math.min(CRASH_DEADLINE_DEFAULT_MS, deadlineMs))
+  else choose('crashDeadline', deadlineMs, 'the deadline')
 
   const delayDefaultMs = Math.min(platform.delayMs, longestDelayMs({ ...demand, deadlineMs }))
   const delayMs = choose('shutdownDelay', delayDefaultMs, ofPlatform('delayMs', delayDefaultMs))
 
-  const shareMs = shareOf(deadlineMs)
-  const watchGraceMs = choose('watchGrace', Math.min(WATCH_GRACE_DEFAULT_MS, shareMs))
+  const watchGraceMs = choose('watchGrace', watchGraceDefaultMs({ deadlineMs, reserves, asked }))
+  if (given.requestDrainTimeout !== undefined) choose('requestDrainTimeout', 0)
+  const plan = { delayMs, deadlineMs, watchGraceMs, reserves, asked }
   // A hook that hangs has to fail by its own timeout before the budget cuts it, and with it all hooks after it.
-  const hooksMs = stopProfile({ delayMs, deadlineMs, watchGraceMs, reserves }).cutsMs.hooks
-  choose('hookTimeout', Math.floor(Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareMs, hooksMs * HOOKS_SHARE_MAX)))
+  const hooksMs = stopProfile(plan).cutsMs.hooks
+  choose('hookTimeout', Math.floor(Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareOf(plan), hooksMs * HOOKS_SHARE_MAX)))
   const requestTimeoutMs = choose('requestTimeout', REQUEST_TIMEOUT_DEFAULT_MS)
   if (given.whileDraining === 'retry-after') choose('connectionTimeout', CONNECTION_TIMEOUT_RETRY_AFTER_MS, 'default with retry-after')
   else choose('connectionTimeout', requestTimeoutMs, 'the request timeout')
   choose('livezGrace', 0)
   choose('healthCheckTimeout', CHECK_TIMEOUT_MS)
   if (kind === 'server') choose('keepAliveTimeout', KEEP_ALIVE_TIMEOUT_DEFAULT_MS)
-  return { plan: { delayMs, deadlineMs, watchGraceMs, reserves }, chosen }
+  return { plan, chosen }
 }
 
 /** In whole milliseconds, as everything that people read. */
-const shareOf = (deadlineMs: number): number => Math.floor(deadlineMs * DEADLINE_SHARE_MAX)
+const shareOf = (plan: Parameters<typeof restMs>[0]): number => Math.floor(restMs(plan) * DEADLINE_SHARE_MAX)
 
-function reservesOf(given: ServerOptions): Reserves {
+const watchGraceDefaultMs = (plan: Parameters<typeof restMs>[0]): number => Math.min(WATCH_GRACE_DEFAULT_MS, shareOf(plan))
+
+function reservesOf(given: ServerOptions): Required<Pick<StopPlan, 'reserves' | 'asked'>> {
   const reserves = given.reserves ?? {}
   const ms = (name: keyof Reserves): number => {
     const duration = reserves[name]
     return duration === undefined ? RESERVES_DEFAULT_MS[name] : parseDuration(`reserves.${name}`, duration)
   }
-  return { connections: ms('connections'), audit: ms('audit'), destroy: ms('destroy'), flush: ms('flush') }
+  return {
+    reserves: { connections: ms('connections'), audit: ms('audit'), destroy: ms('destroy'), flush: ms('flush') },
+    asked: RESERVE_NAMES.filter((name) => reserves[name] !== undefined),
+  }
 }
 
-const reservesFit = ({ reserves, deadlineMs }: StopPlan): boolean =>
-  reserves.connections + reserves.audit + reserves.destroy + reserves.flush <= deadlineMs * RESERVES_SHARE_MAX
+const askedFit = (plan: StopPlan): boolean => sums(plan).asked <= plan.deadlineMs * ASKED_SHARE_MAX
 
 /** Default reserves may be scaled, given ones may not. */
-const fits = (plan: StopPlan, given: ServerOptions): boolean => delayFits(plan) && (given.reserves === undefined || reservesFit(plan))
+const fits = (plan: StopPlan): boolean => delayFits(plan) && askedFit(plan)
+
+/** A deadline that nobody gave leaves requests their share, whatever else was given. */
+function fitsWell(plan: StopPlan): boolean {
+  const { asked, others } = sums(plan)
+  return delayFits(plan) && (asked === 0 || asked + others <= plan.deadlineMs * RESERVES_SHARE_MAX)
+}
 
 /** The smallest deadline, in steps of 100 ms, for which a plan fits that does not. Time is never too long: what fits keeps fitting. */
-function smallestDeadlineMs(plan: StopPlan, given: ServerOptions): number {
+function smallestDeadlineMs(plan: StopPlan): number {
   let tooShort = Math.floor(plan.deadlineMs / DEADLINE_STEP_MS)
   let enough = Math.ceil(deadlineThatFits(plan) / DEADLINE_STEP_MS)
   while (enough - tooShort > 1) {
     const middle = Math.floor((tooShort + enough) / 2)
-    if (fits({ ...plan, deadlineMs: middle * DEADLINE_STEP_MS }, given)) enough = middle
+    if (fits({ ...plan, deadlineMs: middle * DEADLINE_STEP_MS })) enough = middle
     else tooShort = middle
   }
   return enough * DEADLINE_STEP_MS
 }
 
-/** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. */
-function profilesOf(given: ServerOptions, plan: StopPlan): StopProfiles {
-  const shorter = (delayMs: number, deadlineMs: number): StopPlan => ({
-    ...plan,
-    delayMs,
-    deadlineMs,
-    watchGraceMs: given.watchGrace === undefined ? Math.min(WATCH_GRACE_DEFAULT_MS, shareOf(deadlineMs)) : plan.watchGraceMs,
-  })
-  const interactive = { ...plan, delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs }
+/** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. In a shorter one every reserve is scaled. */
+function plansOf(given: ServerOptions, plan: StopPlan, crashDeadlineMs: number): StopPlans {
+  const within = (delayMs: number, deadlineMs: number): StopPlan => {
+    const other = { ...plan, delayMs, deadlineMs, asked: deadlineMs < plan.deadlineMs ? [] : (plan.asked ?? []) }
+    return given.watchGrace === undefined ? { ...other, watchGraceMs: watchGraceDefaultMs(other) } : other
+  }
+  const interactive = { ...plan, delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs, asked: [] }
   const asksForTime = interactive.delayMs > 0 || (given.watchGrace !== undefined && plan.watchGraceMs > 0)
   const interactiveDeadlineMs = Math.max(INTERACTIVE_DEFAULTS.deadlineMs, asksForTime ? deadlineThatFits(interactive) : 0)
   return {
-    default: stopProfile(plan),
-    interactive: stopProfile(
-      shorter(interactive.delayMs, given.deadline === undefined ? Math.min(plan.deadlineMs, interactiveDeadlineMs) : plan.deadlineMs),
+    default: plan,
+    interactive: within(
+      interactive.delayMs,
+      given.deadline === undefined ? Math.min(plan.deadlineMs, interactiveDeadlineMs) : plan.deadlineMs,
     ),
-    crash: stopProfile(shorter(0, Math.min(CRASH_DEADLINE_MAX_MS, plan.deadlineMs))),
-    startFailed: stopProfile({ ...plan, delayMs: 0 }),
+    crash: within(0, crashDeadlineMs),
+    startFailed: { ...plan, delayMs: 0 },
   }
 }
 
@@ -418,13 +456,19 @@ function checkRelations(given: ServerOptions, { plan }: Times, problems: Problem
   }
   if (given.deadline === undefined) return
   const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }
-  if (fits(demand, given)) return
-  const raise = `; ${problems.label('deadline')} would have to be at least ${formatDuration(smallestDeadlineMs(demand, given))}`
-  const within = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}, so that the later phases keep their time${raise}`
-  if (given.reserves !== undefined && !reservesFit(plan)) {
-    problems.addForOption('reserves', given.reserves, `together at most ${formatDuration(plan.deadlineMs * RESERVES_SHARE_MAX)} ${within}`)
+  if (fits(demand)) return
+  const raise = `; ${problems.label('deadline')} would have to be at least ${formatDuration(smallestDeadlineMs(demand))}`
+  const withDeadline = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}`
+  if (!askedFit(plan)) {
+    const mostMs = plan.deadlineMs * ASKED_SHARE_MAX
+    problems.addForOption(
+      'reserves',
+      given.reserves,
+      `together at most ${formatDuration(mostMs)} ${withDeadline}, so that requests have the rest${raise}`,
+    )
     return
   }
+  const within = `${withDeadline}, so that the later phases keep their time${raise}`
   if (given.shutdownDelay !== undefined && plan.delayMs > 0) {
     problems.addForOption('shutdownDelay', given.shutdownDelay, `at most ${formatDuration(longestDelayMs(demand))} ${within}`)
   } else if (given.watchGrace !== undefined) {

@@ -5,9 +5,6 @@ import { sayOnStandardError } from '../actors/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
 
-/** A process that is still alive this long after the end of its last life is told on and ended. */
-const EXIT_GRACE_MS = 1_000
-
 /** How one life left the process. */
 export interface Leaving {
   readonly exitCode: ExitCode
@@ -17,6 +14,8 @@ export interface Leaving {
   readonly exit: 'explicit' | 'natural'
   /** Those that ended it, or could have. */
   readonly signals: ReadonlySet<StopSignal>
+  /** How long the process may live on, if this is the last life. */
+  readonly graceMs: number
   readonly clock: Clock
 }
 
@@ -58,7 +57,7 @@ export class ProcessEnd {
     this.#running--
   }
 
-  leave({ exitCode, isForced, exit, signals, clock }: Leaving): void {
+  leave({ exitCode, isForced, exit, signals, graceMs, clock }: Leaving): void {
     this.#running--
     this.#exitCode = moreSevere(this.#exitCode, exitCode)
     this.#isForced ||= isForced
@@ -69,19 +68,22 @@ export class ProcessEnd {
     }
     if (this.#running > 0) return
     if (this.#isForced) process.exit(this.#exitCode)
-    else if (exit === 'explicit') this.#endAfterGrace(clock, signals)
+    else if (exit === 'explicit') this.#endAfterGrace(Math.round(graceMs), clock, signals)
   }
 
-  /** The process ends by itself when nothing keeps it alive. What still does is named on stderr after a second and overruled. */
-  #endAfterGrace(clock: Clock, stopSignals: ReadonlySet<StopSignal>): void {
+  /**
+   * The process ends by itself when nothing keeps it alive. What still does is named on stderr when its time is over, and overruled; with
+   * no time at all, in a step of its own, so that whoever awaits `run()` comes first.
+   */
+  #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>): void {
     const process = this.#process
+    // A channel to the parent is no work: in a cluster worker it is open as long as the process lives.
+    process.channel?.unref()
     const timer = clock.setTimeout(() => {
-      sayOnStandardError(
-        process.stderr,
-        `quiesce: ended, but still alive after ${EXIT_GRACE_MS} ms because of: ${whatKeeps(process)}; exiting\n`,
-      )
+      const still = graceMs > 0 ? `but still alive after ${graceMs} ms` : 'out of time, and still alive'
+      sayOnStandardError(process.stderr, `quiesce: ended, ${still} because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
-    }, EXIT_GRACE_MS)
+    }, graceMs)
     // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.
     const signals = onStopSignal(process, stopSignals, () => process.exit(process.exitCode))
     this.#cancelGrace = () => {
@@ -93,11 +95,10 @@ export class ProcessEnd {
   }
 }
 
-/** Node lists standard streams although they keep nothing alive; they are named only when there is nothing else to name. */
-const STANDARD_STREAMS = ['PipeWrap', 'TTYWrap']
+/** Node lists standard streams and the channel to the parent, although they keep nothing alive. */
+const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']
 
 function whatKeeps(process: HostProcess): string {
-  const all = process.getActiveResourcesInfo()
-  const others = all.filter((name) => !STANDARD_STREAMS.includes(name))
-  return (others.length > 0 ? others : all).join(', ') || 'nothing that node knows of'
+  const names = process.getActiveResourcesInfo().filter((name) => !KEEPS_NOTHING.includes(name))
+  return names.join(', ') || 'what node does not name, such as a worker thread'
 }

@@ -54,7 +54,9 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
     )
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
-    if (!released.aborted) processEnd.leave({ exitCode, isForced, exit: options.exit, signals, clock: host.clock })
+    // What the deadline has cut is not waited for again.
+    const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
+    if (!released.aborted) processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock })
     return report
   } finally {
     watching.unsubscribe()

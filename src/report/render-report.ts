@@ -116,14 +116,28 @@ interface SummaryLine {
   readonly code?: number
 }
 
-function summary({ requests, watches, handlers, connections, rejections, hooks, lateAnswers, errors, warnings }: Report): SummaryLine[] {
+function summary({
+  budget,
+  requests,
+  watches,
+  handlers,
+  connections,
+  rejections,
+  hooks,
+  lateAnswers,
+  errors,
+  warnings,
+}: Report): SummaryLine[] {
   const { told, idleUntold, ended, forced, forcedNames } = connections
   const refused = Object.entries(rejections)
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
   const failures = errors.map(({ where, error }) => ({ text: `failed       ${where}: ${error.message}`, code: RED }))
   return [
-    { text: `requests     ${requests.before} to drain, ${requests.after} left` },
+    // A report of an earlier version says nothing of its budget.
+    {
+      text: `requests     ${requests.before} to drain, ${requests.after} left${budget ? `; they had until +${formatDuration(Math.round(budget.cuts.requests))}` : ''}`,
+    },
     ...listed('  cut', requests.cut),
     { text: `watches      ${watches.before} to end, ${watches.after} left` },
     ...listed('  cut', watches.cut),

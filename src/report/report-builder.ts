@@ -6,6 +6,7 @@ import { Failures } from './failures.ts'
 import {
   REPORT_SCHEMA,
   type Report,
+  type ReportedBudget,
   type ReportedConnections,
   type ReportedDrain,
   type ReportedHook,
@@ -19,8 +20,6 @@ import {
 export interface ReportContext {
   /** Wall-clock milliseconds since the epoch at the start of the life. */
   readonly wallAtStart: number
-  /** Of the stop under way. */
-  readonly profile?: () => StopProfile | undefined
   /** The rows of this life, with those of the user's phases. Default: those of every life. */
   readonly wiring?: () => Wiring
   /** Requests refused so far, by kind; read whenever a report is built. */
@@ -42,6 +41,8 @@ export class ReportBuilder {
   #forced: Extract<LifecycleEvent, { type: 'forced' }> | undefined
   /** All times are kept as they came and made relative when the report is built. */
   #stopAt: number | undefined
+  /** What the machine chose for this stop. */
+  #profile: StopProfile | undefined
   #lastAt = 0
   #platform: ReportedPlatform = { name: 'unknown', reason: '', defaults: {} }
   readonly #listeners: { url: string; admin: boolean }[] = []
@@ -69,7 +70,7 @@ export class ReportBuilder {
         break
       case 'signal':
         this.#signals.push({ name: event.name, at: event.at, outcome: event.outcome })
-        if (event.name === 'StopRequested' && this.#stopAt === undefined) this.#stop(event.at, event.reason)
+        if (event.name === 'StopRequested' && this.#stopAt === undefined) this.#stop(event)
         break
       case 'phase.started':
         this.#phases.set(event.phase, {
@@ -146,7 +147,7 @@ export class ReportBuilder {
     const origin = this.#stopAt ?? 0
     const relative = (at: number): number => milliseconds(at - origin)
     const date = (at: number): string => new Date(wallAtStart + at).toISOString()
-    const profile = this.#stopAt === undefined ? undefined : this.#context.profile?.()
+    const profile = this.#profile
     const wiring: Wiring = this.#context.wiring?.() ?? WIRING
     return {
       $schema: REPORT_SCHEMA,
@@ -157,6 +158,7 @@ export class ReportBuilder {
       forcedBy: (this.#forced && forcedBy(this.#forced)) ?? null,
       startedAt: date(0),
       stopRequestedAt: this.#stopAt === undefined ? null : date(this.#stopAt),
+      budget: profile ? reportedBudget(profile) : null,
       endedAt: date(this.#lastAt),
       platform: this.#platform,
       listeners: [...this.#listeners],
@@ -184,8 +186,9 @@ export class ReportBuilder {
     }
   }
 
-  #stop(at: number, reason: StopReason | undefined): void {
+  #stop({ at, reason, budget }: Extract<LifecycleEvent, { type: 'signal' }>): void {
     this.#stopAt = at
+    this.#profile = budget
     this.#reason = reason ?? null
     // Other reasons with an error come from a phase or a hook, which has reported it.
     if (reason?.kind === 'crash') this.#failures.add(reason.origin, reason.error)
@@ -214,6 +217,23 @@ const countWarning = (message: string, what: string, count: number): ReportedWar
 
 /** Microseconds are as fine as any clock here is. */
 const milliseconds = (ms: number): number => Math.round(ms * 1000) / 1000
+
+function reportedBudget({ delayMs, watchGraceMs, deadlineMs, cutsMs }: StopProfile): ReportedBudget {
+  const { hooks, requests, connections, audit, destroy, flush } = cutsMs
+  return {
+    delay: milliseconds(delayMs),
+    watchGrace: milliseconds(watchGraceMs),
+    deadline: milliseconds(deadlineMs),
+    cuts: {
+      hooks: milliseconds(hooks),
+      requests: milliseconds(requests),
+      connections: milliseconds(connections),
+      audit: milliseconds(audit),
+      destroy: milliseconds(destroy),
+      flush: milliseconds(flush),
+    },
+  }
+}
 
 /** What a phase had from its start to its cut. */
 function budgetOf(row: PhaseRow | undefined, startMs: number, profile: StopProfile | undefined): number | null {

@@ -1,5 +1,6 @@
 import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, StopReason, Straggler } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
+import type { CutsMs } from '../options/budget.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
 export const REPORT_SCHEMA = 'urn:quiesce:report:1'
@@ -22,6 +23,8 @@ export interface Report {
   readonly forcedBy: ForcedBy | null
   readonly startedAt: string
   readonly stopRequestedAt: string | null
+  /** What the stop had; null without one. */
+  readonly budget: ReportedBudget | null
   /** When the report was sealed. */
   readonly endedAt: string
   readonly platform: ReportedPlatform
@@ -43,6 +46,17 @@ export interface Report {
   /** Failures, wherever they happened: each once, and of more than a thousand the newest. A warning counts the others. */
   readonly errors: readonly ReportedError[]
   readonly warnings: readonly ReportedWarning[]
+}
+
+/** In milliseconds since the stop request. A crash in the middle of a stop has its own, and what ends first holds. */
+export interface ReportedBudget {
+  /** Time before new requests may be refused. */
+  readonly delay: number
+  /** Longest time watches are waited for once they have been told to leave. */
+  readonly watchGrace: number
+  readonly deadline: number
+  /** When what is left is cut, by group of phases: `requests` is how long accepted requests have. */
+  readonly cuts: CutsMs
 }
 
 export interface ReportedPlatform {

@@ -12,7 +12,13 @@ const NOTHING: Gauges = {
   connections: { active: 0, idle: 0, told: 0 },
   blocking: { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] },
 }
-const SIGTERM: Progress = { reason: { kind: 'os-signal', signal: 'SIGTERM' }, sinceMs: 3_270, leftMs: 21_730, phases: [] }
+const SIGTERM: Progress = {
+  reason: { kind: 'os-signal', signal: 'SIGTERM' },
+  sinceMs: 3_270,
+  leftMs: 21_730,
+  requestsLeftMs: 14_300,
+  phases: [],
+}
 const WIDE = { width: 120, height: 23, color: false }
 
 const gauges = ({ blocking, ...counts }: Partial<Omit<Gauges, 'blocking'>> & { blocking?: Partial<Gauges['blocking']> }): Gauges => ({

@@ -34,7 +34,7 @@ test('an end says truly how long it may still take: each phase until its own lim
 
 test('a crash meanwhile takes time away and gives none', async () => {
   const clock = new VirtualClock()
-  const made = newLife({ clock, options: { deadline: '60s' } })
+  const made = newLife({ clock, options: { deadline: '60s', crashDeadline: '5s' } })
   const { life } = made
   await life.start()
   life.hold('import')

@@ -6,7 +6,18 @@ import type { LifecycleEvent } from '../../src/events.ts'
 import { effectiveWiring } from '../../src/machines/lifecycle.ts'
 import { CUT_SIGNALS, UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
 import { type Mode, WIRING } from '../../src/machines/wiring.ts'
-import { type Answer, DEADLINE, FakeLife, type LifePlan, never, rejects, resolves, servingLife } from '../support/fake-effects.ts'
+import {
+  type Answer,
+  CUTS,
+  DEADLINE,
+  FakeLife,
+  type LifePlan,
+  never,
+  PROFILES,
+  rejects,
+  resolves,
+  servingLife,
+} from '../support/fake-effects.ts'
 import { seed } from '../support/seed.ts'
 
 const MODES: readonly Mode[] = ['refuse', 'retry-after']
@@ -171,6 +182,22 @@ describe('outcomes', () => {
     expect(life.endedAt).toBe(5_000 + 8_000 + 100)
   })
 
+  test('the limit of the request drain, used up, costs what a cut costs; nothing waits for the budget after it', async () => {
+    const life = await servingLife({ requestDrainTimeoutMs: 300, script: { drainRequests: never } })
+    await life.signal()
+    await life.toEnd()
+    expect([life.exitCode, life.amiss, life.endedAt]).toEqual([5, { 'request-drain': 'cut' }, 5_300])
+    expect(life.effects.called).toContain('breakOffRequests')
+  })
+
+  test('a limit of the request drain that is longer than the budget changes nothing', async () => {
+    const life = await servingLife({ requestDrainTimeoutMs: 60_000, script: { drainRequests: never } })
+    await life.signal()
+    await life.toEnd()
+    expect([life.exitCode, life.phase('request-drain')?.at]).toEqual([5, CUTS.requests])
+    expect(life.effects.called).not.toContain('breakOffRequests')
+  })
+
   test('the most severe exit code wins, whatever comes after it', async () => {
     const life = await servingLife({ preShutdownHooks: ['leave'], script: { 'pre-shutdown:leave': rejects('x'), drainRequests: never } })
     await life.crash()
@@ -187,6 +214,20 @@ describe('outcomes', () => {
     await life.send({ type: 'destroy-functions.changed', functions: [{ kind: 'destroy', name: 'late', timeoutMs: 10 }] })
     await life.toEnd()
     expect(life.hooks()).toEqual(['started new', 'ok new', 'started late', 'ok late'])
+  })
+})
+
+describe('the budget', () => {
+  const longer = { ...PROFILES, default: { ...PROFILES.default, cutsMs: { ...CUTS, requests: CUTS.requests + 200 } } }
+
+  test('may change until a stop is requested, and not after that', async () => {
+    const life = await servingLife({ script: { drainRequests: never } })
+    await life.send({ type: 'budget.changed', profiles: longer })
+    await life.signal()
+    await life.send({ type: 'budget.changed', profiles: PROFILES })
+    await life.toEnd()
+    expect(life.signalFact('StopRequested')?.budget).toEqual(longer.default)
+    expect(life.at('Cut.requests')).toBe(CUTS.requests + 200)
   })
 })
 

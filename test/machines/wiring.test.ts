@@ -79,7 +79,7 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
       'readyz.passed',
       'mux-signal.failed',
     ]
-    const changes = ['pre-shutdown-hooks.changed', 'destroy-functions.changed']
+    const changes = ['pre-shutdown-hooks.changed', 'destroy-functions.changed', 'budget.changed']
     const raised = raisesOf(machine)
     expect([...listensTo(machine)].filter((event) => !raised.has(event)).sort()).toEqual([...outside, ...changes].sort())
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { deadlineThatFits, delayFits, longestDelayMs, RESERVES_DEFAULT_MS, stopProfile } from '../../src/options/budget.ts'
+import { deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, RESERVES_DEFAULT_MS, stopProfile } from '../../src/options/budget.ts'
 
 const ms = fc.integer({ min: 0, max: 3_600_000 })
 const plan = fc.record({
@@ -8,7 +8,9 @@ const plan = fc.record({
   watchGraceMs: ms,
   deadlineMs: fc.integer({ min: 1, max: 3_600_000 }),
   reserves: fc.record({ connections: ms, audit: ms, destroy: ms, flush: ms }),
+  asked: fc.subarray(['connections', 'audit', 'destroy', 'flush'] as const, { maxLength: 3 }),
 })
+const registered = fc.record({ audit: fc.boolean(), destroy: fc.boolean() })
 const order = (p: ReturnType<typeof stopProfile>): number[] => [
   0,
   p.cutsMs.hooks,
@@ -36,6 +38,28 @@ describe('the budget', () => {
     expect(cutsMs).toEqual({ hooks: 2_125, requests: 4_250, connections: 4_500, audit: 5_500, destroy: 7_500, flush: 7_900 })
   })
 
+  test('keeps nothing for what is not registered: it is the time of requests', () => {
+    const eight = { delayMs: 0, deadlineMs: 8_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS }
+    const requests = (deadlineMs: number, audit: boolean, destroy: boolean): number =>
+      stopProfile({ ...eight, deadlineMs }, { audit, destroy }).cutsMs.requests
+    expect(requests(8_000, true, true)).toBe(4_250)
+    expect(requests(8_000, false, true)).toBe(5_249)
+    expect(requests(8_000, true, false)).toBe(6_249)
+    expect(requests(8_000, false, false)).toBe(7_248)
+    // Scaled reserves of nothing do not make those of the others longer.
+    expect(requests(1_400, false, false)).toBeGreaterThan(1_250)
+  })
+
+  test('keeps whole what was asked for, and shares the rest as if that were the deadline', () => {
+    const asked = { delayMs: 0, watchGraceMs: 0, reserves: { ...RESERVES_DEFAULT_MS, destroy: 20_000 }, asked: ['destroy'] as const }
+    const { cutsMs } = stopProfile({ ...asked, deadlineMs: 30_000 })
+    expect(cutsMs).toMatchObject({ requests: 8_250, connections: 8_500, audit: 9_500, destroy: 29_500, flush: 29_900 })
+    // Nine tenths of the deadline are the most that can be asked for.
+    const short = stopProfile({ ...asked, deadlineMs: 10_000 }).cutsMs
+    expect(short.destroy - short.audit).toBeCloseTo(9_000)
+    expect(short.requests).toBeCloseTo(500)
+  })
+
   test('scales the reserves together when they exceed half the deadline', () => {
     const { cutsMs } = stopProfile({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS })
     expect(cutsMs.requests).toBeCloseTo(1_000)
@@ -44,11 +68,37 @@ describe('the budget', () => {
 
   test('orders its instants strictly, whatever it is given', () => {
     fc.assert(
-      fc.property(plan, (given) => {
-        const instants = order(stopProfile(given))
+      fc.property(plan, registered, (given, what) => {
+        const instants = order(stopProfile(given, what))
         for (let i = 1; i < instants.length; i++) expect(instants[i]).toBeGreaterThan(instants[i - 1] as number)
       }),
     )
+  })
+
+  test('whatever is not registered, no cut but those of its own group and earlier ones move, and those only backwards', () => {
+    fc.assert(
+      fc.property(plan, registered, (given, what) => {
+        const all = stopProfile(given).cutsMs
+        const some = stopProfile(given, what).cutsMs
+        for (const instant of ['hooks', 'requests', 'connections', 'audit'] as const)
+          expect(some[instant]).toBeGreaterThanOrEqual(all[instant] - 1e-6)
+        expect([some.destroy, some.flush]).toEqual([all.destroy, all.flush])
+      }),
+    )
+  })
+
+  test('lets a process live on for a second at most, and never beyond its deadline', () => {
+    fc.assert(
+      fc.property(plan, registered, fc.double({ min: 0, max: 1, noNaN: true }), (given, what, part) => {
+        const { cutsMs, deadlineMs } = stopProfile(given, what)
+        const since = part * deadlineMs
+        const grace = exitGraceMs(cutsMs.flush - since)
+        expect(grace).toBeGreaterThanOrEqual(0)
+        expect(grace).toBeLessThanOrEqual(1_000)
+        expect(since + grace).toBeLessThanOrEqual(deadlineMs)
+      }),
+    )
+    expect([exitGraceMs(5_000), exitGraceMs(300), exitGraceMs(-1)]).toEqual([1_000, 300, 0])
   })
 
   test('never plans a delay past the cut of the hooks', () => {

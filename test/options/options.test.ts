@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '../../src/errors.ts'
+import { type Registered, stopProfiles } from '../../src/options/budget.ts'
 import { OPTION_NAMES, OPTION_TABLE, optionRow } from '../../src/options/option-table.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '../../src/options/options.ts'
 import type { PlatformFacts } from '../../src/options/platform.ts'
@@ -9,6 +10,10 @@ const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerF
 const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }
 
 const resolve = (options: LifecycleOptions = {}, facts = nowhere) => resolveLifecycleOptions(options, { facts })
+
+/** What each kind of stop has when something is registered for every late phase. */
+const profilesOf = (options: LifecycleOptions = {}, facts = nowhere, registered: Registered = { audit: true, destroy: true }) =>
+  stopProfiles(resolve(options, facts).plans, registered)
 
 /** The messages of a refusal, one for each problem. */
 function refusal(options: unknown, facts = nowhere): string[] {
@@ -99,15 +104,16 @@ describe('deadline and delay', () => {
   })
 
   test('an unset deadline is raised to keep given reserves whole', () => {
-    const { deadlineMs, profiles } = resolve({ reserves: { destroy: '20s' } })
-    expect(deadlineMs).toBe(43_500)
-    expect(profiles.default.cutsMs.destroy - profiles.default.cutsMs.audit).toBe(20_000)
+    const { deadlineMs, cutsMs } = profilesOf({ reserves: { destroy: '20s' } }).default
+    expect(deadlineMs).toBe(28_000)
+    expect(cutsMs.destroy - cutsMs.audit).toBe(20_000)
+    expect(cutsMs.requests).toBe(6_250)
   })
 
   test('the delay of the platform is lowered to fit a given deadline', () => {
-    const { shutdownDelayMs, profiles, chosen } = resolve({ deadline: '6s' }, kubernetes)
+    const { shutdownDelayMs, chosen } = resolve({ deadline: '6s' }, kubernetes)
     expect(shutdownDelayMs).toBe(1_500)
-    expect(profiles.default.delayMs).toBe(1_500)
+    expect(profilesOf({ deadline: '6s' }, kubernetes).default.delayMs).toBe(1_500)
     expect(chosen['shutdownDelay']?.because).toBe('5s of platform kubernetes does not fit')
   })
 
@@ -115,8 +121,8 @@ describe('deadline and delay', () => {
     expect(refusal({ shutdownDelay: '10s', deadline: '12s' })).toEqual([
       'shutdownDelay: got "10s", allowed: at most 6.375s with deadline 12s, so that the later phases keep their time; deadline would have to be at least 15.7s',
     ])
-    expect(resolve({ shutdownDelay: 6_375, deadline: '12s' }).profiles.default.delayMs).toBe(6_375)
-    expect(resolve({ shutdownDelay: '10s', deadline: '15.7s' }).profiles.default.delayMs).toBe(10_000)
+    expect(profilesOf({ shutdownDelay: 6_375, deadline: '12s' }).default.delayMs).toBe(6_375)
+    expect(profilesOf({ shutdownDelay: '10s', deadline: '15.7s' }).default.delayMs).toBe(10_000)
   })
 
   test.each<[LifecycleOptions & { deadline: string }, number]>([
@@ -124,8 +130,8 @@ describe('deadline and delay', () => {
     [{ shutdownDelay: '1s', deadline: '3s' }, 4_000],
     [{ shutdownDelay: '3s', watchGrace: '10s', deadline: '8650ms' }, 16_800],
     [{ watchGrace: '10s', deadline: '8s' }, 13_800],
-    [{ reserves: { audit: '5s' }, deadline: '8s' }, 15_500],
-    [{ reserves: { audit: '5s' }, shutdownDelay: '4s', deadline: '8s' }, 15_700],
+    [{ reserves: { audit: '7.5s' }, deadline: '8s' }, 8_400],
+    [{ reserves: { audit: '5s' }, shutdownDelay: '4s', deadline: '8s' }, 13_200],
   ])('the deadline that a refusal of %j names fits, and a shorter one does not', (options, smallestMs) => {
     const [, named] = /deadline would have to be at least (\S+)$/.exec(refusal(options)[0] as string) ?? []
     expect(resolve({ ...options, deadline: named as string }).deadlineMs).toBe(smallestMs)
@@ -134,13 +140,27 @@ describe('deadline and delay', () => {
 
   test('so are a watch grace and reserves', () => {
     expect(refusal({ watchGrace: '10s', deadline: '8s' })[0]).toMatch(/^watchGrace: got "10s", allowed: at most 4.25s with deadline 8s/)
-    expect(refusal({ reserves: { audit: '5s' }, deadline: '8s' })[0]).toMatch(/^reserves: .* together at most 4s with deadline 8s/)
+    expect(refusal({ reserves: { audit: '7.5s' }, deadline: '8s' })).toEqual([
+      'reserves: got {"audit":"7.5s"}, allowed: together at most 7.2s with deadline 8s, so that requests have the rest; deadline would have to be at least 8.4s',
+    ])
+  })
+
+  test('reserves that are asked for may be more than half of the deadline, and are kept whole', () => {
+    const { cutsMs } = profilesOf({ deadline: '30s', reserves: { destroy: '20s' } }).default
+    expect(cutsMs.destroy - cutsMs.audit).toBe(20_000)
+    expect(cutsMs).toMatchObject({ requests: 8_250, connections: 8_500, audit: 9_500, destroy: 29_500 })
+    expect(resolve({ deadline: '30s', reserves: { destroy: '20s' } })).toMatchObject({ watchGraceMs: 3_333, hookTimeoutMs: 3_333 })
+  })
+
+  test('what was asked for is not kept for what is not registered, either', () => {
+    const nothing = { audit: false, destroy: false }
+    expect(profilesOf({ deadline: '30s', reserves: { destroy: '20s' } }, nowhere, nothing).default.cutsMs.requests).toBe(29_248)
   })
 })
 
 describe('profiles', () => {
   test('somebody at a terminal waits for 2 s at most, a crash for 5 s', () => {
-    const { profiles } = resolve({}, kubernetes)
+    const profiles = profilesOf({}, kubernetes)
     expect(profiles.default).toMatchObject({ delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000 })
     expect(profiles.interactive).toMatchObject({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 666 })
     expect(profiles.crash).toMatchObject({ delayMs: 0, deadlineMs: 5_000 })
@@ -148,16 +168,24 @@ describe('profiles', () => {
   })
 
   test('a shorter deadline shortens them all', () => {
-    const { profiles } = resolve({ deadline: '1s' })
+    const profiles = profilesOf({ deadline: '1s' })
     expect(profiles.interactive.deadlineMs).toBe(1_000)
     expect(profiles.crash.deadlineMs).toBe(1_000)
   })
 
+  test('a crash has the deadline that was given, or one of its own', () => {
+    expect(profilesOf({ deadline: '20s' }).crash.deadlineMs).toBe(20_000)
+    expect(profilesOf({ deadline: '20s', crashDeadline: '3s' }).crash).toMatchObject({ deadlineMs: 3_000, watchGraceMs: 1_000 })
+    expect(profilesOf({ crashDeadline: '30s' }).crash.deadlineMs).toBe(30_000)
+    expect(profilesOf({ platform: 'pm2' }).crash.deadlineMs).toBe(1_400)
+    expect(resolve({ deadline: '20s' }).chosen['crashDeadline']).toEqual({ ms: 20_000, because: 'the deadline' })
+  })
+
   test('a delay that was given is kept at a terminal, too, whole', () => {
-    const { profiles } = resolve({ shutdownDelay: '1s' })
+    const profiles = profilesOf({ shutdownDelay: '1s' })
     expect(profiles.interactive.delayMs).toBe(1_000)
     expect(profiles.interactive.deadlineMs).toBeLessThanOrEqual(profiles.default.deadlineMs)
-    expect(resolve({ shutdownDelay: 0, watchGrace: 0 }).profiles.interactive.deadlineMs).toBe(2_000)
+    expect(profilesOf({ shutdownDelay: 0, watchGrace: 0 }).interactive.deadlineMs).toBe(2_000)
   })
 })
 
@@ -199,6 +227,8 @@ describe('refusals', () => {
     whileDraining: [true],
     watchGrace: ['x'],
     deadline: [0, 99],
+    crashDeadline: [99, '1'],
+    requestDrainTimeout: [0, 'x'],
     connectionTimeout: [Number.POSITIVE_INFINITY],
     tell: ['never'],
     requestTimeout: [null],

@@ -39,7 +39,7 @@ describe.each([
   })
 
   test('waits for requests that hang no longer than its own bound', async () => {
-    const program = startServer({ options: { deadline: DEADLINE } })
+    const program = startServer({ options: { deadline: DEADLINE, crashDeadline: '5s' } })
     await program.requested('GET', '/hang')
     await program.requested('GET', `/${how}`)
     const crashedAt = performance.now()
@@ -53,7 +53,7 @@ describe.each([
 describe('during a drain', () => {
   /** A process that drains, with a request that hangs and one that crashes when it is told to. */
   async function draining() {
-    const program = startServer({ options: { deadline: DEADLINE } })
+    const program = startServer({ options: { deadline: DEADLINE, crashDeadline: '5s' } })
     await program.requested('GET', '/hang')
     const crashing = [await program.requested('POST', '/crash-after-body', { headers: { 'Content-Length': '1' } })]
     crashing.push(await program.requested('POST', '/crash-after-body', { headers: { 'Content-Length': '1' } }))
@@ -89,7 +89,7 @@ describe('during a drain', () => {
 })
 
 test.each(['throw', 'reject'])('one defect that crashes twice in one tick (%s) cuts off none of ten requests', async (how) => {
-  const program = startServer({ options: { deadline: DEADLINE } })
+  const program = startServer({ options: { deadline: DEADLINE, crashDeadline: '5s' } })
   const clients = await Promise.all(Array.from({ length: 10 }, () => program.requested('GET', '/slow?ms=1500')))
   await program.requested('GET', `/${how}?again`)
   const answers = await Promise.all(clients.map((client) => client.response()))

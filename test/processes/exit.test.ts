@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startServer } from '../support/process.ts'
+import { startServer, startSpeaking } from '../support/process.ts'
 
 /** How a process ends when its life is over: by itself, with the right code, and not later than it has to. */
 
@@ -23,6 +23,60 @@ test('what keeps it alive is named', async () => {
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(0)
   expect(program.lines.at(-1)).toBe('quiesce: ended, but still alive after 1000 ms because of: TCPServerWrap; exiting')
+})
+
+test('the wait for what keeps it alive comes out of the budget: it is gone by the deadline', async () => {
+  // The log never says that it is written: the life ends when the budget cuts that, right before the deadline.
+  const program = startServer({ staysAliveMs: 60_000, neverFlushes: true, options: { deadline: '3s' } })
+  await program.serving()
+  const toldAt = program.signal('SIGTERM')
+  const { code, at } = await program.ended()
+  expect(code).toBe(5)
+  expect(program.lines).toContain('resolved 5')
+  // A second more would be the second that it may live on when there is time.
+  expect(at - toldAt).toBeLessThan(3_500)
+  expect(program.lines.at(-1)).toMatch(/^quiesce: ended, out of time, and still alive because of: Timeout, Timeout; exiting$/)
+})
+
+test('an orderly end gives what is alive the rest of the budget', async () => {
+  const hooks = [{ kind: 'destroy', name: 'pool', does: 'ends', ms: 2_000, timeout: '10s' }] as const
+  const program = startServer({ staysAliveMs: 60_000, hooks, options: { deadline: '3s', reserves: { destroy: '2.4s' } } })
+  await program.serving()
+  const toldAt = program.signal('SIGTERM')
+  const { code, at } = await program.ended()
+  expect(code).toBe(0)
+  expect(at - toldAt).toBeLessThan(3_000 + 400)
+  expect(Number(/still alive after (\d+) ms/.exec(program.lines.at(-1) ?? '')?.[1])).toBeLessThan(1_000)
+})
+
+test('a worker thread that keeps it alive is no stream', async () => {
+  const program = startServer({ leaksThread: true })
+  await program.serving()
+  program.signal('SIGTERM')
+  expect((await program.ended()).code).toBe(0)
+  expect(program.lines.at(-1)).toMatch(/^quiesce: ended, but still alive after 1000 ms because of: .*; exiting$/)
+  expect(program.lines.at(-1)).not.toMatch(/PipeWrap|TTYWrap/)
+})
+
+test('a worker of a cluster does not wait for its channel to the primary', async () => {
+  const program = startSpeaking('cluster-worker.mjs')
+  await program.serving()
+  program.signal('SIGTERM')
+  expect(await program.said('worker exited')).toBe('0')
+  await program.ended()
+  expect(program.stderr).toBe('')
+})
+
+test('a deadline that was missed because the event loop was blocked is said in the log and in the report', async () => {
+  const program = startServer({ hooks: [{ kind: 'destroy', name: 'pool', does: 'blocks', ms: 2_000 }], options: { deadline: '1s' } })
+  await program.serving()
+  program.signal('SIGTERM')
+  const { code } = await program.ended()
+  const { exitCode, warnings } = program.report()
+  expect(exitCode).toBe(code)
+  const missed = /^the deadline was missed by .+: the event loop was blocked, or the process was paused$/
+  expect(warnings.map(({ message }) => message)).toEqual([expect.stringMatching(missed)])
+  expect(program.log.filter(({ msg }) => missed.test(msg))).toHaveLength(1)
 })
 
 test('with exit: natural it may stay as long as it likes', async () => {

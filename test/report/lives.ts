@@ -1,28 +1,25 @@
 import type { LifecycleEvent } from '../../src/events.ts'
+import { stopProfile } from '../../src/options/budget.ts'
 import { resolveLifecycleOptions } from '../../src/options/options.ts'
 import type { Report } from '../../src/report/report.ts'
 import { ReportBuilder } from '../../src/report/report-builder.ts'
 
 export const options = resolveLifecycleOptions(
-  { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s' },
+  { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s', crashDeadline: '5s' },
   { facts: { env: {}, pid: 4711, terminal: false, containerFile: false } },
 )
+
+export const budget = stopProfile(options.plans.default)
+const crashBudget = stopProfile(options.plans.crash)
 
 export const WALL_AT_START = Date.UTC(2026, 0, 1)
 
 /** The report of a life that had these events. */
 export function reportOf(events: readonly LifecycleEvent[], exitCode = 0, rejections?: Readonly<Record<string, number>>): Report {
-  const builder = new ReportBuilder({
-    wallAtStart: WALL_AT_START,
-    profile: () => (hasCrashed(events) ? options.profiles.crash : options.profiles.default),
-    ...(rejections && { rejections: () => rejections }),
-  })
+  const builder = new ReportBuilder({ wallAtStart: WALL_AT_START, ...(rejections && { rejections: () => rejections }) })
   for (const event of events) builder.fold(event)
   return builder.build(exitCode)
 }
-
-const hasCrashed = (events: readonly LifecycleEvent[]): boolean =>
-  events.some((event) => event.type === 'signal' && event.reason?.kind === 'crash')
 
 const boom = { name: 'Error', message: 'boom', stack: 'Error: boom\n    at hook' }
 
@@ -36,7 +33,7 @@ export const quietLife: readonly LifecycleEvent[] = [
   { at: 3, type: 'signal', name: 'Bound', outcome: 'ok' },
   { at: 4, type: 'hook.started', kind: 'post-start', name: 'warm' },
   { at: 9, type: 'hook.ended', kind: 'post-start', name: 'warm', outcome: 'ok', durationMs: 5 },
-  { at: 60_000, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'os-signal', signal: 'SIGTERM' } },
+  { at: 60_000, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'os-signal', signal: 'SIGTERM' }, budget },
   { at: 60_000, type: 'signal', name: 'ShutdownInitiated', outcome: 'ok' },
   { at: 60_000, type: 'phase.started', phase: 'shutdown-delay' },
   { at: 61_000, type: 'phase.ended', phase: 'shutdown-delay', outcome: 'ok' },
@@ -56,7 +53,14 @@ export const quietLife: readonly LifecycleEvent[] = [
 export const badLife: readonly LifecycleEvent[] = [
   ...quietLife.slice(0, 8),
   { at: 10, type: 'listening', url: 'http://127.0.0.1:9090', address: '127.0.0.1', port: 9090, admin: true },
-  { at: 20, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'crash', origin: 'uncaughtException', error: boom } },
+  {
+    at: 20,
+    type: 'signal',
+    name: 'StopRequested',
+    outcome: 'ok',
+    reason: { kind: 'crash', origin: 'uncaughtException', error: boom },
+    budget: crashBudget,
+  },
   { at: 20, type: 'hook.started', kind: 'pre-shutdown', name: 'leave' },
   { at: 20, type: 'hook.started', kind: 'pre-shutdown', name: 'flush\u001b[31m' },
   {

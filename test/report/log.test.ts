@@ -30,6 +30,12 @@ const messagesOf = (events: readonly LifecycleEvent[], context = plain): string[
 describe('the log', () => {
   test('has upstream’s lines of a termination, in the order they fired', () => {
     expect(linesOf(quietLife.slice(8)).filter(({ level }) => level === 'info')).toEqual([
+      // Ours: upstream has no budget.
+      {
+        level: 'info',
+        fields: { name: 'StopRequested', reason: { kind: 'os-signal', signal: 'SIGTERM' }, requests: '8.25s', deadline: '12s' },
+        message: '[graceful-termination] stop requested: requests have until +8.25s, everything until +12s',
+      },
       {
         level: 'info',
         fields: { name: 'ShutdownInitiated', reason: { kind: 'os-signal', signal: 'SIGTERM' } },

@@ -17,7 +17,7 @@ stopped by SIGTERM, ended in 1.203s
      +1.2s  * InFlightRequestsDrained    |                                     *|
    +1.201s  * HTTPServerStoppedListening |                                     *|
 
-requests     3 to drain, 0 left
+requests     3 to drain, 0 left; they had until +8.25s
 watches      0 to end, 0 left
 connections  3 told to leave, 2 ended by clients, 1 idle and untold, 0 by force
 exit code 0: graceful: everything ended by itself
@@ -28,7 +28,7 @@ exit code 0: graceful: everything ended by itself
     const text = renderReport(reportOf(badLife, 1, { 'retry-after': 3 }))
     for (const line of [
       'stopped by uncaughtException: boom, ended by force (deadline) in 560ms',
-      'requests     9 to drain, 7 left',
+      'requests     9 to drain, 7 left; they had until +2.5s',
       '  cut        GET /slow/0 (0ms), GET /slow/1 (1s), GET /slow/2 (2s), and 4 more',
       '  cut        GET /watch (400ms)',
       'handlers     GET /slow/1 (540ms)',

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, StopReason } from '../../src/events.ts'
 import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '../../src/machines/exit-codes.ts'
 import { FAILURES_MAX } from '../../src/report/failures.ts'
-import { badLife, options, quietLife, reportOf } from './lives.ts'
+import { badLife, budget, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
 const validate: ValidateFunction = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false }).compile(schema)
@@ -44,7 +44,7 @@ describe('a report', () => {
   test('says how much time each phase had until its cut', () => {
     const [bind, delay] = reportOf(quietLife).phases
     expect(bind).toEqual({ name: 'bind', start: -59_999, end: -59_997, budget: null, outcome: 'ok', cut: [] })
-    expect(delay).toMatchObject({ name: 'shutdown-delay', start: 0, end: 1_000, budget: options.profiles.default.cutsMs.hooks })
+    expect(delay).toMatchObject({ name: 'shutdown-delay', start: 0, end: 1_000, budget: budget.cutsMs.hooks })
   })
 
   test('names what was cut beside the phase that cut it, by the budget of that kind of stop', () => {

@@ -221,6 +221,7 @@ export class FakeLife {
       input: {
         profiles: plan.profiles ?? PROFILES,
         tell: plan.tell ?? 'gradual',
+        ...(plan.requestDrainTimeoutMs !== undefined && { requestDrainTimeoutMs: plan.requestDrainTimeoutMs }),
         connectionTimeoutMs: plan.connectionTimeoutMs ?? 60_000,
         preShutdownHooks: plannedHooks(plan.preShutdownHooks ?? []),
         destroyFunctions: (plan.destroyFunctions ?? []).map((fn) =>

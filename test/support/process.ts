@@ -34,6 +34,8 @@ export interface ServerPlan {
   readonly staysAliveMs?: number
   /** A listener that nobody closes. */
   readonly leaksServer?: boolean
+  /** A worker thread that nobody ends. */
+  readonly leaksThread?: boolean
   /** A logger whose `flush` never calls back. */
   readonly neverFlushes?: boolean
   /** The process gets this signal again as soon as it is told to stop, and says `heard SIGNAL` each time. */

@@ -1,6 +1,7 @@
 import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal, cutsFrom } from '../../machines/signals.ts'
-import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import type { LifecycleContext, LifecycleInput } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
+import { exitGraceMs, instantMs } from '../../options/budget.ts'
 import { factOf, signalOf } from './facts.ts'
 import type { Edge, Graph } from './graph.ts'
 import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
@@ -50,15 +51,10 @@ export function furtherDecides(root: ActorView): true | string {
   return cuts === Math.max(deadline, crash) || `the cuts are at ${spending.cuts}, the budgets at ${spending.deadline} and ${spending.crash}`
 }
 
-function isChainPending(
-  root: ActorView,
-  instant: string | undefined,
-  delay: string,
-  { cutsMs, deadlineMs }: Stop['profile'],
-): true | string {
+function isChainPending(root: ActorView, instant: string | undefined, delay: string, profile: Stop['profile']): true | string {
   const i = BUDGET_INSTANTS.indexOf(instant as BudgetInstant)
   if (i < 0) return `the budget is at ${instant ?? 'no instant'} while the life goes on`
-  const at = [0, ...BUDGET_INSTANTS.map((name) => (name === 'forced' ? deadlineMs : cutsMs[name]))]
+  const at = [0, ...BUDGET_INSTANTS.map((name) => instantMs(profile, name))]
   const distance = (at[i + 1] as number) - (at[i] as number)
   const isPending = root.timers.some(
     ({ event, delayMs }) => event.type.startsWith(`xstate.after.${delay}.${instant}.`) && delayMs === distance,
@@ -72,6 +68,19 @@ export function neverBack(before: ActorView, after: ActorView): true | string {
   if (isDone(after) || isForcing(after)) return true
   const [i, j] = [from, to].map((instant) => BUDGET_INSTANTS.indexOf(instant as BudgetInstant)) as [number, number]
   return j === i || j === i + 1 || `from ${from} to ${to ?? 'none'}`
+}
+
+/**
+ * An end that is not forced leaves the process the rest of its budget, as far as a second of it, to end by itself; a forced one nothing.
+ * Either way it is gone by the deadline. Time is abstract here: the end comes at the latest when the budget's next instant would.
+ */
+export function exitsInTime(before: ActorView, after: ActorView): true | string {
+  const stop = stopOf(before)
+  if (!stop || isDone(before) || !isDone(after) || isForcing(before)) return true
+  const next = BUDGET_INSTANTS.find((instant) => instant === instantOf(before))
+  const latestMs = next === undefined ? stop.profile.deadlineMs : instantMs(stop.profile, next)
+  const goneMs = latestMs + exitGraceMs(stop.profile.cutsMs.flush - latestMs)
+  return goneMs <= stop.profile.deadlineMs || `the process lives until ${goneMs} ms, its deadline is ${stop.profile.deadlineMs} ms`
 }
 
 export function cutsInOrder(): Monitor {
@@ -96,18 +105,19 @@ export const forcedIsSaid = (): Monitor => ({
   },
 })
 
-/** Phases that may be cut by a limit of their own: the watch grace and the connection timeout. */
+/** Phases that may be cut by a limit of their own which costs nothing: the watch grace and the connection timeout. */
 export const OWN_LIMIT: readonly string[] = ['watch-drain', 'close-connections']
 
-/** Nothing is cut before its instant has come. */
-export function ownCutFirst(wiring: Wiring): Monitor {
+/** Nothing is cut before its instant has come, but by a limit of its own. The drain of requests may have one, which costs as much as a cut. */
+export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: LifecycleInput): Monitor {
+  const mayBeEarly = requestDrainTimeoutMs === undefined ? OWN_LIMIT : [...OWN_LIMIT, 'request-drain']
   const order = BUDGET_INSTANTS.map(cutSignal) as readonly string[]
   return {
     initial: '',
     next: (said, effect) => {
       const fact = factOf(effect)
       if (fact?.type === 'signal') return order.includes(fact.name) ? withName(said, fact.name) : said
-      if (fact?.type !== 'phase.ended' || fact.outcome !== 'cut' || OWN_LIMIT.includes(fact.phase)) return said
+      if (fact?.type !== 'phase.ended' || fact.outcome !== 'cut' || mayBeEarly.includes(fact.phase)) return said
       const cut = wiring[fact.phase]?.cut
       return cut === undefined || has(said, cut) ? said : broken(`${fact.phase} is cut before ${cut}`)
     },

@@ -23,6 +23,12 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
   { machine: 'lifecycle', event: 'listener.died', in: [{ running: { stop: 'requested' } }], why: 'as stop.requested' },
   {
     machine: 'lifecycle',
+    event: 'budget.changed',
+    in: [{ running: { stop: 'requested' } }],
+    why: 'what a stop has is decided once, when it is requested',
+  },
+  {
+    machine: 'lifecycle',
     event: 'process.signalled',
     in: [{ running: { stop: 'requested', 'second-signal': 'debouncing' } }],
     why: 'a parent that forwards a signal delivers it twice (V10)',

@@ -7,6 +7,7 @@ import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, in
 import {
   cutIsHeard,
   cutsInOrder,
+  exitsInTime,
   forcedIsSaid,
   furtherDecides,
   getsItsTurn,
@@ -110,7 +111,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     always(
       'work/limits',
-      'the shutdown delay, the ramp of telling, the watch grace, the connection timeout and the bound of every hook are pending while they count',
+      'the shutdown delay, the ramp of telling, the limit of the request drain, the watch grace, the connection timeout and the bound of every hook are pending while they count',
       hasItsLimits(wiring),
     ),
     monitored(
@@ -172,7 +173,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',
       lostWatchesCost,
     ),
-    alongEdges('registrations/taken', 'hooks and destroy functions that are added to a life take part in it', registrationsAreTaken),
+    alongEdges(
+      'registrations/taken',
+      'hooks and destroy functions that are added to a life take part in it, and in its budget until a stop is requested',
+      registrationsAreTaken,
+    ),
     alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
     alongEdges(
       'stop/first-reason-stands',
@@ -192,7 +197,12 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     always('deadline/first-decides', 'an instant of the budget is reached when the first of the two budgets reaches it', furtherDecides),
     alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
-    monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring)),
+    alongEdges(
+      'deadline/exit',
+      'the process is gone by the deadline: what it is given to end by itself comes out of the budget',
+      exitsInTime,
+    ),
+    monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring, plan.input)),
     alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
     getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
       turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
@@ -319,10 +329,14 @@ function askersAreHeard(before: ActorView, after: ActorView, { choice, effects }
 function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   if (choice.kind !== 'event' || isDone(after) || isForcing(before)) return true
   const event = choice.event.object as LifecycleInEvent
-  const { preShutdownHooks, destroyFunctions } = after.context as LifecycleContext
+  const { preShutdownHooks, destroyFunctions, profiles } = after.context as LifecycleContext
   if (event.type === 'pre-shutdown-hooks.changed') return canonical(preShutdownHooks, 'hooks') === canonical(event.hooks, 'hooks')
   if (event.type === 'destroy-functions.changed')
     return canonical(destroyFunctions, 'functions') === canonical(event.functions, 'functions')
+  if (event.type === 'budget.changed') {
+    const due = isStopping(before) ? (before.context as LifecycleContext).profiles : event.profiles
+    return canonical(profiles, 'profiles') === canonical(due, 'profiles')
+  }
   return true
 }
 

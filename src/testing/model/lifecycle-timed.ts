@@ -21,6 +21,7 @@ export const SYNCHRONOUS: readonly string[] = [
   'closeListener',
   'closeAdmin',
   'cutRequests',
+  'breakOffRequests',
   'terminateWatches',
   'destroyConnections',
   'nameHandlers',

@@ -25,6 +25,12 @@ const LIMITS: Readonly<Record<string, Limit>> = {
     ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
     until: ['complete-telling', 'complete-telling-now'],
   },
+  // None of upstream's; ours is the user's.
+  requestDrain: {
+    ms: ({ requestDrainTimeoutMs }) => requestDrainTimeoutMs,
+    until: ['break-off-requests', 'cut-requests'],
+    ends: 'break-off-requests',
+  },
   // E9, E10: the grace is a hard limit; without one nobody is waited for, and nobody terminated.
   watchDrain: {
     ms: (_, { watchGraceMs }) => (watchGraceMs > 0 ? watchGraceMs : undefined),

@@ -22,7 +22,7 @@ interface Work {
   readonly first?: string
   /** Its answer means that the work is done. */
   readonly done?: string
-  /** Ends the phase when a limit of its own is used up: the watch grace, the connection timeout. */
+  /** Ends the phase when a limit of its own is used up: the request drain's timeout, the watch grace, the connection timeout. */
   readonly limit?: string
   /** What a machine does when it is cut. */
   readonly cut?: string
@@ -34,7 +34,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   announce: EFFECT,
   tell: { first: '/begin-telling', done: '/complete-telling', cut: '/complete-telling-now' },
   shutdownDelay: EFFECT,
-  requestDrain: { done: '/drain-requests', cut: '/cut-requests' },
+  requestDrain: { done: '/drain-requests', limit: '/break-off-requests', cut: '/cut-requests' },
   watchDrain: { done: '/drain-watches', limit: '/terminate-watches', cut: '/terminate-watches-now' },
   closeListener: EFFECT,
   closeConnections: { done: '/linger-connections', limit: '/destroy-connections', cut: '/destroy-connections-now' },
