@@ -12,7 +12,7 @@ import { processFacts } from './options/platform.ts'
 export interface AttachedLife extends Life, Disposable {
   /**
    * Gives the server back as it was: its own listeners, its own `close()`. The life goes on until `stop()`, which then leaves the
-   * server alone. A second call does nothing.
+   * server alone. A second call does nothing. After the end of the life the server is its owner's by itself when it listens again.
    */
   dispose(): void
 }
@@ -48,6 +48,11 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
     gate[Symbol.dispose]()
     listener.release()
   }
+  // A server that listens again, or gets another life, is an ordinary one.
+  void life.ended.then(() => {
+    gate[Symbol.dispose]()
+    listener.retire()
+  })
   const asyncDispose = async (): Promise<void> => {
     await life.stop('disposed')
     dispose()

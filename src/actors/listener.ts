@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo, ListenOptions } from 'node:net'
 import { QuiesceError, toError } from '../errors.ts'
+import { isInPreShutdownHook } from './in-hook.ts'
 import { override } from './override.ts'
 
 /** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */
@@ -31,6 +32,7 @@ export class Listener {
   readonly #target: ListenTarget | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
+  #wasBound = false
   #unwatch: () => void = () => {}
 
   /**
@@ -54,6 +56,7 @@ export class Listener {
   async bind(signal: AbortSignal): Promise<BoundAddress> {
     if (!this.server.listening) await this.#listening(signal)
     if (this.#state === 'idle') this.#state = 'bound'
+    this.#wasBound = true
     return boundAddress(this.server)
   }
 
@@ -90,7 +93,11 @@ export class Listener {
   }
 
   /** Calls back once if the bound socket ends without `close()`: by an error, or because its owner closed it. */
-  onDeath(died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void): void {
+  onDeath(
+    died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void,
+    /** A pre-shutdown hook has called `close()`, which would wait for the hook: it was called back at once. */
+    closedByHook: () => void,
+  ): void {
     if (this.#state === 'closed') return
     const { server } = this
     let told = false
@@ -107,6 +114,11 @@ export class Listener {
     // when frameworks are closed among what is destroyed, it is closed already, which is no error of theirs.
     const takeBack = override(server, 'close', (callback?: (error?: Error) => void) => {
       if (this.#state === 'closed') return this.#stop(callback && (() => callback()))
+      if (isInPreShutdownHook()) {
+        closedByHook()
+        if (callback) setImmediate(callback)
+        return server
+      }
       if (callback) server.once('close', callback)
       tell({ kind: 'closed' })
       return server
@@ -118,9 +130,24 @@ export class Listener {
     }
   }
 
+  /** After the end of the life: a server that was bound is its owner's again as soon as they let it listen anew. */
+  retire(): void {
+    if (!this.#wasBound || this.#state !== 'closed') return
+    const { server } = this
+    if (server.listening) return this.release()
+    const unwatch = this.#unwatch
+    const onListening = (): void => this.release()
+    server.once('listening', onListening)
+    this.#unwatch = () => {
+      server.off('listening', onListening)
+      unwatch()
+    }
+  }
+
   /** Gives the server back as it was, and does not close it any more. A second call does nothing. */
   release(): void {
     this.#state = 'closed'
+    this.#wasBound = false
     this.#unwatch()
   }
 

@@ -1,6 +1,7 @@
 import { fromPromise, type NonReducibleUnknown } from 'xstate'
 import { announceReady } from '../actors/announce.ts'
 import type { Host } from '../actors/host.ts'
+import { asPreShutdownHook } from '../actors/in-hook.ts'
 import type { Listener } from '../actors/listener.ts'
 import type { Traffic } from '../actors/traffic.ts'
 import { type UserCode, userCode } from '../actors/user-code.ts'
@@ -81,7 +82,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
   const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
     name,
     what: `${kind} hook "${name}"`,
-    run: world.hook(kind, name),
+    run: runOf(world, kind, name),
     reason: new Error(`${kind} hook "${name}" is out of time`),
   }))
   const runPostStartHook = userCode<HookPlan>(world, ({ kind, name }) => ({
@@ -203,6 +204,9 @@ class Audit {
   }
 }
 
+const CLOSED_BY_HOOK =
+  'a pre-shutdown hook has called close() of the server, which is closed after the hooks: close frameworks in addDestroy()'
+
 /** All listeners or none: the first that fails ends start-up, and the stop that follows closes those before it. */
 async function bind(world: World, signal: AbortSignal): Promise<void> {
   for (const listener of await world.listeners()) {
@@ -214,13 +218,21 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
     })
     // The life does not depend on the page that shows it.
     if (listener.kind !== 'inspector')
-      listener.onDeath((death) => {
-        const error = death.kind === 'error' ? death.error : undefined
-        if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
-        world.listenerDied(bound.url, error)
-      })
+      listener.onDeath(
+        (death) => {
+          const error = death.kind === 'error' ? death.error : undefined
+          if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
+          world.listenerDied(bound.url, error)
+        },
+        () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
+      )
     world.record({ type: 'listening', ...bound, admin: listener.admin })
   }
+}
+
+function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {
+  const run = world.hook(kind, name)
+  return run && kind === 'pre-shutdown' ? (context) => asPreShutdownHook(() => run(context)) : run
 }
 
 type Drained = Extract<LifecycleFact, { type: 'drained' }>
