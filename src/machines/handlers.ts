@@ -18,6 +18,7 @@ export const handlersMachine = setup({
     waitForHandlers: fromPromise<void>(() => Promise.resolve()),
     nameHandlers: fromPromise<HandlersLeft>(() => Promise.resolve({ running: 1 })),
   },
+  guards: { noneRuns: (_, left: HandlersLeft | undefined) => left?.running === 0 },
 }).createMachine({
   id: 'handlers',
   context: {},
@@ -31,7 +32,7 @@ export const handlersMachine = setup({
       invoke: {
         id: 'name-handlers',
         src: 'nameHandlers',
-        onDone: [{ guard: ({ event }) => event.output?.running === 0, target: 'givenUp' }, 'cut'],
+        onDone: [{ guard: { type: 'noneRuns', params: ({ event }) => event.output }, target: 'givenUp' }, { target: 'cut' }],
         onError: 'cut',
       },
       on: { cut: 'cut' },
