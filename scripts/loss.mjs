@@ -2,9 +2,10 @@
 // `npm run test:loss`: forty clients that never retry, through one termination after the other, in every combination of shutdown delay, mode, link,
 // client, method and load (test/loss/cells.mjs); what they lost, for each. A cell of quiesce passes when it lost nothing.
 //
-//   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 10 minutes on two quiet cores then
+//   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 9 minutes on two quiet cores then
 //   --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
 //                        some of the cross; `blocked` (a full accept queue at the close) is with raw clients and GET unless it is named
+//   --last-call 400ms    another bound than the default
 //   --server 'created Hono'   one kind of server; all kinds take turns unless it is named
 //   --peers              the same for other ways to end a server (bench/peers.mjs), which are counted and not judged; --peers only: for them alone
 //   --nodes 20,22,24,26  under these versions of Node, from npm
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     client: { type: 'string' },
     method: { type: 'string' },
     load: { type: 'string' },
+    'last-call': { type: 'string' },
     server: { type: 'string' },
     peers: { type: 'string' },
     nodes: { type: 'string' },
@@ -164,6 +166,7 @@ function tasksOfLives() {
     return Array.from({ length: rounds }, (_, round) => ({
       cell,
       server: /** @type {(typeof LIVES)[number]} */ (kinds[(from + round) % kinds.length]),
+      lastCall: values['last-call'],
       seed: seed + index * 10_000 + round * 100,
     }))
   })

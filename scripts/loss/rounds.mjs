@@ -7,18 +7,19 @@ import { fileURLToPath } from 'node:url'
 /**
  * @typedef {import('../../test/loss/cells.mjs').Cell} Cell
  * @typedef {import('../../test/loss/round.mjs').Round} Round
- * @typedef {{ cell: Cell, server: import('../../test/loss/replicas.mjs').ServerKind, seed: number }} Task
+ * @typedef {{ cell: Cell, server: import('../../test/loss/replicas.mjs').ServerKind, seed: number, lastCall?: string | undefined }} Task
  */
 
 const WORKER = fileURLToPath(new URL('../../test/loss/worker.mjs', import.meta.url))
-/** However long their links are, more rounds at a time would be measured by how late the clients are. */
-const WORKERS_MAX = 6
+const WORKERS_MAX = 8
 
 /**
- * The share of a processor that a round takes, clients and server together [measured, rounded up]: who waits for a longer link sends less.
+ * How many processors a round wants for itself: one for its clients and one for its server, or what is measured is how late they are. While a long
+ * delay goes by, others may share them.
  * @param {Cell} cell
  */
-const weightOf = ({ link, load }) => (link >= 50 ? 0.35 : link >= 15 ? 0.5 : 0.8) + (load === 'quiet' ? 0 : 0.3)
+const weightOf = ({ delay, link, load }) => (delay < LONG_MS ? 2 : (link >= 15 ? 0.6 : 1) + (load === 'busy' ? 0.4 : 0))
+const LONG_MS = 2000
 
 /**
  * Plays all tasks, as many at a time as the machine has processors for, and calls `played` after each. The longest come first, or the end would

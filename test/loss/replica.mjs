@@ -1,7 +1,7 @@
 // One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it says line by line where it listens and which
 // connections it accepted, by the client's port: only the server can know which ones were reset before it ever saw them. No IPC channel: a
 // process that has one ends differently.
-// Argument: { "server", "seed", "delay", "mode", "busy" } as JSON; with TRACE it says everything that it does to its connections.
+// Argument: { "server", "seed", "delay", "mode", "busy", "lastCall" } as JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -13,7 +13,7 @@ import { createServerOn } from '../../dist/create-server.js'
 import { generator } from '../support/random.mjs'
 import { wallTime } from './link.mjs'
 
-const { server: kind, seed, delay, mode, busy } = JSON.parse(process.argv[2])
+const { server: kind, seed, delay, mode, busy, lastCall } = JSON.parse(process.argv[2])
 const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
 subscribe('net.server.socket', ({ socket }) => say({ accepted: socket.remotePort }))
 
@@ -53,7 +53,14 @@ async function answer(request) {
 }
 
 const listener = async (request, response) => response.end(await answer(request))
-const options = { shutdownDelay: delay, deadline: '20s', whileDraining: mode, logger: false, reportFile: process.env.REPORT_FILE }
+const options = {
+  shutdownDelay: delay,
+  deadline: '20s',
+  whileDraining: mode,
+  logger: false,
+  reportFile: process.env.REPORT_FILE,
+  ...(lastCall && { lastCall }),
+}
 
 function attach(server) {
   server.listen(0, '127.0.0.1', () => say({ port: server.address().port }))

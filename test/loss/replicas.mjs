@@ -12,7 +12,13 @@ export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono'
 
 /**
  * @typedef {(typeof LIVES)[number] | import('../../bench/peers.mjs').Peer} ServerKind
- * @typedef {{ server: ServerKind, seed: number, delay: number, mode: 'refuse' | 'retry-after', busy: boolean }} ReplicaOptions
+ * @typedef {object} ReplicaOptions
+ * @property {ServerKind} server
+ * @property {number} seed
+ * @property {number} delay milliseconds from SIGTERM to the first connection that may be closed
+ * @property {'refuse' | 'retry-after'} mode
+ * @property {boolean} busy whether its event loop is blocked again and again
+ * @property {string | undefined} [lastCall] another one than the default
  */
 
 const PROGRAM = fileURLToPath(new URL('replica.mjs', import.meta.url))

@@ -12,7 +12,7 @@ const AROUND_MS = 250
 /** How long the event loop is blocked around the close of the listener, and how long before that it begins. */
 const BLOCK_MS = 300
 const BLOCK_AHEAD_MS = 150
-/** From the close to when the clients leave a server that goes on for as long as its connections are used, as most peers do. */
+/** From the close to when the clients leave a server that goes on for as long as its connections are used, as most peers do: longer than their grace. */
 const PATIENCE_MS = 6000
 /** From there to when it is ended by force. */
 const LAST_PATIENCE_MS = 25_000
@@ -30,11 +30,18 @@ const LAST_PATIENCE_MS = 25_000
 
 /**
  * Sends forty clients through one termination. They go on at a second replica, which only has to be there.
- * @param {{ cell: import('./cells.mjs').Cell, server: import('./replicas.mjs').ServerKind, seed: number, second: Replica }} options
+ * @param {object} options
+ * @param {import('./cells.mjs').Cell} options.cell
+ * @param {import('./replicas.mjs').ServerKind} options.server
+ * @param {number} options.seed
+ * @param {Replica} options.second
+ * @param {string | undefined} [options.lastCall] another one than the default
+ * @param {number} [options.patienceMs]
  * @returns {Promise<Round>}
  */
-export async function runRound({ cell: { client, delay, link, load, method, mode }, server, seed, second }) {
-  const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy' })
+export async function runRound({ cell, server, seed, second, lastCall, patienceMs = PATIENCE_MS }) {
+  const { client, delay, link, load, method, mode } = cell
+  const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy', lastCall })
   try {
     const fresh = load === 'blocked' ? CLIENTS : FRESH
     const crowd = new Crowd({
@@ -62,7 +69,7 @@ export async function runRound({ cell: { client, delay, link, load, method, mode
     first.kill('SIGTERM')
     if (load === 'blocked' && delay > 0) setTimeout(() => block(first), delay - BLOCK_AHEAD_MS)
 
-    await Promise.race([end, pause(delay + PATIENCE_MS)])
+    await Promise.race([end, pause(delay + patienceMs)])
     await pause(AROUND_MS + 2 * link)
     lag.disable()
     await crowd.stop()
