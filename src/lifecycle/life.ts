@@ -9,7 +9,7 @@ import type { Check, CheckOptions } from '../http/health-check.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { StopOptions } from '../options/stop-options.ts'
 import type { Report } from '../report/report.ts'
-import type { BoundedOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
+import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
 
 /**
  * A server's life: what belongs to it is registered, it is started, it ends once, and it tells what happened. `createServer` and
@@ -129,11 +129,13 @@ export interface Life extends AsyncDisposable {
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable
 
   /**
-   * Adds a function that runs when nothing uses the server any more, in the order of registration, on every end, also of a failed start
-   * (then in reverse). It is told why, as a pre-shutdown hook is. Too late once they run.
+   * Adds a function that runs when nothing uses the server any more, one after the other, on every end. They run in the order of
+   * registration, or as the option `destroyOrder` says (after a failed start in reverse), but each after those that its `after` names.
+   * It is told why, as a pre-shutdown hook is. Too late once they run.
+   * @throws QuiesceError ERR_CYCLE when they would wait for each other; an `after` that names none is refused by `start()`
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
    */
-  addDestroy(name: string, run: StopCode, options?: BoundedOptions): Disposable
+  addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable
 
   /**
    * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`. Too late once the life

@@ -42,7 +42,7 @@ import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
 import { inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
 import { type Progress, ProgressReader } from './progress.ts'
-import { type BoundedOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
+import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { StopCauses } from './stop-cause.ts'
 import { whyNotServed } from './why-not-served.ts'
@@ -228,7 +228,7 @@ export class Lifecycle implements Life {
     return this.#registrations.addPreShutdownHook(name, run, options)
   }
 
-  addDestroy(name: string, run: StopCode, options?: BoundedOptions): Disposable {
+  addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
     return this.#registrations.addDestroy(name, run, options)
   }
 

@@ -29,6 +29,7 @@ export const inputOf = (options: ResolvedOptions, registrations: Registrations, 
   connectionTimeoutMs: options.connectionTimeoutMs,
   preShutdownHooks: registrations.plannedHooks(),
   destroyFunctions: registrations.plannedDestroyFunctions(),
+  destroyOrder: options.destroyOrder,
 })
 
 /**

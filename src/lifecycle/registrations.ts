@@ -1,7 +1,7 @@
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../errors.ts'
 import type { HookKind } from '../events.ts'
-import type { HookPlan } from '../machines/hook.ts'
+import type { PlannedDestroy } from '../machines/destroy.ts'
 import { findCycle, type PlannedHook, predecessors } from '../machines/pre-shutdown-hooks.ts'
 import type { UserPhase } from '../machines/user-phases.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
@@ -18,6 +18,11 @@ export interface PreShutdownHookOptions extends BoundedOptions {
    * Hooks that have to end first. Without it a hook follows the one registered before it; with it, even empty, it starts
    * as soon as those named have ended.
    */
+  readonly after?: readonly string[] | undefined
+}
+
+export interface DestroyOptions extends BoundedOptions {
+  /** Destroy functions that have to end first: `addDestroy('pool', …, { after: ['queue'] })` closes the queue before the pool it uses. */
   readonly after?: readonly string[] | undefined
 }
 
@@ -49,7 +54,7 @@ export class Registrations {
     },
     () => this.#changed(),
   )
-  readonly destroyFunctions = new Registry<Bounded>(
+  readonly destroyFunctions = new Registry<Bounded & { readonly after: readonly string[] }>(
     {
       tooLate: (name) => `unable to add destroy function ${JSON.stringify(name)} because they have already been called`,
       duplicate: (name, at) => `destroy function ${JSON.stringify(name)} already registered by: ${at}`,
@@ -88,9 +93,14 @@ export class Registrations {
     throw new QuiesceError('ERR_CYCLE', `pre-shutdown hooks wait for each other: ${cycle.join(' -> ')}`, { cycle })
   }
 
-  addDestroy(name: string, run: StopCode, options: BoundedOptions = {}): Disposable {
-    checkFields(`destroy function ${show(name)}`, options, ['timeout'])
-    return this.destroyFunctions.add(name, this.#bounded('destroy function', name, run, options))
+  addDestroy(name: string, run: StopCode, options: DestroyOptions = {}): Disposable {
+    checkFields(`destroy function ${show(name)}`, options, ['timeout', 'after'])
+    const after = checkedNames(`after of destroy function ${show(name)}`, options.after) ?? []
+    const added = this.destroyFunctions.add(name, { ...this.#bounded('destroy function', name, run, options), after })
+    const cycle = findCycle(new Map(this.destroyFunctions.entries().map(([other, { after }]) => [other, after])))
+    if (!cycle) return added
+    added[Symbol.dispose]()
+    throw new QuiesceError('ERR_CYCLE', `destroy functions wait for each other: ${cycle.join(' -> ')}`, { cycle })
   }
 
   addPhase(name: string, run: UserCode, options: PhaseOptions = {}): Disposable {
@@ -109,18 +119,10 @@ export class Registrations {
     return added
   }
 
-  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a hook's `after` names no hook; checked when the life begins, because hooks may be added in any order. */
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when an `after` names nothing; checked when the life begins, because they may be added in any order. */
   checkReferences(): void {
-    for (const [name, { after = [] }] of this.preShutdownHooks.entries()) {
-      const unknown = after.find((other) => !this.preShutdownHooks.has(other))
-      if (unknown === undefined) continue
-      const known = this.preShutdownHooks.entries().map(([other]) => other)
-      throw new QuiesceError(
-        'ERR_UNKNOWN_REFERENCE',
-        `pre-shutdown hook ${show(name)}: after names ${show(unknown)}, known hooks: ${known.join(', ')}`,
-        { name, unknown },
-      )
-    }
+    checkAfter('pre-shutdown hook', 'hooks', this.preShutdownHooks.entries())
+    checkAfter('destroy function', 'functions', this.destroyFunctions.entries())
   }
 
   /** What the life machine has to know of them. */
@@ -130,8 +132,13 @@ export class Registrations {
     return entries.map(([name, { timeoutMs }]) => ({ kind: 'pre-shutdown', name, timeoutMs, after: after.get(name) ?? [] }))
   }
 
-  plannedDestroyFunctions(): HookPlan[] {
-    return this.destroyFunctions.entries().map(([name, { timeoutMs }]) => ({ kind: 'destroy', name, timeoutMs }))
+  plannedDestroyFunctions(): PlannedDestroy[] {
+    return this.destroyFunctions.entries().map(([name, { timeoutMs, after }]) => ({
+      kind: 'destroy',
+      name,
+      timeoutMs,
+      ...(after.length > 0 && { after }),
+    }))
   }
 
   plannedPhases(): UserPhase[] {
@@ -165,6 +172,19 @@ function checkedFunction(what: string, name: string, run: unknown): UserCode {
   if (typeof run !== 'function')
     throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
   return run as UserCode
+}
+
+function checkAfter(what: string, all: string, entries: readonly [string, { readonly after: readonly string[] | undefined }][]): void {
+  const known = entries.map(([name]) => name)
+  for (const [name, { after = [] }] of entries) {
+    const unknown = after.find((other) => !known.includes(other))
+    if (unknown === undefined) continue
+    throw new QuiesceError(
+      'ERR_UNKNOWN_REFERENCE',
+      `${what} ${show(name)}: after names ${show(unknown)}, known ${all}: ${known.join(', ')}`,
+      { name, unknown },
+    )
+  }
 }
 
 function checkedNames(field: string, names: unknown): readonly string[] | undefined {

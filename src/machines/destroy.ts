@@ -14,6 +14,29 @@ export interface DestroyContext {
   readonly failures: readonly { readonly name: string; readonly error: ErrorRecord }[]
 }
 
+/** A destroy function, in the order of registration among others. */
+export interface PlannedDestroy extends HookPlan {
+  /** Names of those that have to end first. Default: none. */
+  readonly after?: readonly string[]
+}
+
+/** In which order they run that name no other: as registered, or the last one first. */
+export type DestroyOrder = 'registration' | 'reverse'
+
+/** The functions one after the other: each after those it names, and else in that order. Without cycles, which registration refuses. */
+export function inOrder(functions: readonly PlannedDestroy[], order: DestroyOrder): PlannedDestroy[] {
+  const byName = new Map(functions.map((fn) => [fn.name, fn]))
+  const placed = new Set<PlannedDestroy>()
+  const place = (fn: PlannedDestroy | undefined): void => {
+    // A name that belongs to nothing was refused, or has been taken back.
+    if (!fn || placed.has(fn)) return
+    for (const name of fn.after ?? []) place(byName.get(name))
+    placed.add(fn)
+  }
+  for (const fn of order === 'reverse' ? [...functions].reverse() : functions) place(fn)
+  return [...placed]
+}
+
 const current = ({ queue }: DestroyContext): HookPlan => queue[0] as HookPlan
 
 export const destroyMachine = setup({

@@ -2,7 +2,7 @@ import { assign, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../options/budget.ts'
 import { closeConnectionsMachine } from './close-connections.ts'
-import { destroyMachine } from './destroy.ts'
+import { type DestroyOrder, destroyMachine, inOrder, type PlannedDestroy } from './destroy.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'
 import { handlersMachine } from './handlers.ts'
 import { type HookPlan, hookMachine } from './hook.ts'
@@ -29,7 +29,9 @@ export interface LifecycleInput {
   readonly requestDrainTimeoutMs?: number
   readonly connectionTimeoutMs: number
   readonly preShutdownHooks: readonly PlannedHook[]
-  readonly destroyFunctions: readonly HookPlan[]
+  readonly destroyFunctions: readonly PlannedDestroy[]
+  /** Default: registration. */
+  readonly destroyOrder?: DestroyOrder
 }
 
 export interface LifecycleContext extends LifecycleInput {
@@ -68,7 +70,7 @@ export type LifecycleInEvent =
   /** One that never will arrive. */
   | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
-  | { readonly type: 'destroy-functions.changed'; readonly functions: readonly HookPlan[] }
+  | { readonly type: 'destroy-functions.changed'; readonly functions: readonly PlannedDestroy[] }
   /** Because something is registered that time has to be kept for, or nothing any more. After StopRequested it changes nothing. */
   | { readonly type: 'budget.changed'; readonly profiles: StopProfiles }
 
@@ -183,8 +185,11 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   requestDrain: ({ context }) => ({ limitMs: context.requestDrainTimeoutMs }),
   watchDrain: ({ context }) => ({ graceMs: budgetOf(context).watchGraceMs }),
   closeConnections: ({ context }) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
-  // Only the roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09).
+  // The roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09), unless told otherwise.
   destroy: ({ context }) => ({
-    functions: context.stop?.reason.kind === 'start-failed' ? [...context.destroyFunctions].reverse() : context.destroyFunctions,
+    functions: inOrder(
+      context.destroyFunctions,
+      context.stop?.reason.kind === 'start-failed' ? 'reverse' : (context.destroyOrder ?? 'registration'),
+    ),
   }),
 }

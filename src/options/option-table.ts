@@ -219,6 +219,11 @@ export const OPTION_TABLE = {
     meaning: 'Time after which an idle connection is closed; longer than the idle time of the usual load balancers',
     upstream: 'http.Server IdleTimeout (90s)',
   },
+  destroyOrder: {
+    ...choice('registration', 'reverse'),
+    default: 'registration',
+    meaning: 'Order in which destroy functions run that name no other in after; reverse closes what was opened last first',
+  },
   reserves: {
     ...value('an object of connections, audit, destroy, flush, each a duration of at least 1ms', (given) =>
       hasOnly(given, RESERVE_NAMES, duration(1).accepts),

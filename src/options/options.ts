@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
 import type { Logger } from '../actors/log.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
+import type { DestroyOrder } from '../machines/destroy.ts'
 import {
   ASKED_SHARE_MAX,
   deadlineThatFits,
@@ -113,6 +114,8 @@ export interface LifecycleOptions {
   readonly tell?: Tell | undefined
   /** Longest time of a hook that states none itself; above 0. Default 5 s, at most a third of the deadline. */
   readonly hookTimeout?: Duration | undefined
+  /** In which order destroy functions run that name no other. Default `'registration'`, as upstream; `'reverse'`: the last one first. */
+  readonly destroyOrder?: DestroyOrder | undefined
   /** Longest time a request is expected to take. Default 60 s. @see kubernetes/apiserver pkg/server/config.go Config.RequestTimeout */
   readonly requestTimeout?: Duration | undefined
   /** Time after start during which liveness does not wait for post-start hooks. Default 0. @see kubernetes/apiserver pkg/server/config.go Config.LivezGracePeriod */
@@ -202,6 +205,7 @@ export interface ResolvedOptions {
   readonly reservesMs: Reserves
   readonly whileDraining: WhileDraining
   readonly tell: Tell
+  readonly destroyOrder: DestroyOrder
   readonly longRunning: ((request: IncomingMessage) => boolean) | undefined
   /** Paths of the health endpoints, or false. */
   readonly health: HealthPaths | false
@@ -268,6 +272,14 @@ export function resolveLifecycleOptions(options: LifecycleOptions, context: Reso
 }
 
 /**
+ * Complete and checked options of a life that serves nothing.
+ * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
+ */
+export function resolveLifeOptions(options: LifecycleOptions, context: ResolveContext): ResolvedOptions {
+  return resolve(options, 'life', context)
+}
+
+/**
  * Complete and checked options of a server that quiesce creates.
  * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
  */
@@ -277,7 +289,8 @@ export function resolveServerOptions(options: ServerOptions, context: ResolveCon
   return { ...resolved, listeners, serverOptions, keepAliveTimeoutMs: (resolved.chosen['keepAliveTimeout'] as Chosen).ms }
 }
 
-type Kind = 'lifecycle' | 'server'
+/** `life` has no server, `lifecycle` somebody else's. */
+type Kind = 'lifecycle' | 'server' | 'life'
 
 const namesOf = (kind: Kind): readonly OptionName[] =>
   kind === 'server' ? OPTION_NAMES : OPTION_NAMES.filter((name) => !(SERVER_ONLY_OPTIONS as readonly string[]).includes(name))
@@ -285,7 +298,9 @@ const namesOf = (kind: Kind): readonly OptionName[] =>
 function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): ResolvedOptions {
   const problems = new Problems(context)
   const given: ServerOptions = problems.checkEach(options, namesOf(kind))
-  const platform = detectPlatform(context.facts, given.platform)
+  const detected = detectPlatform(context.facts, given.platform)
+  // A delay is for those who still send requests.
+  const platform = kind === 'life' ? { ...detected, delayMs: 0 } : detected
   const whileDraining = given.whileDraining ?? 'refuse'
   const times = chooseTimes(given, platform, kind)
   checkRelations(given, times, problems)
@@ -309,8 +324,9 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     reservesMs: plan.reserves,
     whileDraining,
     tell: given.tell ?? 'gradual',
+    destroyOrder: given.destroyOrder ?? 'registration',
     longRunning: given.longRunning,
-    health: healthPaths(given.health ?? kind === 'server'),
+    health: healthPaths(given.health ?? kind !== 'lifecycle'),
     healthOptions: typeof given.health === 'object' ? given.health : {},
     exempt: given.exempt ?? [],
     admin: given.admin && { port: given.admin.port, host: given.admin.host ?? ADMIN_HOST_DEFAULT },

@@ -3,6 +3,7 @@ import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
 import type { Logger } from '../actors/log.ts'
 import { type AttachedLife, attachLifecycleOn } from '../attach.ts'
+import { createLifeOn } from '../create-life.ts'
 import { createServerOn, type Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -65,6 +66,9 @@ export class TestWorld {
   /** As `createServer` of quiesce, in this world. */
   readonly createServer = (handler: Handler, options: ServerOptions = {}): Life =>
     this.#made(createServerOn(this.#host, handler, this.#withDefaults(options)))
+
+  /** As `createLife` of quiesce, in this world. */
+  readonly createLife = (options: LifecycleOptions = {}): Life => this.#made(createLifeOn(this.#host, this.#withDefaults(options)))
 
   /** As `attachLifecycle` of quiesce, in this world. The server listens here when its `listen()` is called, which must not have happened. */
   readonly attachLifecycle = (server: Server, options: LifecycleOptions = {}): AttachedLife =>

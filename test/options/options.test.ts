@@ -262,6 +262,7 @@ describe('refusals', () => {
     logger: [true, { info() {} }],
     reportFile: ['', 1],
     exit: ['now'],
+    destroyOrder: ['backwards', true],
     exempt: [['health'], ['/a%2fb'], '/health'],
     signals: [['SIGTREM'], ['SIGKILL'], { add: 'SIGQUIT' }, 'SIGTERM'],
     signal: [{ aborted: false }, { aborted: 1, addEventListener() {}, removeEventListener() {} }],

@@ -171,7 +171,11 @@ export interface LifePlan extends Partial<Omit<LifecycleInput, 'preShutdownHooks
   readonly script?: Script
   readonly postStartHooks?: readonly string[]
   readonly preShutdownHooks?: readonly (string | (HookOrder & { readonly timeoutMs?: number }))[]
-  readonly destroyFunctions?: readonly (string | { readonly name: string; readonly timeoutMs: number })[]
+  readonly destroyFunctions?: readonly (
+    | string
+    | { readonly name: string; readonly after: readonly string[] }
+    | { readonly name: string; readonly timeoutMs: number }
+  )[]
   readonly userPhases?: Composition['userPhases']
   readonly muxSignals?: readonly string[]
   readonly wiring?: Composition['wiring']
@@ -223,9 +227,14 @@ export class FakeLife {
         tell: plan.tell ?? 'gradual',
         ...(plan.requestDrainTimeoutMs !== undefined && { requestDrainTimeoutMs: plan.requestDrainTimeoutMs }),
         connectionTimeoutMs: plan.connectionTimeoutMs ?? 60_000,
+        ...(plan.destroyOrder && { destroyOrder: plan.destroyOrder }),
         preShutdownHooks: plannedHooks(plan.preShutdownHooks ?? []),
         destroyFunctions: (plan.destroyFunctions ?? []).map((fn) =>
-          typeof fn === 'string' ? hookPlan('destroy', fn) : hookPlan('destroy', fn.name, fn.timeoutMs),
+          typeof fn === 'string'
+            ? hookPlan('destroy', fn)
+            : 'after' in fn
+              ? { ...hookPlan('destroy', fn.name), after: fn.after }
+              : hookPlan('destroy', fn.name, fn.timeoutMs),
         ),
       },
     })

@@ -1,0 +1,32 @@
+import { type Host, systemHost } from './actors/host.ts'
+import { keepAliveUntil } from './actors/keep-alive.ts'
+import { openAdminListener } from './lifecycle/admin-listener.ts'
+import type { Life } from './lifecycle/life.ts'
+import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { type LifecycleOptions, resolveLifeOptions } from './options/options.ts'
+import { processFacts } from './options/platform.ts'
+
+/**
+ * Creates a life that serves nothing: a queue worker, a scheduled job. It has the same hooks, holds, signals, deadline and report as a
+ * server's, and lasts from `run()` to a stop, whatever else keeps the process. Work joins the drain by `hold()`. Health and metrics are
+ * answered on the listener of the option `admin`, when there is one. No shutdown delay by default: nobody has to look elsewhere.
+ *
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ */
+export function createLife(options: LifecycleOptions = {}): Life {
+  return createLifeOn(systemHost, options)
+}
+
+/** `createLife` in a given world; the test kit has its own. */
+export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
+  const resolved = resolveLifeOptions(options, { facts: processFacts(host.process) })
+  const { admin } = resolved
+  const life = new Lifecycle({
+    options: resolved,
+    host,
+    openListeners: (traffic, answerMetrics) => Promise.resolve(admin ? [openAdminListener(host, traffic, admin, answerMetrics)] : []),
+    openLogger: () => Promise.resolve(resolved.logger ?? false),
+  })
+  life.signal('Serving').addEventListener('abort', () => keepAliveUntil(life.signal('StopRequested')), { once: true })
+  return life
+}

@@ -1,0 +1,63 @@
+// A life that serves nothing: createLife().
+// Fails when: it cannot start without a listener, ends by itself, does not wait for the work that it holds, or answers health anywhere but
+// on its admin listener.
+import { expect, test } from 'vitest'
+import { deferred } from '../../src/lifecycle/deferred.ts'
+import { resolveLifeOptions } from '../../src/options/options.ts'
+import { testLife } from '../../src/testing/index.ts'
+
+test('starts, holds work, drains it, destroys and reports', async () => {
+  const order: string[] = []
+  const t = await testLife(({ createLife }) => {
+    const life = createLife()
+    life.addPostStartHook('consume', () => void order.push('consume'))
+    life.addPreShutdownHook('leave', () => void order.push('leave'))
+    life.addDestroy('queue', () => void order.push('queue'))
+    return life
+  })
+  expect(t.life.addresses).toEqual([])
+  expect(t.hasFired('Serving')).toBe(true)
+  const job = deferred<void>()
+  void t.life.hold('job 7', () => job.promise.then(() => order.push('job')))
+  t.process.signal('SIGTERM')
+  await t.clock.advance(10)
+  expect(t.hasFired('HTTPServerStoppedListening')).toBe(true)
+  expect(order).toEqual(['consume', 'leave'])
+  job.resolve()
+  expect(await t.end()).toMatchObject({
+    exitCode: 0,
+    reason: { kind: 'os-signal' },
+    listeners: [],
+    requests: { before: 1, after: 0 },
+    errors: [],
+    warnings: [],
+  })
+  expect(order).toEqual(['consume', 'leave', 'job', 'queue'])
+})
+
+test('cuts and names work that does not end, with exit code 5', async () => {
+  const t = await testLife(({ createLife }) => createLife({ deadline: '5s' }))
+  const told = new Promise(
+    (resolve) => void t.life.hold('job', ({ signal }) => new Promise(() => signal.addEventListener('abort', resolve))),
+  )
+  expect(await t.stop()).toMatchObject({ exitCode: 5, requests: { cut: [{ name: 'job' }] } })
+  await told
+})
+
+test('answers health on the admin listener', async () => {
+  const t = await testLife(({ createLife }) => {
+    const life = createLife({ admin: { port: 9090 } })
+    life.addReadyzCheck('queue', () => {})
+    return life
+  })
+  expect(await (await t.connect(9090)).request('/readyz').response).toMatchObject({ status: 200, body: 'ok' })
+  expect(await (await t.connect(9090)).request('/').response).toMatchObject({ status: 404 })
+  expect((await t.stop()).listeners).toEqual([expect.objectContaining({ admin: true })])
+})
+
+test('has no delay by default, not even on Kubernetes, and takes one that is given', () => {
+  const facts = { env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' }, pid: 1, terminal: false, containerFile: true }
+  expect(resolveLifeOptions({}, { facts })).toMatchObject({ shutdownDelayMs: 0, deadlineMs: 25_000 })
+  expect(resolveLifeOptions({ shutdownDelay: '2s' }, { facts })).toMatchObject({ shutdownDelayMs: 2_000 })
+  expect(() => resolveLifeOptions({ port: 80 } as object, { facts })).toThrow('port: unknown option, allowed: only for createServer')
+})
