@@ -12,6 +12,10 @@ const orNull =
   (check: Check): Check =>
   (given) =>
     given === null || check(given)
+const orMissing =
+  (check: Check): Check =>
+  (given) =>
+    given === undefined || check(given)
 const listOf =
   (check: Check): Check =>
   (given) =>
@@ -62,7 +66,7 @@ const complete = record({
   rejections: (given) => isRecord(given) && Object.values(given).every(number),
   hooks: listOf(record({ kind: text, name: text, outcome: orNull(text) })),
   lateAnswers: listOf(record({ what: text, answer: text, lateMs: number })),
-  errors: listOf(record({ where: text, error })),
+  errors: listOf(record({ where: text, error, count: orMissing(number) })),
   warnings: listOf(record({ message: text })),
 })
 

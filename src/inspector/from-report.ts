@@ -51,7 +51,7 @@ class Facts {
     for (const kind of new Set(hooks.map((hook) => hook.kind))) this.#hooks(hooks.filter((hook) => hook.kind === kind))
     this.#drains()
     const end = Math.max(0, ...this.#facts.map(({ at }) => at))
-    for (const error of errors) this.#add(end, { type: 'error', ...error })
+    for (const { where, error } of errors) this.#add(end, { type: 'error', where, error })
     for (const late of lateAnswers) this.#add(end, { type: 'late', ...late })
     if (forced !== null) this.#add(end, { type: 'forced', why: forced, ...forcedBy })
     this.#add(end, { type: 'ended', exitCode })

@@ -132,7 +132,10 @@ function summary({
   const refused = Object.entries(rejections)
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
-  const failures = errors.map(({ where, error }) => ({ text: `failed       ${where}: ${error.message}`, code: RED }))
+  const failures = errors.map(({ where, error, count }) => ({
+    text: `failed       ${where}${count === undefined ? '' : ` (${count} times)`}: ${error.message}`,
+    code: RED,
+  }))
   return [
     // A report of an earlier version says nothing of its budget.
     {

@@ -126,7 +126,7 @@ export class ReportBuilder {
         this.#handlers = event.running
         break
       case 'error':
-        this.#failures.add(event.where, event.error)
+        this.#failures.came(event.where, event.error)
         break
       case 'warning':
         this.#warnings.push({ message: event.message, ...(event.details && { details: event.details }) })

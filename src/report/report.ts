@@ -19,7 +19,10 @@ export interface Report {
   readonly reason: StopReason | null
   /** Why it was ended by force; null when it was not. */
   readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | null
-  /** The reason of a stop that meant "now", the second signal, or the error of the second crash; null when it was neither. */
+  /**
+   * The reason of a stop that meant "now", the second signal, the error of the second crash, or the exit code of the process that ended before
+   * its life; null when it was none of them.
+   */
   readonly forcedBy: ForcedBy | null
   readonly startedAt: string
   readonly stopRequestedAt: string | null
@@ -43,7 +46,7 @@ export interface Report {
   readonly hooks: readonly ReportedHook[]
   /** Answers of user code that came after its time was over; they changed nothing. */
   readonly lateAnswers: readonly ReportedLateAnswer[]
-  /** Failures, wherever they happened: each once, and of more than a thousand the newest. A warning counts the others. */
+  /** Failures, wherever they happened: each once, with how often it came, and of more than a thousand the newest. A warning counts the others. */
   readonly errors: readonly ReportedError[]
   readonly warnings: readonly ReportedWarning[]
 }
@@ -122,8 +125,11 @@ export interface ReportedLateAnswer {
 }
 
 export interface ReportedError {
+  /** Where it was first seen. */
   readonly where: string
   readonly error: ErrorRecord
+  /** How often it came, when that is more than once. */
+  readonly count?: number
 }
 
 export interface ReportedWarning {

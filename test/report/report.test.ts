@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, StopReason } from '../../src/events.ts'
 import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '../../src/machines/exit-codes.ts'
 import { FAILURES_MAX } from '../../src/report/failures.ts'
+import { renderReport } from '../../src/report/render-report.ts'
 import { badLife, budget, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
@@ -91,6 +92,46 @@ describe('a report', () => {
       error: { ...error },
     })
     expect(reportOf([failed('a'), failed('b')]).errors.map(({ where }) => where)).toEqual(['destroy hook "a"', 'destroy hook "b"'])
+  })
+
+  test('counts a failure that comes again and again, wherever that is', () => {
+    const stack = 'Error: no database\n    at handler'
+    const failed = (n: number): LifecycleEvent => ({
+      at: n,
+      type: 'error',
+      where: `handler GET /${n}`,
+      error: { name: 'Error', message: 'no database', stack },
+    })
+    const others: LifecycleEvent[] = ['no', 'no', 'never'].map((message) => ({
+      at: 1,
+      type: 'error',
+      where: 'handler GET /string',
+      error: { name: 'Error', message },
+    }))
+    const report = reportOf([...Array.from({ length: 3_000 }, (_, n) => failed(n)), ...others])
+    expect(report.errors).toEqual([
+      { where: 'handler GET /0', error: expect.objectContaining({ stack }), count: 3_000 },
+      { where: 'handler GET /string', error: { name: 'Error', message: 'no' }, count: 2 },
+      { where: 'handler GET /string', error: { name: 'Error', message: 'never' } },
+    ])
+    expect(report.warnings).toEqual([])
+    expect(errorsOf(report)).toEqual([])
+    expect(renderReport(report)).toContain('failed       handler GET /0 (3000 times): no database')
+  })
+
+  test('does not count the places that one failure passes on its way up', () => {
+    const error = { name: 'Error', message: 'crashed' }
+    const crash: readonly LifecycleEvent[] = [
+      { at: 1, type: 'error', where: 'uncaughtException', error },
+      {
+        at: 1,
+        type: 'signal',
+        name: 'StopRequested',
+        outcome: 'ok',
+        reason: { kind: 'crash', origin: 'uncaughtException', error: { ...error } },
+      },
+    ]
+    expect(reportOf(crash).errors).toEqual([{ where: 'uncaughtException', error }])
   })
 
   test('keeps the newest of too many failures, and counts the others', () => {

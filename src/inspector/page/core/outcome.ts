@@ -38,7 +38,9 @@ export function outcomeOf({ report, failures, exitCode, stop }: View): readonly 
     ...(handlers.length > 0 ? [line('handlers', `${count(handlers.length, 'handler')} outlived their responses`, 'cut')] : []),
     ...(refused.length > 0 ? [line('refused', refused.map(([kind, n]) => `${n} ${kind}`).join(', '))] : []),
     ...report.hooks.filter(({ outcome }) => outcome === 'cut').map(({ kind, name }) => line('cut', `${kind} hook ${name}`, 'cut')),
-    ...report.errors.map(({ where, error }) => line('failed', `${where}: ${error.message}`, 'bad')),
+    ...report.errors.map(({ where, error, count = 1 }) =>
+      line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${error.message}`, 'bad'),
+    ),
     ...lateAnswers.map(({ what, answer, lateMs }) => line('late', `${what} ${answer} ${duration(lateMs)} too late`)),
     ...warnings.map(({ message }) => line('warning', message)),
   ]
