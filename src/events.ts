@@ -18,17 +18,25 @@ export type StopReason =
 export type StopCause = WithError<StopReason>
 type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
 
-/** What ended a life by force: the reason given to `stop({ now: true })`, the signal that came second, or the error of the second crash. */
+/** Why a life is ended by force. `process-exit`: the process ends before the life, by `process.exit()` or because nothing keeps it alive. */
+export type ForcedWhy = 'stop-now' | 'second-signal' | 'second-crash' | 'deadline' | 'process-exit' | 'internal-error'
+
+/**
+ * What ended a life by force: the reason given to `stop({ now: true })`, the signal that came second, the error of the second crash, or the
+ * exit code of a process that has ended meanwhile.
+ */
 export interface ForcedBy {
   readonly reason?: string
   readonly signal?: string
   readonly error?: ErrorRecord
+  readonly exitCode?: number
 }
 
 /** What an event says of {@link ForcedBy}; undefined when it says nothing. */
-export function forcedBy({ reason, signal, error }: ForcedBy): ForcedBy | undefined {
+export function forcedBy({ reason, signal, error, exitCode }: ForcedBy): ForcedBy | undefined {
   if (reason !== undefined) return { reason }
   if (signal !== undefined) return { signal }
+  if (exitCode !== undefined) return { exitCode }
   return error && { error }
 }
 
@@ -111,7 +119,7 @@ export type LifecycleFact =
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
-  | ({ readonly type: 'forced'; readonly why: 'stop-now' | 'second-signal' | 'second-crash' | 'deadline' | 'internal-error' } & ForcedBy)
+  | ({ readonly type: 'forced'; readonly why: ForcedWhy } & ForcedBy)
   | { readonly type: 'ended'; readonly exitCode: number }
 
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'

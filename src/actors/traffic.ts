@@ -184,6 +184,10 @@ export class Traffic {
     return [...this.#stragglers('request'), ...this.#holds.stragglers()]
   }
 
+  watchStragglers(): Straggler[] {
+    return this.#stragglers('watch')
+  }
+
   /** Aborts the signals of what the request drain waits for, and names it. Nothing is closed. */
   cutRequests(): Straggler[] {
     const stragglers = this.requestStragglers()

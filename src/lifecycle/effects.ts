@@ -36,6 +36,7 @@ export interface World {
   readonly opened: () => readonly Listener[]
   /** Why the life ends; what is thrown is kept there, because the machine keeps its record only. */
   readonly causes: StopCauses
+  readonly drains: Drains
   readonly audit: AuditBackend | undefined
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
   readonly listenerDied: (address: string, error: Error | undefined) => void
@@ -74,9 +75,8 @@ const effect = (work: (signal: AbortSignal) => unknown) =>
 
 /** The machine with everything it names. */
 export function provideEffects(machine: LifecycleMachine, world: World): LifecycleMachine {
-  const { traffic, record, host } = world
+  const { traffic, record, host, drains } = world
   const actions = { record: (_: unknown, fact: MachineFact) => record(fact) }
-  const drains = new Drains(world)
   const audit = new Audit(world.audit)
   const postStartSignals = new PostStartSignals()
   const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
@@ -167,7 +167,7 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
           writeReportNow: effect(() => world.writeReportNow('cut')),
         },
       }),
-      force: effect(() => force(world, drains, postStartSignals)),
+      force: effect(() => force(world, postStartSignals)),
     },
   })
 }
@@ -241,7 +241,7 @@ type Drained = Extract<LifecycleFact, { type: 'drained' }>
  * The two drains, and what the report says of each: how many there were, how many are left, and which. It is said once: what
  * ends after its drain was cut, because its connection was destroyed, was cut all the same.
  */
-class Drains {
+export class Drains {
   readonly #traffic: Traffic
   readonly #record: World['record']
   readonly #over = new Set<Drained['what']>()
@@ -251,7 +251,7 @@ class Drains {
   /** Requests that went with a watch in front of them. */
   #lost: readonly Straggler[] = []
 
-  constructor({ traffic, record }: World) {
+  constructor({ traffic, record }: Pick<World, 'traffic' | 'record'>) {
     this.#traffic = traffic
     this.#record = record
   }
@@ -289,7 +289,15 @@ class Drains {
   /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
   force(): void {
     const requests = this.#traffic.requestStragglers()
-    const { watches } = this.#traffic.terminateWatches()
+    this.#left(requests, this.#traffic.terminateWatches().watches)
+  }
+
+  /** Names what is left and ends nothing: the process is about to do that. */
+  name(): void {
+    this.#left(this.#traffic.requestStragglers(), this.#traffic.watchStragglers())
+  }
+
+  #left(requests: readonly Straggler[], watches: readonly Straggler[]): void {
     const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
       if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
     }
@@ -370,11 +378,11 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 }
 
 /** Names what is left and ends it, in one synchronous step. */
-function force(world: World, drains: Drains, postStartSignals: PostStartSignals): void {
+function force(world: World, postStartSignals: PostStartSignals): void {
   postStartSignals.abort()
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
   nameHandlers(world)
-  drains.force()
+  world.drains.force()
   destroyConnections(world)
   world.traffic.destroyAdminConnections()
   world.writeReportNow('forced')

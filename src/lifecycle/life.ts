@@ -24,7 +24,8 @@ export interface Life extends AsyncDisposable {
    * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown` and the option `signal` stop it.
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
    * still alive a second later, unless the option `exit` is `natural`. Of several lives that run in one process the last one ends it, with
-   * the most severe of their exit codes. A second call returns the same promise.
+   * the most severe of their exit codes. When something else ends the process before that, by `process.exit()`, what is left of the log
+   * and the report are written in one step, of at most the flush reserve, and its exit code stays. A second call returns the same promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
    */
   run(): Promise<Report>
@@ -37,7 +38,8 @@ export interface Life extends AsyncDisposable {
   releaseProcess(): void
 
   /**
-   * Starts the server, and owns nothing of the process. Resolves when it serves and every post-start hook has been started; rejects, after
+   * Starts the server, and owns nothing of the process; that it ends in the middle of the life is heard, as with `run()`. Resolves when it
+   * serves and every post-start hook has been started; rejects, after
    * everything that was acquired has been released, when it could not start (ERR_START with the cause) or was stopped before it served
    * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same promise.
    */

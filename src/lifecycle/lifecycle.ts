@@ -8,6 +8,7 @@ import type { HoldContext } from '../actors/holds.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
 import type { Logger } from '../actors/log.ts'
+import { onProcessExit } from '../actors/process-exit.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { type Counts, Traffic } from '../actors/traffic.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
@@ -37,7 +38,7 @@ import { ReportBuilder } from '../report/report-builder.ts'
 import { writeReport, writeReportNow } from '../report/report-file.ts'
 import { awaitMux } from './await-mux.ts'
 import { deferred } from './deferred.ts'
-import { provideEffects } from './effects.ts'
+import { Drains, provideEffects } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
 import { inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
@@ -79,6 +80,7 @@ export class Lifecycle implements Life {
   readonly #signals = new SignalLatches()
   readonly #causes = new StopCauses()
   readonly #traffic: Traffic
+  readonly #drains: Drains
   readonly #health: Health
   readonly #gauges: GaugeReader
   readonly #progress: ProgressReader
@@ -98,6 +100,9 @@ export class Lifecycle implements Life {
   #isLate = false
   #run: Promise<Report> | undefined
   readonly #released = new AbortController()
+  #processExit: Disposable | undefined
+  /** What users hear when report and log are written, while the process exits. */
+  #held: LifecycleEvent[] | undefined
   readonly #addresses: BoundAddress[] = []
   readonly #finishedHooks = new Set<string>()
 
@@ -128,6 +133,7 @@ export class Lifecycle implements Life {
       exempt: options.exempt,
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })
+    this.#drains = new Drains({ traffic: this.#traffic, record: this.record })
     this.#gauges = new GaugeReader(host.clock, this.#traffic)
     this.#progress = new ProgressReader({
       clock: host.clock,
@@ -160,8 +166,7 @@ export class Lifecycle implements Life {
       this.#report.fold,
       this.#log.write,
       ...observe,
-      publishEvents(this),
-      this.#observe,
+      this.#tellUsers,
     ]
     for (const sink of sinks) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
@@ -263,6 +268,8 @@ export class Lifecycle implements Life {
     const actor = createActor(machine, { clock: this.host.clock, input })
     this.#actor = actor
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+    // Before the journal's own listener: what is said in it is in the journal.
+    this.#processExit = onProcessExit(this.host.process, (code) => this.#processExits(code))
     this.#observation?.begin(actor)
     this.host.observe?.(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
@@ -366,7 +373,7 @@ export class Lifecycle implements Life {
   /** For what is no event, because it is a secret and must not stand in a report; on standard error when no log has it. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     if (this.#log.writes('info')) this.#log.info(fields, message)
-    else sayOnStandardError(this.host.process.stderr, `quiesce: ${message}\n`)
+    else this.#say(message)
   }
 
   get report(): Report {
@@ -424,6 +431,7 @@ export class Lifecycle implements Life {
       audit: this.options.audit,
       hook: (kind, name) => this.#registrations.find(kind, name),
       causes: this.#causes,
+      drains: this.#drains,
       listenerDied: (address, error) => {
         if (!error) return this.requestStop({ kind: 'server-closed' })
         this.#causes.keep(address, error)
@@ -441,9 +449,7 @@ export class Lifecycle implements Life {
         this.#warnIfLate()
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
-        // The report first: writing it takes no time, and a log that nobody reads takes all that it gets.
-        writeReportNow(this.options.reportFile, this.#report.build(exitCode))
-        this.#flushLogsNow()
+        this.#writeLast(exitCode)
       },
     }
   }
@@ -490,7 +496,14 @@ export class Lifecycle implements Life {
     this.#signals.fire(name)
   }
 
-  readonly #observe = (event: LifecycleEvent): void => this.#events.next(event)
+  readonly #publish = publishEvents(this)
+  readonly #tellUsers = (event: LifecycleEvent): void => {
+    if (this.#held) this.#held.push(event)
+    else {
+      this.#publish(event)
+      this.#events.next(event)
+    }
+  }
 
   /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
@@ -527,10 +540,8 @@ export class Lifecycle implements Life {
   }
 
   #finish(report: Report, whyNotServed: QuiesceError): void {
-    const lost = this.#log.lostLines()
-    // The log itself cannot say how it ended.
-    if (lost > 0)
-      sayOnStandardError(this.host.process.stderr, `quiesce: ${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost\n`)
+    this.#processExit?.[Symbol.dispose]()
+    this.#sayLostLines()
     this.#served.reject(whyNotServed)
     // Whoever observes hears the last word first. An end by force waits for nobody.
     const resolve = (): void => this.#ended.resolve(report)
@@ -538,6 +549,51 @@ export class Lifecycle implements Life {
     if (observed && report.forced === null) observed.then(resolve, resolve)
     else resolve()
     this.#events.complete()
+  }
+
+  /**
+   * Writes the report and what it can of the logs, in one synchronous step. The report first: writing it takes no time, and a log that
+   * nobody reads takes all that it gets. What is lost of the log meanwhile stands in the report too, unless that went to a pipe.
+   */
+  #writeLast(exitCode: ExitCode): void {
+    const { reportFile } = this.options
+    const lost = this.#log.lostLines()
+    const mayWriteAgain = writeReportNow(reportFile, this.#report.build(exitCode))
+    this.#flushLogsNow()
+    if (mayWriteAgain && this.#log.lostLines() > lost) writeReportNow(reportFile, this.#report.build(exitCode))
+  }
+
+  /** The log itself cannot say how it ended. */
+  #sayLostLines(): void {
+    const lost = this.#log.lostLines()
+    if (lost > 0) this.#say(`${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
+  }
+
+  #say(what: string): void {
+    sayOnStandardError(this.host.process.stderr, `quiesce: ${what}\n`)
+  }
+
+  /**
+   * The process ends in the middle of the life, by an exit that is not ours or because nothing keeps it alive: names what is left
+   * and writes what must be written, in one synchronous step. The process's exit code is not ours to change.
+   */
+  #processExits(exitCode: number): void {
+    this.#processExit?.[Symbol.dispose]()
+    // An observer may call process.exit() itself, after which nothing runs any more.
+    const held: LifecycleEvent[] = []
+    this.#held = held
+    const own = moreSevere(this.exitCode, 1)
+    this.record({ type: 'forced', why: 'process-exit', exitCode })
+    const running = this.#traffic.runningHandlers()
+    if (running.length > 0) this.record({ type: 'handlers', running })
+    this.#drains.name()
+    this.record({ type: 'ended', exitCode: own })
+    this.#writeLast(own)
+    const cut = this.#traffic.requestStragglers().length + this.#traffic.watchStragglers().length
+    if (cut > 0) this.#say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
+    this.#sayLostLines()
+    this.#held = undefined
+    for (const event of held) this.#tellUsers(event)
   }
 
   /** The root machine itself has failed, which is a defect of ours: end what can be ended, outside of it. */
@@ -548,9 +604,8 @@ export class Lifecycle implements Life {
     for (const listener of this.#listeners) listener.close()
     this.#traffic.destroyConnections()
     this.#traffic.destroyAdminConnections()
+    this.#writeLast(70)
     const report = this.#report.build(70)
-    this.#flushLogsNow()
-    writeReportNow(this.options.reportFile, report)
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
 }

@@ -6,7 +6,7 @@ export const EXIT_CODES = {
   0: 'graceful: everything ended by itself',
   4: 'ended in order, but something failed',
   5: 'the deadline cut something',
-  1: 'forced by a second signal, or a crash',
+  1: 'forced by a second signal or process.exit(), or a crash',
   3: 'could not start',
   2: 'bad usage or options',
   70: 'internal error of quiesce',

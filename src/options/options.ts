@@ -149,7 +149,10 @@ export interface LifecycleOptions {
   readonly audit?: AuditBackend | undefined
   /** Pino-compatible, or false for silence. Default: pino on standard output for `createServer`, none for `attachLifecycle`. */
   readonly logger?: Logger | false | undefined
-  /** The report is written here, as JSON, on every path that can still write. */
+  /**
+   * The report is written here, as JSON, on every path that can still write: also when something else calls `process.exit()`, or the
+   * process ends because nothing keeps it alive (`forced` is `process-exit` then). What was there stays until the new one is whole.
+   */
   readonly reportFile?: string | undefined
   /**
    * `explicit` (default) ends the process when it is still alive 1 s after `run()` is done, or shortly before the deadline if that is sooner,

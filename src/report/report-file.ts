@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError, toError } from '../errors.ts'
@@ -9,6 +9,7 @@ const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | co
 
 /** What stands in the way of putting another file in its place: a mounted file such as Kubernetes' /dev/termination-log, or its folder. */
 const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 'EROFS']
+const isIrreplaceable = (thrown: unknown): boolean => IRREPLACEABLE.includes((thrown as NodeJS.ErrnoException).code)
 
 /**
  * Writes the report beside its place and moves it there, so that nobody ever reads half of one; in its place when that is a pipe, a
@@ -69,19 +70,47 @@ async function replace(path: string, content: string, signal: AbortSignal): Prom
   }
 }
 
-/** The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr only. */
-export function writeReportNow(path: string | undefined, report: Report): void {
-  if (path === undefined) return
+/**
+ * The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr only. Returns whether it may be
+ * written once more, over this one: what went to a stream or a pipe would stand there twice.
+ */
+export function writeReportNow(path: string | undefined, report: Report): boolean {
+  if (path === undefined) return false
   try {
     const output = outputInto(path)
-    const fd = output ?? openSync(path, IN_PLACE)
+    if (output !== undefined) {
+      writeFileSync(output, text(report))
+      return false
+    }
+    if (isReplaceableNow(path) && replaceNow(path, text(report))) return true
+    const fd = openSync(path, IN_PLACE)
     try {
       writeFileSync(fd, text(report))
+      return fstatSync(fd).isFile()
     } finally {
-      if (output === undefined) closeSync(fd)
+      closeSync(fd)
     }
   } catch (thrown) {
     sayOnStandardError(process.stderr, `${writeError(path, thrown).message}\n`)
+    return false
+  }
+}
+
+function isReplaceableNow(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+}
+
+function replaceNow(path: string, content: string): boolean {
+  // The other one may be under way, in a thread.
+  const temporary = `${path}.${process.pid}.last.tmp`
+  try {
+    writeFileSync(temporary, content)
+    renameSync(temporary, path)
+    return true
+  } catch (thrown) {
+    rmSync(temporary, { force: true })
+    if (isIrreplaceable(thrown)) return false
+    throw thrown
   }
 }
 

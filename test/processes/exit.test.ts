@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { Pipe } from '../support/pipe.ts'
 import { startServer, startSpeaking } from '../support/process.ts'
 
 /** How a process ends when its life is over: by itself, with the right code, and not later than it has to. */
@@ -107,4 +108,60 @@ test('an exit code that the program has set itself is left alone', async () => {
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(7)
   expect(program.report().exitCode).toBe(4)
+})
+
+describe('a process that something else ends in the middle of its life', () => {
+  test('keeps its exit code, and leaves a report of what was cut off', async () => {
+    const program = startServer()
+    await program.requested('GET', '/hang')
+    const client = await program.connect()
+    client.request('GET', '/exit')
+    expect((await program.ended()).code).toBe(3)
+    expect(program.report()).toMatchObject({
+      exitCode: 1,
+      reason: null,
+      forced: 'process-exit',
+      forcedBy: { exitCode: 3 },
+      requests: { before: 2, after: 2, cut: [{ name: 'GET /hang' }, { name: 'GET /exit' }] },
+    })
+    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
+      'quiesce: the process exits with 3 before its server has ended: 2 in flight cut off',
+    ])
+    expect(program.log).toContainEqual(expect.objectContaining({ msg: 'ending by force', why: 'process-exit' }))
+  })
+
+  test('while it ends already, too', async () => {
+    const program = startServer({ hooks: [{ kind: 'destroy', name: 'pool', does: 'exits' }] })
+    await program.serving()
+    program.signal('SIGTERM')
+    expect((await program.ended()).code).toBe(9)
+    const report = program.report()
+    expect(report).toMatchObject({
+      exitCode: 1,
+      reason: { kind: 'os-signal', signal: 'SIGTERM' },
+      forced: 'process-exit',
+      forcedBy: { exitCode: 9 },
+      requests: { before: 0, cut: [] },
+    })
+    expect(report.phases.find(({ name }) => name === 'destroy')).toMatchObject({ end: null, outcome: null })
+    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([])
+  })
+
+  test('writes what is left of its log, or says how much of it is lost', async () => {
+    const LINES = 2_000
+    const pipe = new Pipe()
+    const program = startServer({}, { stdout: pipe.writeEnd })
+    pipe.closeWriteEnd()
+    const client = await program.connect()
+    // More than the pipe holds.
+    expect(await client.ask('GET', `/log?lines=${LINES}`)).toMatchObject({ body: 'logged' })
+    client.request('GET', '/exit')
+    const text = await pipe.readSlowly(32 * 1024)
+    expect((await program.ended()).code).toBe(3)
+    const said = Number(/^quiesce: (\d+) log lines? (?:was|were) lost$/m.exec(program.stderr)?.[1] ?? 0)
+    const reported = Number(program.report().warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines'] ?? 0)
+    expect(reported).toBe(said)
+    if (said === 0) expect(text).toContain('ending by force')
+    expect(text.split('\n').filter((line) => line.includes('"line":')).length + said).toBeGreaterThanOrEqual(LINES)
+  })
 })

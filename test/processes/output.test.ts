@@ -51,7 +51,11 @@ test('nor does it hold an end by force', async () => {
   const { code, at } = await program.ended()
   expect(code).toBe(5)
   expect(at - toldAt).toBeLessThan(PROMPT_MS)
-  expect(program.report().exitCode).toBe(5)
+  const { exitCode, warnings } = program.report()
+  expect(exitCode).toBe(5)
+  // The report knows of what is lost after it was written first.
+  const lost = warnings.find(({ message }) => message === 'log lines were lost')?.details?.['lines']
+  expect(program.lines).toContain(`quiesce: ${lost} log line${lost === 1 ? ' was' : 's were'} lost`)
 })
 
 test('a logger that never says that it has flushed is waited for until the deadline, and the report is written', async () => {

@@ -104,6 +104,26 @@ test.skipIf(!canMount())('a report is written into a file that no other can be p
   expect(readdirSync(folder)).toEqual(['termination-log'])
 })
 
+/** As a full disk: no file may become longer than 512 bytes, or 1024 by another shell. */
+const FULL_DISK = ['sh', '-c', 'ulimit -f 1 && exec "$0" "$@"']
+
+test.skipIf(process.platform === 'win32').each([
+  ['in order', 4],
+  ['by force', 1],
+])('the report of an earlier run is left as it is when there is no room for that of an end %s', async (how, code) => {
+  const folder = temporaryFolder()
+  const reportFile = join(folder, 'report.json')
+  const earlier = '{ "the report": "of an earlier run" }'
+  writeFileSync(reportFile, earlier)
+  const program = startServer({ options: { reportFile, deadline: '40s' } }, { via: FULL_DISK })
+  expect(await endingCode(program, how)).toBe(code)
+  expect(readFileSync(reportFile, 'utf8')).toBe(earlier)
+  expect(readdirSync(folder)).toEqual(['report.json'])
+  expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
+    expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: EFBIG`),
+  ])
+})
+
 test.skipIf(process.platform === 'win32')('a report goes where a link leads, and leaves the link alone', async () => {
   const folder = temporaryFolder()
   const [target, reportFile] = [join(folder, 'target.json'), join(folder, 'link.json')]

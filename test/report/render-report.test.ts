@@ -39,7 +39,7 @@ exit code 0: graceful: everything ended by itself
       'failed       pre-shutdown hook "leave": no registry',
       'late         pre-shutdown hook "leave" resolved 10ms too late',
       'warning      uncaughtException has a listener already',
-      'exit code 1: forced by a second signal, or a crash',
+      'exit code 1: forced by a second signal or process.exit(), or a crash',
     ]) {
       expect(text.split('\n')).toContain(line)
     }

@@ -85,6 +85,7 @@ export const FORCED_WORDS = {
   'second-signal': 'a second signal asked for the end at once',
   'second-crash': 'it crashed a second time',
   deadline: 'the deadline was reached',
+  'process-exit': 'the process ended before it',
   'internal-error': 'quiesce itself failed',
 } as const
 

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/actors/clock.ts'
+import { createServerOn } from '../../src/create-server.ts'
+import type { ServerOptions } from '../../src/index.ts'
+import type { Report } from '../../src/report/report.ts'
+import { FakeProcess } from '../../src/testing/fake-process.ts'
+import { temporaryFolder } from '../support/process.ts'
+
+/** The process ends while a life is under way, by an exit that is not ours. Real processes: test/processes/exit.test.ts. */
+
+function lifeIn(process: FakeProcess, options: ServerOptions) {
+  const host = { clock: systemClock, random: () => 0, process: process.asHostProcess(), createHttpServer: createServer }
+  const reportFile = join(temporaryFolder(), 'report.json')
+  const life = createServerOn(
+    host,
+    { listener: (_, response) => response.end() },
+    { port: 0, host: '127.0.0.1', platform: 'unknown', shutdownDelay: 0, logger: false, reportFile, ...options },
+  )
+  const read = (): Report | undefined => (existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, 'utf8')) as Report) : undefined)
+  return { life, read }
+}
+
+describe('the exit of the process', () => {
+  test('is listened to from the beginning of a life to its end, once for all lives', async () => {
+    const process = new FakeProcess()
+    const [one, two] = [lifeIn(process, {}).life, lifeIn(process, {}).life]
+    expect(process.listenerCount('exit')).toBe(0)
+    await Promise.all([one.start(), two.start()])
+    expect(process.listenerCount('exit')).toBe(1)
+    await one.stop()
+    expect(process.listenerCount('exit')).toBe(1)
+    await two.stop()
+    expect(process.listenerCount('exit')).toBe(0)
+  })
+
+  test('is in the report of every life that it cuts off, without run() too', async () => {
+    const process = new FakeProcess()
+    const [one, two] = [lifeIn(process, {}), lifeIn(process, {})]
+    await Promise.all([one.life.start(), two.life.start()])
+    // Nobody listens to crashes without run().
+    process.crash(new Error('nobody caught it'))
+    for (const { read, life } of [one, two]) {
+      expect(read()).toMatchObject({ exitCode: 1, forced: 'process-exit', forcedBy: { exitCode: 1 } })
+      await life.stop()
+    }
+    expect(process.exits).toEqual([1])
+  })
+
+  test('is told to observers when the report is written: one may end the process on the spot', async () => {
+    const process = new FakeProcess()
+    const { life, read } = lifeIn(process, {})
+    await life.start()
+    const written: unknown[] = []
+    life.events$.subscribe(({ type }) => void (type === 'forced' && written.push(read()?.forced)))
+    expect(() => process.exit(7)).toThrow('process.exit(7)')
+    expect(written).toEqual(['process-exit'])
+    await life.stop()
+  })
+
+  test('flushes no logger of the user’s, which says no way to do so in time', async () => {
+    const process = new FakeProcess()
+    const flushes: string[] = []
+    const lines: string[] = []
+    const quiet = (): void => undefined
+    const logger = {
+      debug: quiet,
+      info: quiet,
+      warn: quiet,
+      error: (_: object, message: string) => void lines.push(message),
+      flush: (done?: () => void) => {
+        flushes.push('flush')
+        done?.()
+      },
+    }
+    const { life } = lifeIn(process, { logger })
+    await life.start()
+    expect(() => process.exit(0)).toThrow('process.exit(0)')
+    expect(lines).toEqual(['ending by force'])
+    expect(flushes).toEqual([])
+    await life.stop()
+  })
+})
