@@ -100,6 +100,8 @@ export type LifecycleFact =
     }
   | { readonly type: 'listening'; readonly url: string; readonly address: string; readonly port: number; readonly admin: boolean }
   | { readonly type: 'stopped-listening'; readonly url: string; readonly error?: ErrorRecord }
+  /** Since NotAcceptingNewRequest: connections accepted, and requests let in. */
+  | { readonly type: 'last-call'; readonly accepted: number; readonly answered: number }
   | {
       readonly type: 'drained'
       readonly what: 'requests' | 'watches'

@@ -29,28 +29,23 @@ export const EQUIVALENT = [
     unheard: true,
   },
   {
-    mutants: /^(transition|action) dropped: root running\.(request|watch)-drain\.working: on Cut\.(audit|destroy|flush)/,
-    why: 'All that the drains wait for is over at Cut.hooks, so Cut.requests and Cut.connections have ended them before.',
+    mutants: /^(transition|action) dropped: root running\.watch-drain\.working: on Cut\.(audit|destroy|flush)/,
+    why: 'All that the watch drain waits for is over at Cut.hooks, so Cut.requests and Cut.connections have ended it before.',
     unheard: true,
   },
   {
-    mutants: /^(transition|action) dropped: root running\.close-listener\.working: on Cut\.(audit|destroy|flush)/,
-    why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.hooks at the latest, and Cut.connections ends that at once.',
+    mutants: /^(transition|action) dropped: root running\.close-listener\.working: on Cut\.(destroy|flush)/,
+    why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.hooks at the latest, so Cut.connections and Cut.audit have ended that before.',
     unheard: true,
   },
   {
-    mutants: /^(transition|action) dropped: root running\.(close-listener-after-drain|audit-shutdown)\.working: on Cut\.(destroy|flush)/,
-    why: 'InFlightRequestsDrained is said at Cut.connections at the latest, and Cut.audit ends at once what waits for it.',
-    unheard: true,
-  },
-  {
-    mutants: /^(transition|action) dropped: root running\.handlers\.working: on Cut\.flush/,
-    why: 'InFlightRequestsDrained is said at Cut.connections at the latest, so Cut.audit and Cut.destroy have ended the wait for handlers before.',
+    mutants: /^(transition|action) dropped: root running\.close-listener-after-drain\.working: on Cut\.flush/,
+    why: 'In that mode InFlightRequestsDrained is said at Cut.connections at the latest, so Cut.audit and Cut.destroy have ended the close before.',
     unheard: true,
   },
   {
     mutants:
-      /^((transition|action) dropped|error swallowed): root running\.(tell|shutdown-delay|pre-shutdown-hooks|request-drain|watch-drain|close-connections|handlers|destroy|report)\.working: work onError/,
+      /^((transition|action) dropped|error swallowed): root running\.(tell|shutdown-delay|pre-shutdown-hooks|request-drain|watch-drain|close-listener|close-listener-after-drain|last-call|close-connections|handlers|destroy|report)\.working: work onError/,
     why: 'A phase machine ends by its output, whatever its effects do; an error of its own would be a violation of no-errors.',
     unheard: true,
   },
@@ -73,7 +68,7 @@ export const EQUIVALENT = [
   },
   {
     mutants:
-      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(close-listener|close-listener-after-drain|audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: on [\w.]+( \(\d\))?|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle \d$/,
+      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(close-listener|close-listener-after-drain|last-call|audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: on [\w.]+( \(\d\))?|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle \d$/,
     why: 'These phases have an effect for their work, or none, and end there only when it was done: that costs nothing.',
   },
   {

@@ -11,7 +11,7 @@ import { rejects, resolves } from '../../dist/testing/model/environment.js'
  */
 
 const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs, watchGraceMs = deadlineMs / 3) =>
-  stopProfile({ delayMs, deadlineMs, watchGraceMs, reserves: RESERVES_DEFAULT_MS })
+  stopProfile({ delayMs, lastCallMs: 200, deadlineMs, watchGraceMs, reserves: RESERVES_DEFAULT_MS })
 
 /** @type {LifePlan} */
 const bare = {

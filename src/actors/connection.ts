@@ -17,8 +17,6 @@ const LINGER_MS = 1000
 /** How often it is looked whether a slow client has been sent everything. */
 const LOOK_MS = 250
 
-const LESS_THAN_ANY = -1
-
 /**
  * How a connection ended during the shutdown: `told` that it would close, by `Connection: close`; closed by us while idle
  * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with whatever was on it.
@@ -41,7 +39,6 @@ export class Connection {
   isBrokenOff = false
   /** A request that was answered before all of its body had come. Nobody waits for the rest. */
   unread: IncomingMessage | undefined
-  #bytesRead = 0
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
   #isEnding = false
@@ -68,25 +65,19 @@ export class Connection {
     return this.socket.readableEnded || this.socket.errored !== null
   }
 
-  /**
-   * Whether part of a request has arrived that node has not announced, because its head is not complete: more bytes than
-   * when {@link noteRead} was last called, or any at all on a connection without a request.
-   */
+  /** Whether its client has begun to send its first request, or its handshake. */
   get isHalfSent(): boolean {
-    return this.isIdle && this.socket.bytesRead > this.#bytesRead && (this.unread?.complete ?? true)
-  }
-
-  /**
-   * What has been read by now belongs to requests that have arrived, unless node is in the middle of another one. Called only during a
-   * shutdown: the number is expensive to ask for. Without a request, only node knows: it answers some that it shows to nobody.
-   */
-  noteRead(isReading?: boolean): void {
-    if (this.isUsed || isReading === false) this.#bytesRead = isReading ? LESS_THAN_ANY : this.socket.bytesRead
+    return !this.isUsed && this.socket.bytesRead > 0
   }
 
   /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */
   get takesRequests(): boolean {
     return !this.wasTold && !this.#isEnding
+  }
+
+  /** Whether a request may be on its way that is not here yet: nothing is outstanding, and its client does not know that it closes. */
+  get mayBringRequest(): boolean {
+    return this.isIdle && this.takesRequests
   }
 
   get fate(): Fate {
@@ -119,6 +110,7 @@ export class Connection {
   linger(): void {
     if (this.#isEnding || this.socket.destroyed) return
     this.#isEnding = true
+    this.#clearBound()
     const request = this.outstanding.newest?.request ?? this.unread
     if (request && !request.complete && !this.socket.readableEnded) {
       const endOurSide = (): void => this.#endOurSide()
@@ -131,6 +123,14 @@ export class Connection {
   endIdle(): void {
     this.#isEndedIdle = true
     this.linger()
+  }
+
+  /** The same in `ms`, unless it has a request then, or its client was told meanwhile. */
+  endIdleIn(ms: number): void {
+    this.#clearBound()
+    this.#bound = this.#clock.setTimeout(() => {
+      if (this.mayBringRequest) this.endIdle()
+    }, ms)
   }
 
   /** Closes it gently, so that the responses before what is lost on it arrive. */

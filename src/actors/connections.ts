@@ -1,11 +1,15 @@
-import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Straggler } from '../events.ts'
 import type { Clock } from './clock.ts'
 import { Connection, connectionOf, type Fate } from './connection.ts'
 import type { Exchange } from './exchange.ts'
-import { readingRequest } from './reading-request.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
+
+/**
+ * How long a connection that never had a request may take, from its beginning, to bring the head of one, or to end its handshake, once
+ * idle connections are closed. Upstream gives it 5 s. @see golang/go net/http server.go closeIdleConns
+ */
+const FIRST_HEAD_MS = 1_000
 
 /**
  * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
@@ -19,10 +23,18 @@ export class Connections {
   readonly #forced: Straggler[] = []
   readonly #whenNone = new Set<() => void>()
   readonly #onClosed = (connection: Connection): void => {
-    if (this.#all.delete(connection)) this.#settle(connection)
+    if (this.#forget(connection)) this.#settle(connection)
   }
+  /** Those whose TLS handshake is not over, by their client's address. */
+  readonly #handshakes = new Map<string, Connection>()
+  #accepted = 0
   #countsFates = false
   #closesIdle = false
+  /** Those that the last call is held for, while it is. */
+  #held: Set<Connection> | undefined
+  #noneHeld: () => void = () => {}
+  /** What a connection that becomes idle untold is given once idle ones are closed. */
+  #lateCallMs = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -30,6 +42,11 @@ export class Connections {
 
   get size(): number {
     return this.#all.size
+  }
+
+  /** How many there have been. */
+  get accepted(): number {
+    return this.#accepted
   }
 
   [Symbol.iterator](): IterableIterator<Connection> {
@@ -47,7 +64,25 @@ export class Connections {
     if (known) return known
     const connection = new Connection(socket, this.#clock, this.#onClosed)
     this.#all.add(connection)
+    this.#accepted++
+    this.#held?.add(connection)
     return connection
+  }
+
+  /** A socket whose handshake has begun is a connection like others: one without a request. */
+  handshaking(socket: Socket): void {
+    const peer = peerOf(socket)
+    if (peer !== undefined) this.#handshakes.set(peer, this.of(socket))
+  }
+
+  /** A socket is there on which requests may come. One that a handshake has made takes the place of the one that was accepted. */
+  connected(socket: Socket): void {
+    const connection = this.of(socket)
+    const peer = this.#handshakes.size > 0 ? peerOf(socket) : undefined
+    const raw = peer === undefined ? undefined : this.#handshakes.get(peer)
+    if (!raw || raw === connection) return
+    this.#accepted--
+    this.#forget(raw)
   }
 
   /** How the connections ended that were open when {@link countFates} was called, or opened since. */
@@ -67,21 +102,33 @@ export class Connections {
 
   countFates(): void {
     this.#countsFates = true
-    for (const connection of this.#all) connection.noteRead()
   }
 
   /**
    * Ends every connection that is idle, and from now on each one that becomes idle. A request that has reached us is looked
-   * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One
-   * with half a request stays, for whoever bounds the whole.
+   * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One with
+   * half of its first request, or of its handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
    *
-   * @param servers those whose connections these are; one that was given back is not asked, and what its connections have read counts
+   * @param lateCallMs how long a connection is held that becomes idle later and was never told
+   * @param closing called in the step in which idle connections are ended
    */
-  closeIdle(servers: ReadonlySet<Server>): void {
+  async closeIdle(lateCallMs: number, closing: () => void): Promise<void> {
     this.#closesIdle = true
-    afterPoll(() => {
-      if (servers.size > 0) this.#askNode(servers)
-      for (const connection of this.#all) endIfIdle(connection)
+    this.#lateCallMs = lateCallMs
+    await afterPoll()
+    this.#held = undefined
+    closing()
+    for (const connection of this.#all) this.#endIfIdle(connection)
+  }
+
+  /** Resolves when no connection is left that may bring a request, at once if so. */
+  noneIdle(): Promise<void> {
+    const held = new Set<Connection>()
+    this.#held = held
+    for (const connection of this.#all) if (connection.mayBringRequest) held.add(connection)
+    return new Promise((resolve) => {
+      this.#noneHeld = resolve
+      if (held.size === 0) resolve()
     })
   }
 
@@ -106,17 +153,15 @@ export class Connections {
   exchangeBegun(exchange: Exchange): void {
     const { connection } = exchange
     connection.add(exchange)
-    if (this.#countsFates) connection.noteRead()
+    if (this.#held) this.#release(connection)
   }
 
   /** An exchange is over, and no longer outstanding on its connection. */
   exchangeOver({ connection, request }: Exchange): void {
     if (!request.complete) connection.unread = request
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
-    if (!this.#countsFates) return
-    // A body comes after the head. Without one, what has been read since is the beginning of another request.
-    if (connection.isIdle && hasBody(request)) connection.noteRead()
-    if (this.#closesIdle && connection.isIdle) afterPoll(() => endIfIdle(connection))
+    if (this.#held && connection.mayBringRequest) this.#held.add(connection)
+    if (this.#closesIdle && connection.mayBringRequest) this.#endLate(connection)
   }
 
   /** Resolves when there is none, at once if so. */
@@ -146,10 +191,30 @@ export class Connections {
     return forced
   }
 
-  /** Half of a request may have come long before anybody counted. */
-  #askNode(servers: ReadonlySet<Server>): void {
-    const reading = readingRequest(servers, new Set(Array.from(this.#all, ({ socket }) => socket)))
-    for (const connection of this.#all) if (connection.isIdle) connection.noteRead(reading.has(connection.socket))
+  /** Its client was never told: a request may be on its way, as on every connection that the last call is held for. */
+  #endLate(connection: Connection): void {
+    if (this.#lateCallMs > 0) connection.endIdleIn(this.#lateCallMs)
+    else void afterPoll().then(() => this.#endIfIdle(connection))
+  }
+
+  #endIfIdle(connection: Connection): void {
+    if (!connection.mayBringRequest) return
+    const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
+    if (connection.isHalfSent && leftMs > 0) connection.endIdleIn(leftMs)
+    else connection.endIdle()
+  }
+
+  /** False when it was forgotten before. */
+  #forget(connection: Connection): boolean {
+    const peer = this.#handshakes.size > 0 ? peerOf(connection.socket) : undefined
+    if (peer !== undefined && this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer)
+    if (this.#held) this.#release(connection)
+    return this.#all.delete(connection)
+  }
+
+  #release(connection: Connection): void {
+    this.#held?.delete(connection)
+    if (this.#held?.size === 0) this.#noneHeld()
   }
 
   #settle(connection: Connection): void {
@@ -160,14 +225,9 @@ export class Connections {
   }
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-
-function endIfIdle(connection: Connection): void {
-  if (connection.isIdle && connection.takesRequests && !connection.isHalfSent) connection.endIdle()
-}
+/** Undefined for a socket that is closed, or not of a network. */
+const peerOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
+  remotePort === undefined ? undefined : `${remoteAddress}:${remotePort}`
 
 /** The first immediate may run before the loop has polled again, the second one cannot. */
-function afterPoll(then: () => void): void {
-  setImmediate(() => setImmediate(then))
-}
+const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -8,7 +8,9 @@ import { type Exchange, exchangeOf } from './exchange.ts'
 export interface GateKeeper {
   /** True when requests that arrive together have to be known together before the first of them is looked at. */
   readonly letsRequestsGather: boolean
-  /** The server has accepted a socket. */
+  /** The server has accepted a socket, whose TLS handshake will make another one of it. */
+  handshaking(socket: Socket): void
+  /** The server has a connection on which requests may come. */
   connected(socket: Socket): void
   /** A request has arrived, without a response if it is an upgrade. Undefined when it is too late to look at it. */
   arrived(request: IncomingMessage, response: ServerResponse | undefined): Exchange | undefined
@@ -42,8 +44,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
     throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
   const ownEmit = Object.hasOwn(server, 'emit') ? server.emit : undefined
   const prototype = Object.getPrototypeOf(server) as Server
-  // The sockets that an HTTPS server accepts are not yet those that its requests come on.
-  const connectionEvent = 'setSecureContext' in server ? 'secureConnection' : 'connection'
+  const isTls = 'setSecureContext' in server
   let isOpen = true
 
   function emit(this: Server, event: string, ...args: unknown[]): boolean {
@@ -57,7 +58,8 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
     }
     const isHeard = inheritedEmit().call(server, event, ...args)
     // After node's own listener, so that our look at the socket's end comes after node's too.
-    if (isOpen && event === connectionEvent) keeper.connected(args[0] as Socket)
+    if (isOpen && event === 'connection' && isTls) keeper.handshaking(args[0] as Socket)
+    else if (isOpen && event === (isTls ? 'secureConnection' : 'connection')) keeper.connected(args[0] as Socket)
     return isHeard
   }
 

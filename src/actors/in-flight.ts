@@ -9,6 +9,9 @@ import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } fro
 
 const SHUTTING_DOWN = 'the server is shutting down'
 
+/** What becomes of a new request: let in; let in and told to leave, because it comes in the last call; refused. */
+type Admission = 'open' | 'last-call' | 'closed'
+
 /**
  * What has been let in and is not over, in the two groups that are drained apart: requests and watches. {@link admit} is
  * one synchronous step from the question to the count, so that nothing slips in behind a drain that begins.
@@ -25,9 +28,12 @@ export class InFlight {
   readonly #mode: Mode
   readonly #exempt: readonly string[]
   readonly #isLongRunning: (request: IncomingMessage) => boolean
-  #isAccepting = true
   /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
   #joinUntil = Number.POSITIVE_INFINITY
+  #admission: Admission = 'open'
+  /** A connection that was never told has its last call also after everybody's: one request, while others are waited for. */
+  #hasLateCalls = false
+  #admittedLast = 0
 
   constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean, exempt: readonly string[] = []) {
     this.#exempt = exempt
@@ -40,19 +46,38 @@ export class InFlight {
     return this.#watches.count + this.#lateWatches.count
   }
 
-  /** From now on, only what is exempt is let in. */
-  stopAccepting(): void {
-    this.#isAccepting = false
+  /** Requests that were let in since {@link stopAccepting}. */
+  get admittedLast(): number {
+    return this.#admittedLast
+  }
+
+  /** From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes on connections that are there. */
+  stopAccepting(hasLastCall: boolean): void {
+    const isServing = hasLastCall && this.#mode === 'refuse'
+    this.#admission = isServing ? 'last-call' : 'closed'
+    this.#hasLateCalls = isServing
+  }
+
+  /** The last call is over. */
+  endLastCall(): void {
+    this.#admission = 'closed'
+  }
+
+  /** The drain is cut: what came now could not be answered. */
+  endLateCalls(): void {
+    this.#hasLateCalls = false
   }
 
   /**
    * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while its group is open and passes
-   * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it.
+   * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it. What is let in as a last
+   * call tells its client to leave, so that no connection has a second one.
    */
   admit(exchange: Exchange): Refusal | undefined {
     const { request, response } = exchange
     const isWatch = response === undefined || this.#isLongRunning(request)
-    if (!this.#isAccepting && !isExempt(request, this.#exempt)) {
+    if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
+      if (!isWatch && this.#joinLast(exchange)) return undefined
       if (this.#mode === 'retry-after') return RETRY_AFTER
       return isWatch ? WATCH_NOT_ACCEPTING : NOT_ACCEPTING
     }
@@ -64,6 +89,21 @@ export class InFlight {
   /** Counts an exchange that needs no admission; false, and uncounted, once the request drain has begun. */
   count(exchange: Exchange): boolean {
     if (!this.requests.tryAdd()) return false
+    exchange.countedAs = 'request'
+    return true
+  }
+
+  #joinLast(exchange: Exchange): boolean {
+    const hasJoined = this.#admission === 'last-call' ? this.count(exchange) : this.#hasLateCalls && this.#countLate(exchange)
+    if (hasJoined) {
+      exchange.mustTell = true
+      this.#admittedLast++
+    }
+    return hasJoined
+  }
+
+  #countLate(exchange: Exchange): boolean {
+    if (!this.requests.tryAddLate()) return false
     exchange.countedAs = 'request'
     return true
   }

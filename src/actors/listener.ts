@@ -32,7 +32,8 @@ export class Listener {
   readonly #target: ListenTarget | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
-  #wasBound = false
+  /** Known before it closes: asking takes time in which one more connection may come, to be reset. */
+  #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
 
   /**
@@ -56,8 +57,8 @@ export class Listener {
   async bind(signal: AbortSignal): Promise<BoundAddress> {
     if (!this.server.listening) await this.#listening(signal)
     if (this.#state === 'idle') this.#state = 'bound'
-    this.#wasBound = true
-    return boundAddress(this.server)
+    this.#bound = boundAddress(this.server)
+    return this.#bound
   }
 
   #listening(signal: AbortSignal): Promise<void> {
@@ -132,7 +133,7 @@ export class Listener {
 
   /** After the end of the life: a server that was bound is its owner's again as soon as they let it listen anew. */
   retire(): void {
-    if (!this.#wasBound || this.#state !== 'closed') return
+    if (!this.#bound || this.#state !== 'closed') return
     const { server } = this
     if (server.listening) return this.release()
     const unwatch = this.#unwatch
@@ -147,7 +148,7 @@ export class Listener {
   /** Gives the server back as it was, and does not close it any more. A second call does nothing. */
   release(): void {
     this.#state = 'closed'
-    this.#wasBound = false
+    this.#bound = undefined
     this.#unwatch()
   }
 
@@ -160,7 +161,7 @@ export class Listener {
     this.#state = 'closed'
     const { server } = this
     if (server.listening) {
-      const { url } = boundAddress(server)
+      const { url } = this.#bound ?? boundAddress(server)
       this.#stop()
       return url
     }

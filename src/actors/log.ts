@@ -131,6 +131,8 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
       return event.error
         ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))
         : info(`Stopped listening on ${event.url}`)
+    case 'last-call':
+      return debug('last call is over', { accepted: event.accepted, answered: event.answered })
     case 'drained':
       return event.what === 'requests' ? requestsDrained(event) : watchesDrained(event)
     case 'connections': {

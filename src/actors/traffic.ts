@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { LifecycleFact, Straggler } from '../events.ts'
 import type { TellPlan } from '../machines/tell.ts'
 import type { Mode } from '../machines/wiring.ts'
+import { emptyAcceptQueue } from './accept-queue.ts'
 import type { Clock } from './clock.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections } from './connections.ts'
@@ -101,8 +102,10 @@ export class Traffic {
   readonly #telling: Telling
   readonly #connections: Connections
   readonly #adminConnections: Connections
-  /** Those whose connections are ours. */
-  readonly #servers = new Set<Server>()
+  #lastCallMs = 0
+  #acceptedBefore = 0
+  /** Requests and holds that were under way at NotAcceptingNewRequest. */
+  #underWay = 0
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
   constructor({ clock, mode, isLongRunning, record, random, exempt = [], filters = [] }: TrafficOptions) {
@@ -128,13 +131,11 @@ export class Traffic {
   takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
     const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
     const noMoreEnds = endWithResponses()
-    if (!admin) this.#servers.add(server)
     let isOurs = true
     return {
       [Symbol.dispose]: () => {
         if (!isOurs) return
         isOurs = false
-        this.#servers.delete(server)
         gate[Symbol.dispose]()
         void (admin ? this.#adminConnections : this.#connections).none().then(noMoreEnds)
       },
@@ -168,10 +169,37 @@ export class Traffic {
     this.#telling.complete()
   }
 
-  /** NotAcceptingNewRequest: from now on only exempt requests are let in. */
-  stopAccepting(): void {
+  /**
+   * NotAcceptingNewRequest: from now on only exempt requests are let in, and those of the last call.
+   * @param lastCallMs how long each connection that was never told is held for a last request; 0, the default: there is no last call
+   */
+  stopAccepting(lastCallMs = 0): void {
     this.state.notAccepting = true
-    this.#inFlight.stopAccepting()
+    this.#lastCallMs = lastCallMs
+    this.#acceptedBefore = this.#connections.accepted
+    this.#underWay = this.#inFlight.requests.count
+    this.#inFlight.stopAccepting(lastCallMs > 0)
+  }
+
+  /** Resolves when the kernel has no connection left that it has accepted and node has not. To be followed by the close in the same step. */
+  acceptQueued(): Promise<void> {
+    return emptyAcceptQueue(this.#clock, () => this.#connections.accepted)
+  }
+
+  /** Resolves when no connection is left on which a request may be on its way. */
+  lastCallHeeded(): Promise<void> {
+    return this.#connections.noneIdle()
+  }
+
+  /** What came since {@link stopAccepting}: connections, and requests that were let in. Undefined without a last call. */
+  get lastCall(): { readonly accepted: number; readonly answered: number } | undefined {
+    if (this.#lastCallMs === 0) return undefined
+    return { accepted: this.#connections.accepted - this.#acceptedBefore, answered: this.#inFlight.admittedLast }
+  }
+
+  /** What the request drain is about: requests and holds that were under way at NotAcceptingNewRequest, and what the last call has let in. */
+  get toDrain(): number {
+    return this.#underWay + this.#inFlight.admittedLast
   }
 
   /** Lets no request and no hold in any more, and resolves when none is left. */
@@ -191,6 +219,7 @@ export class Traffic {
   /** Aborts the signals of what the request drain waits for, and names it. Nothing is closed. */
   cutRequests(): Straggler[] {
     const stragglers = this.requestStragglers()
+    this.#inFlight.endLateCalls()
     for (const exchange of this.#counted('request')) exchange.askToEnd('the request drain is out of time')
     this.#holds.cut()
     return stragglers
@@ -252,11 +281,11 @@ export class Traffic {
   }
 
   /**
-   * Ends idle connections, and from now on every one that becomes idle, after a look at what they have sent already. To be
-   * called right after the listeners have closed.
+   * Ends the last call, and with it idle connections, after a look at what they have sent already; from now on every one that
+   * becomes idle. To be called when the listeners have closed.
    */
-  closeIdleConnections(): void {
-    this.#connections.closeIdle(this.#servers)
+  closeIdleConnections(): Promise<void> {
+    return this.#connections.closeIdle(this.#lastCallMs, () => this.#inFlight.endLastCall())
   }
 
   /**
@@ -378,7 +407,8 @@ export class Traffic {
       get letsRequestsGather() {
         return state.telling
       },
-      connected: (socket) => void connections.of(socket),
+      handshaking: (socket) => connections.handshaking(socket),
+      connected: (socket) => connections.connected(socket),
       arrived: (request, response) => {
         const exchange = this.#arrived(connections, accounts, request, response)
         if (exchange && state.telling) this.#telling.arm(exchange)
@@ -398,7 +428,8 @@ export class Traffic {
     }
     return {
       letsRequestsGather: false,
-      connected: (socket) => void connections.of(socket),
+      handshaking: (socket) => connections.handshaking(socket),
+      connected: (socket) => connections.connected(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),
       admit: (exchange) => !this.#isAnswered(exchange),
     }

@@ -32,6 +32,13 @@ export class WaitGroup {
     return true
   }
 
+  /** Counts one although `wait()` was called, and says true, as long as others are still waited for: the wait is not over then. */
+  tryAddLate(): boolean {
+    if (this.#count === 0) return false
+    this.#count++
+    return true
+  }
+
   /**
    * Counts `delta`, which may be zero or negative at any time.
    * @throws QuiesceError ERR_WAIT_GROUP when `delta` is positive after `wait()` was called, or would take the count below

@@ -8,9 +8,11 @@ import { type UserCode, userCode } from '../actors/user-code.ts'
 import { toError } from '../errors.ts'
 import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../events.ts'
 import { closeConnectionsMachine } from '../machines/close-connections.ts'
+import { closeListenerMachine, type ListenerClose } from '../machines/close-listener.ts'
 import { destroyMachine } from '../machines/destroy.ts'
 import { type HandlersLeft, handlersMachine } from '../machines/handlers.ts'
 import { type HookPlan, hookMachine } from '../machines/hook.ts'
+import { lastCallMachine } from '../machines/last-call.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
 import type { MachineFact } from '../machines/phase.ts'
 import { preShutdownHooksMachine } from '../machines/pre-shutdown-hooks.ts'
@@ -132,7 +134,20 @@ export function provideEffects(machine: LifecycleMachine, world: World): Lifecyc
           terminateWatches: fromPromise<{ readonly lost: number }>(async () => drains.terminateWatches()),
         },
       }),
-      closeListener: effect(() => closeListeners(world)),
+      closeListener: closeListenerMachine.provide({
+        actors: {
+          acceptThenClose: fromPromise<void, ListenerClose>(({ input, signal }) => acceptThenClose(world, input, signal)),
+          closeListenerNow: effect(() => closeListeners(world)),
+        },
+      }),
+      lastCall: lastCallMachine.provide({
+        actors: {
+          holdConnections: fromPromise<void, { readonly lastCallMs: number }>(async ({ input }) => {
+            if (input.lastCallMs > 0) await traffic.lastCallHeeded()
+          }),
+          closeIdleConnections: effect(() => closeIdleConnections(world)),
+        },
+      }),
       closeConnections: closeConnectionsMachine.provide({
         actors: {
           lingerConnections: effect((signal) => lingerConnections(world, signal)),
@@ -257,8 +272,7 @@ export class Drains {
   }
 
   async requests(): Promise<void> {
-    const { requests, holds } = this.#traffic.counts()
-    this.#requestsBefore = requests + holds
+    this.#requestsBefore = this.#traffic.toDrain
     await this.#traffic.drainRequests()
     this.#endRequests([])
   }
@@ -331,14 +345,25 @@ function destroyConnections(world: World): void {
 
 const recordConnections = ({ traffic, record }: World): void => record({ type: 'connections', ...traffic.connectionFates() })
 
+/** Cut, it leaves the listeners alone: they are closed already. */
+async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
+  if (lastCallMs > 0) await world.traffic.acceptQueued()
+  if (!signal.aborted) closeListeners(world)
+}
+
 /** In reverse, as everything that is taken back. */
-function closeListeners({ opened, traffic, record }: World): void {
+function closeListeners({ opened, record }: World): void {
   for (const listener of [...opened()].reverse()) {
     if (listener.admin) continue
     const url = listener.close()
     if (url !== undefined) record({ type: 'stopped-listening', url })
   }
-  traffic.closeIdleConnections()
+}
+
+async function closeIdleConnections({ traffic, record }: World): Promise<void> {
+  await traffic.closeIdleConnections()
+  const { lastCall } = traffic
+  if (lastCall) record({ type: 'last-call', ...lastCall })
 }
 
 function nameHandlers({ traffic, record }: World): HandlersLeft {

@@ -25,7 +25,7 @@ import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
+import { hurried, type Registered, type StopProfile, stopProfile, stopProfiles } from '../options/budget.ts'
 import { formatDuration } from '../options/duration.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
@@ -385,6 +385,11 @@ export class Lifecycle implements Life {
     return !this.#log.writes('error')
   }
 
+  /** Of the stop under way. */
+  get #profile(): StopProfile | undefined {
+    return this.#actor?.getSnapshot().context.stop?.profile
+  }
+
   /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
   #flushLogsNow(): void {
     this.#log.flushNow(this.#flushMs)
@@ -490,7 +495,7 @@ export class Lifecycle implements Life {
         this.#traffic.initiateShutdown()
         break
       case 'NotAcceptingNewRequest':
-        this.#traffic.stopAccepting()
+        this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0)
         break
     }
     this.#signals.fire(name)

@@ -114,11 +114,13 @@ export class ProgressReader {
     return Math.min(left, this.#crashedAt + instantMs(crashProfile, instant) - now)
   }
 
-  #ownLimitMs(phase: string, { delayMs, watchGraceMs }: StopProfile): number | undefined {
+  #ownLimitMs(phase: string, { delayMs, lastCallMs, watchGraceMs }: StopProfile): number | undefined {
     switch (phase) {
       case 'tell':
       case 'shutdown-delay':
         return delayMs
+      case 'last-call':
+        return lastCallMs
       case 'request-drain':
         return this.#context.requestDrainTimeoutMs
       case 'watch-drain':

@@ -34,12 +34,14 @@ export interface LifePlan extends Composition {
   readonly input: LifecycleInput
 }
 
-/** The rows of this life: the table without the other mode's rows, plus mux signals and user phases. */
+/** The rows of this life: the table without the other mode's rows and edges, plus mux signals and user phases. */
 export function effectiveWiring({ mode, muxSignals = [], userPhases = [], wiring = WIRING }: Composition): Wiring {
   const rows: Record<string, PhaseRow> = {}
   for (const [phase, row] of Object.entries(wiring as Wiring)) {
     if (row.when !== undefined && row.when !== mode) continue
-    rows[phase] = phase === 'mux-complete' ? { ...row, after: [...row.after, ...muxSignals.map(muxEvent)] } : row
+    const { alsoAfter, ...always } = row
+    const further = [...(alsoAfter?.[mode] ?? []), ...(phase === 'mux-complete' ? muxSignals.map(muxEvent) : [])]
+    rows[phase] = further.length > 0 ? { ...always, after: [...row.after, ...further] } : always
   }
   const all = addUserPhases(rows, userPhases)
   checkWiring(all)

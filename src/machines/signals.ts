@@ -13,7 +13,7 @@ export const UPSTREAM_SIGNALS = {
   ShutdownInitiated: 'the shutdown has begun; /readyz is red from here on',
   AfterShutdownDelayDuration: 'the shutdown delay is over',
   PreShutdownHooksStopped: 'every pre-shutdown hook has ended',
-  NotAcceptingNewRequest: 'new requests are refused from here on',
+  NotAcceptingNewRequest: 'new requests are refused from here on; those of the last call are still served',
   InFlightRequestsDrained: 'no accepted request and no watch is left',
   HTTPServerStoppedListening: 'the listeners are closed',
 } as const
@@ -30,6 +30,7 @@ export const OWN_SIGNALS = {
   Announced: 'the platform has been told that we are ready',
   StopRequested: 'somebody or something asked for the end',
   TellComplete: 'every further response tells its client to reconnect elsewhere',
+  LastCallComplete: 'idle connections are closed, and no request is let in any more',
   RequestsDrained: 'no accepted request is left',
   WatchesDrained: 'no watch is left, or its grace is over',
   ConnectionsClosed: 'no connection is left',

@@ -2,10 +2,12 @@ import { assign, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../options/budget.ts'
 import { closeConnectionsMachine } from './close-connections.ts'
+import { closeListenerMachine } from './close-listener.ts'
 import { type DestroyOrder, destroyMachine, inOrder, type PlannedDestroy } from './destroy.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'
 import { handlersMachine } from './handlers.ts'
 import { type HookPlan, hookMachine } from './hook.ts'
+import { lastCallMachine } from './last-call.ts'
 import { type PhaseOutput, record } from './phase.ts'
 import { type PlannedHook, preShutdownHooksMachine } from './pre-shutdown-hooks.ts'
 import { reportMachine } from './report.ts'
@@ -133,7 +135,8 @@ export const vocabulary = setup({
     preShutdownHooks: preShutdownHooksMachine,
     requestDrain: requestDrainMachine,
     watchDrain: watchDrainMachine,
-    closeListener: effect,
+    closeListener: closeListenerMachine,
+    lastCall: lastCallMachine,
     closeConnections: closeConnectionsMachine,
     handlers: handlersMachine,
     auditShutdown: effect,
@@ -184,6 +187,8 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   preShutdownHooks: ({ context }) => ({ hooks: context.preShutdownHooks }),
   requestDrain: ({ context }) => ({ limitMs: context.requestDrainTimeoutMs }),
   watchDrain: ({ context }) => ({ graceMs: budgetOf(context).watchGraceMs }),
+  closeListener: ({ context }) => ({ lastCallMs: budgetOf(context).lastCallMs }),
+  lastCall: ({ context }) => ({ lastCallMs: budgetOf(context).lastCallMs }),
   closeConnections: ({ context }) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
   // The roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09), unless told otherwise.
   destroy: ({ context }) => ({

@@ -19,6 +19,8 @@ export interface PhaseRow<S extends string = string> {
   readonly lane: 'start' | 'stop'
   /** Signals this phase waits for; all of them. */
   readonly after: readonly S[]
+  /** And these, in one mode. */
+  readonly alsoAfter?: Readonly<Partial<Record<Mode, readonly S[]>>>
   readonly fires: S
   /** Name of the phase machine or effect that does the work; without one the signal follows at once. */
   readonly work?: string
@@ -47,6 +49,7 @@ export const defineWiring = <const W extends Record<string, PhaseRow>>(
   wiring: W & {
     readonly [K in keyof W]: {
       readonly after: readonly (W[keyof W]['fires'] | GivenSignal)[]
+      readonly alsoAfter?: Readonly<Partial<Record<Mode, readonly W[keyof W]['fires'][]>>>
       readonly unless?: W[keyof W]['fires']
       readonly until?: Readonly<Record<Mode, W[keyof W]['fires']>>
       readonly abandonedAt?: W[keyof W]['fires']
@@ -73,12 +76,14 @@ export const WIRING = defineWiring({
   'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
   'pre-shutdown-hooks': { lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks' },
   'not-accepting': { lane: 'stop', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest' },
-  'request-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'requestDrain', workKind: 'machine', fires: 'RequestsDrained', cut: 'Cut.requests' },
+  // What the last call lets in is waited for like what came before it; in the mode retry-after it lets nothing in.
+  'request-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], alsoAfter: { refuse: ['LastCallComplete'] }, work: 'requestDrain', workKind: 'machine', fires: 'RequestsDrained', cut: 'Cut.requests' },
   'watch-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'watchDrain', workKind: 'machine', fires: 'WatchesDrained', cut: 'Cut.requests' },
   'in-flight-drained': { lane: 'stop', after: ['RequestsDrained', 'WatchesDrained'], fires: 'InFlightRequestsDrained' },
-  'close-listener': { lane: 'stop', when: 'refuse', after: ['NotAcceptingNewRequest'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections' },
-  'close-listener-after-drain': { lane: 'stop', when: 'retry-after', after: ['InFlightRequestsDrained'], work: 'closeListener', workKind: 'effect', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections' },
-  'close-connections': { lane: 'stop', after: ['HTTPServerStoppedListening', 'InFlightRequestsDrained'], work: 'closeConnections', workKind: 'machine', fires: 'ConnectionsClosed', cut: 'Cut.connections' },
+  'close-listener': { lane: 'stop', when: 'refuse', after: ['NotAcceptingNewRequest'], work: 'closeListener', workKind: 'machine', fires: 'HTTPServerStoppedListening', cut: 'Cut.requests' },
+  'close-listener-after-drain': { lane: 'stop', when: 'retry-after', after: ['InFlightRequestsDrained'], work: 'closeListener', workKind: 'machine', fires: 'HTTPServerStoppedListening', cut: 'Cut.connections' },
+  'last-call': { lane: 'stop', after: ['HTTPServerStoppedListening'], work: 'lastCall', workKind: 'machine', fires: 'LastCallComplete', cut: 'Cut.requests' },
+  'close-connections': { lane: 'stop', after: ['LastCallComplete', 'InFlightRequestsDrained'], work: 'closeConnections', workKind: 'machine', fires: 'ConnectionsClosed', cut: 'Cut.connections' },
   handlers: { lane: 'stop', after: ['InFlightRequestsDrained'], work: 'handlers', workKind: 'machine', fires: 'HandlersDone', cut: 'Cut.connections' },
   'audit-shutdown': { lane: 'stop', after: ['InFlightRequestsDrained'], unless: 'AuditRunning', work: 'auditShutdown', workKind: 'effect', fires: 'AuditStopped', cut: 'Cut.audit' },
   destroy: { lane: 'stop', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], work: 'destroy', workKind: 'machine', fires: 'Destroyed', cut: 'Cut.destroy' },

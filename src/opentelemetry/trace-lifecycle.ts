@@ -87,6 +87,12 @@ class LifeSpans {
       case 'listening':
         root.addEvent('listening', { 'server.address': event.address, 'server.port': event.port, 'quiesce.admin': event.admin })
         break
+      case 'last-call':
+        this.#phases.get('last-call')?.setAttributes({
+          'quiesce.last_call.accepted': event.accepted,
+          'quiesce.last_call.answered': event.answered,
+        })
+        break
       case 'drained':
         this.#phases.get(event.what === 'requests' ? 'request-drain' : 'watch-drain')?.setAttributes({
           'quiesce.drain.before': event.before,

@@ -41,6 +41,8 @@ const ALL_REGISTERED: Registered = { audit: true, destroy: true }
 export interface StopProfile {
   /** Shutdown delay, never longer than `cutsMs.hooks`. */
   readonly delayMs: number
+  /** Longest time that idle connections are held once the listeners have closed, for requests that are on their way. */
+  readonly lastCallMs: number
   /** Longest time watches are waited for once they have been told to leave. */
   readonly watchGraceMs: number
   /** The end of everything: what is left then is forced. */
@@ -65,6 +67,7 @@ export interface StopProfiles {
 
 export interface StopPlan {
   readonly delayMs: number
+  readonly lastCallMs: number
   readonly deadlineMs: number
   readonly watchGraceMs: number
   readonly reserves: Reserves
@@ -85,6 +88,8 @@ const EXIT_GRACE_MAX_MS = 1_000
 const REQUESTS_DUE_PARTS = 3
 /** Requests never take more than this part of what hooks and requests have together. */
 const REQUESTS_SHARE_MAX = 1 / 2
+/** The last call never takes more than this part of the time that requests have at least: what it lets in has to be answered. */
+const LAST_CALL_SHARE_MAX = 1 / 2
 /** Of the flush reserve, the part kept for ending by force: the report is written synchronously in it. */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */
@@ -92,7 +97,7 @@ const SHARE_MIN_MS = 1
 
 /** The cuts of one kind of stop. Any deadline above 0 gives a usable order, however unreasonable the rest of the plan is. */
 export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTERED): StopProfile {
-  const { delayMs, deadlineMs, watchGraceMs } = plan
+  const { delayMs, lastCallMs, deadlineMs, watchGraceMs } = plan
   const reserves = reservesOf(plan)
 
   const destroy = deadlineMs - reserves.flush
@@ -102,14 +107,21 @@ export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTE
   const share = Math.min(requestsDue(plan), Math.max(0, requests - delayMs) * REQUESTS_SHARE_MAX)
   const hooks = requests - Math.max(share, Math.min(SHARE_MIN_MS, requests / 2))
   const flush = deadlineMs - reserves.flush * FORCE_SHARE_OF_FLUSH
-  return { delayMs: Math.min(delayMs, hooks), watchGraceMs, deadlineMs, cutsMs: { hooks, requests, connections, audit, destroy, flush } }
+  return {
+    delayMs: Math.min(delayMs, hooks),
+    lastCallMs: Math.floor(Math.min(lastCallMs, (requests - hooks) * LAST_CALL_SHARE_MAX)),
+    watchGraceMs,
+    deadlineMs,
+    cutsMs: { hooks, requests, connections, audit, destroy, flush },
+  }
 }
 
 /** The same stop in less time: everything shrinks in proportion. A deadline that is no shorter changes nothing. */
 export function hurried(plan: StopPlan, deadlineMs: number): StopPlan {
   if (deadlineMs >= plan.deadlineMs) return plan
   const share = deadlineMs / plan.deadlineMs
-  return { delayMs: plan.delayMs * share, watchGraceMs: plan.watchGraceMs * share, deadlineMs, reserves: plan.reserves }
+  const { delayMs, lastCallMs, watchGraceMs, reserves } = plan
+  return { delayMs: delayMs * share, lastCallMs: lastCallMs * share, watchGraceMs: watchGraceMs * share, deadlineMs, reserves }
 }
 
 /** Every kind of stop, for what is registered. */

@@ -136,6 +136,12 @@ export const OPTION_TABLE = {
     upstream: '--shutdown-delay-duration',
     upstreamRefusal: '--shutdown-delay-duration can not be negative value',
   },
+  lastCall: {
+    ...duration(),
+    flag: 'last-call',
+    default: '300ms; 0s after Ctrl-C on a terminal',
+    meaning: 'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once',
+  },
   whileDraining: {
     ...choice('refuse', 'retry-after'),
     kind: 'switch',

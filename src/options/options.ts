@@ -82,6 +82,13 @@ export interface LifecycleOptions {
    * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownDelayDuration
    */
   readonly shutdownDelay?: Duration | undefined
+  /**
+   * Time for which idle connections are held when nothing new is accepted any more: a request that is on its way on one is answered, and
+   * its client told to leave, instead of lost. Before it, what the kernel has accepted is accepted, too. It ends early when no connection
+   * is left that may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0: listeners and idle connections
+   * close at once. Default 300 ms; 0 after Ctrl-C on a terminal. At most half of what the budget keeps for requests.
+   */
+  readonly lastCall?: Duration | undefined
   /** Default `'refuse'`. @see kubernetes/apiserver pkg/server/config.go Config.ShutdownSendRetryAfter */
   readonly whileDraining?: WhileDraining | undefined
   /**
@@ -197,6 +204,7 @@ export interface ResolvedOptions {
   /** Delay, deadline and reserves by kind of stop. The cuts follow when it is known what is registered. */
   readonly plans: StopPlans
   readonly shutdownDelayMs: number
+  readonly lastCallMs: number
   readonly deadlineMs: number
   readonly watchGraceMs: number
   readonly requestDrainTimeoutMs: number | undefined
@@ -255,6 +263,8 @@ const ADMIN_HOST_DEFAULT = '127.0.0.1'
 const REQUEST_TIMEOUT_DEFAULT_MS = 60_000
 const KEEP_ALIVE_TIMEOUT_DEFAULT_MS = 75_000
 const WATCH_GRACE_DEFAULT_MS = 8_000
+/** Measured: docs/decisions/0018-the-last-call.md */
+const LAST_CALL_DEFAULT_MS = 300
 const HOOK_TIMEOUT_DEFAULT_MS = 5_000
 /** Everything has drained by then, so only connections that nobody uses are left. @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext */
 const CONNECTION_TIMEOUT_RETRY_AFTER_MS = 2_000
@@ -316,6 +326,7 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     facts: context.facts,
     plans: plansOf(given, plan, ms('crashDeadline')),
     shutdownDelayMs: plan.delayMs,
+    lastCallMs: plan.lastCallMs,
     deadlineMs: plan.deadlineMs,
     watchGraceMs: plan.watchGraceMs,
     requestDrainTimeoutMs: chosen['requestDrainTimeout']?.ms,
@@ -379,7 +390,14 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
     ms === platform[name] ? `platform ${platform.name}` : `${formatDuration(platform[name])} of platform ${platform.name} does not fit`
 
   const { reserves, asked } = reservesOf(given)
-  const demand = { delayMs: parsed('shutdownDelay') ?? platform.delayMs, watchGraceMs: parsed('watchGrace') ?? 0, reserves, asked }
+  const lastCallMs = choose('lastCall', LAST_CALL_DEFAULT_MS)
+  const demand = {
+    delayMs: parsed('shutdownDelay') ?? platform.delayMs,
+    lastCallMs,
+    watchGraceMs: parsed('watchGrace') ?? 0,
+    reserves,
+    asked,
+  }
   const ofPlatformAndGivenMs = platform.deadlineMs + (parsed('shutdownDelay') ?? 0) + demand.watchGraceMs + sums(demand).asked
   const deadlineToFitMs = Math.max(deadlineThatFits(demand), ofPlatformAndGivenMs)
   const deadlineDefaultMs = fitsWell({ ...demand, deadlineMs: platform.deadlineMs }) ? platform.deadlineMs : deadlineToFitMs
@@ -392,7 +410,7 @@ function chooseTimes(given: ServerOptions, platform: Platform, kind: Kind): Time
 
   const watchGraceMs = choose('watchGrace', watchGraceDefaultMs({ deadlineMs, reserves, asked }))
   if (given.requestDrainTimeout !== undefined) choose('requestDrainTimeout', 0)
-  const plan = { delayMs, deadlineMs, watchGraceMs, reserves, asked }
+  const plan = { delayMs, lastCallMs, deadlineMs, watchGraceMs, reserves, asked }
   // A hook that hangs has to fail by its own timeout before the budget cuts it, and with it all hooks after it.
   const hooksMs = stopProfile(plan).cutsMs.hooks
   choose('hookTimeout', Math.floor(Math.min(HOOK_TIMEOUT_DEFAULT_MS, shareOf(plan), hooksMs * HOOKS_SHARE_MAX)))
@@ -447,21 +465,24 @@ function smallestDeadlineMs(plan: StopPlan): number {
 
 /** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. In a shorter one every reserve is scaled. */
 function plansOf(given: ServerOptions, plan: StopPlan, crashDeadlineMs: number): StopPlans {
-  const within = (delayMs: number, deadlineMs: number): StopPlan => {
-    const other = { ...plan, delayMs, deadlineMs, asked: deadlineMs < plan.deadlineMs ? [] : (plan.asked ?? []) }
+  const within = (long: Pick<StopPlan, 'delayMs' | 'lastCallMs'>, deadlineMs: number): StopPlan => {
+    const { delayMs, lastCallMs } = long
+    const other = { ...plan, delayMs, lastCallMs, deadlineMs, asked: deadlineMs < plan.deadlineMs ? [] : (plan.asked ?? []) }
     return given.watchGrace === undefined ? { ...other, watchGraceMs: watchGraceDefaultMs(other) } : other
   }
-  const interactive = { ...plan, delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs, asked: [] }
+  const interactive = {
+    ...plan,
+    delayMs: given.shutdownDelay === undefined ? INTERACTIVE_DEFAULTS.delayMs : plan.delayMs,
+    lastCallMs: given.lastCall === undefined ? INTERACTIVE_DEFAULTS.lastCallMs : plan.lastCallMs,
+    asked: [],
+  }
   const asksForTime = interactive.delayMs > 0 || (given.watchGrace !== undefined && plan.watchGraceMs > 0)
   const interactiveDeadlineMs = Math.max(INTERACTIVE_DEFAULTS.deadlineMs, asksForTime ? deadlineThatFits(interactive) : 0)
   return {
     default: plan,
-    interactive: within(
-      interactive.delayMs,
-      given.deadline === undefined ? Math.min(plan.deadlineMs, interactiveDeadlineMs) : plan.deadlineMs,
-    ),
-    crash: within(0, crashDeadlineMs),
-    startFailed: { ...plan, delayMs: 0 },
+    interactive: within(interactive, given.deadline === undefined ? Math.min(plan.deadlineMs, interactiveDeadlineMs) : plan.deadlineMs),
+    crash: within({ ...plan, delayMs: 0 }, crashDeadlineMs),
+    startFailed: { ...plan, delayMs: 0, lastCallMs: 0 },
   }
 }
 
@@ -472,6 +493,11 @@ function checkRelations(given: ServerOptions, { plan }: Times, problems: Problem
   }
   if (given.listeners && (given.port !== undefined || given.host !== undefined)) {
     problems.addForOption('listeners', given.listeners, OPTION_TABLE.listeners.allowed)
+  }
+  const longestLastCallMs = stopProfile({ ...plan, lastCallMs: Number.POSITIVE_INFINITY }).lastCallMs
+  if (given.lastCall !== undefined && plan.lastCallMs > longestLastCallMs) {
+    const within = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}, so that what it lets in can be answered`
+    problems.addForOption('lastCall', given.lastCall, `at most ${formatDuration(longestLastCallMs)} ${within}`)
   }
   if (given.deadline === undefined) return
   const demand = { ...plan, watchGraceMs: given.watchGrace === undefined ? 0 : plan.watchGraceMs }

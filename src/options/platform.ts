@@ -26,8 +26,10 @@ export const PLATFORMS = {
   unknown: { delayMs: 0, deadlineMs: 8_000 },
 } as const satisfies Record<string, PlatformDefaults>
 
-/** A stop that a person waits for: Ctrl-C on a terminal, or a restart by `node --watch`. */
-export const INTERACTIVE_DEFAULTS: PlatformDefaults = { delayMs: 0, deadlineMs: 2_000 }
+/** A stop that a person waits for: Ctrl-C on a terminal, or a restart by `node --watch`. No client of theirs is worth a last call. */
+export const INTERACTIVE_DEFAULTS = { delayMs: 0, lastCallMs: 0, deadlineMs: 2_000 } as const satisfies PlatformDefaults & {
+  readonly lastCallMs: number
+}
 
 export type PlatformName = keyof typeof PLATFORMS
 export const PLATFORM_NAMES = Object.keys(PLATFORMS) as readonly PlatformName[]

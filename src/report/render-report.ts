@@ -117,6 +117,7 @@ interface SummaryLine {
 }
 
 function summary({
+  lastCall,
   budget,
   requests,
   watches,
@@ -137,6 +138,7 @@ function summary({
     code: RED,
   }))
   return [
+    ...(lastCall ? [{ text: `last call    ${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered` }] : []),
     // A report of an earlier version says nothing of its budget.
     {
       text: `requests     ${requests.before} to drain, ${requests.after} left${budget ? `; they had until +${formatDuration(Math.round(budget.cuts.requests))}` : ''}`,

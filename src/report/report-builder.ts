@@ -10,6 +10,7 @@ import {
   type ReportedConnections,
   type ReportedDrain,
   type ReportedHook,
+  type ReportedLastCall,
   type ReportedLateAnswer,
   type ReportedPhase,
   type ReportedPlatform,
@@ -51,6 +52,7 @@ export class ReportBuilder {
   readonly #hooks = new Map<string, ReportedHook>()
   #requests = NO_DRAIN
   #watches = NO_DRAIN
+  #lastCall: ReportedLastCall | null = null
   #connections: ReportedConnections = { told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] }
   #handlers: readonly Straggler[] = []
   readonly #lateAnswers: ReportedLateAnswer[] = []
@@ -111,6 +113,9 @@ export class ReportBuilder {
       case 'stopped-listening':
         if (event.error) this.#failures.add(event.url, event.error)
         break
+      case 'last-call':
+        this.#lastCall = { accepted: event.accepted, answered: event.answered }
+        break
       case 'drained': {
         const { before, after, cut } = event
         if (event.what === 'requests') this.#requests = { before, after, cut }
@@ -170,6 +175,7 @@ export class ReportBuilder {
         budget: budgetMs ?? budgetOf(wiring[phase.name], relative(phase.start), profile),
         cut: phase.outcome === 'cut' ? this.#stragglersOf(phase.name) : [],
       })),
+      lastCall: this.#lastCall,
       requests: this.#requests,
       watches: this.#watches,
       connections: this.#connections,

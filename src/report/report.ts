@@ -36,6 +36,8 @@ export interface Report {
   readonly signals: readonly ReportedSignal[]
   /** In the order they began. */
   readonly phases: readonly ReportedPhase[]
+  /** null: there was none. */
+  readonly lastCall: ReportedLastCall | null
   readonly requests: ReportedDrain
   readonly watches: ReportedDrain
   readonly connections: ReportedConnections
@@ -89,8 +91,16 @@ export interface ReportedPhase {
   readonly error?: ErrorRecord
 }
 
+/** What came after NotAcceptingNewRequest and before idle connections were closed. */
+export interface ReportedLastCall {
+  /** Connections that the kernel had accepted before the listener closed. */
+  readonly accepted: number
+  /** Requests that were let in all the same, and told to leave by their response. */
+  readonly answered: number
+}
+
 export interface ReportedDrain {
-  /** Open when the drain began. */
+  /** Open at NotAcceptingNewRequest; of requests, those that the last call let in as well. */
   readonly before: number
   /** Open when it ended. */
   readonly after: number

@@ -41,10 +41,10 @@ const realSetImmediate = setImmediate
 
 /**
  * Turns of the event loop given to the code between two timers. One turn empties the microtask queue and runs what
- * `setImmediate` holds; the others are for code that chains such steps (a stream needs two, an xstate actor none).
+ * `setImmediate` holds; the others are for code that chains such steps (a stream needs two, the close of the listeners and the end of the last call two each, an xstate actor none).
  * What takes an unknown number of them says so by `isQuiet`. Sockets and files have no such number: wait for their effect instead.
  */
-const SETTLE_TURNS = 4
+const SETTLE_TURNS = 6
 /** Turns after which something that is never quiet has to be a loop. */
 const SETTLE_TURNS_MAX = 100_000
 

@@ -50,6 +50,7 @@ interface Unbound extends Owned {
 const OPTIONS: LifecycleOptions = {
   platform: 'unknown',
   shutdownDelay: 0,
+  lastCall: 0,
   deadline: '60s',
   hookTimeout: '20s',
   watchGrace: '10s',

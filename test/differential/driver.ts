@@ -62,6 +62,10 @@ export class Driver {
     return this.#test as TestLife
   }
 
+  get mode(): Setting['mode'] {
+    return this.#setting.mode
+  }
+
   get isListening(): boolean {
     return this.#server.listening || (!this.#setting.portIsTaken && this.test.network.listensOn(PORT))
   }

@@ -202,7 +202,7 @@ describe('the timeline', () => {
     const view = viewWhen('ShutdownInitiated')
     const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto')).flatMap((group) => group.rows)
     expect(rows.find(({ name }) => name === 'request-drain')?.title).toBe(
-      'request-drain: waiting for NotAcceptingNewRequest; fires RequestsDrained',
+      'request-drain: waiting for NotAcceptingNewRequest and LastCallComplete; fires RequestsDrained',
     )
   })
 

@@ -30,7 +30,7 @@ const WAITING = [
   'pre-shutdown:leave',
   'drainRequests',
   'drainWatches',
-  'closeListener',
+  'holdConnections',
   'lingerConnections',
   'waitForHandlers',
   'auditShutdown',
@@ -61,17 +61,14 @@ describe('the deadline', () => {
     // A grace longer than the budget, so that the budget and not the grace ends the watches.
     const profiles = { ...PROFILES, default: { ...PROFILES.default, watchGraceMs: 60_000 } }
     const life = await stopped({ ...patient, mode, profiles, script: neverEnding(...WAITING) })
-    const closeListener = mode === 'refuse' ? 'close-listener' : 'close-listener-after-drain'
     expect(ends(life)).toMatchObject({
       tell: ['ok', 2_500],
       'shutdown-delay': ['ok', 5_000],
       'pre-shutdown-hooks': ['cut', CUTS.hooks],
       'request-drain': ['cut', CUTS.requests],
       'watch-drain': ['cut', CUTS.requests],
-      [closeListener]: ['cut', CUTS.connections],
       handlers: ['cut', CUTS.connections],
-      // A listener that does not close takes the connections' share; they are ended by the next instant.
-      'close-connections': ['cut', CUTS.audit],
+      'close-connections': ['cut', CUTS.connections],
       'audit-shutdown': ['cut', CUTS.audit],
       destroy: ['cut', CUTS.destroy],
       'admin-listener': ['cut', CUTS.flush],
@@ -120,7 +117,9 @@ describe('one effect that never ends', () => {
     { effect: 'drainRequests', phase: 'request-drain', at: CUTS.requests },
     // The grace is shorter than the budget: the user's own limit.
     { effect: 'drainWatches', phase: 'watch-drain', at: 13_000, exitCode: 0 },
-    { effect: 'closeListener', phase: 'close-listener', at: CUTS.connections },
+    { effect: 'acceptThenClose', phase: 'close-listener', at: CUTS.requests },
+    // Its own bound ends it, which is no cut.
+
     { effect: 'lingerConnections', phase: 'close-connections', at: CUTS.connections },
     { effect: 'waitForHandlers', phase: 'handlers', at: CUTS.connections },
     { effect: 'auditShutdown', phase: 'audit-shutdown', at: CUTS.audit },

@@ -12,8 +12,14 @@ const BOTH: readonly Mode[] = ['refuse', 'retry-after']
 
 /** What an edge is here. Each kind is checked in its own way. */
 type Place =
-  /** `phase` leaves its waiting on these signals, all of them. */
-  | { readonly is: 'begins'; readonly on: readonly string[]; readonly phase: string; readonly modes?: readonly Mode[] }
+  /** `phase` leaves its waiting on these signals, all of them. `modes`: there is no such phase in others. `only`: others have an entry of their own. */
+  | {
+      readonly is: 'begins'
+      readonly on: readonly string[]
+      readonly phase: string
+      readonly modes?: readonly Mode[]
+      readonly only?: Mode
+    }
   /** The end of the work of `phase`, whatever its outcome, fires the signal. */
   | { readonly is: 'fires'; readonly phase: string; readonly signal: string }
   /** `on` ends what `phase` has running, in this mode. */
@@ -66,9 +72,11 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   E6: {
     says: 'NotAcceptingNewRequest → the wait for requests begins, and refuses from here on',
     places: [
-      { is: 'begins', on: ['NotAcceptingNewRequest'], phase: 'request-drain' },
+      { is: 'begins', on: ['NotAcceptingNewRequest', 'LastCallComplete'], phase: 'request-drain', only: 'refuse' },
+      { is: 'begins', on: ['NotAcceptingNewRequest'], phase: 'request-drain', only: 'retry-after' },
       { is: 'effect', phase: 'request-drain', state: 'draining', effect: 'drainRequests' },
     ],
+    differs: ['V22'],
   },
   E7: {
     says: 'that wait returns → requests drained, without a limit of its own',
@@ -123,7 +131,7 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   E15: {
     says: 'internal stop → graceful Shutdown of the HTTP server begins, with its limit',
     places: [
-      { is: 'begins', on: ['HTTPServerStoppedListening', 'InFlightRequestsDrained'], phase: 'close-connections' },
+      { is: 'begins', on: ['LastCallComplete', 'InFlightRequestsDrained'], phase: 'close-connections' },
       { is: 'effect', phase: 'close-connections', state: 'lingering', effect: 'lingerConnections' },
       { is: 'delay', phase: 'close-connections', state: 'lingering', delay: 'connectionTimeout' },
     ],
@@ -132,8 +140,8 @@ const EDGES: Readonly<Record<`E${number}`, Edge>> = {
   E16: {
     says: 'Shutdown closes the listener → the accept loop returns',
     places: [
-      { is: 'effect', phase: 'close-listener', state: 'working', effect: 'closeListener' },
-      { is: 'effect', phase: 'close-listener-after-drain', state: 'working', effect: 'closeListener' },
+      { is: 'effect', phase: 'close-listener', state: 'accepting', effect: 'acceptThenClose' },
+      { is: 'effect', phase: 'close-listener-after-drain', state: 'accepting', effect: 'acceptThenClose' },
     ],
   },
   E17: {
@@ -239,7 +247,7 @@ const stateOf = (phase: string, state: string): AnyStateNode | undefined => work
 function check(place: Place): void {
   switch (place.is) {
     case 'begins':
-      for (const mode of BOTH) {
+      for (const mode of place.only ? [place.only] : BOTH) {
         const found = region(mode, place.phase)
         expect([mode, found && regionRow(found).after]).toEqual([mode, (place.modes ?? BOTH).includes(mode) ? place.on : undefined])
       }

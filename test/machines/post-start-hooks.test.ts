@@ -39,7 +39,7 @@ describe('post-start hooks', () => {
 })
 
 describe('a stop', () => {
-  const hanging: LifePlan = { ...informers, script: { ...informers.script, drainRequests: resolves(1_000), closeListener: resolves(10) } }
+  const hanging: LifePlan = { ...informers, script: { ...informers.script, drainRequests: resolves(1_000), acceptThenClose: resolves(10) } }
 
   test.each([
     { mode: 'refuse', abortedAt: 5_000, with: 'NotAcceptingNewRequest' },

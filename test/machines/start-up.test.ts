@@ -10,7 +10,7 @@ const registered: LifePlan = { preShutdownHooks: ['leave'], destroyFunctions: ['
 /** What a run did about its resources, in order. */
 const doings = ({ effects }: FakeLife): string[] =>
   effects.called.filter(
-    (effect) => ['auditRun', 'bind', 'announce', 'closeListener', 'auditShutdown'].includes(effect) || effect.includes(':'),
+    (effect) => ['auditRun', 'bind', 'announce', 'acceptThenClose', 'auditShutdown'].includes(effect) || effect.includes(':'),
   )
 
 describe('start-up', () => {
@@ -111,7 +111,7 @@ describe('a start that fails', () => {
 
   describe.each(steps)('in $fails', ({ fails, effect, acquired }) => {
     const reverse = ['destroy:cache', 'destroy:pool']
-    const released = ['closeListener', ...(acquired.includes('audit') ? ['auditShutdown'] : []), ...reverse]
+    const released = ['acceptThenClose', ...(acquired.includes('audit') ? ['auditShutdown'] : []), ...reverse]
 
     test.each([
       { how: 'rejects', answer: rejects('EADDRINUSE', 20), at: 20, error: { message: 'EADDRINUSE' } },
@@ -155,7 +155,7 @@ describe('a start that fails', () => {
     await life.send({ type: 'start.refused', error: { name: 'QuiesceError', message: 'after names "x"', code: 'ERR_UNKNOWN_REFERENCE' } })
     await life.toEnd()
     expect(life.signalFact('StopRequested')).toMatchObject({ reason: { kind: 'start-failed', error: { code: 'ERR_UNKNOWN_REFERENCE' } } })
-    expect(doings(life)).toEqual(['closeListener', 'destroy:cache', 'destroy:pool'])
+    expect(doings(life)).toEqual(['acceptThenClose', 'destroy:cache', 'destroy:pool'])
     expect([life.exitCode, life.signals.includes('Start')]).toEqual([3, false])
   })
 
@@ -168,7 +168,7 @@ describe('a start that fails', () => {
 })
 
 describe('a stop during start-up', () => {
-  const releases = { listener: 'closeListener', audit: 'auditShutdown' }
+  const releases = { listener: 'acceptThenClose', audit: 'auditShutdown' }
   const points: readonly {
     at: string
     script: LifePlan['script']
@@ -238,7 +238,7 @@ describe('a stop during start-up', () => {
     await life.stop()
     await life.start()
     await life.toEnd()
-    expect(doings(life)).toEqual(['closeListener', 'destroy:pool', 'destroy:cache'])
+    expect(doings(life)).toEqual(['acceptThenClose', 'destroy:pool', 'destroy:cache'])
     expect(life.signals).not.toContain('Start')
     expect([life.exitCode, life.ended]).toEqual([0, true])
   })

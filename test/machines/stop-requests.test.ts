@@ -170,7 +170,7 @@ describe('a crash', () => {
           'drainRequests',
           'cutRequests',
           'auditShutdown',
-          'closeListener',
+          'acceptThenClose',
           'closeAdmin',
           'flushLogs',
           'writeReport',

@@ -41,7 +41,7 @@ type Machines = Readonly<Record<string, AnyStateMachine>>
 /** A life that starts without trouble and is stopped once it serves; only what the hooks and drains answer is open. */
 function explored(plan: LifePlan, broken: Machines, root: Bug['root'] = (life) => life) {
   const environment = environmentOf(plan, {})
-  const smooth = ['auditRun', 'bind', 'announce', 'auditShutdown', 'closeListener', 'closeAdmin', 'waitForHandlers', 'flushLogs']
+  const smooth = ['auditRun', 'bind', 'announce', 'auditShutdown', 'acceptThenClose', 'closeAdmin', 'waitForHandlers', 'flushLogs']
   const children = { ...environment.children, ...Object.fromEntries(smooth.map((name) => [name, { outcomes: [resolves()] }])) }
   return explore(root(provided(composeLifecycle(plan), { actors: broken })), {
     ...environment,

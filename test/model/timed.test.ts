@@ -110,7 +110,7 @@ describe('a bound in time', () => {
 
 const life = (deadlineMs: number, delayMs = 5_000) => {
   const profile = (delay: number, deadline: number) =>
-    stopProfile({ delayMs: delay, deadlineMs: deadline, watchGraceMs: deadline / 3, reserves: RESERVES_DEFAULT_MS })
+    stopProfile({ lastCallMs: 200, delayMs: delay, deadlineMs: deadline, watchGraceMs: deadline / 3, reserves: RESERVES_DEFAULT_MS })
   const profiles = {
     default: profile(delayMs, deadlineMs),
     interactive: profile(0, 2_000),

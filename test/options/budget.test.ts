@@ -5,6 +5,7 @@ import { deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, RESERVES_DEFA
 const ms = fc.integer({ min: 0, max: 3_600_000 })
 const plan = fc.record({
   delayMs: ms,
+  lastCallMs: ms,
   watchGraceMs: ms,
   deadlineMs: fc.integer({ min: 1, max: 3_600_000 }),
   reserves: fc.record({ connections: ms, audit: ms, destroy: ms, flush: ms }),
@@ -24,9 +25,10 @@ const order = (p: ReturnType<typeof stopProfile>): number[] => [
 
 describe('the budget', () => {
   test('keeps the default reserves in front of a deadline of 25 s', () => {
-    const profile = stopProfile({ delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000, reserves: RESERVES_DEFAULT_MS })
+    const profile = stopProfile({ lastCallMs: 0, delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000, reserves: RESERVES_DEFAULT_MS })
     expect(profile).toEqual({
       delayMs: 5_000,
+      lastCallMs: 0,
       watchGraceMs: 8_000,
       deadlineMs: 25_000,
       cutsMs: { hooks: 13_250, requests: 21_250, connections: 21_500, audit: 22_500, destroy: 24_500, flush: 24_900 },
@@ -34,12 +36,12 @@ describe('the budget', () => {
   })
 
   test('gives requests half of what is left when the deadline is short', () => {
-    const { cutsMs } = stopProfile({ delayMs: 0, deadlineMs: 8_000, watchGraceMs: 8_000, reserves: RESERVES_DEFAULT_MS })
+    const { cutsMs } = stopProfile({ lastCallMs: 0, delayMs: 0, deadlineMs: 8_000, watchGraceMs: 8_000, reserves: RESERVES_DEFAULT_MS })
     expect(cutsMs).toEqual({ hooks: 2_125, requests: 4_250, connections: 4_500, audit: 5_500, destroy: 7_500, flush: 7_900 })
   })
 
   test('keeps nothing for what is not registered: it is the time of requests', () => {
-    const eight = { delayMs: 0, deadlineMs: 8_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS }
+    const eight = { delayMs: 0, lastCallMs: 0, deadlineMs: 8_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS }
     const requests = (deadlineMs: number, audit: boolean, destroy: boolean): number =>
       stopProfile({ ...eight, deadlineMs }, { audit, destroy }).cutsMs.requests
     expect(requests(8_000, true, true)).toBe(4_250)
@@ -51,7 +53,13 @@ describe('the budget', () => {
   })
 
   test('keeps whole what was asked for, and shares the rest as if that were the deadline', () => {
-    const asked = { delayMs: 0, watchGraceMs: 0, reserves: { ...RESERVES_DEFAULT_MS, destroy: 20_000 }, asked: ['destroy'] as const }
+    const asked = {
+      delayMs: 0,
+      lastCallMs: 0,
+      watchGraceMs: 0,
+      reserves: { ...RESERVES_DEFAULT_MS, destroy: 20_000 },
+      asked: ['destroy'] as const,
+    }
     const { cutsMs } = stopProfile({ ...asked, deadlineMs: 30_000 })
     expect(cutsMs).toMatchObject({ requests: 8_250, connections: 8_500, audit: 9_500, destroy: 29_500, flush: 29_900 })
     // Nine tenths of the deadline are the most that can be asked for.
@@ -61,7 +69,7 @@ describe('the budget', () => {
   })
 
   test('scales the reserves together when they exceed half the deadline', () => {
-    const { cutsMs } = stopProfile({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS })
+    const { cutsMs } = stopProfile({ lastCallMs: 0, delayMs: 0, deadlineMs: 2_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS })
     expect(cutsMs.requests).toBeCloseTo(1_000)
     expect((cutsMs.destroy - cutsMs.audit) / (cutsMs.audit - cutsMs.connections)).toBeCloseTo(2)
   })

@@ -189,6 +189,26 @@ describe('profiles', () => {
   })
 })
 
+describe('the last call', () => {
+  test('is 300 ms wherever nobody waits for the prompt', () => {
+    const profiles = profilesOf({})
+    expect([profiles.default.lastCallMs, profiles.crash.lastCallMs]).toEqual([300, 300])
+    expect([profiles.interactive.lastCallMs, profiles.startFailed.lastCallMs]).toEqual([0, 0])
+  })
+
+  test('is what is given, at a terminal, too', () => {
+    expect(profilesOf({ lastCall: '50ms' })).toMatchObject({ default: { lastCallMs: 50 }, interactive: { lastCallMs: 50 } })
+    expect(profilesOf({ lastCall: 0 }).default.lastCallMs).toBe(0)
+  })
+
+  test('leaves the requests that it lets in time to be answered', () => {
+    expect(profilesOf({ deadline: '200ms' }).default.lastCallMs).toBeLessThan(100)
+    expect(refusal({ lastCall: '10s', deadline: '20s' })).toEqual([
+      expect.stringMatching(/^lastCall: got "10s", allowed: at most \S+ with deadline 20s/),
+    ])
+  })
+})
+
 describe('refusals', () => {
   test('unknown options, with the one that was probably meant', () => {
     expect(refusal({ shutdownDelai: '5s' })).toEqual(['shutdownDelai: unknown option (did you mean "shutdownDelay"?)'])
@@ -224,6 +244,7 @@ describe('refusals', () => {
     listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], 'x'],
     platform: ['heroku'],
     shutdownDelay: ['5', -1, Number.NaN, {}],
+    lastCall: ['5', -1, '10m'],
     whileDraining: [true],
     watchGrace: ['x'],
     deadline: [0, 99],

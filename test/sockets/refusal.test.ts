@@ -329,7 +329,7 @@ test('an admin server refuses nothing, counts nothing and tells nobody; filters 
   traffic.completeTelling()
   traffic.stopAccepting()
   await traffic.drainRequests()
-  traffic.closeIdleConnections()
+  await traffic.closeIdleConnections()
   const client = await connect()
   expect(await client.ask('GET', '/readyz')).toMatchObject({ status: 500, body: 'red', headers: { connection: 'keep-alive' } })
   expect(await client.ask('GET', '/watch')).toMatchObject({ status: 200, body: 'handler', headers: { connection: 'keep-alive' } })

@@ -150,7 +150,7 @@ export async function phaseScene<M extends AnyStateMachine>(machine: M, script: 
 // --- a whole life -----------------------------------------------------------------------------------------------------
 
 const plan = (delayMs: number, deadlineMs: number): StopProfile =>
-  stopProfile({ delayMs, deadlineMs, watchGraceMs: Math.min(8_000, deadlineMs / 3), reserves: RESERVES_DEFAULT_MS })
+  stopProfile({ delayMs, lastCallMs: 0, deadlineMs, watchGraceMs: Math.min(8_000, deadlineMs / 3), reserves: RESERVES_DEFAULT_MS })
 
 /** Upstream-like: a delay of 5 s and a deadline of 25 s. */
 export const PROFILES: StopProfiles = {

@@ -65,6 +65,8 @@ function waitsFor({ name }: RunningPhase, { requests, watches, holds, handlers, 
       return list(blocking.connections)
     case 'tell':
       return 'clients are told to connect elsewhere'
+    case 'last-call':
+      return 'requests that are on their way are still answered'
     case 'shutdown-delay':
       return 'still serving, while traffic finds its way elsewhere'
     default:

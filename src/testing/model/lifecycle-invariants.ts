@@ -26,6 +26,7 @@ import { handlesOrIgnores } from './handled.ts'
 import { abortsSignals, endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { PROMPT } from './lifecycle-timed.ts'
 import { hasItsLimits } from './limit-properties.ts'
 import { atMostOnce, inOrder, monitored } from './monitor.ts'
 import { beginsAtOnce, cutOnlyAfter, firesOnSuccess, inWiredOrder } from './order-properties.ts'
@@ -206,7 +207,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
     getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
       turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
-      synchronous: SYNCHRONOUS,
+      synchronous: PROMPT,
     }),
     confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases(wiring)),
     confluent(
@@ -240,22 +241,6 @@ const HOOK_PHASES = [
   },
 ] as const
 
-/** Effects that are one step without waiting: they answer before any time passes. */
-const SYNCHRONOUS = [
-  'abortPostStartHooks',
-  'beginTelling',
-  'completeTelling',
-  'closeListener',
-  'cutRequests',
-  'terminateWatches',
-  'destroyConnections',
-  'nameHandlers',
-  'startRest',
-  'closeAdmin',
-  'writeReportNow',
-  'force',
-]
-
 type Order = readonly [earlier: readonly string[], later: string]
 
 /** L 1.4 and 1.5: what upstream's edges guarantee, independent of the table that the machine is made from. */
@@ -269,6 +254,8 @@ const BOTH: readonly Order[] = [
   [['NotAcceptingNewRequest', 'RequestsDrained', 'WatchesDrained'], 'InFlightRequestsDrained'],
   [['InFlightRequestsDrained'], 'AuditStopped'],
   [['HTTPServerStoppedListening', 'AuditStopped', 'InFlightRequestsDrained', 'ConnectionsClosed', 'HandlersDone'], 'Destroyed'],
+  [['HTTPServerStoppedListening'], 'LastCallComplete'],
+  [['LastCallComplete'], 'ConnectionsClosed'],
   [['Destroyed'], 'ReportWritten'],
   [['AuditRunning'], 'Bound'],
   [['Bound'], 'Serving'],
@@ -276,7 +263,7 @@ const BOTH: readonly Order[] = [
   [['PostStartHooksLaunched'], 'Announced'],
 ]
 const ORDER: Readonly<Record<Mode, readonly Order[]>> = {
-  refuse: [...BOTH, [['NotAcceptingNewRequest'], 'HTTPServerStoppedListening']],
+  refuse: [...BOTH, [['NotAcceptingNewRequest'], 'HTTPServerStoppedListening'], [['LastCallComplete'], 'RequestsDrained']],
   'retry-after': [...BOTH, [['InFlightRequestsDrained'], 'HTTPServerStoppedListening']],
 }
 

@@ -8,17 +8,20 @@ import { isDone } from './reachability.ts'
 import { within } from './timed.ts'
 import type { ActorView } from './view.ts'
 
-/** The phase whose time each reserve is. */
-const PHASE_OF: Readonly<Record<keyof Reserves, PhaseName>> = {
-  connections: 'close-connections',
-  audit: 'audit-shutdown',
-  destroy: 'destroy',
-  flush: 'report',
+/** The phases whose time each reserve is; the first of them that a life has begins it. In the mode retry-after the last call comes after the drain. */
+const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {
+  connections: ['close-listener-after-drain', 'close-connections'],
+  audit: ['audit-shutdown'],
+  destroy: ['destroy'],
+  flush: ['report'],
 }
 
-/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): closing, what is done at a cut, and the end by force. A test runs them. */
+/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): what is done at a cut, and the end by force. A test runs them. */
 export const SYNCHRONOUS: readonly string[] = [
-  'closeListener',
+  'abortPostStartHooks',
+  'beginTelling',
+  'completeTelling',
+  'closeListenerNow',
   'closeAdmin',
   'cutRequests',
   'breakOffRequests',
@@ -26,10 +29,15 @@ export const SYNCHRONOUS: readonly string[] = [
   'destroyConnections',
   'nameHandlers',
   'startRest',
-  'completeTelling',
   'writeReportNow',
   'force',
 ]
+
+/** Effects that let the event loop poll, a bounded number of times, and wait for nothing else. The same test runs them. */
+export const POLLING: readonly string[] = ['acceptThenClose', 'closeIdleConnections']
+
+/** Effects that answer before any time passes. */
+export const PROMPT: readonly string[] = [...SYNCHRONOUS, ...POLLING]
 
 /**
  * From StopRequested to the end it never takes longer than the deadline, though no effect may ever answer and every timer takes its
@@ -45,28 +53,28 @@ export const endsWithin = (deadlineMs?: number): Property =>
 
 /**
  * A late phase begins early enough to have its reserve before the budget cuts it, whatever came before it took; unless the end is forced.
- * Work may ignore its cut for ever, but our own synchronous steps take no time.
+ * Work may ignore its cut for ever, but our own steps take no time.
  * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its own
  */
 export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =>
   within(
     `timed/reserve-of-${phase}`,
-    `${PHASE_OF[phase]} has ${reserveMs === undefined ? 'its reserve' : `${reserveMs} ms`} before its cut`,
+    `${PHASES_OF[phase].at(-1)} has ${reserveMs === undefined ? 'its reserve' : `${reserveMs} ms`} before its cut`,
     {
       from: isStopping,
-      until: (root) => isOver(root) || hasBegun(root, PHASE_OF[phase]),
+      until: (root) => isOver(root) || PHASES_OF[phase].some((one) => hasBegun(root, one)),
       atMostMs: (root) => {
         const { cutsMs } = profileOf(root)
         return reserveMs === undefined ? cutsMs[instantBefore(phase)] : cutsMs[phase] - reserveMs
       },
-      prompt: SYNCHRONOUS,
+      prompt: PROMPT,
     },
   )
 
 /** All that is said about time, for the budget that a life has. */
 export const timedProperties = (): Property[] => [
   endsWithin(),
-  ...(Object.keys(PHASE_OF) as (keyof Reserves)[]).map((phase) => reserveOf(phase)),
+  ...(Object.keys(PHASES_OF) as (keyof Reserves)[]).map((phase) => reserveOf(phase)),
 ]
 
 const instantBefore = (phase: keyof Reserves): keyof CutsMs => BUDGET_INSTANTS[BUDGET_INSTANTS.indexOf(phase) - 1] as keyof CutsMs

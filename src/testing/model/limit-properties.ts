@@ -25,6 +25,8 @@ const LIMITS: Readonly<Record<string, Limit>> = {
     ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
     until: ['complete-telling', 'complete-telling-now'],
   },
+  // The last call never outlives its bound: then idle connections close.
+  lastCall: { ms: (_, { lastCallMs }) => lastCallMs, until: ['close-idle-connections', 'close-idle-connections-now'] },
   // None of upstream's; ours is the user's.
   requestDrain: {
     ms: ({ requestDrainTimeoutMs }) => requestDrainTimeoutMs,

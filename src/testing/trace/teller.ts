@@ -103,6 +103,10 @@ function textsOf(event: Exclude<LifecycleEvent, { type: 'signal' }>, isKnown: bo
       return [`${event.kind} ${event.name} ${event.outcome}${because(event.error)}`]
     case 'late':
       return [`${event.what} ${event.answer} ${formatDuration(event.lateMs)} too late`]
+    case 'last-call': {
+      const { accepted, answered } = event
+      return accepted + answered > 0 ? [`last call: ${accepted} accepted, ${answered} answered`] : []
+    }
     case 'drained':
       return event.before > 0 ? [`${event.what}: ${event.before} to drain, ${event.after} left${listed(event.cut)}`] : []
     case 'connections': {

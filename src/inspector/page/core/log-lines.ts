@@ -133,6 +133,8 @@ function subjectOf(event: LifecycleEvent): string {
       return 'listener'
     case 'drained':
       return event.what
+    case 'last-call':
+      return 'last call'
     case 'platform':
     case 'connections':
     case 'handlers':
@@ -168,6 +170,8 @@ function factWords(event: LifecycleEvent): string {
       return `listens on ${event.url}${event.admin ? ' (admin)' : ''}`
     case 'stopped-listening':
       return `${event.url} is closed${because(event.error)}`
+    case 'last-call':
+      return `${count(event.accepted, 'connection')} accepted, ${count(event.answered, 'request')} answered`
     case 'drained':
       return `${event.before} before, ${event.after} left${event.cut.length > 0 ? `, ${event.cut.length} cut` : ''}`
     case 'connections':

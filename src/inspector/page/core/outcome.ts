@@ -11,7 +11,7 @@ export interface OutcomeLine {
 export function outcomeOf({ report, failures, exitCode, stop }: View): readonly OutcomeLine[] {
   const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
   if (!report) return failed
-  const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
+  const { lastCall, requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
   const took = report.stopRequestedAt === null ? undefined : Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt)
   const refused = Object.entries(rejections).filter(([, n]) => n > 0)
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
@@ -28,6 +28,9 @@ export function outcomeOf({ report, failures, exitCode, stop }: View): readonly 
     line('stopped by', reason ? reasonWords(reason) : stop || exitCode !== undefined ? 'nobody knows' : 'nobody'),
     ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
     ...(took === undefined ? [] : [line('took', duration(took))]),
+    ...(lastCall
+      ? [line('last call', `${count(lastCall.accepted, 'connection')} accepted, ${count(lastCall.answered, 'request')} answered`)]
+      : []),
     ...drained('requests', requests),
     ...drained('watches', watches),
     line(

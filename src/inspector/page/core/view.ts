@@ -194,6 +194,7 @@ function happened(view: View, event: LifecycleEvent, at: number): Partial<View> 
     case 'ended':
       return { exitCode: event.exitCode }
     case 'platform':
+    case 'last-call':
     case 'drained':
     case 'connections':
     case 'handlers':

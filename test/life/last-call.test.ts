@@ -1,0 +1,154 @@
+// The last call, on real sockets: what the kernel has accepted is accepted before the listener closes, and idle connections are held for what
+// is on its way. Fails when: a connection in the accept queue is reset, a held connection's request is refused or not told, something idle closes
+// too early or stays for ever, or half a request, or a handshake that never ends, holds the end.
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpsServer } from 'node:https'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { attachLifecycle } from '../../src/index.ts'
+import { deferred } from '../../src/lifecycle/deferred.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { newLife } from '../support/life.ts'
+import { connectTo, RawClient } from '../support/raw-client.ts'
+import { POLL } from '../support/upstream-client.ts'
+
+/** Blocks the event loop. */
+function block(ms: number): void {
+  const end = process.hrtime.bigint() + BigInt(ms) * 1_000_000n
+  while (process.hrtime.bigint() < end);
+}
+
+/** A life whose time is virtual, with as many connections as asked for that have had a response each and are idle. */
+async function idle(connections: number, options: object = {}) {
+  const t = newLife({ clock: new VirtualClock(), options, listener: (_, response) => void response.end('ok') })
+  await t.life.start()
+  const clients = await Promise.all(Array.from({ length: connections }, () => connectTo(t.port)))
+  for (const client of clients) expect(await client.ask('GET', '/')).toMatchObject({ status: 200 })
+  return { t, clients }
+}
+
+describe('connections in the accept queue when the stop comes', () => {
+  test.each([
+    ['refuse', 200],
+    ['retry-after', 429],
+  ] as const)('are accepted and answered: %s', async (whileDraining, status) => {
+    const t = newLife({ options: { whileDraining }, listener: (_, response) => void response.end('ok') })
+    await t.life.start()
+    const { port } = t
+    const asking = Array.from({ length: 30 }, () => RawClient.open({ port }).then((client) => client.ask('GET', '/queued')))
+    // The clients are on their way, and the kernel accepts them while the loop sees nothing of it.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    block(50)
+    const report = await t.life.stop()
+    for (const answer of await Promise.all(asking)) expect(answer).toMatchObject({ status, headers: { connection: 'close' } })
+    expect(report).toMatchObject({ exitCode: 0, connections: { forced: 0 } })
+    expect((report.lastCall?.accepted ?? 0) > 0).toBe(true)
+  })
+})
+
+describe('idle connections', () => {
+  test('are held, and what comes on them is served, and told to leave', async () => {
+    const { t, clients } = await idle(2)
+    const ended = t.life.stop()
+    await t.clock.advance(0)
+    await t.fired('HTTPServerStoppedListening')
+    await t.clock.advance(299)
+    expect(await clients[0]?.ask('GET', '/late')).toMatchObject({ status: 200, body: 'ok', headers: { connection: 'close' } })
+    expect(clients[1]?.state).toBe('open')
+    const report = await t.end(ended)
+    expect(await clients[1]?.closed()).toBe('ended')
+    expect(report).toMatchObject({
+      exitCode: 0,
+      lastCall: { accepted: 0, answered: 1 },
+      connections: { told: 1, idleUntold: 1, forced: 0 },
+    })
+    expect(report.requests).toMatchObject({ before: 1, after: 0 })
+  })
+
+  test('hold nothing up once all have been told: the last call ends early', async () => {
+    const { t, clients } = await idle(1)
+    const ended = t.life.stop()
+    await t.clock.advance(0)
+    await t.fired('HTTPServerStoppedListening')
+    expect((await clients[0]?.ask('GET', '/late'))?.status).toBe(200)
+    await t.clock.advance(0)
+    await t.fired('LastCallComplete')
+    await t.end(ended)
+  })
+
+  test('are closed at once when no last call is asked for', async () => {
+    const { t, clients } = await idle(1, { lastCall: 0 })
+    const ended = t.life.stop()
+    await t.clock.advance(0)
+    expect(await clients[0]?.closed()).toBe('ended')
+    expect((await t.end(ended)).lastCall).toBeNull()
+  })
+
+  test('that become idle later without having been told have a last call of their own, while others are waited for', async () => {
+    const slow = deferred<void>()
+    const stream = deferred<void>()
+    const t = newLife({
+      clock: new VirtualClock(),
+      listener: async ({ url }, response) => {
+        // The head is out before anybody can be told.
+        if (url === '/stream') response.flushHeaders()
+        await (url === '/stream' ? stream.promise : url === '/slow' ? slow.promise : undefined)
+        response.end('ok')
+      },
+    })
+    await t.life.start()
+    const [client, other] = [await connectTo(t.port), await connectTo(t.port)]
+    client.request('GET', '/stream')
+    await client.until('the head', () => client.received.includes('200 OK'))
+    other.request('GET', '/slow')
+    await expect.poll(() => t.life.counts().requests, POLL).toBe(2)
+    const ended = t.life.stop()
+    await t.clock.advance(300)
+    await t.fired('LastCallComplete')
+    stream.resolve()
+    expect((await client.response()).status).toBe(200)
+    expect(await client.ask('GET', '/next')).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    slow.resolve()
+    expect((await other.response()).status).toBe(200)
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 0 } })
+  })
+})
+
+describe('what never becomes a request', () => {
+  test('half a head on a connection that was used is given up with the idle ones', async () => {
+    const { t, clients } = await idle(1)
+    clients[0]?.send('GET / HTTP/1.1\r\n')
+    const report = await t.end()
+    expect([report.exitCode, report.connections.forced]).toEqual([0, 0])
+    expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(300)
+  })
+
+  test('half a first head holds the end for a second at most, and costs nothing', async () => {
+    const t = newLife({ clock: new VirtualClock() })
+    await t.life.start()
+    const client = await connectTo(t.port)
+    client.send('GET / HTTP/1.1\r\nHos')
+    await expect.poll(() => t.life.counts().connections.open, POLL).toBe(1)
+    const report = await t.end()
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(1_000)
+  })
+
+  test('a TLS handshake that never ends is a connection from the accept on, and holds the end no longer', async () => {
+    const file = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
+    const server = createHttpsServer({ key: file('key.pem'), cert: file('cert.pem') }, (_, response) => void response.end('ok'))
+    const life = attachLifecycle(server, { logger: false, deadline: '60s' })
+    server.listen(0, '127.0.0.1')
+    await life.start()
+    const { port } = server.address() as { port: number }
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.on('error', () => {})
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.resume()
+    await expect.poll(() => life.counts().connections.open, POLL).toBe(1)
+    const report = await life.stop()
+    await closed
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+  })
+})
