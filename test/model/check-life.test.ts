@@ -1,7 +1,17 @@
 // Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and phases, or a mistake of theirs is not shown.
 import { describe, expect, test } from 'vitest'
 import { createServer, type Life, type ServerOptions } from '../../src/index.ts'
-import { assertHolds, checkLife, happening, inOrder, planOf, printTrace } from '../../src/testing/index.ts'
+import {
+  assertHolds,
+  check,
+  checkLife,
+  exploreLifecycle,
+  happening,
+  inOrder,
+  invariantsOf,
+  planOf,
+  printTrace,
+} from '../../src/testing/index.ts'
 
 const nothing = (): void => {}
 
@@ -37,6 +47,28 @@ describe('a life of the user’s', () => {
         message: expect.stringMatching(/^queue\/last does not hold: the queue is flushed.*0 start\n.*=> flush-queue starts/s) as string,
       }),
     )
+  })
+
+  describe('whose destroy functions come after others', () => {
+    const ordered = (destroyOrder: 'registration' | 'reverse', after?: readonly string[]): Life => {
+      const server = createServer({ listener: nothing }, { destroyOrder, logger: false })
+      server.addDestroy('pool', nothing, { after })
+      server.addDestroy('queue', nothing)
+      server.addDestroy('metrics', nothing)
+      return server
+    }
+
+    test.each(['registration', 'reverse'] as const)('holds in %s, and when the program says now', { timeout: 60_000 }, (order) => {
+      assertHolds(checkLife(ordered(order, ['queue']), { outside: ['start', 'stop', 'stop-now'] }))
+    })
+
+    test.each([
+      ['heeds no after', ordered('registration'), ordered('registration', ['queue'])],
+      ['does not reverse', ordered('registration'), ordered('reverse')],
+    ])('does not, of a machine that %s', { timeout: 60_000 }, (_, made, meant) => {
+      const verdicts = check(exploreLifecycle(planOf(made), { outside: ['start', 'stop'] }), invariantsOf(planOf(meant)))
+      expect(verdicts.filter(({ holds }) => !holds).map(({ id }) => id)).toEqual(['brackets/destroy'])
+    })
   })
 
   test('is explored with what is registered, and in the other mode on request', () => {

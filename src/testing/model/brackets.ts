@@ -1,4 +1,5 @@
-import type { HookKind, LifecycleFact } from '../../events.ts'
+import type { LifecycleFact } from '../../events.ts'
+import type { LifecycleInput } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { type Broken, broken, type Monitor } from './monitor.ts'
@@ -98,18 +99,25 @@ export const acquiredReleased = (): Monitor =>
   )
 
 /**
- * Hooks of one kind that run one after the other do so in this order, each of them, and in reverse after a failed start (ER-09, V12). What
- * comes after one that was cut is not waited for.
+ * Destroy functions run one after the other, each of them, in the order of registration or the reverse that was asked for, and in
+ * reverse after a failed start (ER-09, V12); but before the one whose turn it is, those that it comes after. What comes after one that
+ * was cut is not waited for.
  */
-export function inRegisteredOrder(kind: HookKind, names: readonly string[]): Monitor {
+export function inDestroyOrder({ destroyFunctions, destroyOrder }: LifecycleInput): Monitor {
+  const names = destroyFunctions.map(({ name }) => name)
   const reversed = [...names].reverse()
+  const firstOf = (name: string | undefined, isLeft: (name: string) => boolean): string | undefined => {
+    const earlier = destroyFunctions.find((fn) => fn.name === name)?.after?.find((other) => names.includes(other) && isLeft(other))
+    return earlier === undefined ? name : firstOf(earlier, isLeft)
+  }
   return untilEnd(
     (seen, fact) => {
       if (fact.type === 'signal' && fact.reason?.kind === 'start-failed') return withName(seen, 'failed')
-      if (fact.type === 'hook.ended' && fact.kind === kind && fact.outcome === 'cut') return withName(seen, 'cut')
-      if (fact.type !== 'hook.started' || fact.kind !== kind) return seen
-      const order = has(seen, 'failed') ? reversed : names
-      const expected = order.find((name) => !has(seen, `+${name}`))
+      if (fact.type === 'hook.ended' && fact.kind === 'destroy' && fact.outcome === 'cut') return withName(seen, 'cut')
+      if (fact.type !== 'hook.started' || fact.kind !== 'destroy') return seen
+      const order = has(seen, 'failed') || destroyOrder === 'reverse' ? reversed : names
+      const isLeft = (name: string): boolean => !has(seen, `+${name}`)
+      const expected = firstOf(order.find(isLeft), isLeft)
       return fact.name === expected
         ? withName(seen, `+${fact.name}`)
         : broken(`${fact.name} starts when it is the turn of ${expected ?? 'none'}`)

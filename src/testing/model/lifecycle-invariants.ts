@@ -3,7 +3,7 @@ import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode, Wiring } from '../../machines/wiring.ts'
 import { alongEdges } from './along-edges.ts'
-import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inRegisteredOrder, phaseBracket } from './brackets.ts'
+import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inDestroyOrder, phaseBracket } from './brackets.ts'
 import {
   cutIsHeard,
   cutsInOrder,
@@ -157,8 +157,8 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored(
       'brackets/destroy',
-      'every destroy function runs, once, in the order of registration; in reverse after a failed start',
-      inRegisteredOrder('destroy', namesOf(plan.input.destroyFunctions)),
+      'every destroy function runs, once, in the order of registration or the reverse, after those it names; in reverse after a failed start',
+      inDestroyOrder(plan.input),
     ),
     alongEdges(
       'exit-code/never-milder',
@@ -272,8 +272,6 @@ function upstreamOrder({ mode }: Composition, wiring: Wiring): Order[] {
   const fired = new Set(['StopRequested', ...Object.values(wiring).map(({ fires }) => fires)])
   return ORDER[mode].flatMap(([earlier, later]): Order[] => (fired.has(later) ? [[earlier.filter((name) => fired.has(name)), later]] : []))
 }
-
-const namesOf = (plans: readonly { readonly name: string }[]): string[] => plans.map(({ name }) => name)
 
 const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
 const isListening = (root: ActorView): boolean =>
