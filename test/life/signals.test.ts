@@ -105,4 +105,18 @@ describe('releaseProcess()', () => {
     stop.abort(new Error('enough'))
     expect(await t.end(ended)).toMatchObject({ reason: { kind: 'abort-signal', reason: 'enough' } })
   })
+
+  test('leaves the end of the process to the lives that still run in it', async () => {
+    const { t, ended } = await running()
+    const other = newLife()
+    Object.assign(other.life.host, { process: t.process.asHostProcess() })
+    other.life.run().catch(() => {})
+    await other.fired('PostStartHooksLaunched')
+    t.life.releaseProcess()
+    await t.end(t.life.stop())
+    await ended
+    expect(t.process.exits).toEqual([])
+    await other.life.stop({ now: true })
+    await expect.poll(() => t.process.exits).toEqual([1])
+  })
 })
