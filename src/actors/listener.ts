@@ -135,7 +135,10 @@ export class Listener {
   retire(): void {
     if (!this.#bound || this.#state !== 'closed') return
     const { server } = this
-    if (server.listening) return this.release()
+    if (server.listening) {
+      this.release()
+      return
+    }
     const unwatch = this.#unwatch
     const onListening = (): void => this.release()
     server.once('listening', onListening)
