@@ -5,8 +5,8 @@ import { Crowd } from './crowd.mjs'
 import { Replica } from './replicas.mjs'
 
 const CLIENTS = 40
-/** Of them, with a new connection for each request, unless the load wants all to have one. */
-const FRESH = 10
+/** How many of them make a new connection for each request. @param {import('./cells.mjs').Cell} cell */
+export const freshOf = ({ load }) => (load === 'blocked' ? CLIENTS : CLIENTS / 4)
 /** Traffic before SIGTERM, and after the first replica is gone. */
 const AROUND_MS = 250
 /** How long the event loop is blocked around the close of the listener, and how long before that it begins. */
@@ -43,7 +43,7 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
   const { client, delay, link, load, method, mode } = cell
   const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy', lastCall })
   try {
-    const fresh = load === 'blocked' ? CLIENTS : FRESH
+    const fresh = freshOf(cell)
     const crowd = new Crowd({
       client,
       method,
