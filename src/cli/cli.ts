@@ -20,7 +20,7 @@ export interface CliHost {
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
 }
 
-const COMMANDS = ['serve', 'check', 'diagram', 'inspect', 'report']
+const COMMANDS = ['serve', 'check', 'plan', 'diagram', 'inspect', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -30,12 +30,14 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
+  if (command === 'plan' && args.includes('--help')) return printed(host, (await import('./help.ts')).planHelp())
   if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
   if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
   if (command === 'report' && args.includes('--help')) return printed(host, (await import('./help.ts')).reportHelp())
   if (args.includes('--version') || command === '--version') return printed(host, `${await version()}\n`)
   if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
+  if (command === 'plan') return usable(host, async () => (await import('./plan.ts')).planCommand(host, args))
   if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
   if (command === 'inspect') return usable(host, async () => (await import('./inspect.ts')).inspectCommand(host, args))
   if (command === 'report') return usable(host, async () => (await import('./report.ts')).reportCommand(host, args))

@@ -4,6 +4,7 @@ import { CHECK_FLAGS } from './check-flags.ts'
 import { DIAGRAM_FLAGS } from './diagram-flags.ts'
 import { envName, SERVE_FLAGS } from './flags.ts'
 import { INSPECT_FLAGS } from './inspect-flags.ts'
+import { PLAN_FLAGS } from './plan-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -14,6 +15,7 @@ quiesce: a server that starts, drains and ends in order
 Usage:
   quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
   quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
+  quiesce plan [flags]     print how much time a stop gives to what (flags: quiesce plan --help)
   quiesce diagram [flags]  draw a life and its machines (flags: quiesce diagram --help)
   quiesce inspect FILE     show a report, a journal or a counter-example in a page (flags: quiesce inspect --help)
   quiesce report FILE      print the timeline of a report that --report-file wrote (more: quiesce report --help)
@@ -61,6 +63,23 @@ Exit codes:
    0  everything holds
    1  something does not: the steps that lead there are printed
    2  bad usage, or a life that cannot be checked
+`
+
+/** `quiesce plan --help` */
+export const planHelp = (): string => `\
+Usage: quiesce plan [flags]
+
+Prints how long requests, watches, hooks and connections have when a life is stopped, by a signal, by Ctrl-C
+or by a crash, and where each number comes from. Nothing is started. With --config it is your life: export
+the server that createServer() or attachLifecycle() returned. The platform is that of this process.
+
+Flags:
+${flagsHelp(PLAN_FLAGS, wrap)}
+  --help
+
+Exit codes:
+   0  printed
+   2  bad usage, or a life that cannot be composed
 `
 
 /** `quiesce diagram --help` */

@@ -47,19 +47,22 @@ describe('the command line', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test.each(['serve', 'check', 'diagram', 'inspect', 'report'])('has a help of its own for %s, which fits a terminal', async (command) => {
-    const { code, out } = await run([command, '--help'])
-    expect(code).toBe(0)
-    expect(out).toMatch(new RegExp(`^Usage: quiesce ${command} .*\\n`))
-    expect(out).toContain('\nExit codes:\n')
-    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
-  })
+  test.each(['serve', 'check', 'plan', 'diagram', 'inspect', 'report'])(
+    'has a help of its own for %s, which fits a terminal',
+    async (command) => {
+      const { code, out } = await run([command, '--help'])
+      expect(code).toBe(0)
+      expect(out).toMatch(new RegExp(`^Usage: quiesce ${command} .*\\n`))
+      expect(out).toContain('\nExit codes:\n')
+      for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
+    },
+  )
 
   test('refuses what it does not know with exit code 2', async () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: serve, check, diagram, inspect, report; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: serve, check, plan, diagram, inspect, report; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })
