@@ -50,6 +50,11 @@ export class Listener {
     return this.kind !== 'public'
   }
 
+  /** Its owner has still to call `listen()`. */
+  get awaitsOwner(): boolean {
+    return this.#target === undefined && this.#state === 'idle' && !this.server.listening
+  }
+
   /**
    * Resolves when the socket accepts connections. Aborted, it leaves nothing bound and rejects with the signal's reason.
    * @throws QuiesceError ERR_LISTEN with the system's error as cause

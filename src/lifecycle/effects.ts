@@ -21,6 +21,7 @@ import { requestDrainMachine } from '../machines/request-drain.ts'
 import { type TellPlan, tellMachine } from '../machines/tell.ts'
 import { watchDrainMachine } from '../machines/watch-drain.ts'
 import type { AuditBackend } from '../options/options.ts'
+import { awaitOwner } from './await-owner.ts'
 import type { StopCauses } from './stop-cause.ts'
 
 /**
@@ -226,9 +227,10 @@ const CLOSED_BY_HOOK =
 async function bind(world: World, signal: AbortSignal): Promise<void> {
   for (const listener of await world.listeners()) {
     signal.throwIfAborted()
-    const bound = await listener.bind(signal).catch((error: unknown) => {
-      // Nobody waits any more; the report should say more than that the time was over.
-      if (signal.aborted) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
+    const { awaitsOwner } = listener
+    const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
+      // Nobody waits any more; the report should say more than that the time was over. An owner who was still to call listen() is not at fault.
+      if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
       throw error
     })
     // The life does not depend on the page that shows it.

@@ -333,7 +333,8 @@ export class Lifecycle implements Life {
 
   /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link planOf} */
   plan(): LifePlan {
-    return planOf(this.options, this.#registrations)
+    const awaitsListen = this.#listeners.some((listener) => listener.awaitsOwner)
+    return planOf(this.options, this.#registrations, awaitsListen)
   }
 
   requestStop(reason: StopReason): void {

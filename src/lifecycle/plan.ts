@@ -8,12 +8,14 @@ import type { Registrations } from './registrations.ts'
 
 /**
  * What a life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
+ * @param awaitsListen whether an attached server does not listen yet
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook; as composing the machine does, for phases that do not fit together
  */
-export function planOf(options: ResolvedOptions, registrations: Registrations): LifePlan {
+export function planOf(options: ResolvedOptions, registrations: Registrations, awaitsListen: boolean): LifePlan {
   registrations.checkReferences()
   const composition: Composition = {
     mode: options.whileDraining,
+    ...(awaitsListen && { awaitsListen }),
     postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
     muxSignals: registrations.muxSignals.entries().map(([name]) => name),
     userPhases: registrations.plannedPhases(),

@@ -21,6 +21,8 @@ export interface Composition {
   readonly mode: Mode
   /** Post-start hooks, fixed when the life begins. */
   readonly postStartHooks?: readonly HookPlan[]
+  /** The server has an owner who has still to call its `listen()`, which may come after a database: nothing bounds the wait for that. */
+  readonly awaitsListen?: boolean
   /** Names of the mux-complete signals to wait for. */
   readonly muxSignals?: readonly string[]
   /** The user's own phases. */
@@ -35,13 +37,17 @@ export interface LifePlan extends Composition {
 }
 
 /** The rows of this life: the table without the other mode's rows and edges, plus mux signals and user phases. */
-export function effectiveWiring({ mode, muxSignals = [], userPhases = [], wiring = WIRING }: Composition): Wiring {
+export function effectiveWiring({ mode, awaitsListen = false, muxSignals = [], userPhases = [], wiring = WIRING }: Composition): Wiring {
   const rows: Record<string, PhaseRow> = {}
   for (const [phase, row] of Object.entries(wiring as Wiring)) {
     if (row.when !== undefined && row.when !== mode) continue
     const { alsoAfter, ...always } = row
     const further = [...(alsoAfter?.[mode] ?? []), ...(phase === 'mux-complete' ? muxSignals.map(muxEvent) : [])]
-    rows[phase] = further.length > 0 ? { ...always, after: [...row.after, ...further] } : always
+    rows[phase] = {
+      ...always,
+      ...(further.length > 0 && { after: [...row.after, ...further] }),
+      ...(phase === 'bind' && awaitsListen && { unbounded: true }),
+    }
   }
   const all = addUserPhases(rows, userPhases)
   checkWiring(all)

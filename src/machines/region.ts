@@ -144,7 +144,7 @@ function working(phase: string, row: PhaseRow, work: string, ends: ReturnType<ty
       onError: ends.failed(failure),
     },
     on: { ...ends.skippedByStop, ...(row.cut && onEach(cutsFrom(row.cut), onCut)) },
-    ...(row.lane === 'start' && { after: { startBound: ends.failed(() => timedOut) } }),
+    ...(row.lane === 'start' && !row.unbounded && { after: { startBound: ends.failed(() => timedOut) } }),
   }
 }
 

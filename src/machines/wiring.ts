@@ -38,6 +38,8 @@ export interface PhaseRow<S extends string = string> {
   readonly abandonedAt?: S
   /** Without this signal there is nothing to do: the phase is skipped, but its signal fires. */
   readonly unless?: S
+  /** Start-up waits for this work as long as it takes: it is not ours to hurry. */
+  readonly unbounded?: boolean
   /** Only in this mode of refusing; a row whose condition is false is not part of this life. */
   readonly when?: Mode
 }

@@ -1,6 +1,7 @@
 // Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and phases, or a mistake of theirs is not shown.
+import { createServer as createNodeServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { createServer, type Life, type ServerOptions } from '../../src/index.ts'
+import { attachLifecycle, createServer, type Life, type ServerOptions } from '../../src/index.ts'
 import {
   assertHolds,
   check,
@@ -47,6 +48,16 @@ describe('a life of the user’s', () => {
         message: expect.stringMatching(/^queue\/last does not hold: the queue is flushed.*0 start\n.*=> flush-queue starts/s) as string,
       }),
     )
+  })
+
+  test('holds with a server whose owner has still to call listen(), for which no bound is kept', { timeout: 60_000 }, () => {
+    const { mode, awaitsListen, ...rest } = planOf(attachLifecycle(createNodeServer(), { logger: false }))
+    expect(awaitsListen).toBe(true)
+    const plan = { ...rest, mode, awaitsListen: true }
+    const exploration = exploreLifecycle(plan, { outside: ['start', 'stop'] })
+    assertHolds(check(exploration, invariantsOf(plan)))
+    const violated = check(exploration, invariantsOf({ ...rest, mode })).filter(({ holds }) => !holds)
+    expect(violated.map(({ id }) => id)).toContain('start/bounded')
   })
 
   describe('whose destroy functions come after others', () => {

@@ -169,3 +169,16 @@ describe('a process that something else ends in the middle of its life', () => {
     expect(text.split('\n').filter((line) => line.includes('"line":')).length + said).toBeGreaterThanOrEqual(LINES)
   })
 })
+
+test('a process that has nothing left to do, and whose attached server does not listen, ends with exit code 3 and says why', async () => {
+  const program = startSpeaking('never-listens.mjs')
+  expect((await program.ended()).code).toBe(3)
+  expect(program.report()).toMatchObject({
+    exitCode: 3,
+    reason: {
+      kind: 'start-failed',
+      phase: 'bind',
+      error: { code: 'ERR_NOTHING_TO_SERVE', message: expect.stringContaining('call its listen()') },
+    },
+  })
+})

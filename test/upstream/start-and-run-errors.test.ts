@@ -57,7 +57,7 @@ describe('a start that fails', () => {
 
   row(
     ['ER-02', 'ER-06'],
-    'because there is nothing to serve is an error after 10 s, not a wait without end; the audit backend is shut down (V9)',
+    'because there is nothing to serve is an error as soon as nothing can call listen() any more; the audit backend is shut down (V9)',
     async () => {
       const audit = new NotedAudit()
       const called: string[] = []
@@ -68,18 +68,46 @@ describe('a start that fails', () => {
       started.catch(() => undefined)
       await t.clock.advance(9_999)
       expect(audit.calls).toEqual(['run'])
-      expect(t.hasFired('StopRequested')).toBe(false)
+      expect(t.logged('warn')).toEqual([])
       await t.clock.advance(1)
-      const report = await t.end()
+      expect(t.logged('warn')).toEqual(['the attached server does not listen yet: start-up waits for its listen()'])
+      await t.clock.advance(24 * 60 * 60_000)
+      expect(t.hasFired('StopRequested')).toBe(false)
+      t.process.emit('beforeExit', 0)
+      const report = await t.end(t.life.ended)
       await expect(started).rejects.toMatchObject({
         code: 'ERR_START',
-        message: 'could not start: bind: bind did not end within its bound: the attached server does not listen: call its listen()',
+        message: 'could not start: bind: the attached server does not listen: call its listen()',
       })
       expect(audit.calls).toEqual(['run', 'shutdown'])
       expect(called).toEqual(['pool'])
-      expect(report).toMatchObject({ exitCode: 3, reason: { kind: 'start-failed', phase: 'bind', error: { code: 'ERR_TIMEOUT' } } })
+      expect(report).toMatchObject({
+        exitCode: 3,
+        reason: { kind: 'start-failed', phase: 'bind', error: { code: 'ERR_NOTHING_TO_SERVE' } },
+      })
     },
   )
+
+  test('but not because the owner of the server calls listen() late: it is served, and ends like every other', async () => {
+    const server = createServer((_request, response) => response.end('late'))
+    const t = newAttachedLife(server, { clock: new VirtualClock() })
+    const started = t.life.start()
+    await t.clock.advance(60 * 60_000)
+    server.listen(0, '127.0.0.1')
+    await started
+    expect((await t.get('/')).body).toBe('late')
+    expect(t.process.listenerCount('beforeExit')).toBe(0)
+    expect(await t.end()).toMatchObject({ exitCode: 0, warnings: [{ message: expect.stringContaining('does not listen yet') }] })
+  })
+
+  test('a stop before listen() is no mistake of the owner', async () => {
+    const t = newAttachedLife(createServer())
+    const started = t.life.start()
+    started.catch(() => undefined)
+    await t.fired('AuditRunning')
+    expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+    await expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
+  })
 
   row('ER-06', 'because there is nothing to serve is seen at once where it can be: an empty list of listeners is no option (V9)', () => {
     expect(refusal(() => newLife({ options: { listeners: [], port: undefined, host: undefined } }))).toMatchObject({

@@ -1,0 +1,16 @@
+import { SharedListeners } from './shared-listeners.ts'
+
+/** What tells that the process has nothing left to do: the process. */
+export interface IdleSource {
+  on(event: 'beforeExit', listener: () => void): unknown
+  off(event: 'beforeExit', listener: () => void): unknown
+}
+
+const idles = new SharedListeners<IdleSource, []>((source, tell) => {
+  const onBeforeExit = (): void => tell()
+  source.on('beforeExit', onBeforeExit)
+  return () => source.off('beforeExit', onBeforeExit)
+})
+
+/** Calls `listener` whenever the process has nothing left to do and would end, until disposed. */
+export const onProcessIdle = (source: IdleSource, listener: () => void): Disposable => idles.listen(source, listener)
