@@ -48,7 +48,8 @@ export interface Life extends AsyncDisposable {
   /**
    * Ends the life in order and resolves with the report; never rejects, never exits. A second call changes nothing, unless it means
    * `now`, and resolves with the same report. A hook that awaits it waits for itself, until its timeout: call it without `await` there.
-   * Before `start()` it only runs what was registered to be destroyed.
+   * Before `start()` there is nothing to take leave of: it drains what is in flight, closes an attached server and runs what was registered to
+   * be destroyed. When that server listens already, the report and the log warn that pre-shutdown hooks were not run and clients were not told.
    *
    * `stop({ now: true })` ends it by force, in one step and with exit code 1, as a second OS signal does: connections are closed, what was
    * under way is named in the report, destroy functions are not called any more. Under `run()` the process ends with it.

@@ -54,6 +54,9 @@ export type AdminAnswer = ReturnType<typeof metricsEndpoint>
 /** An end that comes this long after its deadline has missed it; timers on a busy machine are not that late. */
 const LATE_MS = 250
 
+const UNSTARTED =
+  'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
+
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface Parts {
   readonly options: ResolvedOptions
@@ -291,7 +294,9 @@ export class Lifecycle implements Life {
 
   stop(given?: string | StopOptions): Promise<Report> {
     const { reason, now, deadlineMs } = readStopOptions(given)
+    const isUnstarted = this.#actor === undefined
     this.begin()
+    if (isUnstarted && this.#parts.adopted?.some(({ server }) => server.listening)) this.record({ type: 'warning', message: UNSTARTED })
     this.send({
       type: 'stop.requested',
       reason: { kind: 'stop', reason },

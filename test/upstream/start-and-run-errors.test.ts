@@ -332,6 +332,26 @@ describe('a stop', () => {
     expect(called).toEqual(['pool'])
   })
 
+  test('before start() warns when the attached server listens already: hooks are not run', async () => {
+    const called: string[] = []
+    const t = newAttachedLife((await occupied()).server)
+    t.life.addPreShutdownHook('leave', () => void called.push('leave'))
+    t.life.addDestroy('pool', () => void called.push('pool'))
+    const report = await t.end()
+    expect(called).toEqual(['pool'])
+    const message = expect.stringContaining('pre-shutdown hooks were not run') as string
+    expect(report).toMatchObject({ exitCode: 0, warnings: [{ message }] })
+    expect(t.logged('warn')).toEqual([message])
+    await t.life.stop()
+    expect(report.warnings).toHaveLength(1)
+  })
+
+  test('before start() says nothing of hooks when nothing listens', async () => {
+    const t = newAttachedLife(createServer())
+    t.life.addPreShutdownHook('leave', () => undefined)
+    expect((await t.end()).warnings).toEqual([])
+  })
+
   test('in the middle of start() rejects it, and is answered with the whole report', async () => {
     const running = new Roadblock()
     const audit = new NotedAudit({
