@@ -7,6 +7,7 @@ export type StopReason =
   | { readonly kind: 'os-signal'; readonly signal: string }
   | { readonly kind: 'stop'; readonly reason: string }
   | { readonly kind: 'ipc' }
+  | { readonly kind: 'disconnected' }
   | { readonly kind: 'abort-signal'; readonly reason: string }
   | { readonly kind: 'server-closed' }
   | { readonly kind: 'listener-died'; readonly address: string; readonly error: ErrorRecord }

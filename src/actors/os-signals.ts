@@ -4,6 +4,7 @@ import { SharedListeners } from './shared-listeners.ts'
 export interface SignalSource {
   on(event: string, listener: (signal: NodeJS.Signals) => void): unknown
   off(event: string, listener: (signal: NodeJS.Signals) => void): unknown
+  listenerCount(event: string): number
 }
 
 const listeners = new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>()
@@ -23,6 +24,14 @@ export function onStopSignal(
       for (const one of listening) one[Symbol.dispose]()
     },
   }
+}
+
+/**
+ * Those of the signals that the rest of the program listens to as well. Node calls everyone who listens to a signal, so ours cannot
+ * keep theirs from ending the process.
+ */
+export function othersListen<Signal extends NodeJS.Signals>(source: SignalSource, signals: Iterable<Signal>): Signal[] {
+  return [...signals].filter((signal) => source.listenerCount(signal) > (listenersTo(signal).isListening(source) ? 1 : 0))
 }
 
 /** Of each signal those who listen share one listener at the process, whichever other signals they listen to. */

@@ -24,6 +24,11 @@ export class SharedListeners<Source extends object, Args extends readonly unknow
     }
   }
 
+  /** Whether the one listener of all of them is installed. */
+  isListening(source: Source): boolean {
+    return this.#bySource.has(source)
+  }
+
   #begin(source: Source) {
     const listeners = new Set<(...args: Args) => void>()
     const uninstall = this.#install(source, (...args) => {

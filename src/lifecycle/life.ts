@@ -21,7 +21,8 @@ import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './reg
  */
 export interface Life extends AsyncDisposable {
   /**
-   * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown` and the option `signal` stop it.
+   * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown`, the option
+   * `signal`, and in a worker of `node:cluster` the end of its channel to the primary stop it; other listeners of these signals are warned about.
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
    * still alive a second later, unless the option `exit` is `natural`. Of several lives that run in one process the last one ends it, with
    * the most severe of their exit codes. When something else ends the process before that, by `process.exit()`, what is left of the log

@@ -1,21 +1,22 @@
 import { isMainThread } from 'node:worker_threads'
 import { systemClock } from '../actors/clock.ts'
+import { onPrimaryLost } from '../actors/cluster-worker.ts'
 import { onCrash } from '../actors/crashes.ts'
 import type { HostProcess } from '../actors/host.ts'
-import { onStopSignal } from '../actors/os-signals.ts'
+import { onStopSignal, othersListen } from '../actors/os-signals.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { QuiesceError } from '../errors.ts'
 import { errorRecord } from '../events.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import { chosenSignals } from '../options/stop-signals.ts'
+import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
 import type { Report } from '../report/report.ts'
 import { ProcessEnd } from './process-end.ts'
 import { rehearseEnd } from './rehearse-end.ts'
 
 /**
- * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown` and the option `signal` stop it,
- * and the process ends with the report's exit code. See `Life.run` for the contract.
+ * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown`, the lost primary of a cluster and
+ * the option `signal` stop it, and the process ends with the report's exit code. See `Life.run` for the contract.
  *
  * @param released aborted, the process is the program's own again; the life goes on
  */
@@ -32,7 +33,7 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
   life.begin()
   processEnd.join()
   const signals = chosenSignals(options.signals, host.process.platform)
-  const owned = [onStopSignal(host.process, signals, (signal) => life.signalled(signal)), ownCrashes(life), ownIpc(life)]
+  const owned = [ownSignals(life, signals), ownCrashes(life), ownIpc(life), ownChannel(life)]
   const abortSignal = ownAbortSignal(life)
   const giveBack = (): void => {
     for (const disposable of owned.splice(0)) disposable[Symbol.dispose]()
@@ -70,6 +71,32 @@ function rehearse(life: Lifecycle): void {
   if (life.host.clock === systemClock) rehearseEnd(life.plan(), systemClock, life.signal('StopRequested'))
 }
 
+/** The other owners of a signal are looked for twice: those who listen already, and at the stop those who came later. */
+function ownSignals(life: Lifecycle, signals: ReadonlySet<StopSignal>): Disposable {
+  const { process } = life.host
+  const unnamed = new Set(signals)
+  const warn = (): void => {
+    const others = othersListen(process, unnamed)
+    if (others.length === 0) return
+    for (const signal of others) unnamed.delete(signal)
+    life.record({ type: 'warning', message: othersWarning(others), details: { signals: others } })
+  }
+  const listening = onStopSignal(process, signals, (signal) => life.signalled(signal))
+  warn()
+  const stopping = life.events$.subscribe((event) => {
+    if (event.type === 'signal' && event.name === 'StopRequested') warn()
+  })
+  return {
+    [Symbol.dispose]: () => {
+      stopping.unsubscribe()
+      listening[Symbol.dispose]()
+    },
+  }
+}
+
+const othersWarning = (signals: readonly string[]): string =>
+  `${signals.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
+
 /**
  * A standard error that nobody reads any more is no crash of its own: what is said about a crash would be the next crash, for
  * ever, and faster than any promise settles. It stays so until the end of the process.
@@ -100,6 +127,11 @@ function ownIpc(life: Lifecycle): Disposable {
   }
   if (process.send) process.on('message', onMessage)
   return { [Symbol.dispose]: () => void process.off('message', onMessage) }
+}
+
+/** In a worker of a cluster the end of its channel is the end of its primary, or the primary's wish. */
+function ownChannel(life: Lifecycle): Disposable {
+  return onPrimaryLost(life.host.process, () => life.requestStop({ kind: 'disconnected' }))
 }
 
 function ownAbortSignal(life: Lifecycle): Disposable {

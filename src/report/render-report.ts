@@ -57,6 +57,8 @@ export function describeReason(reason: StopReason): string {
       return `stop(): ${reason.reason}`
     case 'ipc':
       return 'the message "shutdown" of the parent process'
+    case 'disconnected':
+      return 'the lost channel to the primary of its cluster'
     case 'abort-signal':
       return `an AbortSignal: ${reason.reason}`
     case 'server-closed':

@@ -1,6 +1,6 @@
 // Which OS signals stop what run() runs, and how the process is given back.
 // Fails when: a signal that was chosen is not heard or one that was not still is, the process keeps a listener of a life that has ended
-// or has given it back, or a name that no signal has, or that no program can hear, is taken in silence.
+// or has given it back, another listener of a signal is not warned about, or a name that no signal has, or that no program can hear, is taken in silence.
 import { describe, expect, test } from 'vitest'
 import { resolveLifecycleOptions } from '../../src/options/options.ts'
 import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '../../src/options/stop-signals.ts'
@@ -118,5 +118,37 @@ describe('releaseProcess()', () => {
     expect(t.process.exits).toEqual([])
     await other.life.stop({ now: true })
     await expect.poll(() => t.process.exits).toEqual([1])
+  })
+})
+
+describe('another listener of a signal that stops', () => {
+  const warned = (t: ReturnType<typeof newLife>) =>
+    t.life.report.warnings.filter(({ message }) => message.includes('has a listener of its own')).map(({ details }) => details)
+
+  test('that is there when run() begins is warned about in log and report, and one that comes later at the stop', async () => {
+    const t = newLife()
+    t.process.on('SIGTERM', () => {})
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    expect(warned(t)).toEqual([{ signals: ['SIGTERM'] }])
+    t.process.on('SIGINT', () => {})
+    t.process.on('SIGUSR2', () => {})
+    t.process.signal('SIGINT')
+    await t.end(ended)
+    expect(warned(t)).toEqual([{ signals: ['SIGTERM'] }, { signals: ['SIGINT'] }])
+    const lines = t.log.filter(({ level, message }) => level === 'warn' && message.includes('has a listener of its own'))
+    expect(lines.map(({ message }) => message.slice(0, 8))).toEqual(['SIGTERM:', 'SIGINT: '])
+  })
+
+  test('is no other life, before or after', async () => {
+    const t = newLife()
+    const first = t.life.run()
+    const other = newLife()
+    Object.assign(other.life.host, { process: t.process.asHostProcess() })
+    const second = other.life.run()
+    await Promise.all([t.fired('PostStartHooksLaunched'), other.fired('PostStartHooksLaunched')])
+    t.process.signal('SIGTERM')
+    await Promise.all([t.end(first), other.end(second)])
+    expect([...warned(t), ...warned(other)]).toEqual([])
   })
 })

@@ -172,6 +172,7 @@ describe('the schema', () => {
     'os-signal': { kind: 'os-signal', signal: 'SIGINT' },
     stop: { kind: 'stop', reason: 'test' },
     ipc: { kind: 'ipc' },
+    disconnected: { kind: 'disconnected' },
     'abort-signal': { kind: 'abort-signal', reason: 'test' },
     'server-closed': { kind: 'server-closed' },
     'listener-died': { kind: 'listener-died', address: 'http://[::]:1', error },

@@ -98,6 +98,8 @@ export function reasonWords(reason: StopReason): string {
       return `stop(): ${reason.reason}`
     case 'ipc':
       return 'its parent process'
+    case 'disconnected':
+      return 'the lost channel to its primary'
     case 'abort-signal':
       return `an AbortSignal: ${reason.reason}`
     case 'server-closed':
