@@ -21,7 +21,7 @@ export interface AttachedLife extends Life, Disposable {
  * Puts a lifecycle around a `node:http` or `node:https` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
  * listen already, or as late as you like: start-up waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
  * Requests are counted from here on. Once it serves, its `close()` becomes a stop of this life.
- * Of an HTTPS server, connections are known once their handshake is done; before that only its own `handshakeTimeout` bounds them.
+ * Of an HTTPS server, a connection is known from its accept on; a handshake that is not over at the end has a second from its beginning.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
  */
