@@ -1,3 +1,4 @@
+import { Console } from 'node:console'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile } from '../options/budget.ts'
@@ -45,6 +46,7 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
 
 /** Writes one line. The logger is the user's: when it throws or rejects there is nobody left to tell, and a log line is no reason to end differently. */
 export function writeLine(logger: Logger, level: Line['level'], fields: object, message: string): void {
+  if (level === 'debug' && isConsole(logger)) return
   try {
     const answer: unknown = logger[level](fields, message)
     if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
@@ -52,6 +54,9 @@ export function writeLine(logger: Logger, level: Line['level'], fields: object, 
     // As above.
   }
 }
+
+/** It prints every level and has no switch for any: of a quiet life that would be some seventy lines. */
+const isConsole = (logger: Logger): boolean => logger instanceof Console
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'

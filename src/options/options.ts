@@ -154,7 +154,10 @@ export interface LifecycleOptions {
   /** Everything that happens is written here, an entry per line, and is there to the last on every path that can still write. */
   readonly journal?: string | undefined
   readonly audit?: AuditBackend | undefined
-  /** Pino-compatible, or false for silence. Default: pino on standard output for `createServer`, none for `attachLifecycle`. */
+  /**
+   * Pino-compatible, or false for silence. Default: pino on standard output for `createServer`, none for `attachLifecycle`. A console is told
+   * nothing at debug.
+   */
   readonly logger?: Logger | false | undefined
   /**
    * The report is written here, as JSON, on every path that can still write: also when something else calls `process.exit()`, or the

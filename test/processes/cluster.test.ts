@@ -1,10 +1,10 @@
-// Workers of a cluster, from outside: what becomes of them when their primary dies.
+// Workers of a cluster, from outside: what becomes of them when their primary dies, or ends them in order (docs/cluster.md).
 // Fails when: a request under way is lost with the primary, a worker ends without its report or not with 0, the lost channel counts as a
-// crash, or a process that was forked without a cluster ends because its parent has disconnected.
+// crash, a primary that is a life of its own loses a request or does not wait for its workers, or a process that was forked without a cluster ends because its parent has disconnected.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Report } from '../../src/index.ts'
 import { startSpeaking, type TestProcess, temporaryFolder } from '../support/process.ts'
 
@@ -71,4 +71,48 @@ test('a process that was forked without a cluster goes on when its parent discon
   const exited = once(program.child, 'exit')
   program.signal('SIGTERM')
   expect(await exited).toEqual([0, null])
+})
+
+describe('a primary that is a life of its own', () => {
+  async function primary() {
+    const base = join(temporaryFolder(), 'report.json')
+    const program = startSpeaking('cluster-primary.mjs', [], { env: { REPORT_FILE: base } })
+    while (saidTimes(program, 'worker ').length < WORKERS.length) await program.next()
+    const reportOf = (id?: string) => JSON.parse(readFileSync(id === undefined ? base : `${base}.${id}`, 'utf8')) as Report
+    return { program, reportOf }
+  }
+
+  test('ends its workers in order and waits for them', async () => {
+    const { program, reportOf } = await primary()
+    const clients = await Promise.all(Array.from({ length: 6 }, () => program.connect()))
+    for (const client of clients) client.request('GET', '/slow')
+    while (saidTimes(program, 'slow').length < clients.length) await program.next()
+    program.signal('SIGTERM')
+    const answers = await Promise.all(clients.map((client) => client.response()))
+    expect(answers.map(({ body }) => body)).toEqual(clients.map(() => 'whole'))
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    for (const id of WORKERS) expect(reportOf(id)).toMatchObject({ exitCode: 0, reason: { kind: 'ipc' }, requests: { after: 0 } })
+    expect(reportOf()).toMatchObject({ exitCode: 0, hooks: [{ name: 'workers', outcome: 'ok' }] })
+  })
+
+  test('replaces its workers one after the other while the rest serves', async () => {
+    const { program, reportOf } = await primary()
+    program.signal('SIGUSR2')
+    const replaced = program.said('replaced')
+    let isReplaced = false
+    void replaced.then(() => {
+      isReplaced = true
+    })
+    const bodies = new Set<string>()
+    while (!isReplaced) {
+      const client = await program.connect()
+      bodies.add((await client.ask('GET', '/')).body)
+      client.abort()
+    }
+    expect([...bodies]).toEqual(['hello'])
+    for (const id of WORKERS) expect(reportOf(id)).toMatchObject({ exitCode: 0, reason: { kind: 'ipc' } })
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    for (const id of ['3', '4']) expect(reportOf(id)).toMatchObject({ exitCode: 0, reason: { kind: 'ipc' } })
+  })
 })

@@ -1,3 +1,5 @@
+import { Console } from 'node:console'
+import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '../../src/actors/log.ts'
 import { LogDestination } from '../../src/actors/log-destination.ts'
@@ -28,6 +30,18 @@ const messagesOf = (events: readonly LifecycleEvent[], context = plain): string[
     .map(({ message }) => message)
 
 describe('the log', () => {
+  test('of a console has no debug lines', () => {
+    const stdout = new PassThrough()
+    const write = logEvents(new Console(stdout), plain)
+    for (const event of quietLife) write(event)
+    const told = String(stdout.read())
+    expect(told).toContain('shutdown event')
+    expect(told).not.toContain('lifecycle signal')
+    expect(told).not.toContain('phase started')
+    // What a console is not told is there, for a logger that has levels.
+    expect(linesOf(quietLife).map(({ message }) => message)).toEqual(expect.arrayContaining(['lifecycle signal', 'phase started']))
+  })
+
   test('has upstream’s lines of a termination, in the order they fired', () => {
     expect(linesOf(quietLife.slice(8)).filter(({ level }) => level === 'info')).toEqual([
       // Ours: upstream has no budget.
