@@ -5,7 +5,7 @@ const POLLS_MAX = 1_000
 /** A loop that is busy without end is not waited for longer than this, once a poll has found nothing. */
 const PATIENCE_MS = 500
 /** The loop looks at the listening socket once in a turn. What it did after that, in a longer turn, was time for more to come. */
-const SHORT_TURN_MS = 1
+const SHORT_TURN_MS = 0.1
 const REST_MS = 1
 
 /**
@@ -29,6 +29,7 @@ export async function emptyAcceptQueue(clock: Clock, accepted: () => number): Pr
     const now = clock.now()
     const isPatient = now - begun < PATIENCE_MS
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
+    hasRested &&= isEmpty
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, ListenOptions } from 'node:net'
 import { QuiesceError, toError } from '../errors.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
@@ -183,6 +183,11 @@ export class Listener {
     return undefined
   }
 
+  /** Closes the server whether or not it listens. */
+  abandon(): void {
+    this.#stop(() => {})
+  }
+
   #stop(callback?: () => void): Server {
     const { server } = this
     // close() of node also destroys idle keep-alive sockets, among them those whose next request is in the kernel's buffer already.
@@ -193,6 +198,14 @@ export class Listener {
       takeBack()
     }
   }
+}
+
+/**
+ * Runs what closing a listener runs, on one that never listened. Code that runs for the first time takes half a millisecond, in which one more
+ * connection may come, to be reset.
+ */
+export function warmClose(): void {
+  new Listener(createServer(), { port: 0 }).abandon()
 }
 
 function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {

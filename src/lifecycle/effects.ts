@@ -2,7 +2,7 @@ import { fromPromise, type NonReducibleUnknown } from 'xstate'
 import { announceReady } from '../actors/announce.ts'
 import type { Host } from '../actors/host.ts'
 import { asPreShutdownHook } from '../actors/in-hook.ts'
-import type { Listener } from '../actors/listener.ts'
+import { type Listener, warmClose } from '../actors/listener.ts'
 import type { Traffic } from '../actors/traffic.ts'
 import { type UserCode, userCode } from '../actors/user-code.ts'
 import { toError } from '../errors.ts'
@@ -349,7 +349,10 @@ const recordConnections = ({ traffic, record }: World): void => record({ type: '
 
 /** Cut, it leaves the listeners alone: they are closed already. */
 async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
-  if (lastCallMs > 0) await world.traffic.acceptQueued()
+  if (lastCallMs > 0) {
+    warmClose()
+    await world.traffic.acceptQueued()
+  }
   if (!signal.aborted) closeListeners(world)
 }
 

@@ -1,6 +1,7 @@
 // Fails when: an effect that the timed model takes for one synchronous step waits for anything: for time, for bytes, for an answer.
 import { expect, test } from 'vitest'
 import type { AnyActor, AnyActorRef } from 'xstate'
+import type { LifecycleOptions } from '../../src/options/options.ts'
 import { POLLING, PROMPT } from '../../src/testing/model/lifecycle-timed.ts'
 import { testLife } from '../../src/testing/test-life.ts'
 
@@ -33,7 +34,7 @@ class Watched {
 }
 
 /** A life in which nothing answers, with something of everything that is closed, cut and named. */
-async function hangingLife(watched: Watched) {
+async function hangingLife(watched: Watched, options: LifecycleOptions = {}) {
   const t = await testLife(
     ({ createServer }) => {
       const life = createServer(
@@ -52,8 +53,10 @@ async function hangingLife(watched: Watched) {
           admin: { port: 8081 },
           longRunning: ({ url }) => url === '/watch',
           logger: { debug() {}, info() {}, warn() {}, error() {}, flush: never },
+          ...options,
         },
       )
+      life.addPostStartHook('informer', never)
       life.addPreShutdownHook('leave', never)
       for (const name of ['pool', 'cache']) life.addDestroy(name, never)
       return life
@@ -82,7 +85,13 @@ test('every effect that is taken for one step answers before the event loop come
   insisted.process.signal('SIGTERM')
   expect((await insisted.end()).forced).not.toBeNull()
 
-  expect([...cut.slow, ...forced.slow]).toEqual([])
+  const limited = new Watched()
+  const brokenOff = await hangingLife(limited, { requestDrainTimeout: '1s' })
+  expect((await brokenOff.stop()).exitCode).toBe(5)
+
+  expect([...cut.slow, ...forced.slow, ...limited.slow]).toEqual([])
   // That one runs only when the cut comes between two polls.
-  expect([...new Set([...cut.ran, ...forced.ran])].sort()).toEqual(PROMPT.filter((name) => name !== 'closeListenerNow').sort())
+  expect([...new Set([...cut.ran, ...forced.ran, ...limited.ran])].sort()).toEqual(
+    PROMPT.filter((name) => name !== 'closeListenerNow').sort(),
+  )
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Gauges } from '../../src/lifecycle/gauges.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { Latch } from '../sockets/rig.ts'
 import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
@@ -12,6 +13,7 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   const work = new Latch()
   const hook = new Latch()
   const made = newLife({
+    clock: new VirtualClock(),
     // Keeps its response open until the work is over, and its handler running after a client has left.
     listener: async (request, response) => {
       if (request.url === '/quick') return void response.end('hello')
@@ -19,7 +21,7 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
       await work.promise
       response.end()
     },
-    options: { longRunning: ({ url }) => url === '/watch' },
+    options: { lastCall: 0, longRunning: ({ url }) => url === '/watch' },
   })
   const { life } = made
   life.addPreShutdownHook('leave', () => hook.promise)
@@ -49,11 +51,17 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   })
 
   const report = life.stop('the test asks')
+  await made.clock.advance(0)
   await expect.poll(() => names(life.gauges())['hooks']).toEqual(['pre-shutdown hook "leave"'])
   // Nobody is told by a response that has begun already; an idle connection holds up nobody yet.
   expect(life.gauges().connections).toEqual({ active: 3, idle: 1, told: 0 })
-  quick.send('GET /half')
+  // A connection with half of its first request is given a second, and nothing here lets time pass.
+  const half = await RawClient.open({ port: made.port })
+  half.send('GET /half')
+  clients.push(half)
+  await expect.poll(() => life.gauges().connections.idle).toBe(2)
   hook.resolve()
+  await made.clock.advance(0)
   await expect.poll(() => names(life.gauges())).toMatchObject({ hooks: [], connections: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)] })
 
   work.resolve()

@@ -495,10 +495,10 @@ describe('every registration', () => {
       `aftr of pre-shutdown hook "x": ${meant('after')}`,
     )
     expect(refusal(() => life.addPhase('x', noop, untyped({ befor: [] }))).message).toBe(`befor of phase "x": ${meant('before')}`)
-    expect(refusal(() => life.addDestroy('x', noop, untyped({ after: ['y'] })))).toMatchObject({
+    expect(refusal(() => life.addDestroy('x', noop, untyped({ before: ['y'] })))).toMatchObject({
       code: 'ERR_OPTION_INVALID',
-      message: 'after of destroy function "x": unknown option, allowed: one of timeout',
-      details: { field: 'after of destroy function "x"', given: ['y'] },
+      message: 'before of destroy function "x": unknown option, allowed: one of timeout, after',
+      details: { field: 'before of destroy function "x"', given: ['y'] },
     })
   })
 
