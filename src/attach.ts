@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
+import { OlderConnections } from './actors/older-connections.ts'
 import { optionError } from './errors.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
@@ -20,7 +21,8 @@ export interface AttachedLife extends Life, Disposable {
 /**
  * Puts a lifecycle around a `node:http` or `node:https` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
  * listen already, or as late as you like: start-up waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
- * Requests are counted from here on. Once it serves, its `close()` becomes a stop of this life.
+ * Requests are counted from here on; those that were under way are waited for with the last connections, and cannot be named. Once it serves,
+ * its `close()` becomes a stop of this life.
  * Of an HTTPS server, a connection is known from its accept on; a handshake that is not over at the end has a second from its beginning.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
@@ -36,18 +38,21 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   }
   const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
   const listener = new Listener(server, undefined)
+  const older = server.listening ? new OlderConnections(server, host.clock) : undefined
   const life = new Lifecycle({
     options: resolved,
     host,
     openListeners: (traffic, answerMetrics) =>
       Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(host, traffic, resolved.admin, answerMetrics)] : [])]),
     adopted: [listener],
+    older,
     openLogger: () => Promise.resolve(resolved.logger ?? false),
   })
   const gate = life.takeOver(server)
   const dispose = (): void => {
     gate[Symbol.dispose]()
     listener.release()
+    older?.release()
   }
   // A server that listens again, or gets another life, is an ordinary one.
   void life.ended.then(() => {

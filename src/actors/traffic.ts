@@ -122,7 +122,7 @@ export class Traffic {
 
   /**
    * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
-   * request; one that never does stays unknown, because node keeps no public list of them, and is closed by node with the idle ones.
+   * request; one that never does stays unknown, because node keeps no public list of them (`older-connections.ts` waits for those).
    *
    * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; filters apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours

@@ -3,6 +3,7 @@ import { announceReady } from '../actors/announce.ts'
 import type { Host } from '../actors/host.ts'
 import { asPreShutdownHook } from '../actors/in-hook.ts'
 import { type Listener, warmClose } from '../actors/listener.ts'
+import type { OlderConnections } from '../actors/older-connections.ts'
 import type { Traffic } from '../actors/traffic.ts'
 import { type UserCode, userCode } from '../actors/user-code.ts'
 import { toError } from '../errors.ts'
@@ -40,6 +41,8 @@ export interface World {
   /** Why the life ends; what is thrown is kept there, because the machine keeps its record only. */
   readonly causes: StopCauses
   readonly drains: Drains
+  /** What an attached server that listened already may have. */
+  readonly older: OlderConnections | undefined
   readonly audit: AuditBackend | undefined
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
   readonly listenerDied: (address: string, error: Error | undefined) => void
@@ -333,15 +336,20 @@ export class Drains {
   }
 }
 
+const OLDER =
+  'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
+
 /** Cut, it has nothing to say any more: whoever closes by force speaks. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()
+  await world.older?.gone(signal, (count) => world.record({ type: 'warning', message: OLDER, details: { count } }))
   if (!signal.aborted) recordConnections(world)
 }
 
 function destroyConnections(world: World): void {
   world.traffic.destroyConnections()
+  world.older?.destroy()
   recordConnections(world)
 }
 

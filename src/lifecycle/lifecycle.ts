@@ -8,6 +8,7 @@ import type { HoldContext } from '../actors/holds.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
 import type { Logger } from '../actors/log.ts'
+import type { OlderConnections } from '../actors/older-connections.ts'
 import { onProcessExit } from '../actors/process-exit.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
 import { type Counts, Traffic } from '../actors/traffic.ts'
@@ -65,6 +66,8 @@ export interface Parts {
   readonly openListeners: (traffic: Traffic, answerMetrics: AdminAnswer) => Promise<readonly Listener[]>
   /** Listeners that are there already; a stop closes them even when it comes before they were bound. */
   readonly adopted?: readonly Listener[]
+  /** Connections that the adopted server may have by now. */
+  readonly older?: OlderConnections | undefined
   /** Called once, when the life begins; false for silence. */
   readonly openLogger: () => Promise<Logger | false>
 }
@@ -443,6 +446,7 @@ export class Lifecycle implements Life {
       hook: (kind, name) => this.#registrations.find(kind, name),
       causes: this.#causes,
       drains: this.#drains,
+      older: this.#parts.older,
       listenerDied: (address, error) => {
         if (!error) return this.requestStop({ kind: 'server-closed' })
         this.#causes.keep(address, error)

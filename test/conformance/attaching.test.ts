@@ -50,4 +50,43 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     expect(await client.response()).toMatchObject({ status: 200, body: 'done\n', headers: { connection: 'close' } })
     expect(await stopped).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { told: 1 } })
   })
+
+  test('a request from before is waited for, and its connection and idle ones are closed', async () => {
+    const { server, port, stage } = await listen()
+    const idle = await connectTo(port)
+    await idle.ask('GET', '/hello')
+    const client = await connectTo(port)
+    client.request('GET', '/slow')
+    await stage.slow.reached
+    using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0 })
+    await life.start()
+    const called: string[] = []
+    life.addDestroy('pool', () => void called.push('pool'))
+    const stopped = life.stop()
+    await fired(life, 'InFlightRequestsDrained')
+    await idle.closed()
+    expect(called).toEqual([])
+    stage.slow.open()
+    expect(await client.response()).toMatchObject({ status: 200, body: 'done\n' })
+    await client.closed()
+    const { exitCode, warnings } = await stopped
+    expect({ exitCode, warnings }).toMatchObject({
+      exitCode: 0,
+      warnings: [{ message: expect.stringContaining('from before attachLifecycle()'), details: { count: 1 } }],
+    })
+  })
+
+  test('a request from before that outlives its limit is cut', async () => {
+    const { server, port, stage } = await listen()
+    const client = await connectTo(port)
+    client.request('GET', '/slow')
+    await stage.slow.reached
+    using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, connectionTimeout: '100ms' })
+    await life.start()
+    const { warnings, phases } = await life.stop()
+    expect(phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
+    expect(warnings).toMatchObject([{ details: { count: 1 } }])
+    await client.closed()
+    stage.slow.open()
+  })
 })
