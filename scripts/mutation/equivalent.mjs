@@ -80,7 +80,7 @@ export const EQUIVALENT = [
     why: 'The latch of an instant is left when it is due for the first time, so a second time finds nothing; two budgets say most instants twice anyway.',
   },
   {
-    mutants: /^signal fired twice: root running\.(second-signal\.armed: on process\.signalled|crash\.crashed: on process\.crashed)$/,
+    mutants: /^signal fired twice: root running\.(second-signal\.armed: on process\.signalled|stop\.requested: on stop\.now|crash\.(rejected|thrown|armed): on process\.crashed.*)$/,
     why: 'The first has left the running life, and the end by force listens to nothing.',
   },
   {

@@ -60,10 +60,11 @@ const stoppedAfter = (regions = ['announce'], events = []) => ({
   },
 })
 const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
+const nameHandlers = { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] }
 const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
 /** What answers, if at all, without trouble. @param {readonly string[]} effects */
 const smooth = (effects) => ({
-  children: { drainWatches, terminateWatches, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
+  children: { drainWatches, terminateWatches, nameHandlers, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
 })
 const STARTING = ['auditRun', 'bind', 'announce']
 /** The end in its few main ways, for lives that are about the beginning. */
@@ -71,7 +72,9 @@ const ENDING = {
   children: {
     ...smooth([
       'drainRequests',
-      'closeListener',
+      'acceptThenClose',
+      'holdConnections',
+      'closeIdleConnections',
       'lingerConnections',
       'waitForHandlers',
       'auditShutdown',
@@ -97,6 +100,7 @@ const longer = (/** @type {readonly { timeoutMs: number }[]} */ plans) => plans.
 const REGISTRATIONS = [
   { type: 'pre-shutdown-hooks.changed', hooks: longer(withHooks.input.preShutdownHooks) },
   { type: 'destroy-functions.changed', functions: longer(withHooks.input.destroyFunctions) },
+  { type: 'budget.changed', profiles: { ...bare.input.profiles, default: profile(5_000, 26_000) } },
 ]
 
 /** @type {readonly Scenario[]} */
@@ -108,8 +112,16 @@ export const SCENARIOS = [
     plan: bare,
     outside: ['signal'],
   },
-  { name: 'crashes before it starts', about: /crash|forc|root running:/, plan: bare, outside: ['crash'] },
+  { name: 'crashes before it starts', about: /crash|forc|root running:/, plan: bare, outside: ['crash', 'rejection'] },
   { name: 'crashes while it stops', about: /crash|budget/, plan: bare, outside: ['stop', 'crash'] },
+  { name: 'is told to stop now', about: /stop|forc|root running:/, plan: bare, outside: ['stop', 'stop-now'] },
+  {
+    name: 'has a limit for its requests',
+    about: /request-drain/,
+    plan: { ...bare, input: { ...bare.input, requestDrainTimeoutMs: 2_000 } },
+    outside: [],
+    narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
+  },
   {
     name: 'changes before it is stopped',
     about: /changed|mux-signal/,
