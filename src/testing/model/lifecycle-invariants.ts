@@ -370,7 +370,7 @@ function hasItsProfile(root: ActorView): true | string {
  */
 function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => boolean {
   const failsStart = mayFailStart(wiring)
-  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isPostStartHook(choice) && !failsStart(choice)
+  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isOfPostStartHooks(choice) && !failsStart(choice)
   return (one, other) => isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
 }
 
@@ -381,6 +381,8 @@ function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
 }
 
 const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
+/** A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any more. */
+const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === 'abort-post-start-hooks'
 /** The child of the root below which something happens. */
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
 
