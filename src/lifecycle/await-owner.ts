@@ -17,8 +17,12 @@ const PATIENCE_MS = 10_000
  * @throws QuiesceError ERR_NOTHING_TO_SERVE then, and when aborted; ERR_LISTEN with the system's error as cause
  */
 export async function awaitOwner({ host, record }: Waiting, listener: Listener, signal: AbortSignal): Promise<BoundAddress> {
-  const idle = new AbortController()
-  const watching = onProcessIdle(host.process, () => idle.abort())
+  // One controller for both, and no AbortSignal.any(): what that returns is kept for ever when somebody listens to it [Node 20].
+  const waiting = new AbortController()
+  const giveUp = (): void => waiting.abort(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  const watching = onProcessIdle(host.process, () => waiting.abort())
   const patience = host.clock.setTimeout(
     () => record({ type: 'warning', message: 'the attached server does not listen yet: start-up waits for its listen()' }),
     PATIENCE_MS,
@@ -26,9 +30,10 @@ export async function awaitOwner({ host, record }: Waiting, listener: Listener, 
   // A reminder is nothing to do.
   ;(patience as { unref?: () => void }).unref?.()
   try {
-    return await listener.bind(AbortSignal.any([signal, idle.signal]))
+    return await listener.bind(waiting.signal)
   } finally {
     host.clock.clearTimeout(patience)
+    signal.removeEventListener('abort', giveUp)
     watching[Symbol.dispose]()
   }
 }
