@@ -34,8 +34,8 @@ export const EQUIVALENT = [
     unheard: true,
   },
   {
-    mutants: /^(transition|action) dropped: root running\.close-listener\.working: on Cut\.(destroy|flush)/,
-    why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.hooks at the latest, so Cut.connections and Cut.audit have ended that before.',
+    mutants: /^(transition|action) dropped: root running\.close-listener\.working: on Cut\.(audit|destroy|flush)/,
+    why: 'The listener is being closed from NotAcceptingNewRequest on, which is said at Cut.hooks at the latest, so Cut.requests and Cut.connections have ended that before.',
     unheard: true,
   },
   {
@@ -68,12 +68,25 @@ export const EQUIVALENT = [
   },
   {
     mutants:
-      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(close-listener|close-listener-after-drain|last-call|audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: on [\w.]+( \(\d\))?|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle \d$/,
+      /^action dropped: root running\.((audit-run|bind|announce)\.working: work onDone \(2\)|(audit-shutdown|admin-listener)\.working: work onDone|(mux-complete|not-accepting|in-flight-drained)\.waiting: on [\w.]+( \(\d\))?|serve\.waiting: on Bound|post-start-launch\.waiting: on Serving|has-been-ready\.waiting: on readyz\.passed|shutdown-initiated\.waiting: on StopRequested|end\.waiting: on ReportWritten), settle \d$/,
     why: 'These phases have an effect for their work, or none, and end there only when it was done: that costs nothing.',
   },
   {
     mutants: /^action dropped: root running\.close-listener-after-drain\.working: on Cut\.audit, settle 1$/,
     why: 'Whoever closes the listener so late waited for drains that Cut.requests had cut, which has made the exit code 5 already.',
+  },
+  {
+    mutants:
+      /^(transition dropped: root running\.request-drain\.waiting: on (NotAcceptingNewRequest \(1\)|LastCallComplete \(2\))|guard dropped: root running\.request-drain\.waiting: on LastCallComplete \(1\)|action dropped: root running\.request-drain\.waiting: on (NotAcceptingNewRequest \(1\)|LastCallComplete \([12]\)), arrive)$/,
+    why: 'LastCallComplete comes after NotAcceptingNewRequest in every life, so the other order never happens.',
+  },
+  {
+    mutants: /^action dropped: root running\.close-connections\.waiting: on (LastCallComplete|InFlightRequestsDrained) \(1\), arrive$/,
+    why: 'What has arrived is not looked at again when the last one came.',
+  },
+  {
+    mutants: /^action dropped: root running\.audit-shutdown\.working: on Cut\.(destroy|flush), settle 1$/,
+    why: 'What shuts down so late waited for drains that the budget had cut, which has made the exit code 5 already.',
   },
   {
     mutants: /^signal fired twice: root running\.budget\.spending\.(deadline|crash)\./,
@@ -92,7 +105,7 @@ export const EQUIVALENT = [
     why: 'Whoever waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
   },
   {
-    mutants: /^(error swallowed|success taken for failure): (root forcing|[\w-]+ cutting|report flushing): work on(Error|Done)$/,
+    mutants: /^(error swallowed|success taken for failure): (root forcing|[\w-]+ cutting|report flushing|last-call holding): work on(Error|Done)$/,
     why: 'Both answers lead to the same state there, so this is the original itself.',
   },
   {

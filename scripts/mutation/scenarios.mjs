@@ -143,7 +143,7 @@ export const SCENARIOS = [
   },
   {
     name: 'retry-after',
-    about: /close-listener|close-connections|wrong mode/,
+    about: /close-listener|last-call|close-connections|request-drain|wrong mode/,
     plan: { ...bare, mode: 'retry-after' },
     outside: [],
     narrowed: { ...stoppedAfter(), ...smooth(STARTING) },
