@@ -93,7 +93,8 @@ export const EQUIVALENT = [
     why: 'The latch of an instant is left when it is due for the first time, so a second time finds nothing; two budgets say most instants twice anyway.',
   },
   {
-    mutants: /^signal fired twice: root running\.(second-signal\.armed: on process\.signalled|stop\.requested: on stop\.now|crash\.(rejected|thrown|armed): on process\.crashed.*)$/,
+    mutants:
+      /^signal fired twice: root running\.(second-signal\.armed: on process\.signalled|stop\.requested: on stop\.now|crash\.(rejected|thrown|armed): on process\.crashed.*)$/,
     why: 'The first has left the running life, and the end by force listens to nothing.',
   },
   {
@@ -105,7 +106,8 @@ export const EQUIVALENT = [
     why: 'Whoever waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
   },
   {
-    mutants: /^(error swallowed|success taken for failure): (root forcing|[\w-]+ cutting|report flushing|last-call holding): work on(Error|Done)$/,
+    mutants:
+      /^(error swallowed|success taken for failure): (root forcing|[\w-]+ cutting|report flushing|last-call holding): work on(Error|Done)$/,
     why: 'Both answers lead to the same state there, so this is the original itself.',
   },
   {

@@ -64,7 +64,12 @@ const nameHandlers = { outcomes: [resolves({ running: 0 }), resolves({ running: 
 const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
 /** What answers, if at all, without trouble. @param {readonly string[]} effects */
 const smooth = (effects) => ({
-  children: { drainWatches, terminateWatches, nameHandlers, ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])) },
+  children: {
+    drainWatches,
+    terminateWatches,
+    nameHandlers,
+    ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])),
+  },
 })
 const STARTING = ['auditRun', 'bind', 'announce']
 /** The end in its few main ways, for lives that are about the beginning. */

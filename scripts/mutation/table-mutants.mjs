@@ -23,7 +23,8 @@ const OPERATORS = {
         .map((signal) => [signal, { after: after.length > 1 ? after.filter((other) => other !== signal) : [origin] }]),
     )
   },
-  'edge of one mode dropped': ({ alsoAfter = {} }) => Object.fromEntries(Object.keys(alsoAfter).map((mode) => [mode, { alsoAfter: undefined }])),
+  'edge of one mode dropped': ({ alsoAfter = {} }) =>
+    Object.fromEntries(Object.keys(alsoAfter).map((mode) => [mode, { alsoAfter: undefined }])),
   'condition dropped': ({ unless }) => (unless ? { [unless]: { unless: undefined } } : {}),
   'work not done': ({ work }) => (work ? { [work]: { work: undefined, workKind: undefined, until: undefined } } : {}),
   'work taken for the other kind': ({ workKind }) =>
