@@ -13,7 +13,12 @@ const TELEPHONE = { viewport: { width: 360, height: 740 } }
 
 const MODES = [
   { mode: 'refuse', args: [], closing: 'close-listener', drainsAfter: 'NotAcceptingNewRequest and LastCallComplete' },
-  { mode: 'retry-after', args: ['--shutdown-send-retry-after'], closing: 'close-listener-after-drain', drainsAfter: 'NotAcceptingNewRequest' },
+  {
+    mode: 'retry-after',
+    args: ['--shutdown-send-retry-after'],
+    closing: 'close-listener-after-drain',
+    drainsAfter: 'NotAcceptingNewRequest',
+  },
 ] as const
 
 test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ args, closing, drainsAfter }) => {
