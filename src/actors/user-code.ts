@@ -1,4 +1,4 @@
-import { fromPromise, type NonReducibleUnknown } from 'xstate'
+import { type AnyActorRef, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { errorRecord, type LifecycleFact, type StopCause } from '../events.ts'
 import type { Clock } from './clock.ts'
 
@@ -31,13 +31,19 @@ export interface UserCodeWorld {
   readonly causes: { readonly cause: StopCause | undefined; keep(what: string, thrown: unknown): void }
 }
 
+/** All actors of one life, and of no other. */
+export type ActorSystem = AnyActorRef['system']
+
 /**
  * An actor that runs one piece of user code. When its machine leaves it, the code's signal is aborted with `reason`, and
  * whatever it answers afterwards is reported as late and changes nothing else.
  */
-export function userCode<I extends NonReducibleUnknown>(
-  world: UserCodeWorld,
-  choose: (input: I) => {
+export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>(
+  worldOf: (system: ActorSystem) => W,
+  choose: (
+    world: W,
+    input: I,
+  ) => {
     readonly name: string
     readonly what: string
     readonly run: UserCode | undefined
@@ -46,8 +52,9 @@ export function userCode<I extends NonReducibleUnknown>(
     readonly controller?: AbortController | undefined
   },
 ) {
-  return fromPromise<void, I>(async ({ input, signal }) => {
-    const { name, what, run, reason, controller = new AbortController() } = choose(input)
+  return fromPromise<void, I>(async ({ input, signal, system }) => {
+    const world = worldOf(system)
+    const { name, what, run, reason, controller = new AbortController() } = choose(world, input)
     if (!run) return
     let leftAt: number | undefined
     signal.addEventListener('abort', () => {

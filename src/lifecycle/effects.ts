@@ -5,8 +5,8 @@ import { asPreShutdownHook } from '../actors/in-hook.ts'
 import { type Listener, warmClose } from '../actors/listener.ts'
 import type { OlderConnections } from '../actors/older-connections.ts'
 import type { Traffic } from '../actors/traffic.ts'
-import { type UserCode, userCode } from '../actors/user-code.ts'
-import { toError } from '../errors.ts'
+import { type ActorSystem, type UserCode, userCode } from '../actors/user-code.ts'
+import { QuiesceError, toError } from '../errors.ts'
 import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../events.ts'
 import { closeConnectionsMachine } from '../machines/close-connections.ts'
 import { closeListenerMachine, type ListenerClose } from '../machines/close-listener.ts'
@@ -73,122 +73,149 @@ class PostStartSignals {
   }
 }
 
+/** What the effects of one life act on. */
+interface LifeWorld extends World {
+  readonly auditing: Audit
+  readonly postStartSignals: PostStartSignals
+}
+
+/** By its system of actors. Machines and effects belong to no life: lives of equal plans share them (machine-for.ts). */
+const worlds = new WeakMap<ActorSystem, LifeWorld>()
+
+/** Gives the effects of a life what they act on; to be called before its first actor runs. */
+export function giveWorld(system: ActorSystem, world: World): void {
+  worlds.set(system, { ...world, auditing: new Audit(world.audit), postStartSignals: new PostStartSignals() })
+}
+
+function worldOf(system: ActorSystem): LifeWorld {
+  const world = worlds.get(system)
+  if (!world) throw new QuiesceError('ERR_INTERNAL', 'an effect of a life without a world')
+  return world
+}
+
 /** An effect as actor logic: runs `work` with a signal that is aborted when its phase is left. */
-const effect = (work: (signal: AbortSignal) => unknown) =>
-  fromPromise<void, NonReducibleUnknown>(async ({ signal }) => {
-    await work(signal)
+const effect = (work: (world: LifeWorld, signal: AbortSignal) => unknown) =>
+  fromPromise<void, NonReducibleUnknown>(async ({ system, signal }) => {
+    await work(worldOf(system), signal)
   })
 
-/** The machine with everything it names. */
-export function provideEffects(machine: LifecycleMachine, world: World): LifecycleMachine {
-  const { traffic, record, host, drains } = world
-  const actions = { record: (_: unknown, fact: MachineFact) => record(fact) }
-  const audit = new Audit(world.audit)
-  const postStartSignals = new PostStartSignals()
-  const runHook = userCode<HookPlan>(world, ({ kind, name }) => ({
-    name,
-    what: `${kind} hook "${name}"`,
-    run: runOf(world, kind, name),
-    reason: new Error(`${kind} hook "${name}" is out of time`),
-  }))
-  const runPostStartHook = userCode<HookPlan>(world, ({ kind, name }) => ({
-    name,
-    what: `${kind} hook "${name}"`,
-    run: world.hook(kind, name),
-    reason: postStartSignals.reason,
-    controller: postStartSignals.open(),
-  }))
-  const hook = hookMachine.provide({ actors: { runHook } })
+const actions = {
+  record: ({ system }: { readonly system: ActorSystem }, fact: MachineFact) => worldOf(system).record(fact),
+}
 
-  return machine.provide({
-    actions,
+/** The machine with everything it names, for lives of which {@link giveWorld} has been told. */
+export const provideEffects = (machine: LifecycleMachine): LifecycleMachine => {
+  effects ??= makeEffects()
+  return machine.provide({ actions, actors: effects })
+}
+
+/** Made once in a process: they depend on no plan. */
+let effects: ReturnType<typeof makeEffects> | undefined
+
+function makeEffects() {
+  const hook = hookMachine.provide({
     actors: {
-      auditRun: userCode<NonReducibleUnknown>(world, () => ({
-        name: 'audit',
-        what: 'audit backend run',
-        run: audit.run,
-        reason: new Error('start-up was stopped'),
+      runHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
+        name,
+        what: `${kind} hook "${name}"`,
+        run: runOf(world, kind, name),
+        reason: new Error(`${kind} hook "${name}" is out of time`),
       })),
-      bind: effect((signal) =>
-        bind(world, signal).catch((error: unknown) => {
-          world.causes.keep('bind', error)
-          throw error
-        }),
-      ),
-      announce: effect((signal) => announceReady(host, signal)),
-      runPostStartHook,
-      abortPostStartHooks: effect(() => postStartSignals.abort()),
-      tell: tellMachine.provide({
-        actors: {
-          beginTelling: fromPromise<void, TellPlan>(async ({ input }) => traffic.beginTelling(input)),
-          completeTelling: effect(() => traffic.completeTelling()),
-        },
-      }),
-      preShutdownHooks: preShutdownHooksMachine.provide({ actions, actors: { hook } }),
-      requestDrain: requestDrainMachine.provide({
-        actors: {
-          drainRequests: effect(() => drains.requests()),
-          cutRequests: effect(() => drains.cutRequests()),
-          breakOffRequests: effect(() => drains.breakOffRequests()),
-        },
-      }),
-      watchDrain: watchDrainMachine.provide({
-        actors: {
-          drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(({ input }) => drains.watches(input.graceMs)),
-          terminateWatches: fromPromise<{ readonly lost: number }>(async () => drains.terminateWatches()),
-        },
-      }),
-      closeListener: closeListenerMachine.provide({
-        actors: {
-          acceptThenClose: fromPromise<void, ListenerClose>(({ input, signal }) => acceptThenClose(world, input, signal)),
-          closeListenerNow: effect(() => closeListeners(world)),
-        },
-      }),
-      lastCall: lastCallMachine.provide({
-        actors: {
-          holdConnections: fromPromise<void, { readonly lastCallMs: number }>(async ({ input }) => {
-            if (input.lastCallMs > 0) await traffic.lastCallHeeded()
-          }),
-          closeIdleConnections: effect(() => closeIdleConnections(world)),
-        },
-      }),
-      closeConnections: closeConnectionsMachine.provide({
-        actors: {
-          lingerConnections: effect((signal) => lingerConnections(world, signal)),
-          destroyConnections: effect(() => destroyConnections(world)),
-        },
-      }),
-      handlers: handlersMachine.provide({
-        actors: {
-          waitForHandlers: effect(() => traffic.handlersDone()),
-          nameHandlers: fromPromise(async () => nameHandlers(world)),
-        },
-      }),
-      auditShutdown: userCode<NonReducibleUnknown>(world, () => ({
-        name: 'audit',
-        what: 'audit backend shutdown',
-        run: audit.shutdown,
-        reason: new Error('out of time'),
-      })),
-      destroy: destroyMachine.provide({
-        actions,
-        actors: {
-          hook,
-          startRest: fromPromise<void, { readonly functions: readonly HookPlan[] }>(async ({ input }) => startRest(world, input.functions)),
-        },
-      }),
-      userPhase: hook,
-      closeAdmin: effect(() => closeAdmin(world)),
-      report: reportMachine.provide({
-        actors: {
-          flushLogs: effect(() => world.flushLogs()),
-          writeReport: effect((signal) => world.writeReport(signal)),
-          writeReportNow: effect(() => world.writeReportNow('cut')),
-        },
-      }),
-      force: effect(() => force(world, postStartSignals)),
     },
   })
+  return {
+    auditRun: userCode(worldOf, ({ auditing }, _: NonReducibleUnknown) => ({
+      name: 'audit',
+      what: 'audit backend run',
+      run: auditing.run,
+      reason: new Error('start-up was stopped'),
+    })),
+    bind: effect((world, signal) =>
+      bind(world, signal).catch((error: unknown) => {
+        world.causes.keep('bind', error)
+        throw error
+      }),
+    ),
+    announce: effect(({ host }, signal) => announceReady(host, signal)),
+    runPostStartHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
+      name,
+      what: `${kind} hook "${name}"`,
+      run: world.hook(kind, name),
+      reason: world.postStartSignals.reason,
+      controller: world.postStartSignals.open(),
+    })),
+    abortPostStartHooks: effect(({ postStartSignals }) => postStartSignals.abort()),
+    tell: tellMachine.provide({
+      actors: {
+        beginTelling: fromPromise<void, TellPlan>(async ({ input, system }) => worldOf(system).traffic.beginTelling(input)),
+        completeTelling: effect(({ traffic }) => traffic.completeTelling()),
+      },
+    }),
+    preShutdownHooks: preShutdownHooksMachine.provide({ actions, actors: { hook } }),
+    requestDrain: requestDrainMachine.provide({
+      actors: {
+        drainRequests: effect(({ drains }) => drains.requests()),
+        cutRequests: effect(({ drains }) => drains.cutRequests()),
+        breakOffRequests: effect(({ drains }) => drains.breakOffRequests()),
+      },
+    }),
+    watchDrain: watchDrainMachine.provide({
+      actors: {
+        drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(({ input, system }) =>
+          worldOf(system).drains.watches(input.graceMs),
+        ),
+        terminateWatches: fromPromise<{ readonly lost: number }>(async ({ system }) => worldOf(system).drains.terminateWatches()),
+      },
+    }),
+    closeListener: closeListenerMachine.provide({
+      actors: {
+        acceptThenClose: fromPromise<void, ListenerClose>(({ input, system, signal }) => acceptThenClose(worldOf(system), input, signal)),
+        closeListenerNow: effect(closeListeners),
+      },
+    }),
+    lastCall: lastCallMachine.provide({
+      actors: {
+        holdConnections: fromPromise<void, { readonly lastCallMs: number }>(async ({ input, system }) => {
+          if (input.lastCallMs > 0) await worldOf(system).traffic.lastCallHeeded()
+        }),
+        closeIdleConnections: effect(closeIdleConnections),
+      },
+    }),
+    closeConnections: closeConnectionsMachine.provide({
+      actors: { lingerConnections: effect(lingerConnections), destroyConnections: effect(destroyConnections) },
+    }),
+    handlers: handlersMachine.provide({
+      actors: {
+        waitForHandlers: effect(({ traffic }) => traffic.handlersDone()),
+        nameHandlers: fromPromise(async ({ system }) => nameHandlers(worldOf(system))),
+      },
+    }),
+    auditShutdown: userCode(worldOf, ({ auditing }, _: NonReducibleUnknown) => ({
+      name: 'audit',
+      what: 'audit backend shutdown',
+      run: auditing.shutdown,
+      reason: new Error('out of time'),
+    })),
+    destroy: destroyMachine.provide({
+      actions,
+      actors: {
+        hook,
+        startRest: fromPromise<void, { readonly functions: readonly HookPlan[] }>(async ({ input, system }) =>
+          startRest(worldOf(system), input.functions),
+        ),
+      },
+    }),
+    userPhase: hook,
+    closeAdmin: effect(closeAdmin),
+    report: reportMachine.provide({
+      actors: {
+        flushLogs: effect((world) => world.flushLogs()),
+        writeReport: effect((world, signal) => world.writeReport(signal)),
+        writeReportNow: effect((world) => world.writeReportNow('cut')),
+      },
+    }),
+    force: effect(force),
+  }
 }
 
 /**
@@ -416,8 +443,8 @@ function startRest(world: World, functions: readonly HookPlan[]): void {
 }
 
 /** Names what is left and ends it, in one synchronous step. */
-function force(world: World, postStartSignals: PostStartSignals): void {
-  postStartSignals.abort()
+function force(world: LifeWorld): void {
+  world.postStartSignals.abort()
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
   nameHandlers(world)
   world.drains.force()

@@ -22,7 +22,7 @@ import { safeLongRunning } from '../http/long-running.ts'
 import { metricsEndpoint } from '../http/metrics.ts'
 import { Observation } from '../inspector/observation.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
-import { composeLifecycle, effectiveWiring, type LifecycleMachine, type LifePlan } from '../machines/lifecycle.ts'
+import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
@@ -39,10 +39,11 @@ import { ReportBuilder } from '../report/report-builder.ts'
 import { writeReport, writeReportNow } from '../report/report-file.ts'
 import { awaitMux } from './await-mux.ts'
 import { deferred } from './deferred.ts'
-import { Drains, provideEffects } from './effects.ts'
+import { Drains, giveWorld, type World } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
-import { inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
+import { type ComposedMachine, machineFor } from './machine-for.ts'
+import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
 import { type Progress, ProgressReader } from './progress.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
@@ -100,8 +101,7 @@ export class Lifecycle implements Life {
   #logOpened: Promise<void> = Promise.resolve()
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
-  /** The rows of this life, once it is composed. */
-  #wiring: Wiring = {}
+  #composed: ComposedMachine | undefined
   #started = false
   #isLate = false
   #run: Promise<Report> | undefined
@@ -269,9 +269,11 @@ export class Lifecycle implements Life {
     this.#health.install()
     this.#registrations.phases.close()
     this.#registrations.muxSignals.close()
-    const machine = provideEffects(this.#compose(), this.#world())
-    const input = inputOf(this.options, this.#registrations, this.#wiring)
+    this.#composed = this.#compose()
+    const { machine, wiring } = this.#composed
+    const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
+    giveWorld(actor.system, this.#world())
     this.#actor = actor
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     // Before the journal's own listener: what is said in it is in the journal.
@@ -339,10 +341,14 @@ export class Lifecycle implements Life {
     actor.send(event)
   }
 
-  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link planOf} */
+  /** The machine that runs; undefined before `begin()`. */
+  get machine(): LifecycleMachine | undefined {
+    return this.#composed?.machine
+  }
+
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link compositionOf} */
   plan(): LifePlan {
-    const awaitsListen = this.#listeners.some((listener) => listener.awaitsOwner)
-    return planOf(this.options, this.#registrations, awaitsListen)
+    return planOf(this.options, this.#registrations, this.#composition())
   }
 
   requestStop(reason: StopReason): void {
@@ -412,21 +418,23 @@ export class Lifecycle implements Life {
   // --- inside -----------------------------------------------------------------------------------------------------------
 
   /** What is registered may not fit together; such a life cannot start, but it ends like every other, so that what it owns is destroyed. */
-  #compose(): LifecycleMachine {
+  #compose(): ComposedMachine {
     try {
-      const plan = this.plan()
+      const composition = this.#composition()
       this.#health.checkReferences()
-      this.#wiring = effectiveWiring(plan)
-      return composeLifecycle(plan)
+      return machineFor(composition)
     } catch (error) {
       this.#startError = error
-      const plan = { mode: this.options.whileDraining }
-      this.#wiring = effectiveWiring(plan)
-      return composeLifecycle(plan)
+      return machineFor({ mode: this.options.whileDraining })
     }
   }
 
-  #world(): Parameters<typeof provideEffects>[1] {
+  #composition() {
+    const awaitsListen = this.#listeners.some((listener) => listener.awaitsOwner)
+    return compositionOf(this.options, this.#registrations, awaitsListen)
+  }
+
+  #world(): World {
     return {
       host: this.host,
       traffic: this.#traffic,
@@ -524,6 +532,11 @@ export class Lifecycle implements Life {
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
     const names = failed.map(({ name }) => name).join(',')
     this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
+  }
+
+  /** The rows of this life, once it is composed. */
+  get #wiring(): Wiring {
+    return this.#composed?.wiring ?? {}
   }
 
   get #registered(): Registered {

@@ -6,21 +6,31 @@ import { type Registered, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
+/** What the machine of a life is composed of. */
+export type LifeComposition = Composition & { readonly wiring?: never }
+
 /**
  * What a life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
- * @param awaitsListen whether an attached server does not listen yet
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook; as composing the machine does, for phases that do not fit together
+ * @throws QuiesceError as composing the machine does, for phases that do not fit together
  */
-export function planOf(options: ResolvedOptions, registrations: Registrations, awaitsListen: boolean): LifePlan {
+export const planOf = (options: ResolvedOptions, registrations: Registrations, composition: LifeComposition): LifePlan => ({
+  ...composition,
+  input: inputOf(options, registrations, effectiveWiring(composition)),
+})
+
+/**
+ * @param awaitsListen whether an attached server does not listen yet
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
+ */
+export function compositionOf(options: ResolvedOptions, registrations: Registrations, awaitsListen: boolean): LifeComposition {
   registrations.checkReferences()
-  const composition: Composition = {
+  return {
     mode: options.whileDraining,
     ...(awaitsListen && { awaitsListen }),
     postStartHooks: registrations.postStartHooks.entries().map(([name]) => ({ kind: 'post-start', name, timeoutMs: 0 })),
     muxSignals: registrations.muxSignals.entries().map(([name]) => name),
     userPhases: registrations.plannedPhases(),
   }
-  return { ...composition, input: inputOf(options, registrations, effectiveWiring(composition)) }
 }
 
 /** @param wiring the rows of the life, as it is composed */

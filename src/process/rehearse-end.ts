@@ -1,6 +1,7 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate'
 import type { Clock } from '../actors/clock.ts'
-import { composeLifecycle, type LifePlan } from '../machines/lifecycle.ts'
+import type { LifecycleMachine } from '../machines/lifecycle.ts'
+import type { LifecycleInput } from '../machines/vocabulary.ts'
 
 /** Between two steps of a rehearsal: traffic comes first. */
 const PAUSE_MS = 20
@@ -8,14 +9,14 @@ const PAUSE_MS = 20
 const STEPS_MAX = 200
 
 /**
- * Rehearses the end of a life while the server serves: the same machine, step by step and with pauses, as pure functions, so that no
+ * Rehearses the end of a life while the server serves: on the very machine that runs, step by step and with pauses, as pure functions, so that no
  * effect runs and no timer is set. Code that runs for the first time costs many times what it costs later, and nearly all that the
  * end of a life runs would run for the first time, when others wait for it (docs/decisions/0016).
  *
  * Calls `setTimeout` of the clock for each step and keeps no process alive. Stops when `signal` is aborted.
  */
-export function rehearseEnd(plan: LifePlan, clock: Clock, signal: AbortSignal): void {
-  const steps = rehearsal(plan)
+export function rehearseEnd(machine: LifecycleMachine, input: LifecycleInput, clock: Clock, signal: AbortSignal): void {
+  const steps = rehearsal(machine, input)
   const next = (): void => {
     if (!signal.aborted && goesOn(steps)) wait()
   }
@@ -35,9 +36,7 @@ function goesOn(steps: Generator): boolean {
   }
 }
 
-function* rehearsal({ input, ...composition }: LifePlan): Generator<undefined, void> {
-  const machine = composeLifecycle(composition)
-  yield
+function* rehearsal(machine: LifecycleMachine, input: LifecycleInput): Generator<undefined, void> {
   let [snapshot]: [AnyMachineSnapshot, unknown] = initialTransition(machine, input)
   const ways = [{ type: 'start' }, { type: 'process.signalled', signal: 'SIGTERM', interactive: false }]
   for (let i = 0; i < STEPS_MAX && snapshot.status === 'active'; i++) {

@@ -68,7 +68,8 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
 
 /** Only where time is real: a world of tests has the machines to itself. */
 function rehearse(life: Lifecycle): void {
-  if (life.host.clock === systemClock) rehearseEnd(life.plan(), systemClock, life.signal('StopRequested'))
+  const { machine, host } = life
+  if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
 /** The other owners of a signal are looked for twice: those who listen already, and at the stop those who came later. */

@@ -1,12 +1,10 @@
 // Fails when: the rehearsal of an end goes on after a stop, never ends, does much in one turn, or lets an error of its own out.
 import { expect, test } from 'vitest'
 import { rehearseEnd } from '../../src/process/rehearse-end.ts'
-import { PROFILES } from '../support/fake-effects.ts'
+import { composed, PROFILES } from '../support/fake-effects.ts'
 
-const PLAN = {
-  mode: 'refuse',
-  input: { profiles: PROFILES, tell: 'at-once', connectionTimeoutMs: 1_000, preShutdownHooks: [], destroyFunctions: [] },
-} as const
+const MACHINE = composed()
+const INPUT = { profiles: PROFILES, tell: 'at-once', connectionTimeoutMs: 1_000, preShutdownHooks: [], destroyFunctions: [] } as const
 
 /** Timers that are due when the test says so. */
 function turns() {
@@ -22,7 +20,7 @@ function turns() {
 
 test('it comes to the end of a life, a step in each turn', () => {
   const { clock, run } = turns()
-  rehearseEnd(PLAN, clock, new AbortController().signal)
+  rehearseEnd(MACHINE, INPUT, clock, new AbortController().signal)
   const count = run(1_000)
   // One for each phase with work at least; far fewer than where it gives up.
   expect(count).toBeGreaterThan(15)
@@ -32,14 +30,15 @@ test('it comes to the end of a life, a step in each turn', () => {
 test('a stop ends it', () => {
   const { clock, run } = turns()
   const stop = new AbortController()
-  rehearseEnd(PLAN, clock, stop.signal)
+  rehearseEnd(MACHINE, INPUT, clock, stop.signal)
   expect(run(3)).toBe(3)
   stop.abort()
   expect(run(1_000)).toBe(1)
 })
 
-test('a machine that cannot be composed is none of its business', () => {
+test('a machine that does not go on is none of its business', () => {
   const { clock, run } = turns()
-  rehearseEnd({ ...PLAN, wiring: { odd: { lane: 'stop', after: [], fires: 'Odd' } } }, clock, new AbortController().signal)
-  expect(run(1_000)).toBe(1)
+  const broken = { profiles: undefined } as unknown as typeof INPUT
+  rehearseEnd(MACHINE, broken, clock, new AbortController().signal)
+  expect(run(1_000)).toBeLessThan(10)
 })

@@ -186,11 +186,9 @@ describe('every name that a machine uses', () => {
   })
 
   test('is provided by the composition root: no placeholder is left', () => {
-    // Nothing of it is used before an actor runs.
-    const world = new Proxy({}, { get: () => ({}) }) as Parameters<typeof provideEffects>[1]
     const bare = new Map(machinesOf(machine))
     const placeholders: string[] = []
-    for (const [name, part] of machinesOf(provideEffects(machine, world))) {
+    for (const [name, part] of machinesOf(provideEffects(machine))) {
       const before = bare.get(name)?.implementations as { actors: Record<string, unknown>; actions: Record<string, unknown> }
       const after = part.implementations as typeof before
       for (const [actor, logic] of Object.entries(after.actors)) {
