@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
+import type { RefusalKind } from '../base/wording.ts'
 import type { LifecycleEvent, StopReason } from '../events.ts'
-import type { Refusal } from './refusal.ts'
 
 type EventMessages<Life> = {
   readonly [Type in LifecycleEvent['type'] as `quiesce:${Type}`]: {
@@ -18,7 +18,7 @@ export interface DiagnosticsMessages<Life = object> extends EventMessages<Life> 
   /** Once, by whatever asks for the end first. */
   readonly 'quiesce:stop-requested': { readonly life: Life; readonly reason: StopReason }
   /** For every request that is answered by a refusal. */
-  readonly 'quiesce:request-refused': { readonly request: IncomingMessage; readonly kind: Refusal['kind'] }
+  readonly 'quiesce:request-refused': { readonly request: IncomingMessage; readonly kind: RefusalKind }
 }
 
 const open = <Name extends keyof DiagnosticsMessages>(name: Name): Channel => channel(name)
@@ -45,7 +45,7 @@ function channelOf(type: LifecycleEvent['type']): Channel {
   return known
 }
 
-export function publishRefusal(request: IncomingMessage, kind: Refusal['kind']): void {
+export function publishRefusal(request: IncomingMessage, kind: RefusalKind): void {
   if (REQUEST_REFUSED.hasSubscribers) {
     REQUEST_REFUSED.publish({ request, kind } satisfies DiagnosticsMessages['quiesce:request-refused'])
   }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import type { RefusalKind } from '../base/wording.ts'
 import type { Mode } from '../machines/wiring.ts'
 import type { Clock } from './clock.ts'
 import type { Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
 import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
-import { NOT_ACCEPTING, RETRY_AFTER, type Refusal, WATCH_NOT_ACCEPTING } from './refusal.ts'
 import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
 
 const SHUTTING_DOWN = 'the server is shutting down'
@@ -73,17 +73,17 @@ export class InFlight {
    * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it. What is let in as a last
    * call tells its client to leave, so that no connection has a second one.
    */
-  admit(exchange: Exchange): Refusal | undefined {
+  admit(exchange: Exchange): RefusalKind | undefined {
     const { request, response } = exchange
     const isWatch = response === undefined || this.#isLongRunning(request)
     if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
       if (!isWatch && this.#joinLast(exchange)) return undefined
-      if (this.#mode === 'retry-after') return RETRY_AFTER
-      return isWatch ? WATCH_NOT_ACCEPTING : NOT_ACCEPTING
+      if (this.#mode === 'retry-after') return 'retry-after'
+      return isWatch ? 'watch' : 'not-accepting'
     }
-    if (isWatch) return this.#joinWatches(exchange) ? undefined : WATCH_NOT_ACCEPTING
+    if (isWatch) return this.#joinWatches(exchange) ? undefined : 'watch'
     if (this.count(exchange) || isExempt(request, this.#exempt)) return undefined
-    return NOT_ACCEPTING
+    return 'not-accepting'
   }
 
   /** Counts an exchange that needs no admission; false, and uncounted, once the request drain has begun. */

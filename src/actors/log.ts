@@ -1,4 +1,5 @@
 import { Console } from 'node:console'
+import type { LogWords } from '../base/wording.ts'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../events.ts'
 import type { Outcome } from '../machines/signals.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile } from '../options/budget.ts'
@@ -23,11 +24,12 @@ export interface Logger {
   lostLines?(): number
 }
 
-/** What the log has to know of the options to speak as upstream does. */
+/** What the log has to know of the options. */
 export interface LogContext {
   readonly whileDraining: 'refuse' | 'retry-after'
   readonly connectionTimeoutMs: number
   readonly audit: unknown
+  readonly wording: { readonly log: LogWords }
 }
 
 /**
@@ -89,7 +91,6 @@ const error = (message: string, fields: object = {}): Line => ({ level: 'error',
 const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
 
-const TERMINATION = '[graceful-termination]'
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
 
 /**
@@ -102,6 +103,7 @@ const errOf = (record: ErrorRecord | undefined): { err?: object } =>
 type SignalContext = LogContext & { readonly reason: StopReason | undefined }
 
 function lineOf(event: LifecycleEvent, context: SignalContext): Line {
+  const words = context.wording.log
   switch (event.type) {
     case 'platform':
       return info('platform defaults', { platform: event.platform, reason: event.reason, defaults: event.defaults })
@@ -113,8 +115,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
       return debug('phase started', { phase: event.phase, ...(event.budgetMs !== undefined && { budget: formatDuration(event.budgetMs) }) })
     case 'phase.ended':
       // A start row that is skipped fires no signal; upstream has a line for this one.
-      if (event.phase === 'mux-complete' && event.outcome === 'skipped')
-        return info("haven't completed MuxAndDiscoveryComplete, stop requested")
+      if (event.phase === 'mux-complete' && event.outcome === 'skipped') return info(words.muxIncomplete)
       return byOutcome(event.outcome, 'phase ended', {
         phase: event.phase,
         outcome: event.outcome,
@@ -139,7 +140,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
     case 'last-call':
       return debug('last call is over', { accepted: event.accepted, answered: event.answered })
     case 'drained':
-      return event.what === 'requests' ? requestsDrained(event) : watchesDrained(event)
+      return event.what === 'requests' ? requestsDrained(event, words) : watchesDrained(event, words)
     case 'connections': {
       const { told, idleUntold, ended, forced, forcedNames } = event
       const counts = { told, idleUntold, ended, forced }
@@ -165,56 +166,54 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
   }
 }
 
-function signalLine(name: string, outcome: Outcome, { whileDraining, connectionTimeoutMs, audit, reason }: SignalContext): Line {
+function signalLine(name: string, outcome: Outcome, { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext): Line {
+  const words = wording.log
   const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
   const ours = debug('lifecycle signal', { name, outcome, ...why })
   switch (name) {
     case 'Start':
-      return whileDraining === 'retry-after'
-        ? info(`${TERMINATION} using HTTP Server shutdown timeout`, { shutdownTimeout: formatDuration(connectionTimeoutMs) })
-        : ours
+      return whileDraining === 'retry-after' ? info(words.shutdownTimeout, { shutdownTimeout: formatDuration(connectionTimeoutMs) }) : ours
     case 'Announced':
-      return info(`${TERMINATION} waiting for shutdown to be initiated`)
+      return info(words.waiting)
     case 'MuxAndDiscoveryComplete':
-      return info('MuxAndDiscoveryComplete has all endpoints registered and discovery information is complete')
+      return info(words.muxComplete)
     case 'ShutdownInitiated':
     case 'AfterShutdownDelayDuration':
     case 'NotAcceptingNewRequest':
     case 'InFlightRequestsDrained':
     case 'HTTPServerStoppedListening':
-      return info(`${TERMINATION} shutdown event`, { name, ...why })
+      return info(words.shutdownEvent, { name, ...why })
     case 'PreShutdownHooksStopped':
-      return info(`${TERMINATION} pre-shutdown hooks completed`, { name })
+      return info(words.preShutdownHooksCompleted, { name })
     case 'AuditStopped':
-      return audit !== undefined && outcome === 'ok' ? info(`${TERMINATION} audit backend shutdown completed`) : ours
+      return audit !== undefined && outcome === 'ok' ? info(words.auditCompleted) : ours
     case 'AdminClosed':
       // Upstream's last line. Ours comes before the flush, so that it is among what is flushed.
-      return info(`${TERMINATION} apiserver is exiting`)
+      return info(words.exiting)
     default:
       return ours
   }
 }
 
 /** Upstream has no budget, and so no such line. */
-function stopLine(budget: StopProfile, { reason }: SignalContext): Line {
+function stopLine(budget: StopProfile, { reason, wording }: SignalContext): Line {
   const requests = formatDuration(Math.round(budget.cutsMs.requests))
   const deadline = formatDuration(Math.round(budget.deadlineMs))
-  const message = `${TERMINATION} stop requested: requests have until +${requests}, everything until +${deadline}`
+  const message = `${wording.log.stopRequested}: requests have until +${requests}, everything until +${deadline}`
   return info(message, { name: 'StopRequested', reason, requests, deadline })
 }
 
 type Drained = Extract<LifecycleEvent, { type: 'drained' }>
 
 /** Upstream has no bound here and so no fields; ours are named like those of the watches. */
-function requestsDrained({ before, after, cut }: Drained): Line {
-  const message = `${TERMINATION} in-flight non long-running request(s) have drained`
+function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): Line {
   const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
   return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut }) : info(message, fields)
 }
 
-function watchesDrained({ before, after, graceMs, cut }: Drained): Line {
-  if (graceMs === 0) return info(`${TERMINATION} not going to wait for active watch request(s) to drain`)
-  const message = `${TERMINATION} active watch request(s) have drained`
+function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): Line {
+  if (graceMs === 0) return info(words.watchesNotAwaited)
+  const message = words.watchesDrained
   const fields = {
     ...(graceMs !== undefined && { duration: formatDuration(graceMs) }),
     activeWatchesBefore: before,

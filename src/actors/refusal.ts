@@ -1,71 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import { type RefusalKind, type RefusalWords, statusOf, type Wording } from '../base/wording.ts'
+import { show, toError } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
-/** What a refused request is answered with. */
+/** How requests of one kind are refused. */
 export interface Refusal {
   readonly kind: RefusalKind
   readonly status: number
   readonly reasonPhrase: string
+  /** Prebuilt, unless the body is a function of the user's. Never throws. */
+  readonly answerTo: (request: IncomingMessage) => RefusalAnswer
+}
+
+interface RefusalAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** `retry-after`: 429 of that mode. `not-accepting`: 503 for a request, `watch`: 503 for a watch. */
-export type RefusalKind = 'retry-after' | 'not-accepting' | 'watch'
+export type Refusals = Readonly<Record<RefusalKind, Refusal>>
 
-const refusal = (
-  kind: RefusalKind,
-  status: number,
-  reasonPhrase: string,
-  retryAfterSeconds: number,
-  contentType: string,
-  body: string,
-): Refusal => ({
-  kind,
-  status,
-  reasonPhrase,
-  headers: {
-    'Retry-After': String(retryAfterSeconds),
-    'Content-Type': contentType,
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Length': String(Buffer.byteLength(body)),
-  },
-  body,
+/**
+ * What a life's refusals are answered with, built once.
+ * @param onError is given what a body function of the user's has thrown
+ */
+export const buildRefusals = (words: Wording['refusals'], onError: (error: Error) => void): Refusals => ({
+  'retry-after': buildRefusal('retry-after', words['retry-after'], onError),
+  'not-accepting': buildRefusal('not-accepting', words['not-accepting'], onError),
+  watch: buildRefusal('watch', words.watch, onError),
 })
 
-/** @see kubernetes/apiserver pkg/server/filters/with_retry_after.go */
-export const RETRY_AFTER = refusal(
-  'retry-after',
-  429,
-  'Too Many Requests',
-  5,
-  'text/plain; charset=utf-8',
-  'The apiserver is shutting down, please try again later.\n',
-)
+function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: Error) => void): Refusal {
+  const { status, title } = statusOf(kind)
+  const { body, contentType, json, retryAfterSeconds, headers } = words
+  const answer = (text: string, type = contentType): RefusalAnswer => ({
+    headers: {
+      ...(retryAfterSeconds !== false && { 'Retry-After': String(retryAfterSeconds) }),
+      'Content-Type': type,
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+      'Content-Length': String(Buffer.byteLength(text)),
+    },
+    body: text,
+  })
+  const refusal = (answerTo: Refusal['answerTo']): Refusal => ({ kind, status, reasonPhrase: title, answerTo })
+  const plain = typeof body === 'string' ? answer(body) : answer(`${title}\n`, 'text/plain; charset=utf-8')
+  const asJson = json && answer(json.body, json.contentType)
+  if (typeof body === 'string') return refusal(asJson ? (request) => (wantsJson(request) ? asJson : plain) : () => plain)
+  return refusal((request) => {
+    if (asJson && wantsJson(request)) return asJson
+    try {
+      const text: unknown = body({ request, kind, status })
+      if (typeof text === 'string') return answer(text)
+      onError(new TypeError(`body of the refusal ${show(kind)}: returned ${show(text)}, allowed: text`))
+    } catch (thrown) {
+      onError(toError(thrown))
+    }
+    return plain
+  })
+}
 
-/** Two newlines: upstream's encoder writes one and its printer another. */
-const STATUS = `${JSON.stringify({
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Failure',
-  message: 'apiserver is shutting down',
-  reason: 'ServiceUnavailable',
-  code: 503,
-})}\n\n`
-
-/** @see kubernetes/apiserver pkg/server/filters/waitgroup.go */
-export const NOT_ACCEPTING = refusal('not-accepting', 503, 'Service Unavailable', 1, 'application/json', STATUS)
-
-/** @see kubernetes/apiserver pkg/server/filters/watch_termination.go */
-export const WATCH_NOT_ACCEPTING: Refusal = { ...NOT_ACCEPTING, kind: 'watch' }
+/** Named at all is enough: which of several types a client likes best makes no difference to an error page. */
+const wantsJson = ({ headers: { accept } }: IncomingMessage): boolean => accept !== undefined && JSON_TYPE.test(accept)
+const JSON_TYPE = /\bapplication\/(?:problem\+)?json\b/i
 
 /**
  * Answers with `refusal` and has the connection closed after it, as soon as the rest of the request has been read (V16).
  * With another request behind this one on the connection, that one carries the close.
  */
-export function refuse(exchange: Exchange, { status, reasonPhrase, headers, body }: Refusal): void {
-  const { response, connection } = exchange
+export function refuse(exchange: Exchange, { status, reasonPhrase, answerTo }: Refusal): void {
+  const { request, response, connection } = exchange
+  const { headers, body } = answerTo(request)
   if (response) {
     exchange.mustTell = true
     response.writeHead(status, headers)

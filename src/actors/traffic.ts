@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { LifecycleFact, Straggler } from '../events.ts'
+import type { RefusalKind, Wording } from '../base/wording.ts'
+import { errorRecord, type LifecycleFact, type Straggler } from '../events.ts'
 import type { TellPlan } from '../machines/tell.ts'
 import type { Mode } from '../machines/wiring.ts'
 import { emptyAcceptQueue } from './accept-queue.ts'
@@ -13,7 +14,7 @@ import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import { recover } from './recovery.ts'
-import { type Refusal, type RefusalKind, refuse } from './refusal.ts'
+import { buildRefusals, type Refusals, refuse } from './refusal.ts'
 import { endWithItsResponse, endWithResponses } from './response-end.ts'
 import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
@@ -28,6 +29,8 @@ export interface TrafficOptions {
   /** Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not throw. */
   readonly isLongRunning: (request: IncomingMessage) => boolean
   readonly record: (fact: LifecycleFact) => void
+  /** What refused requests are answered with. */
+  readonly wording: Pick<Wording, 'refusals'>
   /** From 0 up to 1. */
   readonly random: () => number
   /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
@@ -96,6 +99,7 @@ export class Traffic {
   readonly #clock: Clock
   readonly #record: (fact: LifecycleFact) => void
   readonly #filters: readonly Filter[]
+  readonly #refusals: Refusals
   readonly #inFlight: InFlight
   readonly #holds: Holds
   readonly #handlers: RunningHandlers
@@ -108,10 +112,11 @@ export class Traffic {
   #underWay = 0
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
-  constructor({ clock, mode, isLongRunning, record, random, exempt = [], filters = [] }: TrafficOptions) {
+  constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], filters = [] }: TrafficOptions) {
     this.#clock = clock
     this.#record = record
     this.#filters = filters
+    this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
     this.#inFlight = new InFlight(clock, mode, isLongRunning, exempt)
     this.#holds = new Holds(clock, this.#inFlight.requests)
     this.#handlers = new RunningHandlers(clock, record)
@@ -463,9 +468,9 @@ export class Traffic {
       this.#inFlight.count(exchange)
       return false
     }
-    const refusal = this.#inFlight.admit(exchange)
-    if (refusal) this.#refuse(exchange, refusal)
-    return refusal === undefined
+    const refusedAs = this.#inFlight.admit(exchange)
+    if (refusedAs) this.#refuse(exchange, refusedAs)
+    return refusedAs === undefined
   }
 
   #isAnswered(exchange: Exchange): boolean {
@@ -473,11 +478,11 @@ export class Traffic {
     return false
   }
 
-  #refuse(exchange: Exchange, refusal: Refusal): void {
-    this.#rejected[refusal.kind]++
-    publishRefusal(exchange.request, refusal.kind)
+  #refuse(exchange: Exchange, kind: RefusalKind): void {
+    this.#rejected[kind]++
+    publishRefusal(exchange.request, kind)
     this.#telling.arm(exchange)
-    refuse(exchange, refusal)
+    refuse(exchange, this.#refusals[kind])
   }
 
   #over(exchange: Exchange): void {

@@ -4,6 +4,7 @@ import type { BoundAddress } from '../actors/listener.ts'
 import { createDefaultLogger } from '../actors/log.ts'
 import { stdoutDestination } from '../actors/log-destination.ts'
 import { sayOnStandardError } from '../actors/terminal.ts'
+import { apiserverWording } from '../base/apiserver-wording.ts'
 import { createServerOn } from '../create-server.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'
 import { startDrill } from '../example/drill.ts'
@@ -42,6 +43,7 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
   const registry = new Registry()
   const server: Lifecycle = createServerOn(systemHost, createExampleApp({ registry }), {
     ...EXAMPLE_OPTIONS,
+    wording: apiserverWording,
     ...options,
     ...withActions(options, () => startDrill(urlOf(server.addresses[0]), systemClock)),
     logger,

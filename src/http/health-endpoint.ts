@@ -239,12 +239,9 @@ export class HealthEndpoint {
     )
   }
 
-  /** Answered requests for the root, by status. Upstream counts them all as GET, under the path as subresource. */
-  get requestTotals(): MetricSample[] {
-    return [...this.#requests].map(([code, value]) => ({
-      labels: { ...NO_LABELS, verb: 'GET', subresource: this.path, code: String(code) },
-      value,
-    }))
+  /** Answered requests for the root, by status. */
+  get requestTotals(): { readonly code: string; readonly count: number }[] {
+    return [...this.#requests].map(([code, count]) => ({ code: String(code), count }))
   }
 }
 
@@ -254,8 +251,6 @@ const checkResult = (name: string, reason?: string, excluded = false): CheckResu
   ...(excluded && { excluded }),
   ...(reason !== undefined && { reason }),
 })
-
-const NO_LABELS = { component: '', dry_run: '', group: '', resource: '', scope: '', version: '' }
 
 function queryOf(url: string): string {
   const query = url.indexOf('?')

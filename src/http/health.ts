@@ -1,4 +1,6 @@
 import type { Clock } from '../actors/clock.ts'
+import { neutralWording } from '../base/neutral-wording.ts'
+import type { MetricWords } from '../base/wording.ts'
 import { QuiesceError, show } from '../errors.ts'
 import { type Duration, parseDuration } from '../options/duration.ts'
 import { checkFields } from '../options/fields.ts'
@@ -32,6 +34,8 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly extra?: Readonly<Record<string, HealthSource>> | undefined
   /** How all of them answer. Default: as upstream. */
   readonly answers?: HealthAnswers
+  /** How the metrics are named. Default: neutral. */
+  readonly metrics?: MetricWords
   /** `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent. */
   readonly onFirstReady?: () => void
 }
@@ -58,6 +62,7 @@ export class Health {
   readonly #checkTimeoutMs: number
   readonly #endpoints: Readonly<Record<HealthEndpointName, HealthEndpoint>>
   readonly #all: readonly HealthEndpoint[]
+  readonly #metrics: MetricWords
   readonly #extra: readonly { readonly endpoint: HealthEndpoint; readonly source: HealthSource }[]
   #isReadyByHand: { readonly reason: string | undefined } | undefined
   #installed = false
@@ -71,6 +76,7 @@ export class Health {
     paths = {},
     extra = {},
     answers = {},
+    metrics = neutralWording().metrics,
     onFirstReady,
     ...observer
   }: HealthOptions) {
@@ -78,6 +84,7 @@ export class Health {
     this.#isShuttingDown = isShuttingDown
     this.#livezGraceMs = livezGraceMs
     this.#checkTimeoutMs = checkTimeoutMs
+    this.#metrics = metrics
     const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer, answers),
@@ -171,21 +178,22 @@ export class Health {
     return this.#endpoints[endpoint].checkNames
   }
 
-  /** What upstream serves at `/metrics`. */
+  /** Served at `/metrics`, as upstream does. */
   requestMetrics(): readonly MetricFamily[] {
-    const samples = this.#everywhere.flatMap((endpoint) => endpoint.requestTotals)
-    return [
-      { name: 'apiserver_request_total', help: 'Requests answered by the server itself, by path and status.', type: 'counter', samples },
-    ]
+    const { name, help, pathLabel, labels } = this.#metrics.requests
+    const samples = this.#everywhere.flatMap(({ path, requestTotals }) =>
+      requestTotals.map(({ code, count }) => ({ labels: { ...labels, [pathLabel]: path, code }, value: count })),
+    )
+    return [{ name, help, type: 'counter', samples }]
   }
 
-  /** What upstream serves at `/metrics/slis`. */
+  /** Served at `/metrics/slis`, as upstream does. */
   checkMetrics(): readonly MetricFamily[] {
     const states = this.#everywhere.flatMap((endpoint) => endpoint.checkStates)
     const totals = this.#everywhere.flatMap((endpoint) => endpoint.checkTotals)
     return [
-      { name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 passed, 0 failed.', type: 'gauge', samples: states },
-      { name: 'kubernetes_healthchecks_total', help: 'Results of health checks.', type: 'counter', samples: totals },
+      { ...this.#metrics.check, type: 'gauge', samples: states },
+      { ...this.#metrics.checks, type: 'counter', samples: totals },
     ]
   }
 

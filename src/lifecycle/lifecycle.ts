@@ -136,6 +136,7 @@ export class Lifecycle implements Life {
         this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
       ),
       record: this.record,
+      wording: options.wording,
       exempt: options.exempt,
       filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
     })
@@ -152,6 +153,7 @@ export class Lifecycle implements Life {
       clock: host.clock,
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,
+      metrics: options.wording.metrics,
       checkTimeoutMs: options.healthCheckTimeoutMs,
       lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
       onFirstReady: () => this.send({ type: 'readyz.passed' }),

@@ -5,6 +5,7 @@ import { HEALTH_ALLOWED, healthProblem, isPlainPath } from './health-options.ts'
 import type { ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'
 import { areSignals, SIGNALS_ALLOWED, whyNotSignals } from './stop-signals.ts'
+import { WORDING_ALLOWED, wordingProblem } from './wording-options.ts'
 
 /**
  * Every option, once: what it may be, what it is when nobody says anything, what it means, and what upstream calls it.
@@ -324,6 +325,15 @@ export const OPTION_TABLE = {
     default: 'none',
     meaning: 'Post-start hooks that are not run',
     upstream: 'DisabledPostStartHooks',
+  },
+  wording: {
+    ...value(WORDING_ALLOWED, (given) => wordingProblem(given) === undefined),
+    remark: (given) => {
+      const problem = wordingProblem(given)
+      return problem ? ` (${problem})` : ''
+    },
+    default: 'neutral words; metrics begin with quiesce_',
+    meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself; apiserverWording is what upstream says",
   },
   serverOptions: {
     ...value('an object: the options of node:http createServer', isRecord),

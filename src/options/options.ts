@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
 import type { Logger } from '../actors/log.ts'
+import type { Wording } from '../base/wording.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
 import type { DestroyOrder } from '../machines/destroy.ts'
 import {
@@ -31,6 +32,7 @@ import {
 
 import { Problems, type ProblemWording } from './problems.ts'
 import type { SignalsOption } from './stop-signals.ts'
+import { resolveWording, type WordingOptions } from './wording-options.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text, everything optional) and what
@@ -177,6 +179,11 @@ export interface LifecycleOptions {
   /** Aborting it stops what `run()` runs. */
   readonly signal?: AbortSignal | undefined
   readonly disabledPostStartHooks?: readonly string[] | undefined
+  /**
+   * What clients, the log and the metrics read. Default: neutral words, and names that begin with `quiesce_`. `{ name: 'orders' }` is
+   * enough to give the server its name; `apiserverWording` is upstream's.
+   */
+  readonly wording?: WordingOptions | undefined
 }
 
 export type ListenerAddress = { readonly port: number; readonly host?: string | undefined } | { readonly path: string }
@@ -238,6 +245,7 @@ export interface ResolvedOptions {
   readonly signals: SignalsOption | undefined
   readonly signal: AbortSignal | undefined
   readonly disabledPostStartHooks: ReadonlySet<string>
+  readonly wording: Wording
   /** Every duration with where it came from; logged and reported. */
   readonly chosen: Readonly<Record<string, Chosen>>
 }
@@ -356,6 +364,7 @@ function resolve(options: ServerOptions, kind: Kind, context: ResolveContext): R
     signals: given.signals,
     signal: given.signal,
     disabledPostStartHooks: new Set(given.disabledPostStartHooks),
+    wording: resolveWording(given.wording),
     chosen,
   }
 }

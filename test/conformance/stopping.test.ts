@@ -153,8 +153,11 @@ describe.each(subjects)('$name', ({ serve }) => {
     await fired(life, 'HTTPServerStoppedListening')
     late.send('\r\n')
     const refused = await late.response()
-    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1', connection: 'close', 'content-type': 'application/json' } })
-    expect(JSON.parse(refused.body)).toMatchObject({ kind: 'Status', message: 'apiserver is shutting down', code: 503 })
+    expect(refused).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1', connection: 'close', 'content-type': 'text/plain; charset=utf-8' },
+    })
+    expect(refused.body).toBe('The server is shutting down, please try again later.\n')
     expect(await late.closed()).toBe('ended')
     stage.slow.open()
     expect(await slow.response()).toMatchObject({ status: 200 })
@@ -191,7 +194,7 @@ describe.each(subjects)('$name', ({ serve }) => {
     expect(await refused.ask('GET', '/hello')).toMatchObject({
       status: 429,
       headers: { 'retry-after': '5', connection: 'close', 'content-type': 'text/plain; charset=utf-8' },
-      body: 'The apiserver is shutting down, please try again later.\n',
+      body: 'The server is shutting down, please try again later.\n',
     })
     expect(await refused.closed()).toBe('ended')
     stage.slow.open()

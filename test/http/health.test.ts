@@ -6,6 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/actors/clock.ts'
+import { apiserverWording } from '../../src/base/apiserver-wording.ts'
 import { Health, type HealthOptions, type LivezCheckOptions } from '../../src/http/health.ts'
 import { informersSynced, LOG_FLUSH_AGE_MS_MAX } from '../../src/http/health-built-ins.ts'
 import { type Check, type CheckOptions, HANGING_RUNS_MAX, NamedCheck } from '../../src/http/health-check.ts'
@@ -669,7 +670,7 @@ describe('HasBeenReady', () => {
 
 describe('metrics', () => {
   async function withMetrics() {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, metrics: apiserverWording.metrics })
     health.addLivezCheck('bad', BAD)
     health.install()
     const metrics = metricsEndpoint({ '/metrics': () => health.requestMetrics(), '/metrics/slis': () => health.checkMetrics() })

@@ -3,13 +3,14 @@
 // logger that cannot be opened costs more than the log; or what somebody has to know is said nowhere because the log leaves its level out.
 import { expect, test } from 'vitest'
 import type { Logger } from '../../src/actors/log.ts'
+import { neutralWording } from '../../src/base/neutral-wording.ts'
 import type { LifecycleEvent } from '../../src/events.ts'
 import { deferred } from '../../src/lifecycle/deferred.ts'
 import { EventLog } from '../../src/report/event-log.ts'
 import { newLife } from '../support/life.ts'
 
 const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })
-const context = { whileDraining: 'refuse', connectionTimeoutMs: 0, audit: undefined } as const
+const context = { whileDraining: 'refuse', connectionTimeoutMs: 0, audit: undefined, wording: neutralWording() } as const
 
 test('what happens while the logger is being opened is written first, and flushed with it', async () => {
   const said: string[] = []

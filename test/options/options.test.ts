@@ -288,6 +288,17 @@ describe('refusals', () => {
     signals: [['SIGTREM'], ['SIGKILL'], { add: 'SIGQUIT' }, 'SIGTERM'],
     signal: [{ aborted: false }, { aborted: 1, addEventListener() {}, removeEventListener() {} }],
     disabledPostStartHooks: ['x', [1]],
+    wording: [
+      'orders',
+      { nmae: 'orders' },
+      { name: '' },
+      { name: 'two\nlines' },
+      { refusal: { body: 5 } },
+      { refusal: { headers: { 'Retry-After': '3' } } },
+      { refusals: { 'not-accepting': { retryAfterSeconds: 1.5 } } },
+      { log: { exiting: 5 } },
+      { metrics: { prefix: '5_' } },
+    ],
     serverOptions: ['x'],
   }
   test('options that are no object', () => {

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '../../src/actors/log.ts'
 import { LogDestination } from '../../src/actors/log-destination.ts'
+import { apiserverWording } from '../../src/base/apiserver-wording.ts'
 import type { LifecycleEvent } from '../../src/events.ts'
 import { badLife, quietLife } from './lives.ts'
 
@@ -12,7 +13,7 @@ interface Line {
   readonly message: string
 }
 
-const plain: LogContext = { whileDraining: 'refuse', connectionTimeoutMs: 60_000, audit: undefined }
+const plain: LogContext = { whileDraining: 'refuse', connectionTimeoutMs: 60_000, audit: undefined, wording: apiserverWording }
 
 /** What a logger is told of these events. */
 function linesOf(events: readonly LifecycleEvent[], context = plain): Line[] {
@@ -98,7 +99,7 @@ describe('the log', () => {
   })
 
   test('in retry-after mode the start says how long connections get', () => {
-    const context: LogContext = { whileDraining: 'retry-after', connectionTimeoutMs: 2_000, audit: undefined }
+    const context: LogContext = { ...plain, whileDraining: 'retry-after', connectionTimeoutMs: 2_000 }
     expect(linesOf([signal('Start')], context)).toEqual([
       { level: 'info', fields: { shutdownTimeout: '2s' }, message: '[graceful-termination] using HTTP Server shutdown timeout' },
     ])

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../src/actors/clock.ts'
 import { Traffic, type TrafficOptions } from '../../src/actors/traffic.ts'
+import { apiserverWording } from '../../src/base/apiserver-wording.ts'
 import type { LifecycleFact } from '../../src/events.ts'
 import { RawClient } from '../support/raw-client.ts'
 
@@ -32,6 +33,8 @@ export async function rig(listener: RequestListener | undefined, { takenOver = t
     mode: 'refuse',
     isLongRunning: ({ url = '' }) => url.startsWith('/watch'),
     random: () => 0.5,
+    // The rows here are upstream's, word for word; test/http/wording.test.ts has ours.
+    wording: apiserverWording,
     ...options,
     clock,
     record: (fact) => facts.push(fact),

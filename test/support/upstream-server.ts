@@ -2,6 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/actors/clock.ts'
 import { shutdownSignalOf } from '../../src/actors/exchange.ts'
+import { apiserverWording } from '../../src/base/apiserver-wording.ts'
 import { createServerOn } from '../../src/create-server.ts'
 import { kubernetesLongRunning } from '../../src/http/long-running.ts'
 import { deferred } from '../../src/lifecycle/deferred.ts'
@@ -156,6 +157,7 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> 
         // Nothing is ever cut by it.
         deadline: '5m',
         exit: 'natural',
+        wording: apiserverWording,
         longRunning: kubernetesLongRunning,
       } as const
       const { audit, listener } = scene

@@ -14,6 +14,7 @@ interface Rule {
 
 /** Pure files that everybody may use: no effects, no state, and of each other only. */
 const WORDS = [
+  'base/',
   'errors.ts',
   'events.ts',
   'request-target.ts',
@@ -42,7 +43,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ['elkjs'],
     lazy: ['elkjs'],
   },
-  ...Object.fromEntries(WORDS.map((file) => [file, { runtime: WORDS, types: ['src/machines/', 'src/actors/'] }])),
+  ...Object.fromEntries(WORDS.map((file) => [file, { runtime: WORDS, types: ['node:', 'src/machines/', 'src/actors/'] }])),
 }
 
 /** The composition root and what stands beside it may connect everything, but makes nobody load what only some need. */

@@ -2,6 +2,7 @@
 // Fails when: a signal fires early, twice, after a stop that came first, or as another object than the one handed out; or
 // when whoever watches the signals can hold up what they watch.
 import { describe, expect, test } from 'vitest'
+import { apiserverWording } from '../../src/base/apiserver-wording.ts'
 import { deferred } from '../../src/lifecycle/deferred.ts'
 import { UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -20,7 +21,7 @@ const timesFired = (t: TestLife<VirtualClock>, name: string): number => t.signal
 
 describe('MuxAndDiscoveryComplete', () => {
   row(['MX-01', 'MX-02', 'MX-03'], 'waits for every registered signal, however long, and fires with the last', async () => {
-    const t = newLife({ clock: new VirtualClock() })
+    const t = newLife({ clock: new VirtualClock(), options: { wording: apiserverWording } })
     const [first, second] = [installer(), installer()]
     t.life.addMuxCompleteSignal('first', first.complete)
     t.life.addMuxCompleteSignal('second', second.complete)
@@ -45,7 +46,7 @@ describe('MuxAndDiscoveryComplete', () => {
   })
 
   row('MX-05', 'never fires once a stop was first, even if the last signal comes after it', async () => {
-    const t = newLife()
+    const t = newLife({ options: { wording: apiserverWording } })
     const { complete, close } = installer()
     t.life.addMuxCompleteSignal('paths', complete)
     await t.life.start()

@@ -1,0 +1,57 @@
+import type { RefusalWords, Wording } from './wording.ts'
+
+/** Two newlines: upstream's encoder writes one and its printer another. */
+const KUBERNETES_STATUS = `${JSON.stringify({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message: 'apiserver is shutting down',
+  reason: 'ServiceUnavailable',
+  code: 503,
+})}\n\n`
+
+const UPSTREAM_503: RefusalWords = { body: KUBERNETES_STATUS, contentType: 'application/json', retryAfterSeconds: 1, headers: {} }
+
+/**
+ * The words of the Kubernetes API server, byte for byte.
+ * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go, watch_termination.go
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ */
+export const apiserverWording: Wording = {
+  refusals: {
+    'retry-after': {
+      body: 'The apiserver is shutting down, please try again later.\n',
+      contentType: 'text/plain; charset=utf-8',
+      retryAfterSeconds: 5,
+      headers: {},
+    },
+    'not-accepting': UPSTREAM_503,
+    watch: UPSTREAM_503,
+  },
+  log: {
+    shutdownTimeout: '[graceful-termination] using HTTP Server shutdown timeout',
+    waiting: '[graceful-termination] waiting for shutdown to be initiated',
+    stopRequested: '[graceful-termination] stop requested',
+    shutdownEvent: '[graceful-termination] shutdown event',
+    preShutdownHooksCompleted: '[graceful-termination] pre-shutdown hooks completed',
+    auditCompleted: '[graceful-termination] audit backend shutdown completed',
+    requestsDrained: '[graceful-termination] in-flight non long-running request(s) have drained',
+    watchesDrained: '[graceful-termination] active watch request(s) have drained',
+    watchesNotAwaited: '[graceful-termination] not going to wait for active watch request(s) to drain',
+    muxComplete: 'MuxAndDiscoveryComplete has all endpoints registered and discovery information is complete',
+    muxIncomplete: "haven't completed MuxAndDiscoveryComplete, stop requested",
+    exiting: '[graceful-termination] apiserver is exiting',
+  },
+  metrics: {
+    requests: {
+      name: 'apiserver_request_total',
+      help: 'Requests answered by the server itself, by path and status.',
+      // Upstream counts them all as GET, under the path as subresource.
+      pathLabel: 'subresource',
+      labels: { component: '', dry_run: '', group: '', resource: '', scope: '', verb: 'GET', version: '' },
+    },
+    check: { name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 passed, 0 failed.' },
+    checks: { name: 'kubernetes_healthchecks_total', help: 'Results of health checks.' },
+  },
+}

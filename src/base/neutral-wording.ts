@@ -1,0 +1,57 @@
+import { apiserverWording } from './apiserver-wording.ts'
+import { type RefusalKind, type RefusalWords, statusOf, type Wording } from './wording.ts'
+
+/** The start of each metric's name. */
+const METRIC_PREFIX_DEFAULT = 'quiesce_'
+
+const TEXT = 'text/plain; charset=utf-8'
+/** After this long another instance has taken over; a request that was refused by 503 is sooner there. */
+const RETRY_AFTER_SECONDS = { 'retry-after': 5, 'not-accepting': 1, watch: 1 } as const
+
+/** What everything says that has no words of its own. The body is text, or problem+json (RFC 9457) for clients that ask for JSON. */
+function neutralRefusal(kind: RefusalKind, name: string): RefusalWords {
+  const { status, title } = statusOf(kind)
+  const detail = `${sentence(name)} is shutting down, please try again later.`
+  return {
+    body: `${detail}\n`,
+    contentType: TEXT,
+    json: { body: `${JSON.stringify({ type: 'about:blank', title, status, detail })}\n`, contentType: 'application/problem+json' },
+    retryAfterSeconds: RETRY_AFTER_SECONDS[kind],
+    headers: {},
+  }
+}
+
+const NAME_DEFAULT = 'the server'
+/** A name of the user's is spelt as the user spells it, also where a sentence begins. */
+const sentence = (name: string): string => (name === NAME_DEFAULT ? 'The server' : name)
+
+/**
+ * Words for any server: no product's name but the one that is given.
+ *
+ * @param name what the server calls itself to clients and in the log; default `the server`
+ * @param prefix the start of each metric's name; default `quiesce_`
+ */
+export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = METRIC_PREFIX_DEFAULT): Wording => ({
+  refusals: {
+    'retry-after': neutralRefusal('retry-after', name),
+    'not-accepting': neutralRefusal('not-accepting', name),
+    watch: neutralRefusal('watch', name),
+  },
+  log: {
+    // Upstream's lines name no product but in these three.
+    ...apiserverWording.log,
+    muxComplete: 'all endpoints are registered',
+    muxIncomplete: 'stop requested before all endpoints were registered',
+    exiting: `[graceful-termination] ${name} is exiting`,
+  },
+  metrics: {
+    requests: {
+      name: `${prefix}health_requests_total`,
+      help: 'Answered requests for health endpoints, by path and status.',
+      pathLabel: 'path',
+      labels: {},
+    },
+    check: { name: `${prefix}health_check`, help: 'Last result of a health check: 1 passed, 0 failed.' },
+    checks: { name: `${prefix}health_checks_total`, help: 'Results of health checks.' },
+  },
+})

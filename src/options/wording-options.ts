@@ -1,0 +1,147 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { neutralWording } from '../base/neutral-wording.ts'
+import type { LogWords, MetricName, MetricWords, RefusalKind, RefusalWords, Wording } from '../base/wording.ts'
+import { show } from '../errors.ts'
+import { didYouMean } from './did-you-mean.ts'
+
+/** Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes. */
+export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }
+
+/** Words of your own; whatever is not given is neutral. A whole {@link Wording}, such as `apiserverWording`, is one of these. */
+export interface WordingOptions {
+  /** What the server calls itself to clients and in the log. Default `the server`. */
+  readonly name?: string | undefined
+  /** All refused requests, of every kind. */
+  readonly refusal?: RefusalOptions | undefined
+  /** Those of one kind. They come before `refusal`. */
+  readonly refusals?: { readonly [K in RefusalKind]?: RefusalOptions | undefined } | undefined
+  readonly log?: { readonly [K in keyof LogWords]?: string | undefined } | undefined
+  readonly metrics?: MetricOptions | undefined
+}
+
+interface MetricOptions {
+  /** The start of the names that are not given. Default `quiesce_`. */
+  readonly prefix?: string | undefined
+  readonly requests?: { readonly [K in keyof MetricWords['requests']]?: MetricWords['requests'][K] | undefined } | undefined
+  readonly check?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
+  readonly checks?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
+}
+
+export const WORDING_ALLOWED = '{ name, refusal, refusals, log, metrics }, or apiserverWording'
+
+/** All words, those that are given and the neutral ones. What is given has no {@link wordingProblem}. */
+export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, metrics = {} }: WordingOptions = {}): Wording {
+  const { prefix, ...names } = metrics
+  const neutral = neutralWording(name, prefix)
+  return {
+    refusals: mapped(neutral.refusals, (words, kind) => refusalOf(refusalOf(words, refusal), refusals[kind] ?? {})),
+    log: over(neutral.log, log),
+    metrics: {
+      requests: over(neutral.metrics.requests, names.requests),
+      check: over(neutral.metrics.check, names.check),
+      checks: over(neutral.metrics.checks, names.checks),
+    },
+  }
+}
+
+function refusalOf(words: RefusalWords, given: RefusalOptions): RefusalWords {
+  const isOwn = given.body !== undefined || given.contentType !== undefined
+  return over(isOwn ? { ...words, json: undefined } : words, given)
+}
+
+const mapped = <K extends string, V>(record: Readonly<Record<K, V>>, change: (value: V, key: K) => V): Record<K, V> =>
+  Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, change(value, key as K)])) as Record<K, V>
+
+/** `words` with the fields that are given. */
+const over = <T extends object>(words: T, given: { readonly [K in keyof T]?: T[K] | undefined } = {}): T => ({
+  ...words,
+  ...Object.fromEntries(Object.entries(given).filter(([, field]) => field !== undefined)),
+})
+
+/** What is wrong with a value, or undefined; fields of objects come with their path. */
+type Rule = (given: unknown) => string | undefined
+const rule =
+  (allowed: string, accepts: (given: unknown) => boolean): Rule =>
+  (given) =>
+    accepts(given) ? undefined : `: got ${show(given)}, allowed: ${allowed}`
+
+const isRecord = (given: unknown): given is Record<string, unknown> => typeof given === 'object' && given !== null && !Array.isArray(given)
+const object =
+  (fields: Readonly<Record<string, Rule>>): Rule =>
+  (given) => {
+    if (!isRecord(given)) return `: got ${show(given)}, allowed: an object`
+    const names = Object.keys(fields)
+    return firstProblem(given, (name) => fields[name] ?? (() => `: unknown${didYouMean(name, names) || `, allowed: ${names.join(', ')}`}`))
+  }
+
+function firstProblem(given: object, ruleOf: (name: string) => Rule): string | undefined {
+  for (const [name, field] of Object.entries(given)) {
+    const problem = field === undefined ? undefined : ruleOf(name)(field)
+    if (problem !== undefined) return `.${name}${problem}`
+  }
+  return undefined
+}
+
+const matching = (allowed: string, pattern: RegExp): Rule => rule(allowed, (given) => typeof given === 'string' && pattern.test(given))
+
+/** No line breaks: one line of a log, of a header, of a metrics page. */
+const line = matching('text in one line', /^[^\p{Cc}]+$/u)
+const bodyText = rule('text', (given) => typeof given === 'string')
+const metricName = matching('letters, digits, _ and :, not beginning with a digit', /^[a-z_:][\w:]*$/i)
+const labelName = matching('letters, digits and _, not beginning with a digit', /^[a-z_]\w*$/i)
+
+/** Of every refusal, and so not to be given as headers. */
+const SET_HEADERS = ['connection', 'content-length', 'content-type', 'retry-after', 'transfer-encoding']
+
+const isHeader = (name: string, given: unknown): boolean => {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, given as string)
+    return typeof given === 'string'
+  } catch {
+    // Its message says no more than ours.
+    return false
+  }
+}
+const headerValue = (name: string): Rule =>
+  SET_HEADERS.includes(name.toLowerCase())
+    ? () => ': is set already; contentType and retryAfterSeconds are fields of their own'
+    : rule('text of a header', (given) => isHeader(name, given))
+const refusalHeaders: Rule = (given) =>
+  isRecord(given) ? firstProblem(given, headerValue) : `: got ${show(given)}, allowed: an object of texts`
+const metricLabels: Rule = (given) =>
+  isRecord(given)
+    ? firstProblem(given, (name) => (value) => labelName(name) ?? bodyText(value))
+    : `: got ${show(given)}, allowed: an object of texts`
+const contentType = rule('a content type', (given) => isHeader('Content-Type', given) && (given as string).includes('/'))
+
+const refusal = object({
+  body: rule('text, or a function of the refused request', (given) => typeof given === 'string' || typeof given === 'function'),
+  contentType,
+  json: object({ body: bodyText, contentType }),
+  retryAfterSeconds: rule('an integer from 0 to 86400, or false', (given) => given === false || isSeconds(given)),
+  headers: refusalHeaders,
+})
+const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 86_400
+
+const NEUTRAL = neutralWording()
+const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
+const metric = { name: metricName, help: line }
+const wording = object({
+  name: line,
+  refusal,
+  refusals: ofEach(NEUTRAL.refusals, refusal),
+  log: ofEach(NEUTRAL.log, line),
+  metrics: object({
+    prefix: metricName,
+    requests: object({ ...metric, pathLabel: labelName, labels: metricLabels }),
+    check: object(metric),
+    checks: object(metric),
+  }),
+})
+
+/** What is wrong with the option `wording`, first things first, with the path of the field; undefined when nothing is. */
+export const wordingProblem: Rule = (given) => {
+  const problem = wording(given)
+  return problem === undefined ? undefined : `wording${problem}`
+}
