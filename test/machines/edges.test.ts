@@ -1,6 +1,7 @@
-// The edges E1 to E32 of upstream's shutdown (lifecycle reference 1.4), each with its place here, written by hand from upstream's text and
-// then held against the state nodes of the machines. Fails when: a machine loses or gains such an edge, an edge is not classified, or
-// it points to a divergence that docs/divergences.md does not describe.
+// The edges E1 to E32 of upstream's shutdown (RunWithContext of pkg/server/genericapiserver.go, and what it calls), each with
+// its place here, written by hand from upstream's text and then held against the state nodes of the machines.
+// Fails when: a machine loses or gains such an edge, an edge is not classified, or it points to a divergence that
+// docs/divergences.md does not describe.
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
@@ -303,7 +304,7 @@ describe('upstream’s edges', () => {
     expect(missing).toEqual([])
   })
 
-  // L 1.4: "nothing connects readiness, MuxAndDiscoveryComplete or the post-start hooks to the shutdown sequence".
+  // Upstream's RunWithContext connects nothing of readiness, MuxAndDiscoveryComplete or post-start hooks to the shutdown.
   test.each(BOTH)('connect nothing of readiness, mux or post-start hooks to the shutdown (%s)', (mode) => {
     const rows = [...phaseRegions(machines[mode]).values()].map((node) => regionRow(node))
     const waited = new Set(rows.filter(({ lane }) => lane === 'stop').flatMap(({ after }) => after))

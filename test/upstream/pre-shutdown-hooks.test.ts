@@ -1,4 +1,4 @@
-// Pre-shutdown hooks against a server that serves (L 12.3), and what ours can do beyond upstream's: an order, a bound, an end.
+// Pre-shutdown hooks against a server that serves (the PS rows; upstream's pkg/server/hooks.go), and what ours can do beyond upstream's: an order, a bound, an end.
 // Fails when: a hook meets a closed door, one failing or hanging hook costs requests, audit events, another hook or the end,
 // or a failure does not stand in the report and the exit code.
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Process signals, and everything else that stops a process from outside (L 12.5, L 2.5), with real processes.
+// Process signals, and everything else that stops a process from outside (the PG rows; upstream's pkg/server/signal.go), with real processes.
 // Fails when: a signal kills instead of stopping, the second one does not end the process at once or without its logs, one
 // life's end takes another one with it, or a process does not end, or not with the code that the README promises.
 import { describe, expect, onTestFinished, test } from 'vitest'

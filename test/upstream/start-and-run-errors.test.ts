@@ -1,4 +1,4 @@
-// What goes wrong at the start and while running, and what is left of it then (L 12.6, L 2.4).
+// What goes wrong at the start and while running, and what is left of it then (the ER rows; upstream's pkg/server/genericapiserver.go).
 // Fails when: something that was acquired is not released, or twice; something that was not is; a failure has no name or no
 // code; or a life that cannot begin, or was ended before it could, holds its caller or its process.
 import { once } from 'node:events'

@@ -244,7 +244,10 @@ const HOOK_PHASES = [
 
 type Order = readonly [earlier: readonly string[], later: string]
 
-/** L 1.4 and 1.5: what upstream's edges guarantee, independent of the table that the machine is made from. */
+/**
+ * What upstream's edges guarantee, independent of the table that the machine is made from.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ */
 const BOTH: readonly Order[] = [
   [['StopRequested'], 'ShutdownInitiated'],
   [['StopRequested'], 'PreShutdownHooksStopped'],
@@ -326,7 +329,7 @@ function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: 
   return true
 }
 
-/** Stated apart from the machines: design 2 and V10. */
+/** Stated apart from the machines: docs/architecture.md, and V10 of docs/divergences.md. */
 const START_BOUND_MS = 10_000
 const ECHO_MS = 500
 

@@ -16,9 +16,9 @@ interface Limit {
   readonly ends?: string
 }
 
-/** In the words of L 1.4 and 2.3, and of the design. */
+/** Stated apart from the machines. V-numbers are those of docs/divergences.md. */
 const LIMITS: Readonly<Record<string, Limit>> = {
-  // E2: after exactly the delay.
+  // RunWithContext of upstream's genericapiserver.go: after exactly the delay.
   shutdownDelay: { ms: (_, { delayMs }) => delayMs, until: [] },
   // V6: `gradual` tells everybody after half of the delay, and without a delay there is no time to be gradual.
   tell: {
@@ -33,13 +33,13 @@ const LIMITS: Readonly<Record<string, Limit>> = {
     until: ['break-off-requests', 'cut-requests'],
     ends: 'break-off-requests',
   },
-  // E9, E10: the grace is a hard limit; without one nobody is waited for, and nobody terminated.
+  // Upstream's genericapiserver.go, RunWithContext: the grace is a hard limit; without one nobody is waited for, and nobody terminated.
   watchDrain: {
     ms: (_, { watchGraceMs }) => (watchGraceMs > 0 ? watchGraceMs : undefined),
     until: ['terminate-watches', 'terminate-watches-now'],
     ends: 'terminate-watches',
   },
-  // L 8.3: the HTTP server's Shutdown has a limit; V3: what is left then is closed by force.
+  // Upstream's secure_serving.go, RunServer: the HTTP server's Shutdown has a limit; V3: what is left then is closed by force.
   closeConnections: { ms: ({ connectionTimeoutMs }) => connectionTimeoutMs, until: ['destroy-connections', 'destroy-connections-now'] },
 }
 

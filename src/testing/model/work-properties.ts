@@ -14,8 +14,9 @@ import { isDone } from './reachability.ts'
 import type { ActorView } from './view.ts'
 
 /**
- * Whose answers end a phase, by the name of its work: paths below the phase's own actor. In the words of L 1.4: E2, E7, E9, E16, E18, E20.
+ * Whose answers end a phase, by the name of its work: paths below the phase's own actor.
  * Hooks and destroy functions have properties of their own.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, secure_serving.go RunServer
  */
 interface Work {
   /** Has to be done first; only its failure ends the phase. */
@@ -114,7 +115,7 @@ function endsOf(wiring: Wiring): (before: ActorView, choice: Choice) => End | un
 /** User code says by its output that it failed. */
 const outcomeOf = ({ event }: Choice): Outcome => (event.object as { output?: Partial<PhaseOutput> }).output?.outcome ?? 'ok'
 
-/** The grace was over before all watches had gone: they are terminated. Without a grace those that are left are not waited for (E9, E10). */
+/** The grace was over before all watches had gone: they are terminated. Without a grace those that are left are not waited for. */
 function leavesWatches(before: ActorView, work: string | undefined, { event }: Choice): boolean {
   const left = work === 'watchDrain' ? (event.object as { output?: { readonly after?: number } }).output?.after : 0
   return left !== undefined && left > 0 && (stopOf(before)?.profile.watchGraceMs ?? 0) > 0

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { files, read } from './sources.ts'
+
+/**
+ * What is cited can be looked up: upstream by file and function, ourselves by docs/. Sections of
+ * documents that are not in the repository say nothing to its readers.
+ */
+const PRIVATE = /\b[LS] \d+(?:\.\d+)*\b|\bdesign(?:\.md)?,? \d|\bdesign\.md\b|\bshared\/reference\b/
+
+const PLACES = /^(?:src|docs|test|scripts|bench|packages|\.changeset)\/.*\.(?:ts|mjs|md|txt)$|^[A-Z]+\.md$/
+
+const citations = (path: string, text: string): string[] =>
+  text.split('\n').flatMap((line, at) => (PRIVATE.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : []))
+
+test('what is cited is in the repository, or upstream', () => {
+  const cited = files.filter((path) => PLACES.test(path) && !path.startsWith('test/tidy/'))
+  expect(cited.length).toBeGreaterThan(300)
+  expect(cited.flatMap((path) => citations(path, read(path)))).toEqual([])
+})
+
+test.each(['// L 1.4: nothing', '/** design 2 and V10 */', '(S 2.3)', 'V6 of design.md', 'rows of L 6)'])('the check sees %s', (line) => {
+  expect(citations('src/x.ts', line)).toHaveLength(1)
+})
