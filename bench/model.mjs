@@ -2,9 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { assign, setup } from 'xstate'
-import { RESERVES_DEFAULT_MS, stopProfile } from '../dist/options/budget.js'
-import { explore } from '../dist/testing/model/explore.js'
-import { exploreLifecycle } from '../dist/testing/model/lifecycle-model.js'
+import { RESERVES_DEFAULT_MS } from '../dist/base/stop-profile.js'
+import { explore } from '../dist/model/engine/explore.js'
+import { exploreLifecycle } from '../dist/model/life/lifecycle-model.js'
+import { stopProfile } from '../dist/options/budget.js'
 
 /** Of each system; the best counts, because everything else only adds to it. */
 const RUNS = 5

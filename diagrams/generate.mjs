@@ -4,11 +4,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ERROR_CODES } from '../dist/base/errors.js'
 import { diagramsOf, elkLayout } from '../dist/diagram/index.js'
-import { ERROR_CODES } from '../dist/errors.js'
 import { createServer } from '../dist/index.js'
+import { planOf } from '../dist/model/life/lifecycle-model.js'
 import { OPTION_NAMES, OPTION_TABLE, SERVER_ONLY_OPTIONS } from '../dist/options/option-table.js'
-import { planOf } from '../dist/testing/model/lifecycle-model.js'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -120,7 +120,7 @@ ${head}
 ${optionRows(SERVER_ONLY_OPTIONS).join('\n')}
 `
 
-/** @type {Record<import('../dist/errors.js').Fault, string>} */
+/** @type {Record<import('../dist/base/errors.js').Fault, string>} */
 const faults = {
   caller: 'Of the program that uses quiesce',
   environment: 'Of what the program runs in',
@@ -129,7 +129,7 @@ const faults = {
 }
 const errors = `# Errors
 
-Generated from \`src/errors.ts\` by \`npm run generate\`; do not edit. Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
+Generated from \`src/base/errors.ts\` by \`npm run generate\`; do not edit. Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
 \`message\` is for people and may change, \`details\` has the data behind it, \`cause\` what led to it.
 
 ${Object.entries(faults)

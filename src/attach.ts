@@ -1,8 +1,9 @@
 import type { Server } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
-import { OlderConnections } from './actors/older-connections.ts'
-import { optionError } from './errors.ts'
+import { optionError } from './base/errors.ts'
+import { OlderConnections } from './http/h1/older-connections.ts'
+import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
@@ -47,6 +48,7 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
     adopted: [listener],
     older,
     openLogger: () => Promise.resolve(resolved.logger ?? false),
+    observe: observationOf,
   })
   const gate = life.takeOver(server)
   const dispose = (): void => {

@@ -1,5 +1,6 @@
 import { type Host, systemHost } from './actors/host.ts'
-import { keepAliveUntil } from './actors/keep-alive.ts'
+import { keepAliveUntil } from './http/h1/keep-alive.ts'
+import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
@@ -26,6 +27,7 @@ export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
     host,
     openListeners: (traffic, answerMetrics) => Promise.resolve(admin ? [openAdminListener(host, traffic, admin, answerMetrics)] : []),
     openLogger: () => Promise.resolve(resolved.logger ?? false),
+    observe: observationOf,
   })
   life.signal('Serving').addEventListener('abort', () => keepAliveUntil(life.signal('StopRequested')), { once: true })
   return life

@@ -1,13 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { exchangeOf } from './actors/exchange.ts'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
-import { createDefaultLogger } from './actors/log.ts'
-import type { Traffic } from './actors/traffic.ts'
-import { optionError, QuiesceError, show } from './errors.ts'
+import { optionError, QuiesceError, show } from './base/errors.ts'
+import { exchangeOf } from './http/traffic/exchange.ts'
+import type { Traffic } from './http/traffic/traffic.ts'
+import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { createDefaultLogger } from './log/log.ts'
 import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
 import { processFacts } from './options/platform.ts'
 
@@ -44,6 +45,7 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
       return resolved.admin ? [...listeners, openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
     },
     openLogger: async () => resolved.logger ?? (await createDefaultLogger()),
+    observe: observationOf,
   })
 }
 

@@ -1,8 +1,8 @@
 // @ts-check
 // What notices one mutant.
 import { composeLifecycle } from '../../dist/machines/lifecycle.js'
-import { explore } from '../../dist/testing/model/explore.js'
-import { environmentOf, invariantsOf } from '../../dist/testing/model/lifecycle-model.js'
+import { explore } from '../../dist/model/engine/explore.js'
+import { environmentOf, invariantsOf } from '../../dist/model/life/lifecycle-model.js'
 import { SCENARIOS } from './scenarios.mjs'
 import { NotHere } from './sites.mjs'
 
@@ -20,7 +20,7 @@ export function caughtBy({ id, mode, compose }, isTried = ({ about }) => !about 
   let isSeen = false
   for (const { plan, outside, extra = [], narrowed } of SCENARIOS.filter(isTried)) {
     const life = mode && plan.mode !== mode ? { ...plan, mode } : plan
-    /** @type {import('../../dist/testing/model/explore.js').Exploration} */
+    /** @type {import('../../dist/model/engine/explore.js').Exploration} */
     let exploration
     try {
       const environment = environmentOf(life, { outside })
@@ -44,7 +44,7 @@ export function caughtBy({ id, mode, compose }, isTried = ({ about }) => !about 
   return undefined
 }
 
-/** A mutant is caught by the property that says most about it: almost every one also spoils the end. @param {import('../../dist/testing/model/property.js').Property[]} properties */
+/** A mutant is caught by the property that says most about it: almost every one also spoils the end. @param {import('../../dist/model/properties/property.js').Property[]} properties */
 const specificFirst = (properties) => {
   const isGeneral = ({ id = '' }) => /^(end|no-)/.test(id)
   return [...properties.filter((property) => !isGeneral(property)), ...properties.filter(isGeneral)]

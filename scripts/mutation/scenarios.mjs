@@ -1,13 +1,15 @@
 // @ts-check
 // Lives in which mutants are looked for, cheapest first: a mutant is caught by the first that shows it. `about` says which mutants, by name, a
 // life could show at all; without it every one.
-import { RESERVES_DEFAULT_MS, stopProfile } from '../../dist/options/budget.js'
-import { rejects, resolves } from '../../dist/testing/model/environment.js'
+
+import { RESERVES_DEFAULT_MS } from '../../dist/base/stop-profile.js'
+import { rejects, resolves } from '../../dist/model/engine/environment.js'
+import { stopProfile } from '../../dist/options/budget.js'
 
 /**
  * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
- * @typedef {import('../../dist/testing/model/explore.js').ExploreOptions} ExploreOptions
- * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/testing/model/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
+ * @typedef {import('../../dist/model/engine/explore.js').ExploreOptions} ExploreOptions
+ * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/model/life/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
  */
 
 const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs, watchGraceMs = deadlineMs / 3) =>

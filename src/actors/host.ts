@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AnyActor } from 'xstate'
-import { type Clock, systemClock } from './clock.ts'
-import type { StandardError } from './terminal.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
+import type { StandardError } from '../log/terminal.ts'
 
 /**
  * The outside world of a life: time, chance, the process and the servers that listen. Everything else is in node's own modules.

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, ListenOptions } from 'node:net'
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
+import { override } from '../http/h1/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
-import { override } from './override.ts'
 
 /** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */
 export type ListenTarget = { readonly port: number; readonly host?: string } | { readonly path: string }

@@ -1,4 +1,4 @@
-import { SharedListeners } from './shared-listeners.ts'
+import { SharedListeners } from '../base/shared-listeners.ts'
 
 /** What tells that the process has nothing left to do: the process. */
 export interface IdleSource {

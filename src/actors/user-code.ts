@@ -1,6 +1,6 @@
 import { type AnyActorRef, fromPromise, type NonReducibleUnknown } from 'xstate'
-import { errorRecord, type LifecycleFact, type StopCause } from '../events.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../base/clock.ts'
+import { errorRecord, type LifecycleFact, type StopCause } from '../base/events.ts'
 
 /** What user code is called with. */
 export interface UserCodeContext {

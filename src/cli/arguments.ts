@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { QuiesceError, show } from '../errors.ts'
-import { didYouMean } from '../options/did-you-mean.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
+import { QuiesceError, show } from '../base/errors.ts'
 
 /** A flag of a command that is no server. */
 export interface CommandFlag {

@@ -1,5 +1,5 @@
 import type { Mode } from '../machines/wiring.ts'
-import { isOutsideEvent, OUTSIDE_EVENTS } from '../testing/model/lifecycle-model.ts'
+import { isOutsideEvent, OUTSIDE_EVENTS } from '../model/life/lifecycle-model.ts'
 import type { CommandFlag } from './arguments.ts'
 import { LIFE_MODULE_ALLOWED } from './life-module.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { QuiesceError } from '../errors.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
+import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import { didYouMean } from '../options/did-you-mean.ts'
 import type { PlatformFacts } from '../options/platform.ts'
 import type { ServeSettings } from './flags.ts'
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
 import { PageServer } from '../inspector/page-server.ts'
 import type { Recording } from '../inspector/recording.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'

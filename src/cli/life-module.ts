@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { optionError, show, toError } from '../errors.ts'
-import { deferred } from '../lifecycle/deferred.ts'
+import { deferred } from '../base/deferred.ts'
+import { optionError, show, toError } from '../base/errors.ts'
 import type { Life } from '../lifecycle/life.ts'
-import { isLife } from '../testing/model/lifecycle-model.ts'
-import type { Property } from '../testing/model/property.ts'
+import { isLife } from '../model/life/lifecycle-model.ts'
+import type { Property } from '../model/properties/property.ts'
 import { firstLine } from './first-line.ts'
 
 /**

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { onStopSignal } from '../actors/os-signals.ts'
 import { stopSignalsDefault } from '../options/stop-signals.ts'
+import { onStopSignal } from '../process/os-signals.ts'
 
 const isServe = process.argv[2] === 'serve'
 

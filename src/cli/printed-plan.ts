@@ -1,7 +1,7 @@
+import { formatDuration } from '../base/duration.ts'
+import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, CUT_SIGNALS, type CutSignal, cutSignal } from '../machines/signals.ts'
-import { instantMs, type StopProfile, type StopProfiles } from '../options/budget.ts'
-import { formatDuration } from '../options/duration.ts'
 import type { Chosen, ResolvedOptions } from '../options/options.ts'
 
 /**

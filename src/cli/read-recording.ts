@@ -1,4 +1,4 @@
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
 import { journalOfReport } from '../inspector/from-report.ts'
 import type { JournalEntry } from '../inspector/protocol.ts'
 import { Recording } from '../inspector/recording.ts'

@@ -1,4 +1,4 @@
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { renderReport } from '../report/render-report.ts'
 import { readArguments } from './arguments.ts'

@@ -1,5 +1,5 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs'
-import { QuiesceError } from '../errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './graph.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { formatDuration } from '../base/duration.ts'
 import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
-import { formatDuration } from '../options/duration.ts'
 import { decoded } from './scene.ts'
 import { type Step, walk } from './walk.ts'
 

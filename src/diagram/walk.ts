@@ -1,10 +1,10 @@
 import { createActor, fromPromise } from 'xstate'
+import { VirtualClock } from '../base/virtual-clock.ts'
 import { composeLifecycle, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
-import type { MachineFact } from '../machines/phase.ts'
+import type { MachineFact } from '../machines/phases/phase.ts'
+import { requestDrainMachine } from '../machines/phases/request-drain.ts'
+import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
 import type { muxEvent } from '../machines/region.ts'
-import { requestDrainMachine } from '../machines/request-drain.ts'
-import { watchDrainMachine } from '../machines/watch-drain.ts'
-import { VirtualClock } from '../testing/virtual-clock.ts'
 
 /**
  * One life from start to end, walked by the real machine on virtual time, for a sequence diagram: everything answers at once, but

@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http'
-import type { Clock } from '../actors/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { sleep } from './sleep.ts'
 
 const SLOW_MS = [200, 500, 1_000, 1_500, 2_500]

@@ -1,4 +1,4 @@
-import type { Clock } from '../actors/clock.ts'
+import type { Clock } from '../base/clock.ts'
 
 /** Waits for a time of the clock, or until one of the signals aborts; resolves in both cases and leaves nothing behind. */
 export function sleep(clock: Clock, ms: number, ...signals: readonly AbortSignal[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { toError } from '../errors.ts'
+import { toError } from '../base/errors.ts'
 import { type RequestInfo, type RequestLike, requestInfo } from './request-info.ts'
 
 export interface LongRunningSets {

@@ -1,4 +1,4 @@
-import { pathAsSent } from '../request-target.ts'
+import { pathAsSent } from '../base/request-target.ts'
 
 /** As much of a node request as our rules read; HTTP/1 and HTTP/2 requests both fit. */
 export interface RequestLike {

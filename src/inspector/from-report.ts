@@ -1,4 +1,4 @@
-import type { LifecycleEvent, LifecycleFact } from '../events.ts'
+import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
 import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import { WIRING } from '../machines/wiring.ts'
 import type { Report, ReportedHook, ReportedPhase } from '../report/report.ts'

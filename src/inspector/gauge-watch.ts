@@ -1,5 +1,5 @@
-import type { Clock } from '../actors/clock.ts'
-import type { LifecycleEvent, Straggler } from '../events.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LifecycleEvent, Straggler } from '../base/events.ts'
 import type { Gauges } from '../lifecycle/gauges.ts'
 import type { JournalFact, Source } from './journal.ts'
 

@@ -1,5 +1,5 @@
 import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
 import type { Journal, Reader } from './journal.ts'
 
 /**

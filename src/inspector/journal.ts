@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '../events.ts'
+import type { LifecycleEvent } from '../base/events.ts'
 import type { Report } from '../report/report.ts'
 import { plain } from './plain.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'

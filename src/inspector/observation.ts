@@ -1,7 +1,7 @@
 import type { AnyActor } from 'xstate'
 import { Listener } from '../actors/listener.ts'
-import { toError } from '../errors.ts'
-import { errorRecord, type LifecycleEvent } from '../events.ts'
+import { toError } from '../base/errors.ts'
+import { errorRecord, type LifecycleEvent } from '../base/events.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import type { Report } from '../report/report.ts'
@@ -18,11 +18,15 @@ export type ObservedLife = Pick<
   'host' | 'options' | 'record' | 'elapsed' | 'gauges' | 'plan' | 'report' | 'requestStop' | 'announce'
 >
 
+/** What watches a life, if its options ask for the inspector or a journal. */
+export const observationOf = (life: ObservedLife): Observation | undefined =>
+  life.options.inspector || life.options.journal !== undefined ? new Observation(life) : undefined
+
 /**
  * How a life is observed: its journal, who fills it, and where it goes: to a file, to the inspector's readers. Nothing here
  * decides anything, and nothing that fails here changes the life.
  */
-export class Observation {
+class Observation {
   readonly #life: ObservedLife
   readonly #journal: Journal
   readonly #gauges: GaugeWatch

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { QuiesceError } from '../errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import type { ReadableJournal } from './event-stream.ts'
 import type { Reader } from './journal.ts'
 import { OfficialTranslator } from './official.ts'

@@ -1,4 +1,4 @@
-import { errorRecord } from '../events.ts'
+import { errorRecord } from '../base/events.ts'
 
 /** What is kept of a value. Contexts and events may hold what users gave us, of any size and shape. */
 const DEPTH_MAX = 8

@@ -1,7 +1,7 @@
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
-import type { Traffic } from '../actors/traffic.ts'
 import { respond } from '../http/respond.ts'
+import type { Traffic } from '../http/traffic/traffic.ts'
 import type { AdminAnswer } from './lifecycle.ts'
 
 const NOT_FOUND = {

@@ -1,6 +1,6 @@
-import type { Clock } from '../actors/clock.ts'
-import type { Blocking, Traffic } from '../actors/traffic.ts'
-import type { LifecycleEvent, Straggler } from '../events.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LifecycleEvent, Straggler } from '../base/events.ts'
+import type { Blocking, Traffic } from '../http/traffic/traffic.ts'
 
 /** What is going on in a life at one moment: plain data that survives JSON, for whoever shows it. */
 export interface Gauges extends Blocking {

@@ -2,44 +2,45 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Server } from 'node:http'
 import type { Observable } from 'rxjs/internal/Observable'
 import { Subject } from 'rxjs/internal/Subject'
-import { type ActorRefFrom, createActor } from 'xstate'
-import { publishEvents } from '../actors/diagnostics.ts'
-import type { HoldContext } from '../actors/holds.ts'
+import { type ActorRefFrom, type AnyActor, createActor } from 'xstate'
+import { awaitMux } from '../actors/await-mux.ts'
+import { Drains, giveWorld, type World } from '../actors/effects.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
-import type { Logger } from '../actors/log.ts'
-import type { OlderConnections } from '../actors/older-connections.ts'
-import { onProcessExit } from '../actors/process-exit.ts'
-import { sayOnStandardError } from '../actors/terminal.ts'
-import { type Counts, Traffic } from '../actors/traffic.ts'
+import { StopCauses } from '../actors/stop-causes.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
-import { optionError, QuiesceError, show, toError } from '../errors.ts'
-import { errorRecord, type LifecycleEvent, type StopReason } from '../events.ts'
-import { Health, type LivezCheckOptions } from '../http/health.ts'
-import type { Check, CheckOptions } from '../http/health-check.ts'
-import type { FailedCheck } from '../http/health-endpoint.ts'
+import { deferred } from '../base/deferred.ts'
+import { formatDuration } from '../base/duration.ts'
+import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
+import { errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
+import type { StopProfile } from '../base/stop-profile.ts'
+import type { OlderConnections } from '../http/h1/older-connections.ts'
+import { Health, type LivezCheckOptions } from '../http/health/health.ts'
+import type { Check, CheckOptions } from '../http/health/health-check.ts'
+import type { FailedCheck } from '../http/health/health-endpoint.ts'
+import { metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
-import { metricsEndpoint } from '../http/metrics.ts'
-import { Observation } from '../inspector/observation.ts'
+import type { HoldContext } from '../http/traffic/holds.ts'
+import { type Counts, Traffic } from '../http/traffic/traffic.ts'
+import { EventLog } from '../log/event-log.ts'
+import type { Logger } from '../log/log.ts'
+import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { hurried, type Registered, type StopProfile, stopProfile, stopProfiles } from '../options/budget.ts'
-import { formatDuration } from '../options/duration.ts'
+import { hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
+import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
-import { EventLog } from '../report/event-log.ts'
+import { publishEvents } from '../report/diagnostics.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
 import { writeReport, writeReportNow } from '../report/report-file.ts'
-import { awaitMux } from './await-mux.ts'
-import { deferred } from './deferred.ts'
-import { Drains, giveWorld, type World } from './effects.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
@@ -47,7 +48,6 @@ import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './p
 import { type Progress, ProgressReader } from './progress.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
-import { StopCauses } from './stop-cause.ts'
 import { whyNotServed } from './why-not-served.ts'
 
 /** Answers a request on the admin listener, and says whether it did. */
@@ -71,6 +71,20 @@ export interface Parts {
   readonly older?: OlderConnections | undefined
   /** Called once, when the life begins; false for silence. */
   readonly openLogger: () => Promise<Logger | false>
+  /** What watches the life, if anything shall. */
+  readonly observe?: (life: Lifecycle) => Observer | undefined
+}
+
+/** Watches a life, decides nothing, and changes nothing in it: the inspector and its journal. */
+export interface Observer {
+  /** A sink of events. */
+  readonly fact: (event: LifecycleEvent) => void
+  /** To be called before the machine starts. */
+  begin(root: AnyActor): void
+  /** A listener of its own, if it has one; bound with the others. */
+  open(): Promise<readonly Listener[]>
+  /** The last word: undefined when there is nothing to wait for. */
+  end(report: Report, flushMs: number): Promise<unknown> | undefined
 }
 
 /**
@@ -96,7 +110,7 @@ export class Lifecycle implements Life {
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
   readonly #recorder: Recorder
-  readonly #observation: Observation | undefined
+  readonly #observer: Observer | undefined
   #listeners: readonly Listener[]
   #logOpened: Promise<void> = Promise.resolve()
   #actor: ActorRefFrom<LifecycleMachine> | undefined
@@ -164,8 +178,7 @@ export class Lifecycle implements Life {
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
     this.#served.promise.catch(() => {})
-    if (options.inspector || options.journal !== undefined) this.#observation = new Observation(this)
-    const observe = this.#observation ? [this.#observation.fact] : []
+    this.#observer = parts.observe?.(this)
     const sinks = [
       this.#latch,
       this.#causes.observe,
@@ -173,7 +186,7 @@ export class Lifecycle implements Life {
       this.#progress.observe,
       this.#report.fold,
       this.#log.write,
-      ...observe,
+      ...(this.#observer ? [this.#observer.fact] : []),
       this.#tellUsers,
     ]
     for (const sink of sinks) recorder.addSink(sink)
@@ -280,7 +293,7 @@ export class Lifecycle implements Life {
     this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
     // Before the journal's own listener: what is said in it is in the journal.
     this.#processExit = onProcessExit(this.host.process, (code) => this.#processExits(code))
-    this.#observation?.begin(actor)
+    this.#observer?.begin(actor)
     this.host.observe?.(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
@@ -448,7 +461,7 @@ export class Lifecycle implements Life {
           '/metrics/slis': () => this.#health.checkMetrics(),
         })
         const listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
-        this.#listeners = [...listeners, ...((await this.#observation?.open()) ?? [])]
+        this.#listeners = [...listeners, ...((await this.#observer?.open()) ?? [])]
         return this.#listeners
       },
       opened: () => this.#listeners,
@@ -575,7 +588,7 @@ export class Lifecycle implements Life {
     this.#served.reject(whyNotServed)
     // Whoever observes hears the last word first. An end by force waits for nobody.
     const resolve = (): void => this.#ended.resolve(report)
-    const observed = this.#observation?.end(report, this.#flushMs)
+    const observed = this.#observer?.end(report, this.#flushMs)
     if (observed && report.forced === null) observed.then(resolve, resolve)
     else resolve()
     this.#events.complete()

@@ -1,6 +1,6 @@
+import { provideEffects } from '../actors/effects.ts'
 import { composeLifecycle, effectiveWiring, type LifecycleMachine } from '../machines/lifecycle.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { provideEffects } from './effects.ts'
 import type { LifeComposition } from './plan.ts'
 
 /** A machine that lives run, and the table it is composed from. */

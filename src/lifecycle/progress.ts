@@ -1,8 +1,9 @@
-import type { Clock } from '../actors/clock.ts'
-import type { LifecycleEvent, StopReason } from '../events.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LifecycleEvent, StopReason } from '../base/events.ts'
+import { instantMs, type StopProfile } from '../base/stop-profile.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../machines/signals.ts'
 import type { PhaseRow, Wiring } from '../machines/wiring.ts'
-import { exitGraceMs, instantMs, type StopProfile } from '../options/budget.ts'
+import { exitGraceMs } from '../options/budget.ts'
 
 /** How far the end of a life has come, and how long it may still take: plain data, for whoever shows it. */
 export interface Progress {

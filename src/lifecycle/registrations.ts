@@ -1,12 +1,12 @@
 import type { StopCode, UserCode } from '../actors/user-code.ts'
-import { optionError, QuiesceError, show } from '../errors.ts'
-import type { HookKind } from '../events.ts'
-import type { PlannedDestroy } from '../machines/destroy.ts'
-import { findCycle, type PlannedHook, predecessors } from '../machines/pre-shutdown-hooks.ts'
+import { type Duration, parseDuration } from '../base/duration.ts'
+import { optionError, QuiesceError, show } from '../base/errors.ts'
+import type { HookKind } from '../base/events.ts'
+import { checkFields } from '../base/fields.ts'
+import { Registry } from '../base/registry.ts'
+import type { PlannedDestroy } from '../machines/phases/destroy.ts'
+import { findCycle, type PlannedHook, predecessors } from '../machines/phases/pre-shutdown-hooks.ts'
 import type { UserPhase } from '../machines/user-phases.ts'
-import { type Duration, parseDuration } from '../options/duration.ts'
-import { checkFields } from '../options/fields.ts'
-import { Registry } from './registry.ts'
 
 export interface BoundedOptions {
   /** Longest time it may take. Default: the option `hookTimeout`. Must be above 0. */

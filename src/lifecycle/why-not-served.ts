@@ -1,4 +1,4 @@
-import { QuiesceError } from '../errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import type { Report } from '../report/report.ts'
 
 /** What `start()` rejects with when a life has ended before it served. */

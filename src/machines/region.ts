@@ -1,7 +1,7 @@
 import { raise, sendTo } from 'xstate'
-import { type ErrorRecord, errorRecord } from '../events.ts'
-import type { MachineFact, PhaseOutput } from './phase.ts'
-import { cutsFrom, type Outcome } from './signals.ts'
+import { type ErrorRecord, errorRecord, type Outcome } from '../base/events.ts'
+import type { MachineFact, PhaseOutput } from './phases/phase.ts'
+import { cutsFrom } from './signals.ts'
 import { type Arrival, type InternalEvent, type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
 import type { PhaseRow } from './wiring.ts'
 

@@ -3,9 +3,6 @@
  * outcome; whoever waits for it waits for the end of a phase, not for its success, so that a shutdown always progresses.
  */
 
-/** How a phase ended: as intended, with an error on record, cut by its bound, or never begun. */
-export type Outcome = 'ok' | 'failed' | 'cut' | 'skipped'
-
 /** Upstream's eight, with upstream's spelling, meaning and edges. @see kubernetes/apiserver pkg/server/lifecycle_signals.go */
 export const UPSTREAM_SIGNALS = {
   MuxAndDiscoveryComplete: 'every registered path installer has finished; unknown paths are 404 from here on',

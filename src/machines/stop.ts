@@ -1,5 +1,5 @@
-import type { ErrorRecord, StopReason } from '../events.ts'
-import type { StopProfiles } from '../options/budget.ts'
+import type { ErrorRecord, StopReason } from '../base/events.ts'
+import type { StopProfiles } from '../base/stop-profile.ts'
 import { raiseEvent, type StateConfig, say } from './region.ts'
 import type { InternalEvent, LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
 

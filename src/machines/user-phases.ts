@@ -1,4 +1,4 @@
-import { QuiesceError } from '../errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import { BUDGET_INSTANTS, cutSignal } from './signals.ts'
 import type { PhaseRow, Wiring } from './wiring.ts'
 

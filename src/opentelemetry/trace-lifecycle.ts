@@ -1,5 +1,5 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import type { ErrorRecord, HookKind, LifecycleEvent, StopReason } from '../events.ts'
+import type { ErrorRecord, HookKind, LifecycleEvent, StopReason } from '../base/events.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 

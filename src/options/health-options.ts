@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import type { HealthSource } from '../http/health.ts'
-import type { HealthAnswers } from '../http/health-answer.ts'
-import { plainPathOf } from '../request-target.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
+import { plainPathOf } from '../base/request-target.ts'
+import type { HealthSource } from '../http/health/health.ts'
+import type { HealthAnswers } from '../http/health/health-answer.ts'
 
 export interface HealthPaths {
   readonly healthz: string

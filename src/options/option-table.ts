@@ -1,6 +1,6 @@
-import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
+import { DURATION_ALLOWED, formatDuration, parseDuration } from '../base/duration.ts'
+import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
 import { RESERVE_NAMES } from './budget.ts'
-import { DURATION_ALLOWED, formatDuration, parseDuration } from './duration.ts'
 import { HEALTH_ALLOWED, healthProblem, isPlainPath } from './health-options.ts'
 import type { ServerOptions } from './options.ts'
 import { PLATFORM_NAMES } from './platform.ts'

@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
-import type { Logger } from '../actors/log.ts'
+import type { AuditBackend } from '../actors/audit.ts'
+import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import type { Wording } from '../base/wording.ts'
-import { CHECK_TIMEOUT_MS } from '../http/health-check.ts'
-import type { DestroyOrder } from '../machines/destroy.ts'
+import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
+import type { Logger } from '../log/log.ts'
+import type { DestroyOrder } from '../machines/phases/destroy.ts'
 import {
   ASKED_SHARE_MAX,
   deadlineThatFits,
   delayFits,
   longestDelayMs,
   RESERVE_NAMES,
-  RESERVES_DEFAULT_MS,
   RESERVES_SHARE_MAX,
-  type Reserves,
   restMs,
   type StopPlan,
   type StopPlans,
   stopProfile,
   sums,
 } from './budget.ts'
-import { type Duration, formatDuration, parseDuration } from './duration.ts'
 import { HEALTH_PATHS_DEFAULT, type HealthOptions, type HealthPaths } from './health-options.ts'
 import { OPTION_NAMES, OPTION_TABLE, type OptionName, SERVER_ONLY_OPTIONS } from './option-table.ts'
 import {
@@ -43,19 +43,6 @@ import { resolveWording, type WordingOptions } from './wording-options.ts'
 export type WhileDraining = 'refuse' | 'retry-after'
 /** When kept-alive clients are told to reconnect elsewhere. */
 export type Tell = 'gradual' | 'at-once' | 'after-delay'
-
-/** Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver pkg/audit/types.go Backend */
-export interface AuditBackend {
-  /**
-   * Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done, or when start-up
-   * is given up. One that succeeds after that is shut down again, also when the life has ended meanwhile; `run()` leaves it a second for that.
-   */
-  run(context: { readonly signal: AbortSignal }): void | Promise<void>
-  /** Called for every event; false when an event could not be accepted. For the API server's filter chain, which is not there yet. */
-  processEvents?(events: readonly unknown[]): boolean
-  /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
-  shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
-}
 
 /** The inspector: a page, and streams for tools, on a listener of its own which closes last of all. */
 export interface InspectorOptions {

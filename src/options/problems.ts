@@ -1,5 +1,5 @@
-import { QuiesceError, show } from '../errors.ts'
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
+import { QuiesceError, show } from '../base/errors.ts'
 import { isNegativeDuration, OPTION_NAMES, type OptionName, optionRow } from './option-table.ts'
 
 /** How what is wrong is said. */

@@ -1,6 +1,6 @@
-import { optionError } from '../errors.ts'
-import { type Duration, parseDuration } from './duration.ts'
-import { checkFields } from './fields.ts'
+import { type Duration, parseDuration } from '../base/duration.ts'
+import { optionError } from '../base/errors.ts'
+import { checkFields } from '../base/fields.ts'
 import { OPTION_TABLE } from './option-table.ts'
 
 /** What a program says when it stops a life. */

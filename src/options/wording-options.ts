@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { didYouMean } from '../base/did-you-mean.ts'
+import { show } from '../base/errors.ts'
 import { neutralWording } from '../base/neutral-wording.ts'
 import type { LogWords, MetricName, MetricWords, RefusalKind, RefusalWords, Wording } from '../base/wording.ts'
-import { show } from '../errors.ts'
-import { didYouMean } from './did-you-mean.ts'
 
 /** Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes. */
 export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }

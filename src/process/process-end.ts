@@ -1,9 +1,9 @@
-import type { Clock } from '../actors/clock.ts'
 import type { HostProcess } from '../actors/host.ts'
-import { onStopSignal } from '../actors/os-signals.ts'
-import { sayOnStandardError } from '../actors/terminal.ts'
+import type { Clock } from '../base/clock.ts'
+import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
+import { onStopSignal } from './os-signals.ts'
 
 /** How one life left the process. */
 export interface Leaving {

@@ -1,5 +1,5 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate'
-import type { Clock } from '../actors/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
 import type { LifecycleInput } from '../machines/vocabulary.ts'
 

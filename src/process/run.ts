@@ -1,18 +1,43 @@
 import { isMainThread } from 'node:worker_threads'
-import { systemClock } from '../actors/clock.ts'
-import { onPrimaryLost } from '../actors/cluster-worker.ts'
-import { onCrash } from '../actors/crashes.ts'
-import type { HostProcess } from '../actors/host.ts'
-import { onStopSignal, othersListen } from '../actors/os-signals.ts'
-import { sayOnStandardError } from '../actors/terminal.ts'
-import { QuiesceError } from '../errors.ts'
-import { errorRecord } from '../events.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { Observable } from 'rxjs/internal/Observable'
+import type { Host, HostProcess } from '../actors/host.ts'
+import { systemClock } from '../base/clock.ts'
+import { QuiesceError } from '../base/errors.ts'
+import { errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
+import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
+import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
+import type { SignalName } from '../machines/signals.ts'
+import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
 import type { Report } from '../report/report.ts'
+import { onPrimaryLost } from './cluster-worker.ts'
+import { type CrashEvent, onCrash } from './crashes.ts'
+import { onStopSignal, othersListen } from './os-signals.ts'
 import { ProcessEnd } from './process-end.ts'
 import { rehearseEnd } from './rehearse-end.ts'
+
+/** What `run()` needs of a life. */
+export interface RunnableLife {
+  readonly host: Host
+  readonly options: ResolvedOptions
+  readonly record: (fact: LifecycleFact) => void
+  readonly events$: Observable<LifecycleEvent>
+  readonly ended: Promise<Report>
+  /** How long the process may live on when the life has ended, in milliseconds. */
+  readonly exitGraceMs: number
+  /** Whether nothing is logged, so that a crash has to be said on standard error. */
+  readonly isSilent: boolean
+  begin(): void
+  start(): Promise<unknown>
+  /** The machine that runs, once the life has begun. */
+  readonly machine: LifecycleMachine | undefined
+  plan(): LifePlan
+  signal(name: SignalName): AbortSignal
+  requestStop(reason: StopReason): void
+  signalled(signal: string): void
+  crashed(origin: CrashEvent, thrown: unknown): void
+}
 
 /**
  * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown`, the lost primary of a cluster and
@@ -20,7 +45,7 @@ import { rehearseEnd } from './rehearse-end.ts'
  *
  * @param released aborted, the process is the program's own again; the life goes on
  */
-export async function runLifecycle(life: Lifecycle, released: AbortSignal): Promise<Report> {
+export async function runLifecycle(life: RunnableLife, released: AbortSignal): Promise<Report> {
   const { host, options } = life
   if (host.process === process && !isMainThread) {
     throw new QuiesceError(
@@ -67,13 +92,13 @@ export async function runLifecycle(life: Lifecycle, released: AbortSignal): Prom
 }
 
 /** Only where time is real: a world of tests has the machines to itself. */
-function rehearse(life: Lifecycle): void {
+function rehearse(life: RunnableLife): void {
   const { machine, host } = life
   if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
 /** The other owners of a signal are looked for twice: those who listen already, and at the stop those who came later. */
-function ownSignals(life: Lifecycle, signals: ReadonlySet<StopSignal>): Disposable {
+function ownSignals(life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable {
   const { process } = life.host
   const unnamed = new Set(signals)
   const warn = (): void => {
@@ -106,7 +131,7 @@ function outliveStandardError({ stderr }: HostProcess): void {
   if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
 }
 
-function ownCrashes(life: Lifecycle): Disposable {
+function ownCrashes(life: RunnableLife): Disposable {
   const crashes = onCrash(life.host.process, (origin, thrown) => {
     const error = errorRecord(thrown)
     // Also when the life is ending already, for another reason: nobody else will ever tell of it.
@@ -121,7 +146,7 @@ function ownCrashes(life: Lifecycle): Disposable {
 }
 
 /** Process managers on Windows, and PM2 with `shutdown_with_message`, have no SIGTERM to send. */
-function ownIpc(life: Lifecycle): Disposable {
+function ownIpc(life: RunnableLife): Disposable {
   const { process } = life.host
   const onMessage = (message: unknown): void => {
     if (message === 'shutdown') life.requestStop({ kind: 'ipc' })
@@ -131,11 +156,11 @@ function ownIpc(life: Lifecycle): Disposable {
 }
 
 /** In a worker of a cluster the end of its channel is the end of its primary, or the primary's wish. */
-function ownChannel(life: Lifecycle): Disposable {
+function ownChannel(life: RunnableLife): Disposable {
   return onPrimaryLost(life.host.process, () => life.requestStop({ kind: 'disconnected' }))
 }
 
-function ownAbortSignal(life: Lifecycle): Disposable {
+function ownAbortSignal(life: RunnableLife): Disposable {
   const { signal } = life.options
   const onAbort = (): void => life.requestStop({ kind: 'abort-signal', reason: errorRecord(signal?.reason).message })
   if (signal?.aborted) onAbort()

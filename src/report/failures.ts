@@ -1,4 +1,4 @@
-import type { ErrorRecord } from '../events.ts'
+import type { ErrorRecord } from '../base/events.ts'
 import type { ReportedError } from './report.ts'
 
 /** A server lives for months, and its handlers may fail at every request: a report is not their log. */

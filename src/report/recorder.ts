@@ -1,6 +1,6 @@
-import type { Clock } from '../actors/clock.ts'
-import type { LifecycleEvent, LifecycleFact } from '../events.ts'
-import type { MachineFact } from '../machines/phase.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
+import type { MachineFact } from '../machines/phases/phase.ts'
 
 /**
  * Where everything that happens passes through: facts come from machines and actors, get their time, and go to the sinks in

@@ -1,6 +1,6 @@
-import type { StopReason, Straggler } from '../events.ts'
+import { formatDuration } from '../base/duration.ts'
+import type { StopReason, Straggler } from '../base/events.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
-import { formatDuration } from '../options/duration.ts'
 import type { Report, ReportedPhase } from './report.ts'
 
 export interface RenderOptions {

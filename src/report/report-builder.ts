@@ -1,7 +1,7 @@
-import { forcedBy, type LifecycleEvent, type StopReason, type Straggler } from '../events.ts'
+import { forcedBy, type LifecycleEvent, type StopReason, type Straggler } from '../base/events.ts'
+import { instantMs, type StopProfile } from '../base/stop-profile.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
 import { type PhaseRow, WIRING, type Wiring } from '../machines/wiring.ts'
-import { instantMs, type StopProfile } from '../options/budget.ts'
 import { Failures } from './failures.ts'
 import {
   REPORT_SCHEMA,

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
-import { sayOnStandardError } from '../actors/terminal.ts'
-import { QuiesceError, toError } from '../errors.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
+import { sayOnStandardError } from '../log/terminal.ts'
 import type { Report } from './report.ts'
 
 /** Over what is there, and without waiting: opening a pipe that nobody reads would hold the process for ever, in its last step. */

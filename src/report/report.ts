@@ -1,6 +1,5 @@
-import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, StopReason, Straggler } from '../events.ts'
-import type { Outcome } from '../machines/signals.ts'
-import type { CutsMs } from '../options/budget.ts'
+import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
+import type { CutsMs } from '../base/stop-profile.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
 export const REPORT_SCHEMA = 'urn:quiesce:report:1'

@@ -1,17 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { HostProcess } from '../actors/host.ts'
-import { QuiesceError, show } from '../errors.ts'
-
-/** Thrown in place of the end of the process: nothing after `process.exit` runs in a real one. */
-export class ProcessExit extends Error {
-  override readonly name = 'ProcessExit'
-  readonly exitCode: number
-
-  constructor(exitCode: number) {
-    super(`process.exit(${exitCode})`)
-    this.exitCode = exitCode
-  }
-}
+import { QuiesceError, show } from '../base/errors.ts'
+import { ProcessExit } from '../base/thrown-exit.ts'
 
 export interface FakeProcessOptions {
   /** Default: empty, so that nothing depends on where a test runs. */

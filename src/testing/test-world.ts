@@ -1,16 +1,16 @@
 import type { Server } from 'node:http'
 import type { AnyActor } from 'xstate'
 import type { Host } from '../actors/host.ts'
-import type { Logger } from '../actors/log.ts'
 import { type AttachedLife, attachLifecycleOn } from '../attach.ts'
+import { VirtualClock, type VirtualClockOptions } from '../base/virtual-clock.ts'
 import { createLifeOn } from '../create-life.ts'
 import { createServerOn, type Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions, ServerOptions } from '../options/options.ts'
 import { FakeProcess } from './fake-process.ts'
 import { MemoryNetwork } from './network/memory-network.ts'
-import { VirtualClock, type VirtualClockOptions } from './virtual-clock.ts'
 
 export interface TestWorldOptions {
   /** Default: one with an empty environment, no terminal and no parent. */

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/inspector/protocol.ts'
+import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
 
 const folder = folderOfTheseTests()

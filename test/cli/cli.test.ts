@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHost, runCli } from '../../src/cli/cli.ts'
-import { prettyFormat } from '../../src/cli/pretty.ts'
+import { type CliHost, runCli } from '#src/cli/cli.ts'
+import { prettyFormat } from '#src/cli/pretty.ts'
 import { quietLife, reportOf } from '../report/lives.ts'
 
 let folder: string

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { cells, clip } from '../../src/cli/live/cells.ts'
-import { drainLines, seconds } from '../../src/cli/live/drain-lines.ts'
-import type { Gauges } from '../../src/lifecycle/gauges.ts'
-import type { Progress } from '../../src/lifecycle/progress.ts'
+import { cells, clip } from '#src/cli/live/cells.ts'
+import { drainLines, seconds } from '#src/cli/live/drain-lines.ts'
+import type { Gauges } from '#src/lifecycle/gauges.ts'
+import type { Progress } from '#src/lifecycle/progress.ts'
 
 const NOTHING: Gauges = {
   requests: 0,

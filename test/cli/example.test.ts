@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../../src/example/app.ts'
-import { Registry } from '../../src/example/registry.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '#src/example/app.ts'
+import { Registry } from '#src/example/registry.ts'
 
 function open() {
   const clock = new VirtualClock()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { envName, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '../../src/cli/flags.ts'
-import { OPTION_TABLE } from '../../src/options/option-table.ts'
+import { envName, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
+import { OPTION_TABLE } from '#src/options/option-table.ts'
 
 const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
 

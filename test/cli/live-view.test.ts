@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { LiveView } from '../../src/cli/live/live-view.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { LiveView } from '#src/cli/live/live-view.ts'
 import { Screen } from '../support/screen.ts'
 
 const FRAME = ['draining for 1.0s', '  request-drain  GET /slow']

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { Life } from '../../src/lifecycle/life.ts'
-import type { ServerOptions } from '../../src/options/options.ts'
-import { planOf } from '../../src/testing/model/lifecycle-model.ts'
+import type { Life } from '#src/lifecycle/life.ts'
+import { planOf } from '#src/model/life/lifecycle-model.ts'
+import type { ServerOptions } from '#src/options/options.ts'
 import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
 
 const folder = folderOfTheseTests()

@@ -5,7 +5,7 @@ import express, { type Express } from 'express'
 import fastify, { type FastifyInstance } from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
-import type { FetchHandler } from '../../src/index.ts'
+import type { FetchHandler } from '#src/index.ts'
 import { countBytes, type Stage } from './stage.ts'
 
 /**

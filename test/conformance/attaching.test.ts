@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attachLifecycle } from '../../src/index.ts'
+import { attachLifecycle } from '#src/index.ts'
 import { connectTo } from '../support/raw-client.ts'
 import { attachedSubjects, fired, type Owned } from './subjects.ts'
 

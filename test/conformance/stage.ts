@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { markWatch, shutdownSignalOf } from '../../src/index.ts'
+import { markWatch, shutdownSignalOf } from '#src/index.ts'
 
 /** A place where a handler waits until the test lets it go on, and the test until a handler is there. */
 export class Gate {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createAdaptorServer } from '@hono/node-server'
 import { onTestFinished } from 'vitest'
-import { attachLifecycle, createServer, type Handler, type Life, type LifecycleOptions } from '../../src/index.ts'
+import { attachLifecycle, createServer, type Handler, type Life, type LifecycleOptions } from '#src/index.ts'
 import {
   expressApplication,
   fastifyApplication,

@@ -2,12 +2,12 @@
 // shown where it is heard, when two texts overlap, or when a line runs through a text.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
-import { createServer } from '../../src/create-server.ts'
-import { elkLayout } from '../../src/diagram/elk-layout.ts'
-import { diagramsOf, lifecycleSvg } from '../../src/diagram/index.ts'
-import { composeLifecycle, type LifePlan } from '../../src/machines/lifecycle.ts'
-import type { Mode } from '../../src/machines/wiring.ts'
-import { planOf } from '../../src/testing/model/lifecycle-model.ts'
+import { createServer } from '#src/create-server.ts'
+import { elkLayout } from '#src/diagram/elk-layout.ts'
+import { diagramsOf, lifecycleSvg } from '#src/diagram/index.ts'
+import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
+import type { Mode } from '#src/machines/wiring.ts'
+import { planOf } from '#src/model/life/lifecycle-model.ts'
 import { nodesOf, raisesOf } from '../support/machine-walk.ts'
 import { collisions, edgesIn, outside, sizeOf, statesIn, textsOf } from './svg-reading.ts'
 

@@ -1,7 +1,7 @@
-import type { LifecycleEvent } from '../../src/events.ts'
-import { type ExitCode, moreSevere } from '../../src/machines/exit-codes.ts'
-import { effectiveWiring } from '../../src/machines/lifecycle.ts'
-import { planOf } from '../../src/testing/model/lifecycle-model.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import { type ExitCode, moreSevere } from '#src/machines/exit-codes.ts'
+import { effectiveWiring } from '#src/machines/lifecycle.ts'
+import { planOf } from '#src/model/life/lifecycle-model.ts'
 import { DEADLINE_MS, type Driver, type Sent } from './driver.ts'
 
 /** What has to hold for every life that has ended, whatever was done to it. Each returns what is wrong, in words. */

@@ -2,12 +2,12 @@
 // It found: a mux-complete promise that rejects after StopRequested cost exit code 4; a handler that rejects after its cut was no late answer.
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import type { LifecycleEvent } from '../../src/events.ts'
-import { deferred } from '../../src/lifecycle/deferred.ts'
-import type { Life } from '../../src/lifecycle/life.ts'
-import type { LifecycleOptions } from '../../src/options/options.ts'
-import type { Report, ReportedError } from '../../src/report/report.ts'
-import { type TestLife, testLife } from '../../src/testing/test-life.ts'
+import { deferred } from '#src/base/deferred.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import type { Life } from '#src/lifecycle/life.ts'
+import type { LifecycleOptions } from '#src/options/options.ts'
+import type { Report, ReportedError } from '#src/report/report.ts'
+import { type TestLife, testLife } from '#src/testing/test-life.ts'
 
 /** A piece of user code that does not answer in its time. */
 interface Piece {

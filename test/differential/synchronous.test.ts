@@ -1,9 +1,9 @@
 // Fails when: an effect that the timed model takes for one synchronous step waits for anything: for time, for bytes, for an answer.
 import { expect, test } from 'vitest'
 import type { AnyActor, AnyActorRef } from 'xstate'
-import type { LifecycleOptions } from '../../src/options/options.ts'
-import { POLLING, PROMPT } from '../../src/testing/model/lifecycle-timed.ts'
-import { testLife } from '../../src/testing/test-life.ts'
+import { POLLING, PROMPT } from '#src/model/life/lifecycle-timed.ts'
+import type { LifecycleOptions } from '#src/options/options.ts'
+import { testLife } from '#src/testing/test-life.ts'
 
 const never = (): Promise<void> => new Promise(() => {})
 

@@ -3,8 +3,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kubernetesLongRunning, longRunningRule, safeLongRunning } from '../../src/http/long-running.ts'
-import { requestInfo } from '../../src/http/request-info.ts'
+import { kubernetesLongRunning, longRunningRule, safeLongRunning } from '#src/http/long-running.ts'
+import { requestInfo } from '#src/http/request-info.ts'
 import { row } from '../support/row.ts'
 
 /** What the request that came last is taken for, and by whom. */

@@ -2,7 +2,7 @@
 // in requestinfo_test.go and of the function's own documentation.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathOf, requestInfo } from '../../src/http/request-info.ts'
+import { pathOf, requestInfo } from '#src/http/request-info.ts'
 
 /** `verb prefix group version namespace resource subresource name [parts]`, with `-` for empty. */
 function brief(method: string, url: string): string {

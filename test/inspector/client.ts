@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { onTestFinished } from 'vitest'
-import type { JournalEntry, Session } from '../../src/inspector/protocol.ts'
+import type { JournalEntry, Session } from '#src/inspector/protocol.ts'
 
 export interface Reply {
   readonly status: number

@@ -2,8 +2,8 @@
 // Fails when: time is kept for a phase that has nothing to do, or not kept for one that has; when it is said wrongly; when the limit of the
 // request drain is not heeded, or what it breaks off is not told, not named, or waited for.
 import { expect, test } from 'vitest'
-import type { Lifecycle } from '../../src/lifecycle/lifecycle.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { aborted, NotedAudit, never, newLife } from '../support/life.ts'
 
 const stopped = async (register: (life: Lifecycle) => unknown = () => {}, options = {}) => {

@@ -3,8 +3,8 @@
 // not heed `after`, or functions that can never run, or wait for nothing, are taken in silence.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { DestroyOptions, ServerOptions } from '../../src/index.ts'
-import { inOrder } from '../../src/machines/destroy.ts'
+import type { DestroyOptions, ServerOptions } from '#src/index.ts'
+import { inOrder } from '#src/machines/phases/destroy.ts'
 import { newLife, refusal } from '../support/life.ts'
 import { seed } from '../support/seed.ts'
 

@@ -2,11 +2,11 @@
 // Fails when: a line that came early is lost or comes late, the end does not wait for a logger that is on its way, or a
 // logger that cannot be opened costs more than the log; or what somebody has to know is said nowhere because the log leaves its level out.
 import { expect, test } from 'vitest'
-import type { Logger } from '../../src/actors/log.ts'
-import { neutralWording } from '../../src/base/neutral-wording.ts'
-import type { LifecycleEvent } from '../../src/events.ts'
-import { deferred } from '../../src/lifecycle/deferred.ts'
-import { EventLog } from '../../src/report/event-log.ts'
+import { deferred } from '#src/base/deferred.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import { neutralWording } from '#src/base/neutral-wording.ts'
+import { EventLog } from '#src/log/event-log.ts'
+import type { Logger } from '#src/log/log.ts'
 import { newLife } from '../support/life.ts'
 
 const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })

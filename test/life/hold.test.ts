@@ -2,8 +2,8 @@
 // Fails when: a drain ends under work that was let in, work is let in that nobody waits for, an answer or an error of the
 // work is lost, or what is cut is not told, not named, or keeps the end waiting.
 import { describe, expect, test } from 'vitest'
-import { deferred } from '../../src/lifecycle/deferred.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { deferred } from '#src/base/deferred.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { aborted, never, newLife, refusal } from '../support/life.ts'
 import { REFUSED } from '../support/upstream-client.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { newLife } from '../support/life.ts'
 
 /** Milliseconds from now until something happens, for which time is moved on. */

@@ -4,8 +4,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { StopCause, UserCodeContext } from '../../src/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { StopCause, UserCodeContext } from '#src/index.ts'
 import { never, newLife } from '../support/life.ts'
 
 /** What a program throws that puts more into an error than its text. */

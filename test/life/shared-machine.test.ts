@@ -3,9 +3,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
-import { createServer } from '../../src/index.ts'
-import { machineFor } from '../../src/lifecycle/machine-for.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { createServer } from '#src/index.ts'
+import { machineFor } from '#src/lifecycle/machine-for.ts'
 import { NotedAudit, newLife } from '../support/life.ts'
 
 const phase = (name: string) => ({ name, after: ['InFlightRequestsDrained'], before: [], timeoutMs: 1_000 })

@@ -2,9 +2,9 @@
 // Fails when: a signal that was chosen is not heard or one that was not still is, the process keeps a listener of a life that has ended
 // or has given it back, another listener of a signal is not warned about, or a name that no signal has, or that no program can hear, is taken in silence.
 import { describe, expect, test } from 'vitest'
-import { resolveLifecycleOptions } from '../../src/options/options.ts'
-import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '../../src/options/stop-signals.ts'
-import type { FakeProcess } from '../../src/testing/fake-process.ts'
+import { resolveLifecycleOptions } from '#src/options/options.ts'
+import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '#src/options/stop-signals.ts'
+import type { FakeProcess } from '#src/testing/fake-process.ts'
 import { newLife } from '../support/life.ts'
 
 const heard = (process: FakeProcess): string[] => STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0)

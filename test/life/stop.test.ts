@@ -2,8 +2,8 @@
 // Fails when: a second stop cannot force the first, a forced one waits for anything or lacks its report, a deadline of its own is not
 // kept or gives more time, or what cannot be used is taken in silence.
 import { describe, expect, test } from 'vitest'
-import type { StopOptions } from '../../src/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { StopOptions } from '#src/index.ts'
 import { never, newLife, refusal } from '../support/life.ts'
 import { fresh } from '../support/upstream-client.ts'
 

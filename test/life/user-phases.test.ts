@@ -2,7 +2,7 @@
 // Fails when: it runs at another place than it asked for, those that wait for it do not wait or wait for ever, or a place
 // that cannot be is found out later than start().
 import { describe, expect, test } from 'vitest'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { aborted, NotedAudit, never, newLife, refusal, type TestLife } from '../support/life.ts'
 import { REFUSED } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'

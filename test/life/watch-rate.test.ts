@@ -2,8 +2,8 @@
 // Fails when: the life tells at another rate than that which tells all within half of the grace, slower than 200 per second, all at
 // once, or without its own grace.
 import { describe, expect } from 'vitest'
-import { shutdownSignalOf } from '../../src/index.ts'
-import { testServer } from '../../src/testing/index.ts'
+import { shutdownSignalOf } from '#src/index.ts'
+import { testServer } from '#src/testing/index.ts'
 import { row } from '../support/row.ts'
 
 /** When each of `count` watches was told, in milliseconds since NotAcceptingNewRequest. */

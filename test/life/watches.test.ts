@@ -3,8 +3,8 @@
 // a request, or a watch that was lost costs nothing.
 import type { RequestListener } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { kubernetesLongRunning, markWatch, type ServerOptions, shutdownSignalOf } from '../../src/index.ts'
-import { type TestLife, testServer } from '../../src/testing/index.ts'
+import { kubernetesLongRunning, markWatch, type ServerOptions, shutdownSignalOf } from '#src/index.ts'
+import { type TestLife, testServer } from '#src/testing/index.ts'
 
 const GRACE_MS = 1_000
 const OPTIONS: ServerOptions = { watchGrace: GRACE_MS, deadline: '30s', shutdownDelay: 0 }

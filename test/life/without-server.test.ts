@@ -2,9 +2,9 @@
 // Fails when: it cannot start without a listener, ends by itself, does not wait for the work that it holds, or answers health anywhere but
 // on its admin listener.
 import { expect, test } from 'vitest'
-import { deferred } from '../../src/lifecycle/deferred.ts'
-import { resolveLifeOptions } from '../../src/options/options.ts'
-import { testLife } from '../../src/testing/index.ts'
+import { deferred } from '#src/base/deferred.ts'
+import { resolveLifeOptions } from '#src/options/options.ts'
+import { testLife } from '#src/testing/index.ts'
 
 test('starts, holds work, drains it, destroys and reports', async () => {
   const order: string[] = []

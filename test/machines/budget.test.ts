@@ -1,9 +1,9 @@
 // Fails when: a life outlasts its deadline, a cut comes at another instant than planned, one hanging effect costs another phase its time, or a
 // pause of the whole process lets a phase be skipped or loses the reserve of destroy.
 import { describe, expect, test } from 'vitest'
-import type { Clock } from '../../src/actors/clock.ts'
-import type { Mode } from '../../src/machines/wiring.ts'
-import type { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Clock } from '#src/base/clock.ts'
+import type { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { Mode } from '#src/machines/wiring.ts'
 import {
   CUTS,
   DEADLINE,

@@ -1,6 +1,6 @@
 // Fails when: the connection timeout does not bound the lingering, what is left is not destroyed, or a cut waits for it.
 import { describe, expect, test } from 'vitest'
-import { closeConnectionsMachine } from '../../src/machines/close-connections.ts'
+import { closeConnectionsMachine } from '#src/machines/phases/close-connections.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 

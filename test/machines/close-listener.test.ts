@@ -1,6 +1,6 @@
 // Fails when: the listeners close before what is queued was accepted, a cut waits for it, or an error of the close is lost.
 import { describe, expect, test } from 'vitest'
-import { closeListenerMachine } from '../../src/machines/close-listener.ts'
+import { closeListenerMachine } from '#src/machines/phases/close-listener.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 

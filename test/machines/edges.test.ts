@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
-import type { Mode } from '../../src/machines/wiring.ts'
+import type { Mode } from '#src/machines/wiring.ts'
 import { composed } from '../support/fake-effects.ts'
 import { nodesOf, phaseRegions, regionRow } from '../support/machine-walk.ts'
 

@@ -1,6 +1,6 @@
 // Fails when: user code has no bound, its failure is lost, or its late answer is heard.
 import { describe, expect, test } from 'vitest'
-import { hookMachine } from '../../src/machines/hook.ts'
+import { hookMachine } from '#src/machines/phases/hook.ts'
 import { type Answer, never, phaseScene, rejects, resolves } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 

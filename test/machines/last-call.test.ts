@@ -1,7 +1,7 @@
 // Fails when: idle connections close before the last call is over, it outlives its bound or the last connection that may bring a request, or a
 // cut waits for it.
 import { describe, expect, test } from 'vitest'
-import { lastCallMachine } from '../../src/machines/last-call.ts'
+import { lastCallMachine } from '#src/machines/phases/last-call.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 

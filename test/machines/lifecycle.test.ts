@@ -2,10 +2,10 @@
 // answer changes anything, or some order of what the outside says leaves a life without an end.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { LifecycleEvent } from '../../src/events.ts'
-import { effectiveWiring } from '../../src/machines/lifecycle.ts'
-import { CUT_SIGNALS, UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
-import { type Mode, WIRING } from '../../src/machines/wiring.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import { effectiveWiring } from '#src/machines/lifecycle.ts'
+import { CUT_SIGNALS, UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
+import { type Mode, WIRING } from '#src/machines/wiring.ts'
 import {
   type Answer,
   CUTS,

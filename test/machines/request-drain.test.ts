@@ -1,6 +1,6 @@
 // Fails when: the drain has a limit that nobody gave, or not the one that was given, a cut does not name what is left, or an error is swallowed.
 import { describe, expect, test } from 'vitest'
-import { requestDrainMachine } from '../../src/machines/request-drain.ts'
+import { requestDrainMachine } from '#src/machines/phases/request-drain.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'
 import { expectOnly } from '../support/illegal-events.ts'
 

@@ -1,9 +1,9 @@
 // Fails when: a user's phase comes at another place than stated, is cut too late for those that wait for it, its failure in start-up is not a failed
 // start, or an impossible place is accepted.
 import { describe, expect, test } from 'vitest'
-import { effectiveWiring } from '../../src/machines/lifecycle.ts'
-import { type UserPhase, userSignal } from '../../src/machines/user-phases.ts'
-import type { Mode, PhaseRow } from '../../src/machines/wiring.ts'
+import { effectiveWiring } from '#src/machines/lifecycle.ts'
+import { type UserPhase, userSignal } from '#src/machines/user-phases.ts'
+import type { Mode, PhaseRow } from '#src/machines/wiring.ts'
 import { CUTS, FakeLife, never, rejects, resolves, servingLife } from '../support/fake-effects.ts'
 
 const phase = (name: string, after: readonly string[], before: readonly string[] = [], timeoutMs = 60_000): UserPhase => ({

@@ -2,10 +2,10 @@
 // that could not run is composed; or a region has no way to its end.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
-import { provideEffects } from '../../src/lifecycle/effects.ts'
-import { effectiveWiring } from '../../src/machines/lifecycle.ts'
-import { CUT_SIGNALS, cutsFrom, OWN_SIGNALS, UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
-import { defineWiring, type Mode, type PhaseRow, WIRING, type Wiring } from '../../src/machines/wiring.ts'
+import { provideEffects } from '#src/actors/effects.ts'
+import { effectiveWiring } from '#src/machines/lifecycle.ts'
+import { CUT_SIGNALS, cutsFrom, OWN_SIGNALS, UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
+import { defineWiring, type Mode, type PhaseRow, WIRING, type Wiring } from '#src/machines/wiring.ts'
 import { composed, FakeLife, servingLife } from '../support/fake-effects.ts'
 import { listensTo, machinesOf, namesUsedBy, nodesOf, phaseRegions, type RegionRow, raisesOf, regionRow } from '../support/machine-walk.ts'
 

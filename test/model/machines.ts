@@ -1,8 +1,8 @@
 import type { AnyStateMachine } from 'xstate'
-import type { LifecycleInput } from '../../src/machines/vocabulary.ts'
-import type { Exploration, ExploreOptions } from '../../src/testing/model/explore.ts'
-import { explore } from '../../src/testing/model/explore.ts'
-import { check, type Property, type Verdict } from '../../src/testing/model/property.ts'
+import type { LifecycleInput } from '#src/machines/vocabulary.ts'
+import type { Exploration, ExploreOptions } from '#src/model/engine/explore.ts'
+import { explore } from '#src/model/engine/explore.ts'
+import { check, type Property, type Verdict } from '#src/model/properties/property.ts'
 import { PROFILES } from '../support/fake-effects.ts'
 
 /** What a life is started with: nothing of the user's, unless it is given. */

@@ -3,12 +3,12 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { StateMachine } from 'xstate'
+import { effectiveWiring, type LifePlan } from '#src/machines/lifecycle.ts'
+import { WIRING } from '#src/machines/wiring.ts'
+import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
+import { untaken } from '#src/model/properties/coverage.ts'
 import { EQUIVALENT } from '../../scripts/mutation/equivalent.mjs'
 import { allMutants } from '../../scripts/mutation/mutants.mjs'
-import { effectiveWiring, type LifePlan } from '../../src/machines/lifecycle.ts'
-import { WIRING } from '../../src/machines/wiring.ts'
-import { untaken } from '../../src/testing/model/coverage.ts'
-import { exploreLifecycle } from '../../src/testing/model/lifecycle-model.ts'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
 
 /** Files of src/machines that export neither a machine nor a region, each with places of what they make, or none when that is no state. */

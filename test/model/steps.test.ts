@@ -1,8 +1,8 @@
 // Fails when: a step that the explorer remembers is not the step that xstate computes for that state.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
-import { exploreLifecycle } from '../../src/testing/model/lifecycle-model.ts'
-import { inOrder } from '../../src/testing/model/monitor.ts'
+import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
+import { inOrder } from '#src/model/properties/monitor.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
 import { alphabet, events, explored, labels, lifeInput, verdict } from './machines.ts'
 import { REACHING } from './reaching.ts'

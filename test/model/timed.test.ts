@@ -1,13 +1,14 @@
 // Fails when: a bound in time is broken on some run and not found, or found where there is none; or when a life outlives its deadline or starves a late phase.
 import { describe, expect, test } from 'vitest'
 import { fromPromise, raise, setup } from 'xstate'
-import { WIRING, type Wiring } from '../../src/machines/wiring.ts'
-import { RESERVES_DEFAULT_MS, stopProfile } from '../../src/options/budget.ts'
-import { exploreLifecycle, type OutsideEvent } from '../../src/testing/model/lifecycle-model.ts'
-import { endsWithin, reserveOf, timedProperties } from '../../src/testing/model/lifecycle-timed.ts'
-import { check } from '../../src/testing/model/property.ts'
-import { isDone } from '../../src/testing/model/reachability.ts'
-import { within } from '../../src/testing/model/timed.ts'
+import { RESERVES_DEFAULT_MS } from '#src/base/stop-profile.ts'
+import { WIRING, type Wiring } from '#src/machines/wiring.ts'
+import { exploreLifecycle, type OutsideEvent } from '#src/model/life/lifecycle-model.ts'
+import { endsWithin, reserveOf, timedProperties } from '#src/model/life/lifecycle-timed.ts'
+import { check } from '#src/model/properties/property.ts'
+import { isDone } from '#src/model/properties/reachability.ts'
+import { within } from '#src/model/properties/timed.ts'
+import { stopProfile } from '#src/options/budget.ts'
 import { events, explored, labels, lifeInput, verdict } from './machines.ts'
 
 const work = fromPromise(() => Promise.resolve())

@@ -2,11 +2,11 @@
 
 import { expect, test } from 'vitest'
 import { fromPromise, setup } from 'xstate'
-import { Replay, Stage } from '../../src/testing/model/replay.ts'
-import { always } from '../../src/testing/model/safety.ts'
-import { sequenceDiagram } from '../../src/testing/model/sequence-diagram.ts'
-import { terminates } from '../../src/testing/model/termination.ts'
-import { printTrace, type Trace } from '../../src/testing/model/trace.ts'
+import { Replay, Stage } from '#src/model/engine/replay.ts'
+import { printTrace, type Trace } from '#src/model/engine/trace.ts'
+import { always } from '#src/model/properties/safety.ts'
+import { terminates } from '#src/model/properties/termination.ts'
+import { sequenceDiagram } from '#src/model/trace-diagram.ts'
 import { events, explored, verdict } from './machines.ts'
 
 const child = setup({

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, RESERVES_DEFAULT_MS, stopProfile } from '../../src/options/budget.ts'
+import { RESERVES_DEFAULT_MS } from '#src/base/stop-profile.ts'
+import { deadlineThatFits, delayFits, exitGraceMs, longestDelayMs, stopProfile } from '#src/options/budget.ts'
 
 const ms = fc.integer({ min: 0, max: 3_600_000 })
 const plan = fc.record({

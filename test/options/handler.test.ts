@@ -2,8 +2,8 @@ import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createServer, type Handler } from '../../src/create-server.ts'
-import { testServer } from '../../src/testing/test-life.ts'
+import { createServer, type Handler } from '#src/create-server.ts'
+import { testServer } from '#src/testing/test-life.ts'
 import { RawClient } from '../support/raw-client.ts'
 
 const silent = { port: 0, host: '127.0.0.1', logger: false } as const

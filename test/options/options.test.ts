@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { QuiesceError } from '../../src/errors.ts'
-import { type Registered, stopProfiles } from '../../src/options/budget.ts'
-import { OPTION_NAMES, OPTION_TABLE, optionRow } from '../../src/options/option-table.ts'
-import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '../../src/options/options.ts'
-import type { PlatformFacts } from '../../src/options/platform.ts'
-import type { OptionProblem } from '../../src/options/problems.ts'
+import type { QuiesceError } from '#src/base/errors.ts'
+import { type Registered, stopProfiles } from '#src/options/budget.ts'
+import { OPTION_NAMES, OPTION_TABLE, optionRow } from '#src/options/option-table.ts'
+import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
+import type { PlatformFacts } from '#src/options/platform.ts'
+import type { OptionProblem } from '#src/options/problems.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }

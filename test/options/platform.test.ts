@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { detectPlatform, isInteractiveStop, type PlatformFacts } from '../../src/options/platform.ts'
+import { detectPlatform, isInteractiveStop, type PlatformFacts } from '#src/options/platform.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Report } from '../../src/index.ts'
+import type { Report } from '#src/index.ts'
 import { startSpeaking, type TestProcess, temporaryFolder } from '../support/process.ts'
 
 const WORKERS = ['1', '2']

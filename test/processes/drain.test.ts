@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Straggler } from '../../src/index.ts'
+import type { Straggler } from '#src/index.ts'
 import { type ServerPlan, startServer } from '../support/process.ts'
 import type { RawClient } from '../support/raw-client.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/inspector/protocol.ts'
+import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { StreamReader } from '../inspector/client.ts'
 import { type ServerPlan, startServer, type TestProcess, temporaryFolder } from '../support/process.ts'
 

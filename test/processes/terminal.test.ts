@@ -5,7 +5,7 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Report } from '../../src/index.ts'
+import type { Report } from '#src/index.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { Screen } from '../support/screen.ts'
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
-import { createServerOn } from '../../src/create-server.ts'
-import { FakeProcess } from '../../src/testing/fake-process.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { createServerOn } from '#src/create-server.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
 
 const DEADLINE_MS = 8_000
 const nothing = (): void => undefined

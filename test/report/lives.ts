@@ -1,8 +1,8 @@
-import type { LifecycleEvent } from '../../src/events.ts'
-import { stopProfile } from '../../src/options/budget.ts'
-import { resolveLifecycleOptions } from '../../src/options/options.ts'
-import type { Report } from '../../src/report/report.ts'
-import { ReportBuilder } from '../../src/report/report-builder.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import { stopProfile } from '#src/options/budget.ts'
+import { resolveLifecycleOptions } from '#src/options/options.ts'
+import type { Report } from '#src/report/report.ts'
+import { ReportBuilder } from '#src/report/report-builder.ts'
 
 export const options = resolveLifecycleOptions(
   { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s', crashDeadline: '5s' },

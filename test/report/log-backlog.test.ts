@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Clock } from '../../src/actors/clock.ts'
-import { LogDestination } from '../../src/actors/log-destination.ts'
+import type { Clock } from '#src/base/clock.ts'
+import { LogDestination } from '#src/log/log-destination.ts'
 
 /** Many lines wait, and then the reader comes back: everything else must get its turn between the writes. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { LogDestination, type LogDestinationOptions } from '../../src/actors/log-destination.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { LogDestination, type LogDestinationOptions } from '#src/log/log-destination.ts'
 
 /** A pipe with room for so many bytes, a reader that takes them when told, and none when it is gone. */
 class FakePipe {

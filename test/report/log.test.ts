@@ -1,10 +1,10 @@
 import { Console } from 'node:console'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '../../src/actors/log.ts'
-import { LogDestination } from '../../src/actors/log-destination.ts'
-import { apiserverWording } from '../../src/base/apiserver-wording.ts'
-import type { LifecycleEvent } from '../../src/events.ts'
+import { apiserverWording } from '#src/base/apiserver-wording.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
+import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '#src/log/log.ts'
+import { LogDestination } from '#src/log/log-destination.ts'
 import { badLife, quietLife } from './lives.ts'
 
 interface Line {

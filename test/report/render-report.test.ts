@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeReason, renderReport } from '../../src/report/render-report.ts'
+import { describeReason, renderReport } from '#src/report/render-report.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
 describe('a rendered report', () => {

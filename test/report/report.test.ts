@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import type { LifecycleEvent, StopReason } from '../../src/events.ts'
-import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '../../src/machines/exit-codes.ts'
-import { FAILURES_MAX } from '../../src/report/failures.ts'
-import { renderReport } from '../../src/report/render-report.ts'
+import type { LifecycleEvent, StopReason } from '#src/base/events.ts'
+import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '#src/machines/exit-codes.ts'
+import { FAILURES_MAX } from '#src/report/failures.ts'
+import { renderReport } from '#src/report/render-report.ts'
 import { badLife, budget, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object

@@ -4,8 +4,8 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Exchange, exchangeOf, markWatch, shutdownSignalOf } from '../../src/actors/exchange.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { type Exchange, exchangeOf, markWatch, shutdownSignalOf } from '#src/http/traffic/exchange.ts'
 import { hasSettled, Latch, rig, turns } from './rig.ts'
 
 /** Keeps every response open; tests answer by path. */

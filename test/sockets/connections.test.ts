@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Listener } from '../../src/actors/listener.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { Listener } from '#src/actors/listener.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../support/row.ts'
 import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
 

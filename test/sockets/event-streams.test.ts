@@ -3,8 +3,8 @@
 // or a handler is told in the middle of its own write.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { shutdownSignalOf } from '../../src/actors/exchange.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { shutdownSignalOf } from '#src/http/traffic/exchange.ts'
 import { type Rig, rig, turns } from './rig.ts'
 
 const AT_ONCE = { how: 'at-once', delayMs: 0 } as const

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { PassThrough, pipeline } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { NEVER_SETTLES_AFTER_MS } from '../../src/actors/running-handlers.ts'
-import { NAMED_MAX, NEVER_ENDS_AFTER_MS } from '../../src/actors/unended-responses.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { NEVER_SETTLES_AFTER_MS } from '#src/http/traffic/running-handlers.ts'
+import { NAMED_MAX, NEVER_ENDS_AFTER_MS } from '#src/http/traffic/unended-responses.ts'
 import { hasSettled, Latch, type Rig, rig } from './rig.ts'
 
 /** Handlers whose response is gone before they are over. */

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../support/row.ts'
 import { Latch, rig, turns } from './rig.ts'
 

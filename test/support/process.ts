@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished } from 'vitest'
-import type { Report, ServerOptions } from '../../src/index.ts'
+import type { Report, ServerOptions } from '#src/index.ts'
 import { RawClient } from './raw-client.ts'
 
 /** Programs of test/fixtures in processes of their own, watched from outside, and gone when the test is over. */

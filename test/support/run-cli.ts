@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll } from 'vitest'
-import { runCli } from '../../src/cli/cli.ts'
+import { runCli } from '#src/cli/cli.ts'
 
 /** A command of the CLI that serves nothing, in this process: what it wrote, and the exit code that it asks for. */
 export async function runCommand(

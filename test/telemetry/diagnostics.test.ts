@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect, onTestFinished, test } from 'vitest'
-import type { DiagnosticsMessages, LifecycleEvent } from '../../src/index.ts'
+import type { DiagnosticsMessages, LifecycleEvent } from '#src/index.ts'
 import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
 

@@ -7,7 +7,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test } from 'vitest'
-import { traceLifecycle } from '../../src/opentelemetry/index.ts'
+import { traceLifecycle } from '#src/opentelemetry/index.ts'
 import { Latch } from '../sockets/rig.ts'
 import { newLife } from '../support/life.ts'
 

@@ -1,6 +1,7 @@
 // Fails when: what a real process does with a signal, a crash or an exit is not what the fake one does.
 import { describe, expect, test } from 'vitest'
-import { FakeProcess, ProcessExit } from '../../src/testing/fake-process.ts'
+import { ProcessExit } from '#src/base/thrown-exit.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
 
 describe('FakeProcess', () => {
   test('a signal reaches its listeners, with its name', () => {

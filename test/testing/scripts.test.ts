@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { traceScript } from '../../src/testing/trace/trace-script.ts'
+import { traceScript } from '#src/testing/trace/trace-script.ts'
 
 const FOLDER = fileURLToPath(new URL('../scripts/', import.meta.url))
 const scripts = readdirSync(FOLDER).filter((name) => name.endsWith('.txt'))

@@ -3,8 +3,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { FakeProcess } from '../../src/testing/fake-process.ts'
-import { type TestLife, type TestServerOptions, testAttached, testLife, testServer } from '../../src/testing/test-life.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
+import { type TestLife, type TestServerOptions, testAttached, testLife, testServer } from '#src/testing/test-life.ts'
 
 const hello: RequestListener = (_, response) => void response.end('hello')
 
@@ -259,7 +259,7 @@ describe('testLife', () => {
   test('make() has to make one life', async () => {
     await expect(
       testLife((world) =>
-        new (world.constructor as typeof import('../../src/testing/test-world.ts').TestWorld)().createServer({ listener: hello }),
+        new (world.constructor as typeof import('#src/testing/test-world.ts').TestWorld)().createServer({ listener: hello }),
       ),
     ).rejects.toMatchObject({
       code: 'ERR_OPTION_INVALID',

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type TraceScriptOptions, traceScript } from '../../src/testing/trace/trace-script.ts'
+import { type TraceScriptOptions, traceScript } from '#src/testing/trace/trace-script.ts'
 
 async function scriptFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'quiesce-script-'))

@@ -29,7 +29,7 @@ const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean =
   return bindings.elements.some((element) => names.test((element.propertyName ?? element.name).text))
 }
 
-const CLOCK = ['src/actors/clock.ts', 'src/inspector/page/clock.ts']
+const CLOCK = ['src/base/clock.ts', 'src/inspector/page/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
 const BANS: readonly Ban[] = [
@@ -185,7 +185,7 @@ describe('the bans see', () => {
   })
 
   test.each([
-    ['src/actors/clock.ts', 'export const now = () => Date.now()'],
+    ['src/base/clock.ts', 'export const now = () => Date.now()'],
     ['src/x.ts', 'clock.setTimeout(() => undefined, 5)'],
     ['src/x.ts', 'const t = new Date(clock.wall())'],
     ['src/x.ts', 'const text = "console.log(Date.now())" // console.log'],

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { ERROR_CODES } from '../../src/errors.ts'
+import { ERROR_CODES } from '#src/base/errors.ts'
 import { sources, walk } from './sources.ts'
 
 /** Codes by the files that name them as a value; what a comment says of a code makes no error. */

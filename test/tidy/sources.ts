@@ -9,11 +9,11 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['src', 'test', 'scripts', 'bench', 'diagrams', 'docs']
 
 export interface Import {
-  /** As written: `xstate`, `node:http`, `./clock.ts`. */
+  /** As written: `xstate`, `node:http`, `./clock.ts`, `#src/base/clock.ts`. */
   readonly specifier: string
   /** `type` leaves nothing in the output; `dynamic` loads when it is reached; `static` loads with the file. */
   readonly kind: 'static' | 'dynamic' | 'type'
-  /** For a relative import: the path it names, whether or not that exists. */
+  /** For an import of a file of ours, relative or by `#src/`: the path it names, whether or not that exists. */
   readonly target: string | undefined
   readonly line: number
 }
@@ -64,8 +64,9 @@ function importsOf(path: string, ast: ts.SourceFile): Import[] {
   const found: Import[] = []
   const add = (node: ts.Node, specifier: ts.Node | undefined, kind: Import['kind']): void => {
     if (!specifier || !ts.isStringLiteralLike(specifier)) return
-    const target = specifier.text.startsWith('.') ? join(dirname(path), specifier.text).replaceAll('\\', '/') : undefined
-    found.push({ specifier: specifier.text, kind, target, line: lineOf(ast, node) })
+    const { text } = specifier
+    const target = text.startsWith('.') ? join(dirname(path), text).replaceAll('\\', '/') : text.startsWith('#') ? text.slice(1) : undefined
+    found.push({ specifier: text, kind, target, line: lineOf(ast, node) })
   }
   walk(ast, (node) => {
     if (ts.isImportDeclaration(node)) {

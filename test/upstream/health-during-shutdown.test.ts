@@ -3,7 +3,7 @@
 // Fails when (all tried): readiness is not tied to ShutdownInitiated or turns red after the delay, liveness turns red with it,
 // the main listener closes early or late for its mode, the drain forgets a request, or the admin listener closes with the main one.
 import { describe, expect, onTestFinished } from 'vitest'
-import type { WhileDraining } from '../../src/options/options.ts'
+import type { WhileDraining } from '#src/options/options.ts'
 import { row } from '../support/row.ts'
 import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
 import { DELAY_MS, DONE, Roadblock, serveUpstream } from '../support/upstream-server.ts'

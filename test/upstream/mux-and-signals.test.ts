@@ -2,10 +2,10 @@
 // Fails when: a signal fires early, twice, after a stop that came first, or as another object than the one handed out; or
 // when whoever watches the signals can hold up what they watch.
 import { describe, expect, test } from 'vitest'
-import { apiserverWording } from '../../src/base/apiserver-wording.ts'
-import { deferred } from '../../src/lifecycle/deferred.ts'
-import { UPSTREAM_SIGNALS } from '../../src/machines/signals.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { apiserverWording } from '#src/base/apiserver-wording.ts'
+import { deferred } from '#src/base/deferred.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
 import { aborted, NotedAudit, never, newLife, refusal, type TestLife } from '../support/life.ts'
 import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'

@@ -2,8 +2,8 @@
 // Fails when: a hook meets a closed door, one failing or hanging hook costs requests, audit events, another hook or the end,
 // or a failure does not stand in the report and the exit code.
 import { describe, expect, test } from 'vitest'
-import { loopbackHeaders } from '../../src/index.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { loopbackHeaders } from '#src/index.ts'
 import { aborted, NotedAudit, never, newLife } from '../support/life.ts'
 import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'

@@ -14,9 +14,9 @@
 // Not claimed here: RA-16 is HTTP/2. RA-04 and RA-05 also promise an audit event, which comes with the filter chain, as all of
 // RA-18 does; what the first two say about the life is tested under a title without their number.
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/actors/clock.ts'
-import { loopbackHeaders } from '../../src/index.ts'
-import type { ServerOptions } from '../../src/options/options.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { loopbackHeaders } from '#src/index.ts'
+import type { ServerOptions } from '#src/options/options.ts'
 import { connectTo } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'
 import { POLL, REFUSED } from '../support/upstream-client.ts'

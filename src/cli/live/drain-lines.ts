@@ -1,4 +1,4 @@
-import type { Straggler } from '../../events.ts'
+import type { Straggler } from '../../base/events.ts'
 import type { Gauges } from '../../lifecycle/gauges.ts'
 import type { Progress, RunningPhase } from '../../lifecycle/progress.ts'
 import { describeReason } from '../../report/render-report.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../actors/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { cells } from './cells.ts'
 
 export interface LiveViewOptions {

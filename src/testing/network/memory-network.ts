@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { ListenOptions } from 'node:net'
-import type { Clock } from '../../actors/clock.ts'
-import { QuiesceError } from '../../errors.ts'
+import type { Clock } from '../../base/clock.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import { type Carrier, type Endpoint, MemorySocket } from './memory-socket.ts'
 
 /** Taken at import, as by the clock: a test runner's fake timers must not stop it. */

@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import type { Clock } from '../../actors/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** What carries the bytes: takes what arrives later, in order, in a turn of the event loop of its own. */
 export interface Carrier {

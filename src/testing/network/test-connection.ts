@@ -1,4 +1,4 @@
-import { QuiesceError } from '../../errors.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import type { MemorySocket } from './memory-socket.ts'
 import { ResponseReader, type TestResponse } from './response-reader.ts'
 

@@ -1,6 +1,6 @@
 import type { UserCode } from '../../actors/user-code.ts'
+import type { VirtualClock } from '../../base/virtual-clock.ts'
 import type { Life } from '../../lifecycle/life.ts'
-import type { VirtualClock } from '../virtual-clock.ts'
 
 /** Piece of user code as a script writes it: `leave takes 3s fails timeout=5s after=flush`. */
 export interface ScriptedHook {

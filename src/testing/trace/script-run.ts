@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { QuiesceError } from '../../errors.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { ServerOptions } from '../../options/options.ts'
 import type { TestConnection, TestRequest } from '../network/test-connection.ts'

@@ -1,8 +1,8 @@
-import type { LifecycleEvent, Straggler } from '../../events.ts'
+import { formatDuration } from '../../base/duration.ts'
+import type { LifecycleEvent, Straggler } from '../../base/events.ts'
+import type { VirtualClock } from '../../base/virtual-clock.ts'
 import type { SignalName } from '../../machines/signals.ts'
-import { formatDuration } from '../../options/duration.ts'
 import { describeReason } from '../../report/render-report.ts'
-import type { VirtualClock } from '../virtual-clock.ts'
 
 /** Signals that say nothing a reader of a story waits for; `show all` has them, too. */
 const QUIET_SIGNALS: readonly string[] = [

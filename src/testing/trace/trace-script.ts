@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { QuiesceError } from '../../errors.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import { lineDiff } from './line-diff.ts'
 import { commandsOf, formatScript, parseScript } from './script-file.ts'
 import { type MakeLife, type ScriptCommand, ScriptRun } from './script-run.ts'

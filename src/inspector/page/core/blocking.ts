@@ -1,4 +1,4 @@
-import type { Straggler } from '../../../events.ts'
+import type { Straggler } from '../../../base/events.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, duration, list } from './words.ts'
 

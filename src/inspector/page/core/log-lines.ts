@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '../../../events.ts'
+import type { LifecycleEvent } from '../../../base/events.ts'
 import type { JournalEntry } from '../../protocol.ts'
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'

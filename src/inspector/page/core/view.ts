@@ -1,6 +1,5 @@
-import type { ErrorRecord, HookKind, LifecycleEvent, StopReason } from '../../../events.ts'
-import type { Outcome } from '../../../machines/signals.ts'
-import type { StopProfile } from '../../../options/budget.ts'
+import type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason } from '../../../base/events.ts'
+import type { StopProfile } from '../../../base/stop-profile.ts'
 import type { Report } from '../../../report/report.ts'
 import type { JournalEntry, PhaseDescription, StateEntry } from '../../protocol.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'

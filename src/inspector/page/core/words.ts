@@ -1,6 +1,5 @@
-import type { StopReason } from '../../../events.ts'
+import type { Outcome, StopReason } from '../../../base/events.ts'
 import type { ExitCode } from '../../../machines/exit-codes.ts'
-import type { Outcome } from '../../../machines/signals.ts'
 
 /** Numbers and outcomes as a person reads them. The same word everywhere: on screen, in titles, and read aloud. */
 

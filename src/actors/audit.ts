@@ -1,0 +1,47 @@
+import { toError } from '../base/errors.ts'
+import type { UserCode } from './user-code.ts'
+
+/** Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver pkg/audit/types.go Backend */
+export interface AuditBackend {
+  /**
+   * Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done, or when start-up
+   * is given up. One that succeeds after that is shut down again, also when the life has ended meanwhile; `run()` leaves it a second for that.
+   */
+  run(context: { readonly signal: AbortSignal }): void | Promise<void>
+  /** Called for every event; false when an event could not be accepted. For the API server's filter chain, which is not there yet. */
+  processEvents?(events: readonly unknown[]): boolean
+  /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
+  shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
+}
+
+/**
+ * The audit backend. Its `run` gets a signal that outlives start-up and is aborted when its shutdown begins: from then on no
+ * request is left that it could be told about.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the stop channel of the audit backend
+ */
+export class Audit {
+  readonly #backend: AuditBackend | undefined
+  readonly #stop = new AbortController()
+
+  constructor(backend: AuditBackend | undefined) {
+    this.#backend = backend
+  }
+
+  /** One that answers after start-up was given up has begun all the same, so it is shut down again. */
+  readonly run: UserCode = async (context) => {
+    if (!this.#backend) return
+    const { signal } = context
+    signal.addEventListener('abort', () => this.#stop.abort(signal.reason), { once: true })
+    try {
+      await this.#backend.run({ ...context, signal: this.#stop.signal })
+    } catch (thrown) {
+      throw new Error(`failed to run the audit backend: ${toError(thrown).message}`, { cause: thrown })
+    }
+    if (signal.aborted) await this.#backend.shutdown(context)
+  }
+
+  readonly shutdown: UserCode = (context) => {
+    this.#stop.abort(new Error('no request is left'))
+    return this.#backend?.shutdown(context)
+  }
+}

@@ -1,0 +1,39 @@
+import type { LifecycleFact } from '../base/events.ts'
+import type { Host } from './host.ts'
+import type { BoundAddress, Listener } from './listener.ts'
+import { onProcessIdle } from './process-idle.ts'
+
+interface Waiting {
+  readonly host: Host
+  readonly record: (fact: LifecycleFact) => void
+}
+
+/** After this long it is said what is waited for. */
+const PATIENCE_MS = 10_000
+
+/**
+ * Waits for the owner of a server to call its `listen()`, as long as it takes: what comes before that, a database say, is the owner's.
+ * Only when the process has nothing left to do, nothing can call it any more.
+ * @throws QuiesceError ERR_NOTHING_TO_SERVE then, and when aborted; ERR_LISTEN with the system's error as cause
+ */
+export async function awaitOwner({ host, record }: Waiting, listener: Listener, signal: AbortSignal): Promise<BoundAddress> {
+  // One controller for both, and no AbortSignal.any(): what that returns is kept for ever when somebody listens to it [Node 20].
+  const waiting = new AbortController()
+  const giveUp = (): void => waiting.abort(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  const watching = onProcessIdle(host.process, () => waiting.abort())
+  const patience = host.clock.setTimeout(
+    () => record({ type: 'warning', message: 'the attached server does not listen yet: start-up waits for its listen()' }),
+    PATIENCE_MS,
+  )
+  // A reminder is nothing to do.
+  ;(patience as { unref?: () => void }).unref?.()
+  try {
+    return await listener.bind(waiting.signal)
+  } finally {
+    host.clock.clearTimeout(patience)
+    signal.removeEventListener('abort', giveUp)
+    watching[Symbol.dispose]()
+  }
+}

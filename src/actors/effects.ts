@@ -1,0 +1,422 @@
+import { fromPromise, type NonReducibleUnknown } from 'xstate'
+import { QuiesceError } from '../base/errors.ts'
+import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../base/events.ts'
+import type { OlderConnections } from '../http/h1/older-connections.ts'
+import type { Traffic } from '../http/traffic/traffic.ts'
+import type { LifecycleMachine } from '../machines/lifecycle.ts'
+import { closeConnectionsMachine } from '../machines/phases/close-connections.ts'
+import { closeListenerMachine, type ListenerClose } from '../machines/phases/close-listener.ts'
+import { destroyMachine } from '../machines/phases/destroy.ts'
+import { type HandlersLeft, handlersMachine } from '../machines/phases/handlers.ts'
+import { type HookPlan, hookMachine } from '../machines/phases/hook.ts'
+import { lastCallMachine } from '../machines/phases/last-call.ts'
+import type { MachineFact } from '../machines/phases/phase.ts'
+import { preShutdownHooksMachine } from '../machines/phases/pre-shutdown-hooks.ts'
+import { reportMachine } from '../machines/phases/report.ts'
+import { requestDrainMachine } from '../machines/phases/request-drain.ts'
+import { type TellPlan, tellMachine } from '../machines/phases/tell.ts'
+import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
+import { announceReady } from './announce.ts'
+import { Audit, type AuditBackend } from './audit.ts'
+import { awaitOwner } from './await-owner.ts'
+import type { Host } from './host.ts'
+import { asPreShutdownHook } from './in-hook.ts'
+import { type Listener, warmClose } from './listener.ts'
+import type { StopCauses } from './stop-causes.ts'
+import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
+
+/**
+ * What the machines wish for and what is done about it: every effect of the root machine and its phases, by name. Effects
+ * do one thing and report how it ended; when to do it, and what follows, is the machines' business.
+ */
+export interface World {
+  readonly host: Host
+  readonly traffic: Traffic
+  readonly record: (fact: LifecycleFact | MachineFact) => void
+  /** Runs a function where `start()` was called. */
+  readonly inContext: <R>(fn: () => R) => R
+  /** Every listener, opened on the first call: loading the adapter of a fetch handler takes a moment. */
+  readonly listeners: () => Promise<readonly Listener[]>
+  readonly opened: () => readonly Listener[]
+  /** Why the life ends; what is thrown is kept there, because the machine keeps its record only. */
+  readonly causes: StopCauses
+  readonly drains: Drains
+  /** What an attached server that listened already may have. */
+  readonly older: OlderConnections | undefined
+  readonly audit: AuditBackend | undefined
+  readonly hook: (kind: HookKind, name: string) => UserCode | undefined
+  readonly listenerDied: (address: string, error: Error | undefined) => void
+  readonly flushLogs: () => Promise<void>
+  /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
+  readonly writeReport: (signal: AbortSignal) => Promise<void>
+  /** In one synchronous step; `cut` when the report itself ran out of time. */
+  readonly writeReportNow: (why: 'cut' | 'forced') => void
+}
+
+/**
+ * The abort signals of the post-start hooks, of those that have returned too: work that they have started goes by them.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx
+ */
+class PostStartSignals {
+  readonly reason = new Error('time to stop HTTP server')
+  readonly #controllers: AbortController[] = []
+
+  open(): AbortController {
+    const controller = new AbortController()
+    this.#controllers.push(controller)
+    return controller
+  }
+
+  /** A second call does nothing. */
+  abort(): void {
+    for (const controller of this.#controllers) controller.abort(this.reason)
+  }
+}
+
+/** What the effects of one life act on. */
+interface LifeWorld extends World {
+  readonly auditing: Audit
+  readonly postStartSignals: PostStartSignals
+}
+
+/** By its system of actors. Machines and effects belong to no life: lives of equal plans share them (machine-for.ts). */
+const worlds = new WeakMap<ActorSystem, LifeWorld>()
+
+/** Gives the effects of a life what they act on; to be called before its first actor runs. */
+export function giveWorld(system: ActorSystem, world: World): void {
+  worlds.set(system, { ...world, auditing: new Audit(world.audit), postStartSignals: new PostStartSignals() })
+}
+
+function worldOf(system: ActorSystem): LifeWorld {
+  const world = worlds.get(system)
+  if (!world) throw new QuiesceError('ERR_INTERNAL', 'an effect of a life without a world')
+  return world
+}
+
+/** An effect as actor logic: runs `work` with a signal that is aborted when its phase is left. */
+const effect = (work: (world: LifeWorld, signal: AbortSignal) => unknown) =>
+  fromPromise<void, NonReducibleUnknown>(async ({ system, signal }) => {
+    await work(worldOf(system), signal)
+  })
+
+const actions = {
+  record: ({ system }: { readonly system: ActorSystem }, fact: MachineFact) => worldOf(system).record(fact),
+}
+
+/** The machine with everything it names, for lives of which {@link giveWorld} has been told. */
+export const provideEffects = (machine: LifecycleMachine): LifecycleMachine => {
+  effects ??= makeEffects()
+  return machine.provide({ actions, actors: effects })
+}
+
+/** Made once in a process: they depend on no plan. */
+let effects: ReturnType<typeof makeEffects> | undefined
+
+function makeEffects() {
+  const hook = hookMachine.provide({
+    actors: {
+      runHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
+        name,
+        what: `${kind} hook "${name}"`,
+        run: runOf(world, kind, name),
+        reason: new Error(`${kind} hook "${name}" is out of time`),
+      })),
+    },
+  })
+  return {
+    auditRun: userCode(worldOf, ({ auditing }, _: NonReducibleUnknown) => ({
+      name: 'audit',
+      what: 'audit backend run',
+      run: auditing.run,
+      reason: new Error('start-up was stopped'),
+    })),
+    bind: effect((world, signal) =>
+      bind(world, signal).catch((error: unknown) => {
+        world.causes.keep('bind', error)
+        throw error
+      }),
+    ),
+    announce: effect(({ host }, signal) => announceReady(host, signal)),
+    runPostStartHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
+      name,
+      what: `${kind} hook "${name}"`,
+      run: world.hook(kind, name),
+      reason: world.postStartSignals.reason,
+      controller: world.postStartSignals.open(),
+    })),
+    abortPostStartHooks: effect(({ postStartSignals }) => postStartSignals.abort()),
+    tell: tellMachine.provide({
+      actors: {
+        beginTelling: fromPromise<void, TellPlan>(async ({ input, system }) => worldOf(system).traffic.beginTelling(input)),
+        completeTelling: effect(({ traffic }) => traffic.completeTelling()),
+      },
+    }),
+    preShutdownHooks: preShutdownHooksMachine.provide({ actions, actors: { hook } }),
+    requestDrain: requestDrainMachine.provide({
+      actors: {
+        drainRequests: effect(({ drains }) => drains.requests()),
+        cutRequests: effect(({ drains }) => drains.cutRequests()),
+        breakOffRequests: effect(({ drains }) => drains.breakOffRequests()),
+      },
+    }),
+    watchDrain: watchDrainMachine.provide({
+      actors: {
+        drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(({ input, system }) =>
+          worldOf(system).drains.watches(input.graceMs),
+        ),
+        terminateWatches: fromPromise<{ readonly lost: number }>(async ({ system }) => worldOf(system).drains.terminateWatches()),
+      },
+    }),
+    closeListener: closeListenerMachine.provide({
+      actors: {
+        acceptThenClose: fromPromise<void, ListenerClose>(({ input, system, signal }) => acceptThenClose(worldOf(system), input, signal)),
+        closeListenerNow: effect(closeListeners),
+      },
+    }),
+    lastCall: lastCallMachine.provide({
+      actors: {
+        holdConnections: fromPromise<void, { readonly lastCallMs: number }>(async ({ input, system }) => {
+          if (input.lastCallMs > 0) await worldOf(system).traffic.lastCallHeeded()
+        }),
+        closeIdleConnections: effect(closeIdleConnections),
+      },
+    }),
+    closeConnections: closeConnectionsMachine.provide({
+      actors: { lingerConnections: effect(lingerConnections), destroyConnections: effect(destroyConnections) },
+    }),
+    handlers: handlersMachine.provide({
+      actors: {
+        waitForHandlers: effect(({ traffic }) => traffic.handlersDone()),
+        nameHandlers: fromPromise(async ({ system }) => nameHandlers(worldOf(system))),
+      },
+    }),
+    auditShutdown: userCode(worldOf, ({ auditing }, _: NonReducibleUnknown) => ({
+      name: 'audit',
+      what: 'audit backend shutdown',
+      run: auditing.shutdown,
+      reason: new Error('out of time'),
+    })),
+    destroy: destroyMachine.provide({
+      actions,
+      actors: {
+        hook,
+        startRest: fromPromise<void, { readonly functions: readonly HookPlan[] }>(async ({ input, system }) =>
+          startRest(worldOf(system), input.functions),
+        ),
+      },
+    }),
+    userPhase: hook,
+    closeAdmin: effect(closeAdmin),
+    report: reportMachine.provide({
+      actors: {
+        flushLogs: effect((world) => world.flushLogs()),
+        writeReport: effect((world, signal) => world.writeReport(signal)),
+        writeReportNow: effect((world) => world.writeReportNow('cut')),
+      },
+    }),
+    force: effect(force),
+  }
+}
+
+const CLOSED_BY_HOOK =
+  'a pre-shutdown hook has called close() of the server, which is closed after the hooks: close frameworks in addDestroy()'
+
+/** All listeners or none: the first that fails ends start-up, and the stop that follows closes those before it. */
+async function bind(world: World, signal: AbortSignal): Promise<void> {
+  for (const listener of await world.listeners()) {
+    signal.throwIfAborted()
+    const { awaitsOwner } = listener
+    const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
+      // Nobody waits any more; the report should say more than that the time was over. An owner who was still to call listen() is not at fault.
+      if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
+      throw error
+    })
+    // The life does not depend on the page that shows it.
+    if (listener.kind !== 'inspector')
+      listener.onDeath(
+        (death) => {
+          const error = death.kind === 'error' ? death.error : undefined
+          if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
+          world.listenerDied(bound.url, error)
+        },
+        () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
+      )
+    world.record({ type: 'listening', ...bound, admin: listener.admin })
+  }
+}
+
+function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {
+  const run = world.hook(kind, name)
+  return run && kind === 'pre-shutdown' ? (context) => asPreShutdownHook(() => run(context)) : run
+}
+
+type Drained = Extract<LifecycleFact, { type: 'drained' }>
+
+/**
+ * The two drains, and what the report says of each: how many there were, how many are left, and which. It is said once: what
+ * ends after its drain was cut, because its connection was destroyed, was cut all the same.
+ */
+export class Drains {
+  readonly #traffic: Traffic
+  readonly #record: World['record']
+  readonly #over = new Set<Drained['what']>()
+  #requestsBefore = 0
+  #watchesBefore = 0
+  #graceMs = 0
+  /** Requests that went with a watch in front of them. */
+  #lost: readonly Straggler[] = []
+
+  constructor({ traffic, record }: Pick<World, 'traffic' | 'record'>) {
+    this.#traffic = traffic
+    this.#record = record
+  }
+
+  async requests(): Promise<void> {
+    this.#requestsBefore = this.#traffic.toDrain
+    await this.#traffic.drainRequests()
+    this.#endRequests([])
+  }
+
+  cutRequests(): void {
+    this.#endRequests(this.#traffic.cutRequests())
+  }
+
+  breakOffRequests(): void {
+    this.#endRequests(this.#traffic.breakOffRequests())
+  }
+
+  async watches(graceMs: number): Promise<{ readonly after: number }> {
+    this.#graceMs = graceMs
+    this.#watchesBefore = this.#traffic.counts().watches
+    const { before, after } = await this.#traffic.drainWatches(graceMs)
+    if (after === 0 || graceMs === 0) this.#end({ type: 'drained', what: 'watches', before, after, graceMs, cut: [] })
+    return { after }
+  }
+
+  terminateWatches(): { readonly lost: number } {
+    const { watches: cut, requests, lost } = this.#traffic.terminateWatches()
+    this.#lost = requests
+    this.#end({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+    return { lost }
+  }
+
+  /** Names what is left of both, whether or not they have begun: nothing is waited for any more. */
+  force(): void {
+    const requests = this.#traffic.requestStragglers()
+    this.#left(requests, this.#traffic.terminateWatches().watches)
+  }
+
+  /** Names what is left and ends nothing: the process is about to do that. */
+  name(): void {
+    this.#left(this.#traffic.requestStragglers(), this.#traffic.watchStragglers())
+  }
+
+  #left(requests: readonly Straggler[], watches: readonly Straggler[]): void {
+    const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
+      if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
+    }
+    left('requests', this.#requestsBefore, [...this.#lost, ...requests])
+    left('watches', this.#watchesBefore, watches)
+  }
+
+  #endRequests(cutNow: readonly Straggler[]): void {
+    const cut = [...this.#lost, ...cutNow]
+    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
+  }
+
+  #end(drained: Drained): void {
+    if (this.#over.has(drained.what)) return
+    this.#over.add(drained.what)
+    this.#record(drained)
+  }
+}
+
+const OLDER =
+  'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
+
+/** Cut, it has nothing to say any more: whoever closes by force speaks. */
+async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
+  world.traffic.endUpgraded()
+  await world.traffic.connectionsClosed()
+  await world.older?.gone(signal, (count) => world.record({ type: 'warning', message: OLDER, details: { count } }))
+  if (!signal.aborted) recordConnections(world)
+}
+
+function destroyConnections(world: World): void {
+  world.traffic.destroyConnections()
+  world.older?.destroy()
+  recordConnections(world)
+}
+
+const recordConnections = ({ traffic, record }: World): void => record({ type: 'connections', ...traffic.connectionFates() })
+
+/** Cut, it leaves the listeners alone: they are closed already. */
+async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
+  if (lastCallMs > 0) {
+    warmClose()
+    await world.traffic.acceptQueued()
+  }
+  if (!signal.aborted) closeListeners(world)
+}
+
+/** In reverse, as everything that is taken back. */
+function closeListeners({ opened, record }: World): void {
+  for (const listener of [...opened()].reverse()) {
+    if (listener.admin) continue
+    const url = listener.close()
+    if (url !== undefined) record({ type: 'stopped-listening', url })
+  }
+}
+
+async function closeIdleConnections({ traffic, record }: World): Promise<void> {
+  await traffic.closeIdleConnections()
+  const { lastCall } = traffic
+  if (lastCall) record({ type: 'last-call', ...lastCall })
+}
+
+function nameHandlers({ traffic, record }: World): HandlersLeft {
+  const { pending, unended } = traffic.cutHandlers()
+  if (pending.length + unended.length > 0) record({ type: 'handlers', running: [...pending, ...unended] })
+  return { running: pending.length }
+}
+
+function closeAdmin({ opened, traffic }: World): void {
+  for (const listener of opened()) if (listener.kind === 'admin') listener.close()
+  traffic.destroyAdminConnections()
+}
+
+/** Every destroy function is called, also when there is no time to wait for it. */
+function startRest(world: World, functions: readonly HookPlan[]): void {
+  const signal = AbortSignal.abort(new Error('out of time'))
+  for (const { kind, name } of functions) {
+    const ended = (error?: unknown): void =>
+      world.record({
+        type: 'hook.ended',
+        kind,
+        name,
+        outcome: 'cut',
+        durationMs: 0,
+        ...(error !== undefined && { error: errorRecord(error) }),
+      })
+    try {
+      const answer = world.inContext(() => world.hook(kind, name)?.({ name, signal, reason: world.causes.cause }))
+      Promise.resolve(answer).then(undefined, (error: unknown) =>
+        world.record({ type: 'late', what: `${kind} hook "${name}"`, answer: 'rejected', lateMs: 0, error: errorRecord(error) }),
+      )
+      ended()
+    } catch (thrown) {
+      ended(thrown)
+    }
+  }
+}
+
+/** Names what is left and ends it, in one synchronous step. */
+function force(world: LifeWorld): void {
+  world.postStartSignals.abort()
+  for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
+  nameHandlers(world)
+  world.drains.force()
+  destroyConnections(world)
+  world.traffic.destroyAdminConnections()
+  world.writeReportNow('forced')
+}

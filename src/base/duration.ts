@@ -1,0 +1,44 @@
+import { optionError } from './errors.ts'
+
+/** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'` (Go's notation). */
+export type Duration = number | string
+
+const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const PART = /(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h)/y
+/** Node's timers take no more; about 24.8 days. */
+export const DURATION_MS_MAX = 2 ** 31 - 1
+export const DURATION_ALLOWED = 'milliseconds as a number, or text like 500ms, 5s, 1m30s; 0 to 24 days'
+
+/**
+ * Milliseconds of a duration.
+ * @throws QuiesceError ERR_OPTION_INVALID naming `field` when it is malformed, negative, not finite or above 24.8 days.
+ */
+export function parseDuration(field: string, given: Duration): number {
+  const ms = typeof given === 'number' ? given : textMs(given)
+  if (ms === undefined || !Number.isFinite(ms) || ms < 0 || ms > DURATION_MS_MAX) throw optionError(field, given, DURATION_ALLOWED)
+  return ms
+}
+
+function textMs(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined
+  if (text === '0') return 0
+  let total = 0
+  PART.lastIndex = 0
+  let end = 0
+  while (end < text.length) {
+    const part = PART.exec(text)
+    if (!part) return undefined
+    total += Number(part[1]) * (UNIT_MS[part[2] as string] as number)
+    end = PART.lastIndex
+  }
+  return end > 0 ? total : undefined
+}
+
+/** `1234` → `1.234s`, `250` → `250ms`: the shortest text that a person reads at a glance. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${round(ms)}ms`
+  if (ms < 60_000) return `${round(ms / 1000)}s`
+  return `${Math.floor(ms / 60_000)}m${round((ms % 60_000) / 1000)}s`
+}
+
+const round = (n: number): number => Math.round(n * 1000) / 1000

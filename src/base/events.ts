@@ -1,0 +1,148 @@
+import { show } from './errors.ts'
+import type { StopProfile } from './stop-profile.ts'
+
+/** How a phase ended: as intended, with an error on record, cut by its bound, or never begun. */
+export type Outcome = 'ok' | 'failed' | 'cut' | 'skipped'
+
+/** Why a life ended. Data, not an error: a program decides on `kind`, a person reads the rest. */
+export type StopReason =
+  | { readonly kind: 'os-signal'; readonly signal: string }
+  | { readonly kind: 'stop'; readonly reason: string }
+  | { readonly kind: 'ipc' }
+  | { readonly kind: 'disconnected' }
+  | { readonly kind: 'abort-signal'; readonly reason: string }
+  | { readonly kind: 'server-closed' }
+  | { readonly kind: 'listener-died'; readonly address: string; readonly error: ErrorRecord }
+  | { readonly kind: 'hook-failed'; readonly hook: string; readonly error: ErrorRecord }
+  | { readonly kind: 'start-failed'; readonly phase: string; readonly error: ErrorRecord }
+  | { readonly kind: 'crash'; readonly origin: string; readonly error: ErrorRecord }
+
+/** Why a life ends, as hooks are told: with the error itself where the reason has one, its class, `cause` and fields included. */
+export type StopCause = WithError<StopReason>
+type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
+
+/** Why a life is ended by force. `process-exit`: the process ends before the life, by `process.exit()` or because nothing keeps it alive. */
+export type ForcedWhy = 'stop-now' | 'second-signal' | 'second-crash' | 'deadline' | 'process-exit' | 'internal-error'
+
+/**
+ * What ended a life by force: the reason given to `stop({ now: true })`, the signal that came second, the error of the second crash, or the
+ * exit code of a process that has ended meanwhile.
+ */
+export interface ForcedBy {
+  readonly reason?: string
+  readonly signal?: string
+  readonly error?: ErrorRecord
+  readonly exitCode?: number
+}
+
+/** What an event says of {@link ForcedBy}; undefined when it says nothing. */
+export function forcedBy({ reason, signal, error, exitCode }: ForcedBy): ForcedBy | undefined {
+  if (reason !== undefined) return { reason }
+  if (signal !== undefined) return { signal }
+  if (exitCode !== undefined) return { exitCode }
+  return error && { error }
+}
+
+/** An error as it stands in reports and events: plain data that survives JSON. */
+export interface ErrorRecord {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+}
+
+/** A request, watch or hold that was still there when its phase was cut. */
+export interface Straggler {
+  /** `GET /path` for a request or watch, the given name for a hold, `ADDRESS:PORT` for a connection. */
+  readonly name: string
+  readonly ageMs: number
+  /** Of a connection that was being closed: bytes of responses that its client had not been sent. Known on Linux. */
+  readonly undeliveredBytes?: number
+}
+
+/**
+ * Everything that happens, as it happens. The union is closed: the log and the report handle every member and do not
+ * compile when one is forgotten. `at` is milliseconds since the life began.
+ */
+export type LifecycleEvent = { readonly at: number } & LifecycleFact
+
+export type LifecycleFact =
+  | { readonly type: 'platform'; readonly platform: string; readonly reason: string; readonly defaults: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'signal'
+      readonly name: string
+      readonly outcome: Outcome
+      /** Of StopRequested. */
+      readonly reason?: StopReason
+      /** Of StopRequested: what the stop has, in milliseconds from it. */
+      readonly budget?: StopProfile
+    }
+  | { readonly type: 'phase.started'; readonly phase: string; readonly budgetMs?: number }
+  | {
+      readonly type: 'phase.ended'
+      readonly phase: string
+      readonly outcome: Outcome
+      readonly error?: ErrorRecord
+      readonly details?: Readonly<Record<string, unknown>>
+    }
+  | { readonly type: 'hook.started'; readonly kind: HookKind; readonly name: string }
+  | {
+      readonly type: 'hook.ended'
+      readonly kind: HookKind
+      readonly name: string
+      readonly outcome: Outcome
+      readonly durationMs: number
+      readonly error?: ErrorRecord
+    }
+  | {
+      readonly type: 'late'
+      readonly what: string
+      readonly answer: 'resolved' | 'rejected'
+      readonly lateMs: number
+      readonly error?: ErrorRecord
+    }
+  | { readonly type: 'listening'; readonly url: string; readonly address: string; readonly port: number; readonly admin: boolean }
+  | { readonly type: 'stopped-listening'; readonly url: string; readonly error?: ErrorRecord }
+  /** Since NotAcceptingNewRequest: connections accepted, and requests let in. */
+  | { readonly type: 'last-call'; readonly accepted: number; readonly answered: number }
+  | {
+      readonly type: 'drained'
+      readonly what: 'requests' | 'watches'
+      readonly before: number
+      readonly after: number
+      readonly graceMs?: number
+      readonly cut: readonly Straggler[]
+    }
+  | {
+      readonly type: 'connections'
+      readonly told: number
+      readonly idleUntold: number
+      readonly ended: number
+      readonly forced: number
+      readonly forcedNames: readonly Straggler[]
+    }
+  | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
+  | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
+  | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
+  | ({ readonly type: 'forced'; readonly why: ForcedWhy } & ForcedBy)
+  | { readonly type: 'ended'; readonly exitCode: number }
+
+export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'
+
+/** Anything thrown as plain data. User code decides what is thrown, so every read is guarded: this never throws. */
+export function errorRecord(thrown: unknown): ErrorRecord {
+  try {
+    if (!(thrown instanceof Error)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
+    const { name, message, stack } = thrown
+    const { code } = thrown as { code?: unknown }
+    return {
+      name: String(name),
+      message: String(message),
+      ...(typeof code === 'string' && { code }),
+      ...(typeof stack === 'string' && { stack }),
+    }
+  } catch {
+    // A getter that throws, or a proxy that throws whenever it is looked at: still an error that has to be reported.
+    return { name: 'Error', message: 'an error whose fields cannot be read' }
+  }
+}

@@ -1,0 +1,19 @@
+import { didYouMean } from './did-you-mean.ts'
+import { QuiesceError } from './errors.ts'
+
+/**
+ * Refuses a field that nobody reads: misspelt, it would be the default without a word.
+ *
+ * @param of whose options these are, for the message
+ * @throws QuiesceError ERR_OPTION_INVALID
+ */
+export function checkFields(of: string, options: object, known: readonly string[]): void {
+  const field = Object.keys(options).find((name) => !known.includes(name))
+  if (field === undefined) return
+  const allowed = `one of ${known.join(', ')}`
+  throw new QuiesceError('ERR_OPTION_INVALID', `${field} of ${of}: unknown option${didYouMean(field, known) || `, allowed: ${allowed}`}`, {
+    field: `${field} of ${of}`,
+    given: (options as Readonly<Record<string, unknown>>)[field],
+    allowed,
+  })
+}

@@ -1,0 +1,233 @@
+import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import type { Straggler } from '../../base/events.ts'
+import type { Exchange } from '../traffic/exchange.ts'
+import { Connection, connectionOf, type Fate } from './connection.ts'
+import { lookAtSendQueuesNow } from './send-queue.ts'
+
+/**
+ * How long a connection that never had a request may take, from its beginning, to bring the head of one, or to end its handshake, once
+ * idle connections are closed. Upstream gives it 5 s. @see golang/go net/http server.go closeIdleConns
+ */
+const FIRST_HEAD_MS = 1_000
+
+/**
+ * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
+ * without a request survives `closeIdleConnections()` on Node 20 to 24, one with half a request on all of them, and an
+ * upgraded one even `closeAllConnections()`.
+ */
+export class Connections {
+  readonly #clock: Clock
+  readonly #all = new Set<Connection>()
+  readonly #fates: Record<Fate, number> = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+  readonly #forced: Straggler[] = []
+  readonly #whenNone = new Set<() => void>()
+  readonly #onClosed = (connection: Connection): void => {
+    if (this.#forget(connection)) this.#settle(connection)
+  }
+  /** Those whose TLS handshake is not over, by their client's address. */
+  readonly #handshakes = new Map<string, Connection>()
+  #accepted = 0
+  #countsFates = false
+  #closesIdle = false
+  /** Those that the last call is held for, while it is. */
+  #held: Set<Connection> | undefined
+  #noneHeld: () => void = () => {}
+  /** What a connection that becomes idle untold is given once idle ones are closed. */
+  #lateCallMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** How many there have been. */
+  get accepted(): number {
+    return this.#accepted
+  }
+
+  [Symbol.iterator](): IterableIterator<Connection> {
+    return this.#all.values()
+  }
+
+  /** The outstanding exchanges of all connections. */
+  *exchanges(): Generator<Exchange> {
+    for (const { outstanding } of this.#all) yield* outstanding
+  }
+
+  /** The connection of a socket, tracked from now on if it was not yet. */
+  of(socket: Socket): Connection {
+    const known = connectionOf(socket)
+    if (known) return known
+    const connection = new Connection(socket, this.#clock, this.#onClosed)
+    this.#all.add(connection)
+    this.#accepted++
+    this.#held?.add(connection)
+    return connection
+  }
+
+  /** A socket whose handshake has begun is a connection like others: one without a request. */
+  handshaking(socket: Socket): void {
+    const peer = peerOf(socket)
+    if (peer !== undefined) this.#handshakes.set(peer, this.of(socket))
+  }
+
+  /** A socket is there on which requests may come. One that a handshake has made takes the place of the one that was accepted. */
+  connected(socket: Socket): void {
+    const connection = this.of(socket)
+    const peer = this.#handshakes.size > 0 ? peerOf(socket) : undefined
+    const raw = peer === undefined ? undefined : this.#handshakes.get(peer)
+    if (!raw || raw === connection) return
+    this.#accepted--
+    this.#forget(raw)
+  }
+
+  /** How the connections ended that were open when {@link countFates} was called, or opened since. */
+  get fates(): Readonly<Record<Fate, number>> {
+    return this.#fates
+  }
+
+  /** Those that were ended by force, by name. */
+  get forced(): readonly Straggler[] {
+    return this.#forced
+  }
+
+  /** Whether {@link closeIdle} was called: an idle connection is there only because its client has not left yet. */
+  get closesIdle(): boolean {
+    return this.#closesIdle
+  }
+
+  countFates(): void {
+    this.#countsFates = true
+  }
+
+  /**
+   * Ends every connection that is idle, and from now on each one that becomes idle. A request that has reached us is looked
+   * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One with
+   * half of its first request, or of its handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
+   *
+   * @param lateCallMs how long a connection is held that becomes idle later and was never told
+   * @param closing called in the step in which idle connections are ended
+   */
+  async closeIdle(lateCallMs: number, closing: () => void): Promise<void> {
+    this.#closesIdle = true
+    this.#lateCallMs = lateCallMs
+    await afterPoll()
+    this.#held = undefined
+    closing()
+    for (const connection of this.#all) this.#endIfIdle(connection)
+  }
+
+  /** Resolves when no connection is left that may bring a request, at once if so. */
+  noneIdle(): Promise<void> {
+    const held = new Set<Connection>()
+    this.#held = held
+    for (const connection of this.#all) if (connection.mayBringRequest) held.add(connection)
+    return new Promise((resolve) => {
+      this.#noneHeld = resolve
+      if (held.size === 0) resolve()
+    })
+  }
+
+  /** Ends a connection without its newest exchanges, which are over at once; the older ones get their responses before it closes. */
+  breakOff(connection: Connection, newest: readonly Exchange[]): void {
+    if (connection.outstanding.oldest === newest[0]) {
+      this.destroy((one) => one === connection)
+      return
+    }
+    connection.isBrokenOff = true
+    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+    for (const exchange of newest) exchange.end()
+  }
+
+  /** Ends a connection gently although something is on it, and names it. */
+  endByForce(connection: Connection): void {
+    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+    connection.endByForce()
+  }
+
+  /** An exchange has begun on its connection. */
+  exchangeBegun(exchange: Exchange): void {
+    const { connection } = exchange
+    connection.add(exchange)
+    if (this.#held) this.#release(connection)
+  }
+
+  /** An exchange is over, and no longer outstanding on its connection. */
+  exchangeOver({ connection, request }: Exchange): void {
+    if (!request.complete) connection.unread = request
+    if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
+    if (this.#held && connection.mayBringRequest) this.#held.add(connection)
+    if (this.#closesIdle && connection.mayBringRequest) this.#endLate(connection)
+  }
+
+  /** Resolves when there is none, at once if so. */
+  none(): Promise<void> {
+    if (this.#all.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  /** Destroys those that `which` picks, and names those that lost something by it. They are no longer ours when it returns. */
+  destroy(which: (connection: Connection) => boolean = () => true): Straggler[] {
+    const now = this.#clock.now()
+    const forced: Straggler[] = []
+    const chosen = [...this.#all].filter(which)
+    const ending = chosen.filter(({ isEnding }) => isEnding)
+    if (ending.length > 0) {
+      const undelivered = lookAtSendQueuesNow()
+      for (const connection of ending) connection.noteUndelivered(undelivered(connection.socket))
+    }
+    for (const connection of chosen) {
+      const straggler = connection.straggler(now)
+      connection.destroy()
+      if (connection.fate === 'forced') forced.push(straggler)
+      // What was on it is over now, not when the event loop comes round: its handlers are looked for in the same step.
+      connection.closed()
+    }
+    if (this.#countsFates) this.#forced.push(...forced)
+    return forced
+  }
+
+  /** Its client was never told: a request may be on its way, as on every connection that the last call is held for. */
+  #endLate(connection: Connection): void {
+    if (this.#lateCallMs > 0) connection.endIdleIn(this.#lateCallMs)
+    else void afterPoll().then(() => this.#endIfIdle(connection))
+  }
+
+  #endIfIdle(connection: Connection): void {
+    if (!connection.mayBringRequest) return
+    const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
+    if (connection.isHalfSent && leftMs > 0) connection.endIdleIn(leftMs)
+    else connection.endIdle()
+  }
+
+  /** False when it was forgotten before. */
+  #forget(connection: Connection): boolean {
+    const peer = this.#handshakes.size > 0 ? peerOf(connection.socket) : undefined
+    if (peer !== undefined && this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer)
+    if (this.#held) this.#release(connection)
+    return this.#all.delete(connection)
+  }
+
+  #release(connection: Connection): void {
+    this.#held?.delete(connection)
+    if (this.#held?.size === 0) this.#noneHeld()
+  }
+
+  #settle(connection: Connection): void {
+    if (this.#countsFates) this.#fates[connection.fate]++
+    if (this.#all.size > 0) return
+    for (const resolve of this.#whenNone) resolve()
+    this.#whenNone.clear()
+  }
+}
+
+/** Undefined for a socket that is closed, or not of a network. */
+const peerOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
+  remotePort === undefined ? undefined : `${remoteAddress}:${remotePort}`
+
+/** The first immediate may run before the loop has polled again, the second one cannot. */
+const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,0 +1,174 @@
+import { EventEmitter } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { QuiesceError } from '../../base/errors.ts'
+import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+
+/** Whoever decides about what a gate sees. */
+export interface GateKeeper {
+  /** True when requests that arrive together have to be known together before the first of them is looked at. */
+  readonly letsRequestsGather: boolean
+  /** The server has accepted a socket, whose TLS handshake will make another one of it. */
+  handshaking(socket: Socket): void
+  /** The server has a connection on which requests may come. */
+  connected(socket: Socket): void
+  /** A request has arrived, without a response if it is an upgrade. Undefined when it is too late to look at it. */
+  arrived(request: IncomingMessage, response: ServerResponse | undefined): Exchange | undefined
+  /** True to let the handlers have it, false when it is answered already. */
+  admit(exchange: Exchange): boolean
+}
+
+/** The events by which node hands over a request. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
+type RequestEvent = (typeof REQUEST_EVENTS)[number]
+/** What comes with a request: its response, or for an upgrade the socket and what was read of it already. */
+type Rest = readonly [response: ServerResponse] | readonly [socket: Socket, head: Buffer]
+
+const GATE: unique symbol = Symbol('quiesce.gate')
+
+/** A server whose `emit` is this one has no instrumentation in it. */
+const plainEmit = EventEmitter.prototype.emit
+
+/**
+ * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every request before any
+ * listener, can answer in their place, and sees what they throw and return. Listeners stay where they are registered, so
+ * that a later `on`, `once` or `off`, and node's own rules about which of them exist, keep their meaning.
+ * Why so, and at what price: docs/decisions/0002-gate-by-emit.md
+ *
+ * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay the keeper's.
+ * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
+ */
+export function openGate(server: Server, keeper: GateKeeper): Disposable {
+  const gated = server as Gated
+  if (gated[GATE])
+    throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
+  const ownEmit = Object.hasOwn(server, 'emit') ? server.emit : undefined
+  const prototype = Object.getPrototypeOf(server) as Server
+  const isTls = 'setSecureContext' in server
+  let isOpen = true
+
+  function emit(this: Server, event: string, ...args: unknown[]): boolean {
+    if (isOpen) {
+      if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
+        return receive(event, args[0] as IncomingMessage, args[1] as ServerResponse)
+      }
+      if (event === 'upgrade' || event === 'connect') {
+        return receive(event, args[0] as IncomingMessage, undefined, args[1] as Socket, args[2] as Buffer)
+      }
+    }
+    const isHeard = inheritedEmit().call(server, event, ...args)
+    // After node's own listener, so that our look at the socket's end comes after node's too.
+    if (isOpen && event === 'connection' && isTls) keeper.handshaking(args[0] as Socket)
+    else if (isOpen && event === (isTls ? 'secureConnection' : 'connection')) keeper.connected(args[0] as Socket)
+    return isHeard
+  }
+
+  /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
+  const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit
+
+  function receive(event: RequestEvent, request: IncomingMessage, response?: ServerResponse, socket?: Socket, head?: Buffer): boolean {
+    const known = exchangeOf(request)
+    // A `checkContinue` listener hands its request on by emitting it again, and so does a server in front of another one.
+    if (known) deliver(event, known, request, response, socket, head)
+    else {
+      const exchange = keeper.arrived(request, response)
+      if (!exchange) return true
+      // An immediate runs when all that was read is parsed; a tick may run between two requests of the same read [measured].
+      if (response && keeper.letsRequestsGather) setImmediate(pass, event, exchange)
+      else pass(event, exchange, socket, head)
+    }
+    return true
+  }
+
+  function pass(event: RequestEvent, exchange: Exchange, socket?: Socket, head?: Buffer): void {
+    if (exchange.isOver) return
+    const { request, response } = exchange
+    try {
+      if (!keeper.admit(exchange)) return
+      if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
+        // What node does when nobody listens.
+        response?.writeContinue()
+        event = 'request'
+      }
+      const emitting = inheritedEmit()
+      if (emitting === plainEmit) deliver(event, exchange, request, response, socket, head)
+      else if (response) emitting.call(relay(), event, request, response)
+      else emitting.call(relay(), event, request, socket, head)
+    } catch (thrown) {
+      exchange.threw(thrown)
+    }
+  }
+
+  /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
+  function deliver(
+    event: RequestEvent,
+    exchange: Exchange,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+    socket: Socket | undefined,
+    head: Buffer | undefined,
+  ): void {
+    const listeners = server.rawListeners(event) as ((...args: readonly unknown[]) => unknown)[]
+    for (let index = 0; index < listeners.length; index++) {
+      const listener = listeners[index] as (typeof listeners)[number]
+      const returned = response ? listener.call(server, request, response) : listener.call(server, request, socket, head)
+      if (isThenable(returned)) exchange.returned(returned)
+    }
+    exchange.handling ??= 'callback'
+  }
+
+  let madeRelay: EventEmitter | undefined
+
+  /**
+   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it wraps around it, and at
+   * the bottom finds our delivery instead of the listeners.
+   */
+  function relay(): EventEmitter {
+    if (madeRelay) return madeRelay
+    madeRelay = new EventEmitter()
+    for (const event of REQUEST_EVENTS) {
+      madeRelay.on(event, (request: IncomingMessage, ...rest: Rest) => {
+        const exchange = exchangeOf(request) as Exchange
+        const { response } = exchange
+        try {
+          if (response) deliver(event, exchange, request, rest[0] as ServerResponse, undefined, undefined)
+          else deliver(event, exchange, request, undefined, rest[0] as Socket, rest[1])
+        } catch (thrown) {
+          exchange.threw(thrown)
+        }
+      })
+    }
+    return madeRelay
+  }
+
+  gated[GATE] = true
+  server.emit = emit as Server['emit']
+  // Without a listener, node says "100 Continue" before anybody has seen the request.
+  server.on('checkContinue', gateDecidesToContinue)
+
+  return {
+    [Symbol.dispose]: () => {
+      if (!isOpen) return
+      isOpen = false
+      server.off('checkContinue', gateDecidesToContinue)
+      delete gated[GATE]
+      // Somebody who has wrapped our `emit` since keeps it; it lets everything through now.
+      if (server.emit !== (emit as Server['emit'])) return
+      if (ownEmit) server.emit = ownEmit
+      else delete (server as Partial<Server>).emit
+    },
+  }
+}
+
+interface Gated {
+  [GATE]?: true
+}
+
+/** Makes node emit `checkContinue`, and does nothing about it: the gate does. */
+function gateDecidesToContinue(): void {}
+
+const isOnlyOurs = (listeners: readonly unknown[]): boolean => listeners.length === 1 && listeners[0] === gateDecidesToContinue
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function'
+}

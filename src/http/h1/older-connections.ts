@@ -1,0 +1,62 @@
+import type { Server } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+
+/** How often it is looked at them: node tells only when the last one is over, and idle ones would stay for their keep-alive timeout. */
+const LOOK_MS = 100
+
+/**
+ * The connections that a server had when it was attached, as far as no request has made them known since. Node keeps no public list of them:
+ * they can be counted and closed, neither named nor told. To be used when those that are known have closed.
+ */
+export class OlderConnections {
+  readonly #server: Server
+  readonly #clock: Clock
+  #isOurs = true
+
+  constructor(server: Server, clock: Clock) {
+    this.#server = server
+    this.#clock = clock
+  }
+
+  /**
+   * Closes those that are idle, waits for those that are not, and resolves when none is left or `signal` is aborted.
+   * @param found called with their number when there is something to wait for
+   */
+  async gone(signal: AbortSignal, found: (count: number) => void): Promise<void> {
+    let isSaid = false
+    while (this.#isOurs && !signal.aborted) {
+      this.#server.closeIdleConnections()
+      const count = await this.#count()
+      if (count === 0) return
+      if (!isSaid) found(count)
+      isSaid = true
+      await this.#pause(signal)
+    }
+  }
+
+  /** Closes those that are left, except for upgraded ones, of which node knows nothing. */
+  destroy(): void {
+    if (this.#isOurs) this.#server.closeAllConnections()
+  }
+
+  /** The server is its owner's again, and so are they. */
+  release(): void {
+    this.#isOurs = false
+  }
+
+  #count(): Promise<number> {
+    return new Promise((resolve) => this.#server.getConnections((_error, count) => resolve(count ?? 0)))
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener('abort', end)
+        this.#clock.clearTimeout(timer)
+        resolve()
+      }
+      const timer = this.#clock.setTimeout(end, LOOK_MS)
+      signal.addEventListener('abort', end, { once: true })
+    })
+  }
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, formatDuration, parseDuration } from '../../base/duration.ts'
+import { optionError, QuiesceError, show } from '../../base/errors.ts'
+import type { RequestLike } from '../request-info.ts'
+
+export interface CheckContext {
+  /** Aborted when the check's time is over: what it still does is in vain. */
+  readonly signal: AbortSignal
+  /** The request that started this run; others may share its result. */
+  readonly request: RequestLike
+}
+
+/** Passes by returning or resolving, with whatever value; fails by throwing or rejecting, with the reason. */
+export type Check = (context: CheckContext) => unknown
+
+export interface CheckOptions {
+  /** After this time the check has failed. Above zero; default 900 ms, see {@link CHECK_TIMEOUT_MS}. */
+  readonly timeout?: Duration
+  /** A second name, shared with other checks, under which a request can exclude them together. */
+  readonly group?: string
+}
+
+/** Below the second that most probers wait: an answer that says what failed is worth more than none. */
+export const CHECK_TIMEOUT_MS = 900
+
+/**
+ * How many runs of one check may be hanging at a time. More than one, so that an answer that got lost does not fail the
+ * check for ever; not many, because each probe of a check that always hangs leaves one more behind.
+ */
+export const HANGING_RUNS_MAX = 4
+
+export type Verdict = { readonly passed: true } | { readonly passed: false; readonly reason: string }
+
+export const PASSED: Verdict = { passed: true }
+
+const failed = (reason: string): Verdict => ({ passed: false, reason })
+
+/**
+ * A user's check, run so that it cannot harm anybody: bounded in time, whatever it throws becomes a reason, an answer
+ * after its time is ignored, and requests that come while it runs share the run. Several endpoints may hold one check.
+ */
+export class NamedCheck {
+  readonly name: string
+  readonly group: string | undefined
+  readonly #check: Check
+  readonly #timeoutMs: number
+  readonly #clock: Clock
+  #current: Promise<Verdict> | undefined
+  #hanging = 0
+
+  /** @throws QuiesceError ERR_FUNCTION_MISSING, ERR_OPTION_INVALID; the name is checked where the check is added */
+  constructor(name: string, check: Check, { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions, clock: Clock) {
+    if (typeof check !== 'function') throw new QuiesceError('ERR_FUNCTION_MISSING', `check func may not be nil: ${show(name)}`, { name })
+    const field = `timeout of health check ${show(name)}`
+    this.#timeoutMs = parseDuration(field, timeout)
+    if (this.#timeoutMs === 0) throw optionError(field, timeout, 'more than 0')
+    this.name = name
+    this.group = group
+    this.#check = check
+    this.#clock = clock
+  }
+
+  /** Never rejects, and resolves within the check's timeout. */
+  run(request: RequestLike): Promise<Verdict> {
+    if (this.#hanging >= HANGING_RUNS_MAX) return Promise.resolve(failed(`${this.#hanging} earlier runs have not ended`))
+    this.#current ??= this.#start(request)
+    return this.#current
+  }
+
+  #start(request: RequestLike): Promise<Verdict> {
+    const ending = new AbortController()
+    return new Promise((answer) => {
+      let timedOut = false
+      const bound = this.#clock.setTimeout(() => {
+        timedOut = true
+        this.#hanging++
+        this.#current = undefined
+        const reason = `timed out after ${formatDuration(this.#timeoutMs)}`
+        answer(failed(reason))
+        ending.abort(new QuiesceError('ERR_TIMEOUT', reason, { check: this.name, timeoutMs: this.#timeoutMs }))
+      }, this.#timeoutMs)
+      const end = (verdict: Verdict): void => {
+        if (timedOut) {
+          this.#hanging--
+          return
+        }
+        this.#clock.clearTimeout(bound)
+        this.#current = undefined
+        answer(verdict)
+      }
+      // The executor catches what the check throws, `resolve` what a hostile thenable does.
+      new Promise((resolve) => resolve(this.#check({ signal: ending.signal, request }))).then(
+        () => end(PASSED),
+        (thrown: unknown) => end(failed(reasonOf(thrown))),
+      )
+    })
+  }
+}
+
+/** One line for whatever was thrown. A failed connection to a name with several addresses has a code but no message. */
+function reasonOf(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'string') return thrown
+    if (!(thrown instanceof Error)) return show(thrown)
+    return String(thrown.message || (thrown as { code?: unknown }).code || thrown.name)
+  } catch {
+    // Getters and proxies may throw in turn; the check has failed all the same.
+    return 'the check threw a value that cannot be read'
+  }
+}

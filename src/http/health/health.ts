@@ -1,0 +1,222 @@
+import type { Clock } from '../../base/clock.ts'
+import { type Duration, parseDuration } from '../../base/duration.ts'
+import { QuiesceError, show } from '../../base/errors.ts'
+import { checkFields } from '../../base/fields.ts'
+import { neutralWording } from '../../base/neutral-wording.ts'
+import type { MetricWords } from '../../base/wording.ts'
+import type { RequestLike } from '../request-info.ts'
+import type { ResponseLike } from '../respond.ts'
+import type { HealthAnswers } from './health-answer.ts'
+import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
+import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
+import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
+import type { MetricFamily } from './metrics.ts'
+
+/** `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to send it traffic. */
+export type HealthEndpointName = 'healthz' | 'livez' | 'readyz'
+
+/** Which checks a further endpoint has: those of one of the three, `all` of them, or those that are named. */
+export type HealthSource = HealthEndpointName | 'all' | readonly string[]
+
+export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
+  readonly clock: Clock
+  /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
+  readonly isShuttingDown: () => boolean
+  /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
+  readonly lastFlushAgeMs?: () => number
+  /** Longest time of a check that states none itself. Default {@link CHECK_TIMEOUT_MS}. */
+  readonly checkTimeoutMs?: number
+  /** How long the checks of post-start hooks pass on `/livez`, from their registration on. Default 0. */
+  readonly livezGraceMs?: number
+  /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
+  readonly paths?: Partial<Readonly<Record<HealthEndpointName, string>>>
+  /** Further endpoints, by path. */
+  readonly extra?: Readonly<Record<string, HealthSource>> | undefined
+  /** How all of them answer. Default: as upstream. */
+  readonly answers?: HealthAnswers
+  /** How the metrics are named. Default: neutral. */
+  readonly metrics?: MetricWords
+  /** `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent. */
+  readonly onFirstReady?: () => void
+}
+
+export interface LivezCheckOptions extends CheckOptions {
+  /** How long the check passes without being run, from now on. Default 0. */
+  readonly delay?: Duration
+}
+
+/**
+ * The health endpoints of one server: three registries, each with its root path and one path per check, answered on plain
+ * node requests and responses in front of any framework, and on the admin listener.
+ *
+ * Every `add…` throws ERR_NAME_MISSING or ERR_FUNCTION_MISSING for what is missing, ERR_OPTION_INVALID for a bad option,
+ * ERR_TOO_LATE once installed, and ERR_DUPLICATE, with the place of the first registration, for a name that is taken.
+ * It returns a Disposable that removes the check, until installed.
+ *
+ * @see kubernetes/apiserver pkg/server/healthz.go
+ */
+export class Health {
+  readonly #clock: Clock
+  readonly #isShuttingDown: () => boolean
+  readonly #livezGraceMs: number
+  readonly #checkTimeoutMs: number
+  readonly #endpoints: Readonly<Record<HealthEndpointName, HealthEndpoint>>
+  readonly #all: readonly HealthEndpoint[]
+  readonly #metrics: MetricWords
+  readonly #extra: readonly { readonly endpoint: HealthEndpoint; readonly source: HealthSource }[]
+  #isReadyByHand: { readonly reason: string | undefined } | undefined
+  #installed = false
+
+  constructor({
+    clock,
+    isShuttingDown,
+    lastFlushAgeMs = () => 0,
+    livezGraceMs = 0,
+    checkTimeoutMs = CHECK_TIMEOUT_MS,
+    paths = {},
+    extra = {},
+    answers = {},
+    metrics = neutralWording().metrics,
+    onFirstReady,
+    ...observer
+  }: HealthOptions) {
+    this.#clock = clock
+    this.#isShuttingDown = isShuttingDown
+    this.#livezGraceMs = livezGraceMs
+    this.#checkTimeoutMs = checkTimeoutMs
+    this.#metrics = metrics
+    const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
+    this.#endpoints = {
+      healthz: new HealthEndpoint(healthz, clock, observer, answers),
+      livez: new HealthEndpoint(livez, clock, observer, answers),
+      readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }, answers),
+    }
+    this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
+    this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
+    this.addCheck('ping', ping)
+    this.addCheck('log', logFlushed(lastFlushAgeMs))
+    const byHand = this.#named(
+      'set-ready',
+      readyByHand(() => this.#isReadyByHand?.reason),
+      {},
+    )
+    this.#endpoints.readyz.add(byHand, 0, () => this.#isReadyByHand !== undefined)
+  }
+
+  /** Switches readiness by hand: the check `set-ready`, which is there from the first time on. */
+  setReady(ready: boolean, reason = 'not ready'): void {
+    this.#isReadyByHand = { reason: ready ? undefined : reason }
+  }
+
+  addHealthzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#endpoints.healthz.add(this.#named(name, check, options))
+  }
+
+  addLivezCheck(name: string, check: Check, options: LivezCheckOptions = {}): Disposable {
+    const { delay = 0, ...shared } = options
+    const delayMs = parseDuration(`delay of health check ${JSON.stringify(name)}`, delay)
+    return this.#endpoints.livez.add(this.#named(name, check, shared, ['delay']), delayMs)
+  }
+
+  addReadyzCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#endpoints.readyz.add(this.#named(name, check, options))
+  }
+
+  /** On all three endpoints, or on none; they share its runs. */
+  addCheck(name: string, check: Check, options: CheckOptions = {}): Disposable {
+    return this.#addEverywhere(this.#named(name, check, options), 0)
+  }
+
+  /** `poststarthook/NAME` on all three endpoints, for a hook that the server must have finished to be healthy. */
+  addPostStartHookCheck(hookName: string, hasFinished: () => boolean): Disposable {
+    return this.#addEverywhere(this.#named(`poststarthook/${hookName}`, hookFinished(hasFinished), {}), this.#livezGraceMs)
+  }
+
+  /**
+   * Starts answering and refuses further checks; `shutdown` comes last on `/readyz`. Until then {@link handle} knows no
+   * path. A second call does nothing.
+   */
+  install(): void {
+    if (this.#installed) return
+    this.#installed = true
+    const { healthz, livez, readyz } = this.#endpoints
+    healthz.install()
+    livez.install()
+    readyz.add(this.#named('shutdown', notShuttingDown(this.#isShuttingDown), {}))
+    readyz.install()
+    for (const { endpoint, source } of this.#extra) {
+      for (const from of typeof source === 'string' && source !== 'all' ? [this.#endpoints[source]] : this.#all)
+        endpoint.share(from, typeof source === 'string' ? undefined : source)
+      endpoint.install()
+    }
+  }
+
+  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a further endpoint names a check that there is not; checks may be added in any order. */
+  checkReferences(): void {
+    for (const { endpoint, source } of this.#extra) {
+      const unknown = typeof source === 'string' ? undefined : source.find((name) => !this.#all.some((from) => from.has(name)))
+      if (unknown === undefined) continue
+      const known = [...new Set(this.#all.flatMap((from) => from.checkNames))]
+      const message = `health: ${endpoint.path} names the check ${show(unknown)}, known checks: ${known.join(', ')}`
+      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { path: endpoint.path, unknown })
+    }
+  }
+
+  /**
+   * Answers requests for health paths, whatever their method, and says whether it does. Costs a comparison per endpoint and a look for
+   * escapes for any other path. Never throws.
+   */
+  handle(request: RequestLike, response: ResponseLike): boolean {
+    const isEscaped = (request.url ?? '').includes('%')
+    for (const endpoint of this.#all) if (endpoint.handle(request, response, isEscaped)) return true
+    for (const { endpoint } of this.#extra) if (endpoint.handle(request, response, isEscaped)) return true
+    return false
+  }
+
+  /** Names of an endpoint's checks, in order of registration. */
+  checkNames(endpoint: HealthEndpointName): readonly string[] {
+    return this.#endpoints[endpoint].checkNames
+  }
+
+  /** Served at `/metrics`, as upstream does. */
+  requestMetrics(): readonly MetricFamily[] {
+    const { name, help, pathLabel, labels } = this.#metrics.requests
+    const samples = this.#everywhere.flatMap(({ path, requestTotals }) =>
+      requestTotals.map(({ code, count }) => ({ labels: { ...labels, [pathLabel]: path, code }, value: count })),
+    )
+    return [{ name, help, type: 'counter', samples }]
+  }
+
+  /** Served at `/metrics/slis`, as upstream does. */
+  checkMetrics(): readonly MetricFamily[] {
+    const states = this.#everywhere.flatMap((endpoint) => endpoint.checkStates)
+    const totals = this.#everywhere.flatMap((endpoint) => endpoint.checkTotals)
+    return [
+      { ...this.#metrics.check, type: 'gauge', samples: states },
+      { ...this.#metrics.checks, type: 'counter', samples: totals },
+    ]
+  }
+
+  get #everywhere(): readonly HealthEndpoint[] {
+    return [...this.#all, ...this.#extra.map(({ endpoint }) => endpoint)]
+  }
+
+  #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {
+    checkFields(`health check ${show(name)}`, options, ['timeout', 'group', ...more])
+    return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock)
+  }
+
+  #addEverywhere(check: NamedCheck, livezDelayMs: number): Disposable {
+    const added: Disposable[] = []
+    const dispose = (): void => {
+      for (const one of added) one[Symbol.dispose]()
+    }
+    try {
+      for (const endpoint of this.#all) added.push(endpoint.add(check, endpoint === this.#endpoints.livez ? livezDelayMs : 0))
+    } catch (thrown) {
+      dispose()
+      throw thrown
+    }
+    return { [Symbol.dispose]: dispose }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/clock.ts'
+
+/** Longer than any backlog that node asks for, which is 511: a queue that never empties is being flooded. */
+const POLLS_MAX = 1_000
+/** A loop that is busy without end is not waited for longer than this, once a poll has found nothing. */
+const PATIENCE_MS = 500
+/** The loop looks at the listening socket once in a turn. What it did after that, in a longer turn, was time for more to come. */
+const SHORT_TURN_MS = 0.1
+const REST_MS = 1
+
+/**
+ * Lets the event loop accept what the kernel has accepted already: node takes one connection per poll, and the kernel resets the rest
+ * when the listener closes. Resolves when a short turn has brought none; to be followed by the close in the same step.
+ *
+ * @param accepted how many connections there have been so far
+ */
+export async function emptyAcceptQueue(clock: Clock, accepted: () => number): Promise<void> {
+  const begun = clock.now()
+  // An immediate that is set while the loop handles what it has polled runs before it polls again.
+  await nextTurn()
+  for (let polls = 0, isEmpty = false, hasRested = false; !(isEmpty && hasRested) && polls < POLLS_MAX; polls++) {
+    if (isEmpty) {
+      rest()
+      hasRested = true
+    }
+    const before = accepted()
+    const turnBegun = clock.now()
+    await nextTurn()
+    const now = clock.now()
+    const isPatient = now - begun < PATIENCE_MS
+    isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
+    hasRested &&= isEmpty
+  }
+}
+
+/** A process that has polled without a pause is interrupted soon, most of all on a busy machine: not between the last look and the close. */
+function rest(): void {
+  Atomics.wait(REST, 0, 0, REST_MS)
+}
+
+const REST = new Int32Array(new SharedArrayBuffer(4))
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

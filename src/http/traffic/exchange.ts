@@ -1,0 +1,207 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { QuiesceError } from '../../base/errors.ts'
+import type { Straggler } from '../../base/events.ts'
+import { pathAsSent } from '../../base/request-target.ts'
+import type { Connection } from '../h1/connection.ts'
+import { hasBegun, isEventStream } from '../h1/response-head.ts'
+import type { Member } from './wait-group.ts'
+
+/** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
+const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
+
+/** A name in a report is for people; a URL may have 16 KiB. */
+const NAME_LENGTH_MAX = 200
+
+/** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
+export type CountedAs = 'nothing' | 'request' | 'watch'
+
+/** Whoever keeps the books of an exchange. */
+export interface Accounts {
+  /** Its response, or its socket if it has none, is closed. */
+  over(exchange: Exchange): void
+  /** A handler has returned a promise. */
+  returned(exchange: Exchange, promise: PromiseLike<unknown>): void
+  /** A filter or a handler has thrown. */
+  threw(exchange: Exchange, thrown: unknown): void
+  /** It is a watch, as its handler or the head of its response says. */
+  moveToWatches(exchange: Exchange): void
+}
+
+/**
+ * One request with its response, from node's request event until the response is closed: what the drain waits for. The
+ * handler's promise says less, because a framework returns before a stream has been sent, and after its client has gone.
+ *
+ * What changes during its life is its owner's: filters read and answer, and change nothing else.
+ */
+export class Exchange {
+  readonly request: IncomingMessage
+  /** Undefined for an upgrade, whose handler gets the bare socket. */
+  readonly response: ServerResponse | undefined
+  readonly connection: Connection
+  /** `clock.now()` of the request event. */
+  readonly arrivedAt: number
+  readonly #accounts: Accounts
+
+  countedAs: CountedAs = 'nothing'
+  /** Its place among the watches. */
+  member: Member | undefined = undefined
+  isOver = false
+  /** Its response has to tell the client that the connection closes. */
+  mustTell = false
+  /** The response's own `writeHead`, once ours stands in front of it. */
+  writeHead: ServerResponse['writeHead'] | undefined = undefined
+  /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
+  bytesWrittenBefore = 0
+  /** How its handlers say that they are over: by a promise, or else by ending the response. Undefined before they were called. */
+  handling: 'callback' | 'promise' | undefined = undefined
+  /** Promises returned by its handlers that have not settled and are waited for. */
+  handlersRunning = 0
+  /** Neighbours in the list that it is in. */
+  older: Exchange | undefined = undefined
+  newer: Exchange | undefined = undefined
+  /** Only a handler is left of it, perhaps for ever: it has a name, and no request, response or connection any more. */
+  isLongRunning = false
+  #name: string | undefined = undefined
+  #ending: AbortController | undefined = undefined
+  #endReason: QuiesceError | undefined = undefined
+
+  constructor(
+    accounts: Accounts,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+    connection: Connection,
+    arrivedAt: number,
+  ) {
+    this.#accounts = accounts
+    this.request = request
+    this.response = response
+    this.connection = connection
+    this.arrivedAt = arrivedAt
+    ;(request as Tagged)[EXCHANGE] = this
+  }
+
+  /** `GET /path`, without the query, which may hold secrets. */
+  get name(): string {
+    if (this.#name !== undefined) return this.#name
+    const { method = 'GET', url = '/' } = this.request
+    const name = `${method} ${pathAsSent(url)}`
+    return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
+  }
+
+  /** The name for whoever keeps it for long: a piece of a string keeps the whole of it. */
+  copyName(): string {
+    return Buffer.from(this.name).toString()
+  }
+
+  /** Aborted when the handler has to come to its end. Made when first asked for: few handlers ask. */
+  get signal(): AbortSignal {
+    if (!this.#ending) {
+      this.#ending = new AbortController()
+      if (this.#endReason) this.#ending.abort(this.#endReason)
+    }
+    return this.#ending.signal
+  }
+
+  /** Whether `thrown` is only our own {@link askToEnd} coming back out of a handler. */
+  wasAskedToEndWith(thrown: unknown): boolean {
+    return thrown !== undefined && thrown === this.#endReason
+  }
+
+  /** Tells the handler to come to its end. A second call does nothing. */
+  askToEnd(why: string): void {
+    if (this.#endReason) return
+    this.#endReason = new QuiesceError('ERR_ABORTED', why)
+    this.#ending?.abort(this.#endReason)
+  }
+
+  /** Whether its handler was told to come to its end. */
+  get wasAskedToEnd(): boolean {
+    return this.#endReason !== undefined
+  }
+
+  /** Whether some of an answer was sent. */
+  get hasBegunToAnswer(): boolean {
+    const { response, connection } = this
+    return response ? hasBegun(response) : connection.socket.bytesWritten > this.bytesWrittenBefore
+  }
+
+  becomeWatch(): void {
+    this.#accounts.moveToWatches(this)
+  }
+
+  /** To be called once the head of its response may be written: one that streams events is a watch from then on. */
+  noteHead(): void {
+    const { response } = this
+    if (response && !response.writableEnded && isEventStream(response)) this.becomeWatch()
+  }
+
+  returned(promise: PromiseLike<unknown>): void {
+    this.handling = 'promise'
+    this.#accounts.returned(this, promise)
+  }
+
+  threw(thrown: unknown): void {
+    this.#accounts.threw(this, thrown)
+  }
+
+  /** Ends it in the books. A second call does nothing. */
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.connection.outstanding.remove(this)
+    this.#accounts.over(this)
+  }
+
+  /** Lets go of all but its name, or of that, too. It has to be over. */
+  becomeLongRunning({ isNamed }: { readonly isNamed: boolean }): void {
+    this.#name = isNamed ? this.copyName() : ''
+    this.isLongRunning = true
+    Object.assign(this, { request: undefined, response: undefined, connection: undefined })
+  }
+
+  straggler(now: number): Straggler {
+    return { name: this.name, ageMs: now - this.arrivedAt }
+  }
+}
+
+interface Tagged {
+  [EXCHANGE]?: Exchange
+}
+
+/** The exchange of a request, or undefined when its server was not taken over. With Hono, give `c.env.incoming`. */
+export function exchangeOf(request: object): Exchange | undefined {
+  return (request as Tagged)[EXCHANGE]
+}
+
+/**
+ * The signal that tells this request's handler to come to its end: for a watch, when its turn in the watch drain has come;
+ * for any other request, when its drain is cut. Always the same for the same request, also when asked for late.
+ *
+ * @param request node's request; with Hono, `c.env.incoming`
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ */
+export function shutdownSignalOf(request: object): AbortSignal {
+  return known(request).signal
+}
+
+/**
+ * Makes a request a watch from now on: for handlers that answer with something else than an event stream, or late. (A response whose
+ * head says `text/event-stream` is a watch without it.) In one step it leaves the request drain and joins the watch drain, also while
+ * both are under way: then its turn has come at once. When less than half of the watch grace is left, which would be less than every
+ * other watch had, it stays a request, and is told all the same. A second call does nothing.
+ *
+ * @param request node's request; with Hono, `c.env.incoming`
+ * @returns its {@link shutdownSignalOf}
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ */
+export function markWatch(request: object): AbortSignal {
+  const exchange = known(request)
+  exchange.becomeWatch()
+  return exchange.signal
+}
+
+function known(request: object): Exchange {
+  const exchange = exchangeOf(request)
+  if (!exchange) throw new QuiesceError('ERR_UNKNOWN_REFERENCE', 'not a node request of a server that quiesce has taken over')
+  return exchange
+}

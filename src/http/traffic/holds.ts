@@ -1,0 +1,76 @@
+import type { Clock } from '../../base/clock.ts'
+import { QuiesceError } from '../../base/errors.ts'
+import type { Straggler } from '../../base/events.ts'
+import type { WaitGroup } from './wait-group.ts'
+
+/** What held work is given. */
+export interface HoldContext {
+  /** Aborted when the request drain is cut: come to an end. */
+  readonly signal: AbortSignal
+}
+
+interface Hold {
+  readonly name: string
+  readonly since: number
+  readonly ending: AbortController
+}
+
+/** Work that is not HTTP and joins the request drain: queue jobs, scheduled tasks, messages. */
+export class Holds {
+  readonly #clock: Clock
+  readonly #requests: WaitGroup
+  readonly #all = new Set<Hold>()
+
+  constructor(clock: Clock, requests: WaitGroup) {
+    this.#clock = clock
+    this.#requests = requests
+  }
+
+  get count(): number {
+    return this.#all.size
+  }
+
+  /**
+   * Has the request drain wait for `work`, and returns what it returns.
+   * Rejects with what `work` throws, and with ERR_NOT_ACCEPTING, without having called it, once the drain has begun.
+   */
+  async run<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
+    const hold = this.#begin(name)
+    try {
+      return await work({ signal: hold.ending.signal })
+    } finally {
+      this.#end(hold)
+    }
+  }
+
+  /**
+   * Has the request drain wait until the result is disposed of. A second disposal does nothing.
+   * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun
+   */
+  take(name: string): Disposable {
+    const hold = this.#begin(name)
+    return { [Symbol.dispose]: () => this.#end(hold) }
+  }
+
+  /** Tells all of them to come to an end. */
+  cut(): void {
+    for (const { name, ending } of this.#all) ending.abort(new QuiesceError('ERR_ABORTED', `"${name}" is out of time: the drain was cut`))
+  }
+
+  stragglers(): Straggler[] {
+    const now = this.#clock.now()
+    return Array.from(this.#all, ({ name, since }) => ({ name, ageMs: now - since }))
+  }
+
+  #begin(name: string): Hold {
+    if (!name) throw new QuiesceError('ERR_NAME_MISSING', 'hold: a name is needed, for the report')
+    if (!this.#requests.tryAdd()) throw new QuiesceError('ERR_NOT_ACCEPTING', `hold("${name}"): the server is draining`, { name })
+    const hold = { name, since: this.#clock.now(), ending: new AbortController() }
+    this.#all.add(hold)
+    return hold
+  }
+
+  #end(hold: Hold): void {
+    if (this.#all.delete(hold)) this.#requests.done()
+  }
+}

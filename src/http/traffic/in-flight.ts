@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import type { RefusalKind } from '../../base/wording.ts'
+import type { Mode } from '../../machines/wiring.ts'
+import type { Exchange } from './exchange.ts'
+import { isExempt } from './exempt.ts'
+import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
+import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
+
+const SHUTTING_DOWN = 'the server is shutting down'
+
+/** What becomes of a new request: let in; let in and told to leave, because it comes in the last call; refused. */
+type Admission = 'open' | 'last-call' | 'closed'
+
+/**
+ * What has been let in and is not over, in the two groups that are drained apart: requests and watches. {@link admit} is
+ * one synchronous step from the question to the count, so that nothing slips in behind a drain that begins.
+ *
+ * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go, watch_termination.go
+ */
+export class InFlight {
+  /** Shared with whatever else joins the request drain. */
+  readonly requests = new WaitGroup()
+  readonly #watches = new RateLimitedWaitGroup()
+  /** Requests that turned into watches after the watch drain had begun: told at once, and waited for by it all the same. */
+  readonly #lateWatches = new WaitGroup()
+  readonly #clock: Clock
+  readonly #mode: Mode
+  readonly #exempt: readonly string[]
+  readonly #isLongRunning: (request: IncomingMessage) => boolean
+  /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
+  #joinUntil = Number.POSITIVE_INFINITY
+  #admission: Admission = 'open'
+  /** A connection that was never told has its last call also after everybody's: one request, while others are waited for. */
+  #hasLateCalls = false
+  #admittedLast = 0
+
+  constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean, exempt: readonly string[] = []) {
+    this.#exempt = exempt
+    this.#clock = clock
+    this.#mode = mode
+    this.#isLongRunning = isLongRunning
+  }
+
+  get watchCount(): number {
+    return this.#watches.count + this.#lateWatches.count
+  }
+
+  /** Requests that were let in since {@link stopAccepting}. */
+  get admittedLast(): number {
+    return this.#admittedLast
+  }
+
+  /** From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes on connections that are there. */
+  stopAccepting(hasLastCall: boolean): void {
+    const isServing = hasLastCall && this.#mode === 'refuse'
+    this.#admission = isServing ? 'last-call' : 'closed'
+    this.#hasLateCalls = isServing
+  }
+
+  /** The last call is over. */
+  endLastCall(): void {
+    this.#admission = 'closed'
+  }
+
+  /** The drain is cut: what came now could not be answered. */
+  endLateCalls(): void {
+    this.#hasLateCalls = false
+  }
+
+  /**
+   * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while its group is open and passes
+   * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it. What is let in as a last
+   * call tells its client to leave, so that no connection has a second one.
+   */
+  admit(exchange: Exchange): RefusalKind | undefined {
+    const { request, response } = exchange
+    const isWatch = response === undefined || this.#isLongRunning(request)
+    if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
+      if (!isWatch && this.#joinLast(exchange)) return undefined
+      if (this.#mode === 'retry-after') return 'retry-after'
+      return isWatch ? 'watch' : 'not-accepting'
+    }
+    if (isWatch) return this.#joinWatches(exchange) ? undefined : 'watch'
+    if (this.count(exchange) || isExempt(request, this.#exempt)) return undefined
+    return 'not-accepting'
+  }
+
+  /** Counts an exchange that needs no admission; false, and uncounted, once the request drain has begun. */
+  count(exchange: Exchange): boolean {
+    if (!this.requests.tryAdd()) return false
+    exchange.countedAs = 'request'
+    return true
+  }
+
+  #joinLast(exchange: Exchange): boolean {
+    const hasJoined = this.#admission === 'last-call' ? this.count(exchange) : this.#hasLateCalls && this.#countLate(exchange)
+    if (hasJoined) {
+      exchange.mustTell = true
+      this.#admittedLast++
+    }
+    return hasJoined
+  }
+
+  #countLate(exchange: Exchange): boolean {
+    if (!this.requests.tryAddLate()) return false
+    exchange.countedAs = 'request'
+    return true
+  }
+
+  over(exchange: Exchange): void {
+    if (exchange.countedAs === 'request') this.requests.done()
+    else if (exchange.countedAs === 'watch') {
+      if (exchange.member) exchange.member.done()
+      else this.#lateWatches.done()
+    }
+  }
+
+  /** First in, then out: at no instant is it in neither group. */
+  moveToWatches(exchange: Exchange): void {
+    if (exchange.isOver || exchange.countedAs !== 'request') return
+    const hasJoined = this.#joinWatches(exchange) || this.#joinLate(exchange)
+    if (hasJoined) this.requests.done()
+  }
+
+  /** Resolves when every request is over. */
+  drainRequests(): Promise<void> {
+    return this.requests.wait()
+  }
+
+  /**
+   * Tells the watches to end, one after the other in the first part of the grace, so that each has the rest of it, and resolves when
+   * all have ended or the grace is over. Without a grace all are told at once and none is waited for.
+   */
+  async drainWatches(graceMs: number): Promise<DrainResult> {
+    const begunAt = this.#clock.now()
+    const deadline = begunAt + graceMs
+    this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
+    const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
+    const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
+    const late = this.#lateWatches.wait()
+    if (!error && this.#lateWatches.count > 0) await Promise.race([late, aborted(stop.signal)])
+    cancel()
+    return { before, after: after + this.#lateWatches.count, ...(error && { error }) }
+  }
+
+  #joinWatches(exchange: Exchange): boolean {
+    const member = this.#watches.tryAdd(() => exchange.askToEnd(SHUTTING_DOWN))
+    if (!member) return false
+    exchange.member = member
+    exchange.countedAs = 'watch'
+    return true
+  }
+
+  #joinLate(exchange: Exchange): boolean {
+    exchange.askToEnd(SHUTTING_DOWN)
+    if (this.#clock.now() > this.#joinUntil || !this.#lateWatches.tryAdd()) return false
+    exchange.countedAs = 'watch'
+    return true
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

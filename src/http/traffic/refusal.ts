@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http'
+import { show, toError } from '../../base/errors.ts'
+import { type RefusalKind, type RefusalWords, statusOf, type Wording } from '../../base/wording.ts'
+import type { Connection } from '../h1/connection.ts'
+import type { Exchange } from './exchange.ts'
+
+/** How requests of one kind are refused. */
+export interface Refusal {
+  readonly kind: RefusalKind
+  readonly status: number
+  readonly reasonPhrase: string
+  /** Prebuilt, unless the body is a function of the user's. Never throws. */
+  readonly answerTo: (request: IncomingMessage) => RefusalAnswer
+}
+
+interface RefusalAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type Refusals = Readonly<Record<RefusalKind, Refusal>>
+
+/**
+ * What a life's refusals are answered with, built once.
+ * @param onError is given what a body function of the user's has thrown
+ */
+export const buildRefusals = (words: Wording['refusals'], onError: (error: Error) => void): Refusals => ({
+  'retry-after': buildRefusal('retry-after', words['retry-after'], onError),
+  'not-accepting': buildRefusal('not-accepting', words['not-accepting'], onError),
+  watch: buildRefusal('watch', words.watch, onError),
+})
+
+function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: Error) => void): Refusal {
+  const { status, title } = statusOf(kind)
+  const { body, contentType, json, retryAfterSeconds, headers } = words
+  const answer = (text: string, type = contentType): RefusalAnswer => ({
+    headers: {
+      ...(retryAfterSeconds !== false && { 'Retry-After': String(retryAfterSeconds) }),
+      'Content-Type': type,
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+      'Content-Length': String(Buffer.byteLength(text)),
+    },
+    body: text,
+  })
+  const refusal = (answerTo: Refusal['answerTo']): Refusal => ({ kind, status, reasonPhrase: title, answerTo })
+  const plain = typeof body === 'string' ? answer(body) : answer(`${title}\n`, 'text/plain; charset=utf-8')
+  const asJson = json && answer(json.body, json.contentType)
+  if (typeof body === 'string') return refusal(asJson ? (request) => (wantsJson(request) ? asJson : plain) : () => plain)
+  return refusal((request) => {
+    if (asJson && wantsJson(request)) return asJson
+    try {
+      const text: unknown = body({ request, kind, status })
+      if (typeof text === 'string') return answer(text)
+      onError(new TypeError(`body of the refusal ${show(kind)}: returned ${show(text)}, allowed: text`))
+    } catch (thrown) {
+      onError(toError(thrown))
+    }
+    return plain
+  })
+}
+
+/** Named at all is enough: which of several types a client likes best makes no difference to an error page. */
+const wantsJson = ({ headers: { accept } }: IncomingMessage): boolean => accept !== undefined && JSON_TYPE.test(accept)
+const JSON_TYPE = /\bapplication\/(?:problem\+)?json\b/i
+
+/**
+ * Answers with `refusal` and has the connection closed after it, as soon as the rest of the request has been read (V16).
+ * With another request behind this one on the connection, that one carries the close.
+ */
+export function refuse(exchange: Exchange, { status, reasonPhrase, answerTo }: Refusal): void {
+  const { request, response, connection } = exchange
+  const { headers, body } = answerTo(request)
+  if (response) {
+    exchange.mustTell = true
+    response.writeHead(status, headers)
+    response.end(body)
+  } else {
+    answerUpgrade(connection, `HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
+  }
+}
+
+/**
+ * Answers in place of an upgrade's handler, and ends the connection. Node has taken its hands off the socket before the
+ * upgrade event: nobody reads it, so its end would go unnoticed, and an error on it would be uncaught.
+ */
+export function answerUpgrade(connection: Connection, answer: string): void {
+  const { socket } = connection
+  socket.on('error', () => undefined)
+  socket.resume()
+  socket.write(answer)
+  connection.wasTold = true
+  connection.linger()
+}
+
+const headerLines = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')

@@ -1,0 +1,502 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import { errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
+import type { RefusalKind, Wording } from '../../base/wording.ts'
+import type { TellPlan } from '../../machines/phases/tell.ts'
+import type { Mode } from '../../machines/wiring.ts'
+import { publishRefusal } from '../../report/diagnostics.ts'
+import type { Connection, Fate } from '../h1/connection.ts'
+import { Connections } from '../h1/connections.ts'
+import { type GateKeeper, openGate } from '../h1/gate.ts'
+import { endWithItsResponse, endWithResponses } from '../h1/response-end.ts'
+import { emptyAcceptQueue } from './accept-queue.ts'
+import { type Accounts, Exchange } from './exchange.ts'
+import { type HoldContext, Holds } from './holds.ts'
+import { InFlight } from './in-flight.ts'
+import { oldest } from './oldest.ts'
+import { recover } from './recovery.ts'
+import { buildRefusals, type Refusals, refuse } from './refusal.ts'
+import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
+import { Telling } from './telling.ts'
+import type { DrainResult } from './wait-group.ts'
+
+/** Looks at an exchange before anything else does; true says that it has answered, or will. Runs for every request. */
+export type Filter = (exchange: Exchange) => boolean
+
+export interface TrafficOptions {
+  readonly clock: Clock
+  readonly mode: Mode
+  /** Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not throw. */
+  readonly isLongRunning: (request: IncomingMessage) => boolean
+  readonly record: (fact: LifecycleFact) => void
+  /** What refused requests are answered with. */
+  readonly wording: Pick<Wording, 'refusals'>
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
+  readonly exempt?: readonly string[]
+  /** In order; the first that answers ends the exchange's way. Default: none. */
+  readonly filters?: readonly Filter[]
+}
+
+/** `late`: a request that came after its connection had been told to close; it is not answered at all. */
+export type RejectionKind = RefusalKind | 'late'
+
+/** What a life has to do at one moment: plain data. */
+export interface Counts {
+  /** In flight: what a drain waits for, without watches and holds. */
+  readonly requests: number
+  /** Upgraded connections, event streams and other long-running requests. */
+  readonly watches: number
+  readonly holds: number
+  /** Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have nothing outstanding. */
+  readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
+  /** Requests refused since the life began, by kind. */
+  readonly rejected: Readonly<Record<RejectionKind, number>>
+}
+
+/** What an end has to wait for: how many of each, and the oldest by name. */
+export interface Blocking {
+  readonly requests: number
+  readonly watches: number
+  readonly holds: number
+  /** Handlers that outlived their responses. */
+  readonly handlers: number
+  /** Each open connection once: `told` that it closes, else `active` with a request on it, else `idle`. */
+  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
+  /** Oldest first. */
+  readonly blocking: {
+    readonly requests: readonly Straggler[]
+    readonly watches: readonly Straggler[]
+    readonly holds: readonly Straggler[]
+    readonly handlers: readonly Straggler[]
+    /** Those with nothing on them that are still there although idle ones are being closed; before that they hold up nobody. */
+    readonly connections: readonly Straggler[]
+  }
+}
+
+/** What went when the watches that were left were broken off. */
+export interface TerminatedWatches {
+  readonly watches: Straggler[]
+  /** Requests that were pipelined behind them. */
+  readonly requests: Straggler[]
+  /** The requests, and the watches that had not been told to end or had no byte of an answer yet. */
+  readonly lost: number
+}
+
+/** How connections ended since ShutdownInitiated, and the names of those that were forced. */
+export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
+
+/**
+ * The traffic of one life, on one or more HTTP/1.1 servers: what has been let in and is not over, and the connections it came
+ * on. It counts, refuses, tells and ends; when to do which is the machines' business.
+ *
+ * The request path reads plain fields and bumps plain counters, with one object per request and no emission.
+ */
+export class Traffic {
+  /** What has begun. Latched: nothing here is ever taken back. */
+  readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
+  readonly #clock: Clock
+  readonly #record: (fact: LifecycleFact) => void
+  readonly #filters: readonly Filter[]
+  readonly #refusals: Refusals
+  readonly #inFlight: InFlight
+  readonly #holds: Holds
+  readonly #handlers: RunningHandlers
+  readonly #telling: Telling
+  readonly #connections: Connections
+  readonly #adminConnections: Connections
+  #lastCallMs = 0
+  #acceptedBefore = 0
+  /** Requests and holds that were under way at NotAcceptingNewRequest. */
+  #underWay = 0
+  readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
+
+  constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], filters = [] }: TrafficOptions) {
+    this.#clock = clock
+    this.#record = record
+    this.#filters = filters
+    this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
+    this.#inFlight = new InFlight(clock, mode, isLongRunning, exempt)
+    this.#holds = new Holds(clock, this.#inFlight.requests)
+    this.#handlers = new RunningHandlers(clock, record)
+    this.#telling = new Telling(clock, random)
+    this.#connections = new Connections(clock)
+    this.#adminConnections = new Connections(clock)
+  }
+
+  /**
+   * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
+   * request; one that never does stays unknown, because node keeps no public list of them (`older-connections.ts` waits for those).
+   *
+   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; filters apply.
+   * @returns gives the server back; what is under way stays counted, and its connections stay ours
+   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already, by whomever
+   */
+  takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
+    const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
+    const noMoreEnds = endWithResponses()
+    let isOurs = true
+    return {
+      [Symbol.dispose]: () => {
+        if (!isOurs) return
+        isOurs = false
+        gate[Symbol.dispose]()
+        void (admin ? this.#adminConnections : this.#connections).none().then(noMoreEnds)
+      },
+    }
+  }
+
+  /** The same for a server of quiesce's own, which has nobody to be given back to: it is ours until it has closed. */
+  takeOverOwn(server: Server, options?: { readonly admin?: boolean }): void {
+    const gate = this.takeOver(server, options)
+    server.once('close', () => gate[Symbol.dispose]())
+  }
+
+  // The steps of a shutdown, each called when its signal fires.
+
+  /** ShutdownInitiated: from now on it counts how connections end. */
+  initiateShutdown(): void {
+    this.state.shutdownInitiated = true
+    this.#connections.countFates()
+  }
+
+  /** Responses begin to carry `Connection: close`, those of requests under way included. A second call does nothing. */
+  beginTelling(plan: TellPlan): void {
+    this.state.telling = true
+    this.#telling.begin(plan)
+    for (const exchange of this.#connections.exchanges()) this.#telling.arm(exchange)
+  }
+
+  /** From now on every response carries it. */
+  completeTelling(): void {
+    if (!this.state.telling) this.beginTelling({ how: 'at-once', delayMs: 0 })
+    this.#telling.complete()
+  }
+
+  /**
+   * NotAcceptingNewRequest: from now on only exempt requests are let in, and those of the last call.
+   * @param lastCallMs how long each connection that was never told is held for a last request; 0, the default: there is no last call
+   */
+  stopAccepting(lastCallMs = 0): void {
+    this.state.notAccepting = true
+    this.#lastCallMs = lastCallMs
+    this.#acceptedBefore = this.#connections.accepted
+    this.#underWay = this.#inFlight.requests.count
+    this.#inFlight.stopAccepting(lastCallMs > 0)
+  }
+
+  /** Resolves when the kernel has no connection left that it has accepted and node has not. To be followed by the close in the same step. */
+  acceptQueued(): Promise<void> {
+    return emptyAcceptQueue(this.#clock, () => this.#connections.accepted)
+  }
+
+  /** Resolves when no connection is left on which a request may be on its way. */
+  lastCallHeeded(): Promise<void> {
+    return this.#connections.noneIdle()
+  }
+
+  /** What came since {@link stopAccepting}: connections, and requests that were let in. Undefined without a last call. */
+  get lastCall(): { readonly accepted: number; readonly answered: number } | undefined {
+    if (this.#lastCallMs === 0) return undefined
+    return { accepted: this.#connections.accepted - this.#acceptedBefore, answered: this.#inFlight.admittedLast }
+  }
+
+  /** What the request drain is about: requests and holds that were under way at NotAcceptingNewRequest, and what the last call has let in. */
+  get toDrain(): number {
+    return this.#underWay + this.#inFlight.admittedLast
+  }
+
+  /** Lets no request and no hold in any more, and resolves when none is left. */
+  drainRequests(): Promise<void> {
+    return this.#inFlight.drainRequests()
+  }
+
+  /** Requests that the drain waits for, and holds. */
+  requestStragglers(): Straggler[] {
+    return [...this.#stragglers('request'), ...this.#holds.stragglers()]
+  }
+
+  watchStragglers(): Straggler[] {
+    return this.#stragglers('watch')
+  }
+
+  /** Aborts the signals of what the request drain waits for, and names it. Nothing is closed. */
+  cutRequests(): Straggler[] {
+    const stragglers = this.requestStragglers()
+    this.#inFlight.endLateCalls()
+    for (const exchange of this.#counted('request')) exchange.askToEnd('the request drain is out of time')
+    this.#holds.cut()
+    return stragglers
+  }
+
+  /**
+   * The same for good, before the budget is used up: connections are broken off with what is left on them, and nobody waits for the
+   * handlers of that any more. What was asked for before it on its connection is answered first.
+   */
+  breakOffRequests(): Straggler[] {
+    const left = this.cutRequests()
+    for (const connection of new Set(Array.from(this.#counted('request'), (request) => request.connection))) {
+      const outstanding = [...connection.outstanding]
+      const cut = outstanding.slice(outstanding.findIndex(({ countedAs }) => countedAs === 'request'))
+      const now = this.#clock.now()
+      left.push(...cut.filter(({ countedAs }) => countedAs === 'watch').map((watch) => watch.straggler(now)))
+      this.#handlers.abandon(cut)
+      this.#connections.breakOff(connection, cut)
+    }
+    return left
+  }
+
+  /**
+   * Aborts the signals of the watches, one after the other within the first half of `graceMs` and at most 5 ms apart, and resolves when
+   * they are over or `graceMs` is. With 0, all at once, and waits for none.
+   */
+  drainWatches(graceMs: number): Promise<DrainResult> {
+    return this.#inFlight.drainWatches(graceMs)
+  }
+
+  /**
+   * Breaks off the watches that are left, with their connections, and names them, and the requests that were pipelined behind them and
+   * go with them. What was asked for before a watch on its connection is answered first.
+   */
+  terminateWatches(): TerminatedWatches {
+    const now = this.#clock.now()
+    const watches: Straggler[] = []
+    const requests: Straggler[] = []
+    let unserved = 0
+    for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
+      const outstanding = [...connection.outstanding]
+      // A watch that has ended and only waits for the request before it is sent with that.
+      const first = outstanding.findIndex(
+        ({ countedAs, response }, index) => countedAs === 'watch' && !(index > 0 && response?.writableEnded),
+      )
+      if (first < 0) continue
+      const cut = outstanding.slice(first)
+      for (const exchange of cut) {
+        if (exchange.countedAs === 'watch') {
+          watches.push(exchange.straggler(now))
+          if (!exchange.wasAskedToEnd || !exchange.hasBegunToAnswer) unserved++
+        }
+        if (exchange.countedAs === 'request') requests.push(exchange.straggler(now))
+      }
+      this.#handlers.cut(cut)
+      this.#connections.breakOff(connection, cut)
+    }
+    return { watches, requests, lost: unserved + requests.length }
+  }
+
+  /**
+   * Ends the last call, and with it idle connections, after a look at what they have sent already; from now on every one that
+   * becomes idle. To be called when the listeners have closed.
+   */
+  closeIdleConnections(): Promise<void> {
+    return this.#connections.closeIdle(this.#lastCallMs, () => this.#inFlight.endLastCall())
+  }
+
+  /**
+   * Ends the upgraded connections that are left, gently, and names them. Only without a watch grace there are any: then nothing waits
+   * for them, and of themselves they would last as long as their clients like.
+   */
+  endUpgraded(): void {
+    for (const { response, connection } of [...this.#connections.exchanges()]) if (!response) this.#connections.endByForce(connection)
+  }
+
+  /** Resolves when no connection is left; admin connections do not count. */
+  connectionsClosed(): Promise<void> {
+    return this.#connections.none()
+  }
+
+  /** Destroys every connection that is left and names those that lost something by it. */
+  destroyConnections(): Straggler[] {
+    return this.#connections.destroy()
+  }
+
+  destroyAdminConnections(): void {
+    this.#adminConnections.destroy()
+  }
+
+  connectionFates(): ConnectionFates {
+    return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
+  }
+
+  /** Resolves when no handler runs whose promise is pending, or whose client has left before it ended its response. */
+  handlersDone(): Promise<void> {
+    return this.#handlers.none()
+  }
+
+  /** Handlers whose promise is pending, whether their response is still there or not. */
+  runningHandlers(): Straggler[] {
+    return this.#handlers.running(this.#connections.exchanges())
+  }
+
+  /** Names the handlers that run. From now on nobody waits for them: what they answer is late. */
+  cutHandlers(): CutHandlers {
+    return this.#handlers.cutAll(this.#connections.exchanges())
+  }
+
+  // For the user.
+
+  /**
+   * Work that is not HTTP joins the request drain: until it has settled, or with a name alone, until the result is disposed
+   * of. Its signal is aborted when the drain is cut.
+   * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun, ERR_NAME_MISSING; given `work`, it rejects instead
+   */
+  hold(name: string): Disposable
+  hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+  hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
+    return work ? this.#holds.run(name, work) : this.#holds.take(name)
+  }
+
+  counts(): Counts {
+    const holds = this.#holds.count
+    let told = 0
+    let idle = 0
+    for (const connection of this.#connections) {
+      if (connection.wasTold) told++
+      if (connection.isIdle) idle++
+    }
+    return {
+      requests: this.#inFlight.requests.count - holds,
+      watches: this.#inFlight.watchCount,
+      holds,
+      connections: { open: this.#connections.size, told, idle },
+      rejected: { ...this.#rejected },
+    }
+  }
+
+  /** What an end has to wait for now, with at most `max` names of each kind. Looks at every connection. */
+  blocking(max: number): Blocking {
+    const now = this.#clock.now()
+    const orphans = this.#handlers.orphans()
+    const named = (all: Iterable<{ readonly name: string; readonly arrivedAt: number }>): Straggler[] =>
+      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt }) => ({ name, ageMs: now - arrivedAt }))
+    let active = 0
+    let told = 0
+    const empty: Connection[] = []
+    for (const connection of this.#connections) {
+      if (connection.wasTold) told++
+      else if (!connection.isIdle) active++
+      if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
+    }
+    const { requests, watches, holds } = this.counts()
+    return {
+      requests,
+      watches,
+      holds,
+      handlers: orphans.length,
+      connections: { active, idle: this.#connections.size - active - told, told },
+      blocking: {
+        requests: named(this.#counted('request')),
+        watches: named(this.#counted('watch')),
+        holds: this.#holds.stragglers().slice(0, max),
+        handlers: named(orphans),
+        connections: empty.map((connection) => connection.straggler(now)),
+      },
+    }
+  }
+
+  // What a gate asks.
+
+  #keeper(): GateKeeper {
+    const { state } = this
+    const connections = this.#connections
+    const accounts: Accounts = {
+      over: (exchange) => this.#over(exchange),
+      returned: (exchange, promise) => this.#handlers.track(exchange, promise),
+      threw: (exchange, thrown) => {
+        if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record)
+      },
+      moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
+    }
+    return {
+      get letsRequestsGather() {
+        return state.telling
+      },
+      handshaking: (socket) => connections.handshaking(socket),
+      connected: (socket) => connections.connected(socket),
+      arrived: (request, response) => {
+        const exchange = this.#arrived(connections, accounts, request, response)
+        if (exchange && state.telling) this.#telling.arm(exchange)
+        return exchange
+      },
+      admit: (exchange) => this.#admit(exchange),
+    }
+  }
+
+  #adminKeeper(): GateKeeper {
+    const connections = this.#adminConnections
+    const accounts: Accounts = {
+      over: () => undefined,
+      returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
+      threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
+      moveToWatches: () => undefined,
+    }
+    return {
+      letsRequestsGather: false,
+      handshaking: (socket) => connections.handshaking(socket),
+      connected: (socket) => connections.connected(socket),
+      arrived: (request, response) => this.#arrived(connections, accounts, request, response),
+      admit: (exchange) => !this.#isAnswered(exchange),
+    }
+  }
+
+  #arrived(
+    connections: Connections,
+    accounts: Accounts,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+  ): Exchange | undefined {
+    const { socket } = request
+    const connection = connections.of(socket)
+    if (!connection.takesRequests) {
+      this.#rejected.late++
+      // An upgrade comes without node's own listener for errors.
+      if (!response) socket.on('error', () => undefined)
+      return undefined
+    }
+    const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
+    connections.exchangeBegun(exchange)
+    if (response) endWithItsResponse(exchange, response)
+    else exchange.bytesWrittenBefore = socket.bytesWritten
+    // A server in front has taken its time, and its client has left: nobody will say again that the connection is closed.
+    if (socket.destroyed) setImmediate(() => connection.closed())
+    return exchange
+  }
+
+  #admit(exchange: Exchange): boolean {
+    if (this.#isAnswered(exchange)) {
+      this.#inFlight.count(exchange)
+      return false
+    }
+    const refusedAs = this.#inFlight.admit(exchange)
+    if (refusedAs) this.#refuse(exchange, refusedAs)
+    return refusedAs === undefined
+  }
+
+  #isAnswered(exchange: Exchange): boolean {
+    for (const filter of this.#filters) if (filter(exchange)) return true
+    return false
+  }
+
+  #refuse(exchange: Exchange, kind: RefusalKind): void {
+    this.#rejected[kind]++
+    publishRefusal(exchange.request, kind)
+    this.#telling.arm(exchange)
+    refuse(exchange, this.#refusals[kind])
+  }
+
+  #over(exchange: Exchange): void {
+    this.#inFlight.over(exchange)
+    this.#handlers.responseGone(exchange)
+    this.#connections.exchangeOver(exchange)
+  }
+
+  *#counted(as: Exchange['countedAs']): Generator<Exchange> {
+    for (const exchange of this.#connections.exchanges()) if (exchange.countedAs === as) yield exchange
+  }
+
+  #stragglers(as: Exchange['countedAs']): Straggler[] {
+    const now = this.#clock.now()
+    return Array.from(this.#counted(as), (exchange) => exchange.straggler(now))
+  }
+}

@@ -1,0 +1,145 @@
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import type { LifecycleFact, Straggler } from '../../base/events.ts'
+import { isEventStream } from '../h1/response-head.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * So long after its client has left, a handler that has not ended its response is taken for one that never will. Most that are
+ * still at work are done by then; some end nothing, because they have heard that their client is gone.
+ */
+export const NEVER_ENDS_AFTER_MS = 10_000
+
+/** Of handlers that outlive their responses, more than so many are only counted. */
+export const NAMED_MAX = 1000
+/** A warning names so many. */
+const WARNED_OF_MAX = 10
+
+/** Without the response, which nobody else may be holding any more. */
+interface Unended {
+  readonly name: string
+  readonly arrivedAt: number
+  readonly leftAt: number
+}
+
+/**
+ * Handlers that returned no promise, as those of Express and Fastify, whose clients left before they had ended the response:
+ * they may be at work, and are over when they end it. One that hears of its client's departure and stops without ending anything
+ * looks the same, hence {@link NEVER_ENDS_AFTER_MS}; what is known to end nothing then is not taken up at all.
+ */
+export class UnendedResponses {
+  readonly #clock: Clock
+  readonly #record: (fact: LifecycleFact) => void
+  /** In the order in which their clients left. */
+  readonly #all = new Set<Unended>()
+  readonly #whenNone = new Set<() => void>()
+  readonly #givenUp: Unended[] = []
+  #isWaitedFor = false
+  #timer: unknown
+
+  constructor(clock: Clock, record: (fact: LifecycleFact) => void) {
+    this.#clock = clock
+    this.#record = record
+  }
+
+  get count(): number {
+    return this.#all.size
+  }
+
+  [Symbol.iterator](): IterableIterator<Unended> {
+    return this.#all.values()
+  }
+
+  /** The response of an exchange, which was not handled by a promise, has been sent or has lost its client. */
+  responseGone(exchange: Exchange): void {
+    const { response } = exchange
+    if (!response || !isUnended(exchange, response)) return
+    this.#dropOverdue()
+    const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, leftAt: this.#clock.now() }
+    this.#all.add(unended)
+    // What node emits in the very step of `end()` when there is no socket left to send anything [measured on Node 20 to 26].
+    response.once('prefinish', () => this.#ended(unended))
+    this.#awaitFirst()
+  }
+
+  /** Resolves when there is none, at once if so; each is waited for until {@link NEVER_ENDS_AFTER_MS}. */
+  none(): Promise<void> {
+    this.#dropOverdue()
+    if (this.#all.size === 0) return Promise.resolve()
+    this.#isWaitedFor = true
+    this.#awaitFirst()
+    return new Promise((resolve) => this.#whenNone.add(resolve))
+  }
+
+  /** Names those that are left. Nobody waits for them any more. */
+  cut(): Straggler[] {
+    this.#isWaitedFor = false
+    this.#clearTimer()
+    const now = this.#clock.now()
+    const left = [...this.#all]
+    this.#givenUp.push(...left)
+    this.#warn()
+    return left.slice(0, NAMED_MAX).map(({ name, arrivedAt }) => ({ name, ageMs: now - arrivedAt }))
+  }
+
+  #ended(unended: Unended): void {
+    if (this.#all.delete(unended)) this.#tellIfNone()
+  }
+
+  #awaitFirst(): void {
+    const [first] = this.#all
+    if (!this.#isWaitedFor || this.#timer !== undefined || !first) return
+    const untilOverdue = (): void => {
+      this.#timer = undefined
+      this.#dropOverdue()
+      this.#awaitFirst()
+    }
+    this.#timer = this.#clock.setTimeout(untilOverdue, first.leftAt + NEVER_ENDS_AFTER_MS - this.#clock.now())
+  }
+
+  #dropOverdue(): void {
+    const overdue = this.#clock.now() - NEVER_ENDS_AFTER_MS
+    for (const unended of this.#all) {
+      if (unended.leftAt > overdue) break
+      this.#all.delete(unended)
+      if (this.#isWaitedFor) this.#givenUp.push(unended)
+    }
+    this.#tellIfNone()
+  }
+
+  #tellIfNone(): void {
+    if (this.#all.size > 0 || !this.#isWaitedFor) return
+    this.#isWaitedFor = false
+    this.#clearTimer()
+    this.#warn()
+    for (const resolve of this.#whenNone) resolve()
+    this.#whenNone.clear()
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** A warning and no failure: it is not known whether anything was still to be done. */
+  #warn(): void {
+    const given = this.#givenUp.splice(0)
+    if (given.length === 0) return
+    const details = { handlers: given.length, oldest: given.slice(0, WARNED_OF_MAX).map(({ name }) => name) }
+    this.#record({ type: 'warning', message: 'handlers whose clients had left ended no response in time', details })
+  }
+}
+
+/**
+ * Whether an end of the response is still to be expected, and will be heard. Not from a watch or an event stream, which ends with its client; not when
+ * it was piped, because what is piped into a closed response never ends it; not when our side destroyed it, which is what a handler
+ * does that gives up; and not from one that waited behind another on its connection, whose end node tells nobody.
+ */
+const isUnended = ({ countedAs, connection }: Exchange, response: ServerResponse): boolean =>
+  !response.writableEnded &&
+  countedAs === 'request' &&
+  connection.clientHasLeft &&
+  response.errored === null &&
+  response.socket !== null &&
+  response.listenerCount('unpipe') === 0 &&
+  !isEventStream(response)

@@ -1,0 +1,92 @@
+import type { LifecycleEvent } from '../base/events.ts'
+import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from './log.ts'
+
+/**
+ * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so events that come before are
+ * kept and written first.
+ */
+export class EventLog {
+  readonly #openLogger: () => Promise<Logger | false>
+  readonly #context: LogContext
+  readonly #kept: LifecycleEvent[] = []
+  #logger: Logger | false = false
+  /** What is kept is written when this has settled. */
+  #opening: Promise<void> = Promise.resolve()
+  #write: ((event: LifecycleEvent) => void) | undefined
+
+  constructor(openLogger: () => Promise<Logger | false>, context: LogContext) {
+    this.#openLogger = openLogger
+    this.#context = context
+  }
+
+  /** Whether somebody may read what is logged at a level: there is a logger, by now, and it does not leave that level out. */
+  writes(level: 'info' | 'error'): boolean {
+    if (!this.#logger) return false
+    try {
+      return this.#logger.isLevelEnabled?.(level) ?? true
+    } catch {
+      // The user's logger cannot say.
+      return true
+    }
+  }
+
+  /** A sink of events. */
+  readonly write = (event: LifecycleEvent): void => {
+    if (this.#write) this.#write(event)
+    else this.#kept.push(event)
+  }
+
+  /**
+   * Opens the logger and writes what was kept, in a turn of its own: whoever begins a life listens for signals before anything is
+   * loaded. Rejects when it cannot be opened; the life goes on in silence then.
+   */
+  open(): Promise<void> {
+    this.#opening = Promise.resolve().then(() => this.#open())
+    return this.#opening
+  }
+
+  async #open(): Promise<void> {
+    try {
+      this.#logger = await this.#openLogger()
+    } finally {
+      const write = this.#logger ? logEvents(this.#logger, this.#context) : () => {}
+      for (const event of this.#kept.splice(0)) write(event)
+      this.#write = write
+    }
+  }
+
+  debug(fields: object, message: string): void {
+    if (this.#logger) writeLine(this.#logger, 'debug', fields, message)
+  }
+
+  /** For what is no event, because it must not stand in a report. */
+  info(fields: object, message: string): void {
+    if (this.#logger) writeLine(this.#logger, 'info', fields, message)
+  }
+
+  /** 0 for a logger that cannot say. */
+  lastFlushAgeMs(): number {
+    return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0
+  }
+
+  /** 0 for a logger that cannot say. */
+  lostLines(): number {
+    return this.#logger ? (this.#logger.lostLines?.() ?? 0) : 0
+  }
+
+  /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
+  async flush(): Promise<void> {
+    // Whoever opened it has heard of the failure.
+    await this.#opening.catch(() => {})
+    if (this.#logger) await flushLogger(this.#logger)
+  }
+
+  /** Writes what it can within `ms` without giving way to anything else. */
+  flushNow(ms: number): void {
+    try {
+      if (this.#logger) this.#logger.flushSync?.(ms)
+    } catch {
+      // The user's logger, in the last step before the end: what it could not write is lost either way.
+    }
+  }
+}

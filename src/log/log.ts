@@ -1,0 +1,257 @@
+import { Console } from 'node:console'
+import { formatDuration } from '../base/duration.ts'
+import type { ErrorRecord, LifecycleEvent, Outcome, StopReason } from '../base/events.ts'
+import { RESERVES_DEFAULT_MS, type StopProfile } from '../base/stop-profile.ts'
+import type { LogWords } from '../base/wording.ts'
+import { type LogDestination, stdoutDestination } from './log-destination.ts'
+
+/** What the lifecycle needs of a logger; pino's shape, so that any pino logger is one. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+  /** As pino's: whether lines of a level are written at all. What must not be missed is said on standard error when they are not. */
+  isLevelEnabled?(level: string): boolean
+  /** As pino's: calls back when everything logged so far is written, or given up. */
+  flush?(callback?: (error?: Error) => void): void
+  /** Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes that were given up. */
+  flushSync?(ms: number): unknown
+  /** Milliseconds since everything logged had been written; the health check `log` fails above two minutes. */
+  lastFlushAgeMs?(): number
+  /** Lines that were logged and that nobody will ever read. The report warns of them, and stderr at the end of the life. */
+  lostLines?(): number
+}
+
+/** What the log has to know of the options. */
+export interface LogContext {
+  readonly whileDraining: 'refuse' | 'retry-after'
+  readonly connectionTimeoutMs: number
+  readonly audit: unknown
+  readonly wording: { readonly log: LogWords }
+}
+
+/**
+ * A sink that writes lifecycle events to a logger: upstream's signals with upstream's names and messages, in the order they
+ * fired, at info; everything of ours at debug, unless somebody has to know. Never throws.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ */
+export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
+  let reason: StopReason | undefined
+  return (event) => {
+    if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason
+    const { level, fields, message } = lineOf(event, { ...context, reason })
+    writeLine(logger, level, fields, message)
+  }
+}
+
+/** Writes one line. The logger is the user's: when it throws or rejects there is nobody left to tell, and a log line is no reason to end differently. */
+export function writeLine(logger: Logger, level: Line['level'], fields: object, message: string): void {
+  if (level === 'debug' && isConsole(logger)) return
+  try {
+    const answer: unknown = logger[level](fields, message)
+    if (isThenable(answer)) Promise.resolve(answer).catch(() => {})
+  } catch {
+    // As above.
+  }
+}
+
+/** It prints every level and has no switch for any: of a quiet life that would be some seventy lines. */
+const isConsole = (logger: Logger): boolean => logger instanceof Console
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
+
+/** Resolves when a logger has written what it was given. One that cannot say so is taken at its word; the caller bounds the wait. */
+export const flushLogger = (logger: Logger): Promise<void> =>
+  new Promise((resolve) => {
+    if (!logger.flush) return resolve()
+    const answer: unknown = logger.flush(() => resolve())
+    if (isThenable(answer))
+      Promise.resolve(answer).then(
+        () => resolve(),
+        () => resolve(),
+      )
+    // One that takes no callback and promises nothing has flushed, as pino before 9.
+    else if (logger.flush.length === 0) resolve()
+  })
+
+interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly fields: object
+  readonly message: string
+}
+
+const debug = (message: string, fields: object = {}): Line => ({ level: 'debug', fields, message })
+const info = (message: string, fields: object = {}): Line => ({ level: 'info', fields, message })
+const warn = (message: string, fields: object = {}): Line => ({ level: 'warn', fields, message })
+const error = (message: string, fields: object = {}): Line => ({ level: 'error', fields, message })
+/** A failure is an error, a cut a warning, everything else is for whoever looks closely. */
+const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
+  (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
+
+const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
+
+/**
+ * `err` is where pino's readers look for an error, and its `type` what they group by: pino takes that from the constructor, and only of
+ * what has none from the name. It also marks what it is given, so it gets a copy.
+ */
+const errOf = (record: ErrorRecord | undefined): { err?: object } =>
+  record ? { err: Object.assign(Object.create(null) as object, record) } : {}
+
+type SignalContext = LogContext & { readonly reason: StopReason | undefined }
+
+function lineOf(event: LifecycleEvent, context: SignalContext): Line {
+  const words = context.wording.log
+  switch (event.type) {
+    case 'platform':
+      return info('platform defaults', { platform: event.platform, reason: event.reason, defaults: event.defaults })
+    case 'signal':
+      return event.name === 'StopRequested' && event.budget
+        ? stopLine(event.budget, context)
+        : signalLine(event.name, event.outcome, context)
+    case 'phase.started':
+      return debug('phase started', { phase: event.phase, ...(event.budgetMs !== undefined && { budget: formatDuration(event.budgetMs) }) })
+    case 'phase.ended':
+      // A start row that is skipped fires no signal; upstream has a line for this one.
+      if (event.phase === 'mux-complete' && event.outcome === 'skipped') return info(words.muxIncomplete)
+      return byOutcome(event.outcome, 'phase ended', {
+        phase: event.phase,
+        outcome: event.outcome,
+        ...event.details,
+        ...errOf(event.error),
+      })
+    case 'hook.started':
+      return debug('hook started', { kind: event.kind, hook: event.name })
+    case 'hook.ended': {
+      const { kind, name, outcome, durationMs } = event
+      const message = outcome === 'failed' ? `${HOOK[kind]} "${name}" failed: ${event.error?.message ?? 'no reason given'}` : 'hook ended'
+      return byOutcome(outcome, message, { kind, hook: name, outcome, duration: formatDuration(durationMs), ...errOf(event.error) })
+    }
+    case 'late':
+      return warn('late answer', { what: event.what, answer: event.answer, late: formatDuration(event.lateMs), ...errOf(event.error) })
+    case 'listening':
+      return info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
+    case 'stopped-listening':
+      return event.error
+        ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))
+        : info(`Stopped listening on ${event.url}`)
+    case 'last-call':
+      return debug('last call is over', { accepted: event.accepted, answered: event.answered })
+    case 'drained':
+      return event.what === 'requests' ? requestsDrained(event, words) : watchesDrained(event, words)
+    case 'connections': {
+      const { told, idleUntold, ended, forced, forcedNames } = event
+      const counts = { told, idleUntold, ended, forced }
+      return forced > 0 ? warn('connections closed by force', { ...counts, forcedNames }) : debug('connections closed', counts)
+    }
+    case 'handlers':
+      return event.running.length > 0 ? warn('handlers still running', { running: event.running }) : debug('no handler is running')
+    case 'error':
+      return error(event.error.message, { where: event.where, ...errOf(event.error) })
+    case 'warning':
+      return warn(event.message, event.details)
+    case 'forced':
+      return error('ending by force', {
+        why: event.why,
+        ...(event.reason !== undefined && { reason: event.reason }),
+        ...(event.signal !== undefined && { signal: event.signal }),
+        ...errOf(event.error),
+      })
+    case 'ended':
+      return debug('ended', { exitCode: event.exitCode })
+    default:
+      return event satisfies never
+  }
+}
+
+function signalLine(name: string, outcome: Outcome, { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext): Line {
+  const words = wording.log
+  const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
+  const ours = debug('lifecycle signal', { name, outcome, ...why })
+  switch (name) {
+    case 'Start':
+      return whileDraining === 'retry-after' ? info(words.shutdownTimeout, { shutdownTimeout: formatDuration(connectionTimeoutMs) }) : ours
+    case 'Announced':
+      return info(words.waiting)
+    case 'MuxAndDiscoveryComplete':
+      return info(words.muxComplete)
+    case 'ShutdownInitiated':
+    case 'AfterShutdownDelayDuration':
+    case 'NotAcceptingNewRequest':
+    case 'InFlightRequestsDrained':
+    case 'HTTPServerStoppedListening':
+      return info(words.shutdownEvent, { name, ...why })
+    case 'PreShutdownHooksStopped':
+      return info(words.preShutdownHooksCompleted, { name })
+    case 'AuditStopped':
+      return audit !== undefined && outcome === 'ok' ? info(words.auditCompleted) : ours
+    case 'AdminClosed':
+      // Upstream's last line. Ours comes before the flush, so that it is among what is flushed.
+      return info(words.exiting)
+    default:
+      return ours
+  }
+}
+
+/** Upstream has no budget, and so no such line. */
+function stopLine(budget: StopProfile, { reason, wording }: SignalContext): Line {
+  const requests = formatDuration(Math.round(budget.cutsMs.requests))
+  const deadline = formatDuration(Math.round(budget.deadlineMs))
+  const message = `${wording.log.stopRequested}: requests have until +${requests}, everything until +${deadline}`
+  return info(message, { name: 'StopRequested', reason, requests, deadline })
+}
+
+type Drained = Extract<LifecycleEvent, { type: 'drained' }>
+
+/** Upstream has no bound here and so no fields; ours are named like those of the watches. */
+function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): Line {
+  const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
+  return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut }) : info(message, fields)
+}
+
+function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): Line {
+  if (graceMs === 0) return info(words.watchesNotAwaited)
+  const message = words.watchesDrained
+  const fields = {
+    ...(graceMs !== undefined && { duration: formatDuration(graceMs) }),
+    activeWatchesBefore: before,
+    activeWatchesAfter: after,
+  }
+  return after > 0
+    ? warn(message, { ...fields, error: `${after} watch(es) still open at the end of the grace period`, cut })
+    : info(message, { ...fields, error: null })
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+export interface DefaultLoggerOptions {
+  /** Default `info`. */
+  readonly level?: LogLevel
+  /** Turns a JSON line into what is written instead. Default: as it is. */
+  readonly format?: (jsonLine: string) => string
+  /** Default: standard output. */
+  readonly destination?: LogDestination
+  /** `flush` gives up on a reader that has taken nothing for so long. Default 500, the flush reserve. */
+  readonly stallMs?: number
+}
+
+/**
+ * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON lines. It never blocks the
+ * process: a slow reader costs memory, and one that never reads costs `stallMs` at the end.
+ */
+export async function createDefaultLogger({
+  level = 'info',
+  format,
+  destination = stdoutDestination(),
+  stallMs = RESERVES_DEFAULT_MS.flush,
+}: DefaultLoggerOptions = {}): Promise<Required<Logger>> {
+  const { pino } = await import('pino')
+  const logger = pino({ level }, { write: (line: string) => destination.write(format ? format(line) : line) })
+  return Object.assign(logger, {
+    flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs).then(() => callback?.()),
+    flushSync: (ms: number) => destination.flushSync(ms),
+    lastFlushAgeMs: () => destination.blockedMs,
+    lostLines: () => destination.lostLines,
+  })
+}

@@ -1,0 +1,48 @@
+import { fromPromise, setup } from 'xstate'
+import { formatDuration } from '../../base/duration.ts'
+import type { HookKind } from '../../base/events.ts'
+import { FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+/**
+ * One piece of user code with a bound: it runs until it settles or its time is over. What it answers after that is inert;
+ * the actor that runs it reports such a late answer.
+ */
+export interface HookPlan {
+  readonly kind: HookKind
+  readonly name: string
+  readonly timeoutMs: number
+}
+
+export const hookMachine = setup({
+  types: {} as {
+    input: HookPlan
+    context: HookPlan
+    output: PhaseOutput
+  },
+  actors: { runHook: fromPromise<void, HookPlan>(() => Promise.resolve()) },
+  delays: { hookTimeout: ({ context }) => context.timeoutMs },
+}).createMachine({
+  id: 'hook',
+  context: ({ input }) => input,
+  initial: 'running',
+  states: {
+    running: {
+      invoke: { id: 'run-hook', src: 'runHook', input: ({ context }) => context, onDone: 'done', onError: 'failed' },
+      after: { hookTimeout: 'timedOut' },
+    },
+    done: { type: 'final', output: OK },
+    timedOut: {
+      type: 'final',
+      output: ({ context }) => ({
+        outcome: 'failed',
+        error: {
+          name: 'QuiesceError',
+          code: 'ERR_TIMEOUT',
+          message: `${context.kind} hook "${context.name}" did not end within ${formatDuration(context.timeoutMs)}`,
+        },
+      }),
+    },
+    ...FAILED_STATE,
+  },
+  output: outputOfFinalState,
+})

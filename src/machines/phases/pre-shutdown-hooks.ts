@@ -1,0 +1,148 @@
+import { enqueueActions, setup } from 'xstate'
+import type { ErrorRecord, LifecycleFact } from '../../base/events.ts'
+import { type HookPlan, hookMachine } from './hook.ts'
+import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
+
+/**
+ * Runs the pre-shutdown hooks by their dependencies and collects every failure; a failing hook stops none of the others.
+ * A hook without `after` follows the one registered before it (upstream runs them one after the other, in map order); a
+ * hook with `after`, even an empty one, starts as soon as those it names have ended.
+ * @see kubernetes/apiserver pkg/server/hooks.go RunPreShutdownHooks
+ */
+export interface PlannedHook extends HookPlan {
+  /** Names of the hooks that have to end first, the implied predecessor included. */
+  readonly after: readonly string[]
+}
+
+/** What a user says about one hook; `after` undefined means: in the order of registration. */
+export interface HookOrder {
+  readonly name: string
+  readonly after?: readonly string[] | undefined
+}
+
+/** The predecessors of every hook. Names that no hook has are dropped: registration refuses them, and waiting for them would never end. */
+export function predecessors(hooks: readonly HookOrder[]): Map<string, readonly string[]> {
+  const known = new Set(hooks.map((hook) => hook.name))
+  let previous: string | undefined
+  const result = new Map<string, readonly string[]>()
+  for (const { name, after } of hooks) {
+    if (after) {
+      result.set(
+        name,
+        after.filter((other) => known.has(other)),
+      )
+    } else {
+      result.set(name, previous === undefined ? [] : [previous])
+      previous = name
+    }
+  }
+  return result
+}
+
+/** The names along a cycle of an `after` relation, or undefined when there is none. */
+export function findCycle(after: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const done = new Set<string>()
+  const visit = (name: string, path: string[]): string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name]
+    if (done.has(name)) return undefined
+    for (const other of after.get(name) ?? []) {
+      const cycle = visit(other, [...path, name])
+      if (cycle) return cycle
+    }
+    done.add(name)
+    return undefined
+  }
+  for (const name of after.keys()) {
+    const cycle = visit(name, [])
+    if (cycle) return cycle
+  }
+  return undefined
+}
+
+/** Errors of hooks as one: a single text as it is, several as `[a, b]`. @see apimachinery pkg/util/errors/errors.go aggregate.Error */
+export function aggregate(errors: readonly { readonly name: string; readonly error: ErrorRecord }[], prefix: string): ErrorRecord {
+  const texts = [...new Set(errors.map(({ name, error }) => `${prefix} "${name}" failed: ${error.message}`))]
+  return { name: 'AggregateError', message: texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]` }
+}
+
+export interface PreShutdownHooksContext {
+  readonly hooks: readonly PlannedHook[]
+  readonly running: readonly string[]
+  readonly ended: readonly string[]
+  readonly failures: readonly { readonly name: string; readonly error: ErrorRecord }[]
+}
+
+const CHILD = 'pre-shutdown-hook:'
+const ended = (name: string, output: PhaseOutput): Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'> => ({
+  type: 'hook.ended',
+  kind: 'pre-shutdown',
+  name,
+  outcome: output.outcome,
+  ...(output.error && { error: output.error }),
+})
+
+export const preShutdownHooksMachine = setup({
+  types: {} as {
+    input: { readonly hooks: readonly PlannedHook[] }
+    context: PreShutdownHooksContext
+    events: CutEvent
+    output: PhaseOutput
+  },
+  actors: { hook: hookMachine },
+  actions: {
+    record,
+    startReady: enqueueActions(({ context, enqueue }) => {
+      const ready = context.hooks.filter(
+        ({ name, after }) =>
+          !context.running.includes(name) && !context.ended.includes(name) && after.every((other) => context.ended.includes(other)),
+      )
+      enqueue.assign({ running: [...context.running, ...ready.map((hook) => hook.name)] })
+      for (const hook of ready) {
+        enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name } })
+        enqueue.spawnChild('hook', { id: CHILD + hook.name, input: { kind: 'pre-shutdown', name: hook.name, timeoutMs: hook.timeoutMs } })
+      }
+    }),
+    settle: enqueueActions(({ context, event, enqueue }) => {
+      const { actorId, output } = event as unknown as { actorId: string; output: PhaseOutput }
+      const name = actorId.slice(CHILD.length)
+      enqueue.stopChild(actorId)
+      enqueue({ type: 'record', params: ended(name, output) })
+      enqueue.assign({
+        running: context.running.filter((other) => other !== name),
+        ended: [...context.ended, name],
+        failures: output.error ? [...context.failures, { name, error: output.error }] : context.failures,
+      })
+    }),
+    recordRest: enqueueActions(({ context, enqueue }) => {
+      for (const { name } of context.hooks) {
+        if (context.ended.includes(name)) continue
+        enqueue({ type: 'record', params: ended(name, { outcome: context.running.includes(name) ? 'cut' : 'skipped' }) })
+      }
+    }),
+  },
+  guards: {
+    allEnded: ({ context }) => context.ended.length === context.hooks.length,
+    someFailed: ({ context }) => context.ended.length === context.hooks.length && context.failures.length > 0,
+  },
+}).createMachine({
+  id: 'pre-shutdown-hooks',
+  context: ({ input }) => ({ hooks: input.hooks, running: [], ended: [], failures: [] }),
+  initial: 'running',
+  states: {
+    running: {
+      entry: 'startReady',
+      always: [
+        { guard: 'someFailed', target: 'failed' },
+        { guard: 'allEnded', target: 'done' },
+      ],
+      on: {
+        'xstate.done.actor.*': { actions: ['settle', 'startReady'] },
+        cut: { target: 'cut', actions: 'recordRest' },
+      },
+    },
+    done: { type: 'final', output: OK },
+    failed: { type: 'final', output: ({ context }) => ({ outcome: 'failed', error: aggregate(context.failures, 'PreShutdownHook') }) },
+    ...CUT_STATE,
+  },
+  output: outputOfFinalState,
+})

@@ -1,0 +1,110 @@
+import type { AnyStateMachine } from 'xstate'
+import { QuiesceError } from '../../base/errors.ts'
+import { canonical } from './canonical.ts'
+import { type Choice, Choices } from './choice.ts'
+import { Delivery, type DeliveryListener } from './delivery.ts'
+import type { Environment } from './environment.ts'
+import { Graph } from './graph.ts'
+import { type ActorState, ActorStates, type LocalState } from './state.ts'
+import { Steps } from './step.ts'
+
+export interface ExploreOptions extends Environment {
+  /** How many states the system may have. Default 1 000 000. @see {@link explore} for what happens above it */
+  readonly statesMax?: number
+  /** One in so many of the steps that are known without asking xstate is computed by it again and compared; 0 for none. Default 1024. */
+  readonly recheckEvery?: number
+}
+
+/** A system of actors as a function from states to states; {@link explore} walks all of it. */
+export class Model {
+  readonly machine: AnyStateMachine
+  readonly environment: Environment
+  readonly steps: Steps
+  readonly choices: Choices
+  readonly #states = new ActorStates()
+
+  constructor(machine: AnyStateMachine, environment: Environment, recheckEvery: number) {
+    this.steps = new Steps(recheckEvery)
+    this.machine = machine
+    this.environment = environment
+    this.choices = new Choices(this.steps, environment)
+  }
+
+  /** The system as it is when the root has been started. */
+  start(listener?: DeliveryListener): Delivery {
+    return Delivery.start(this.steps, this.#states, this.steps.root(this.machine, this.environment.input), listener)
+  }
+
+  /** The system when a choice of that state has happened and everything has come to rest. */
+  take(state: ActorState, choice: Choice, listener?: DeliveryListener): Delivery {
+    const delivery = Delivery.at(this.steps, this.#states, state, listener)
+    const actor = delivery.find(choice.path)
+    if (choice.kind === 'event') delivery.deliver(actor, choice.event)
+    else if (choice.timer) delivery.fire(actor, choice.timer)
+    else if (choice.kind === 'outcome') delivery.end(actor, choice.event)
+    else delivery.report(actor, choice.event)
+    return delivery
+  }
+}
+
+/** What exploring found: the graph, and the model that it is the graph of. */
+export interface Exploration {
+  readonly model: Model
+  readonly graph: Graph
+}
+
+/**
+ * Every state that a composed machine can reach, with everything that can happen in each, under xstate's own delivery.
+ *
+ * The system is the root machine and whatever it invokes or spawns. Machines are explored; every other child is opaque and ends
+ * as `children` says, or never. Timers are due at any time and in any order: what holds here holds for all durations.
+ *
+ * @throws QuiesceError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name; ERR_MODEL_LIMIT when there are more
+ * than `statesMax` states, with the context key that has the most values.
+ */
+export function explore(
+  machine: AnyStateMachine,
+  { statesMax = 1_000_000, recheckEvery = 1024, ...environment }: ExploreOptions = {},
+): Exploration {
+  const model = new Model(machine, environment, recheckEvery)
+  const graph = new Graph((index) => model.choices.all.at(index))
+  /** Of the states in the graph, by the number of the tree; trees that are only part of a state have none. */
+  const numbers: (number | undefined)[] = []
+  const start = model.start()
+  graph.initialEffects = start.effects
+  const initial = start.freeze()
+  numbers[initial.index] = graph.addState(initial, -1)
+  for (let from = 0; from < graph.stateCount; from++) {
+    graph.beginEdges()
+    const state = graph.states[from] as ActorState
+    for (const choice of model.choices.at(state)) {
+      const delivery = model.take(state, choice)
+      const next = delivery.freeze()
+      let to = numbers[next.index]
+      if (to === undefined) {
+        if (graph.stateCount >= statesMax) throw tooLarge(statesMax, model.steps.locals.all)
+        to = graph.addState(next, graph.edgeCount)
+        numbers[next.index] = to
+      }
+      graph.addEdge(to, choice, delivery.effects)
+    }
+  }
+  return { model, graph }
+}
+
+/** Which context key took the most new values among the local states that were found last. */
+function tooLarge(statesMax: number, locals: readonly LocalState[]): QuiesceError {
+  const values = new Map<string, Set<string>>()
+  for (const { logic, standing } of locals.slice(locals.length >>> 1)) {
+    for (const [key, value] of Object.entries(standing?.context ?? {})) {
+      const name = `${logic.name}: ${key}`
+      values.set(name, (values.get(name) ?? new Set()).add(canonical(value, name)))
+    }
+  }
+  const [fastest] = [...values].sort(([, a], [, b]) => b.size - a.size)
+  const hint = fastest && fastest[1].size > 1 ? `; the fastest growing context key is "${fastest[0]}" with ${fastest[1].size} values` : ''
+  return new QuiesceError('ERR_MODEL_LIMIT', `more than ${statesMax} states (statesMax)${hint}`, {
+    statesMax,
+    ...(fastest && { key: fastest[0], values: fastest[1].size }),
+  })
+}

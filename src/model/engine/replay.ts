@@ -1,0 +1,231 @@
+import {
+  type ActorLogic,
+  type AnyActor,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  type Snapshot,
+  StateMachine,
+} from 'xstate'
+import { QuiesceError } from '../../base/errors.ts'
+import { canonical } from './canonical.ts'
+import type { Choice } from './choice.ts'
+import type { Exploration } from './explore.ts'
+import type { ActorState, Timer } from './state.ts'
+import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
+import type { Trace } from './trace.ts'
+
+/**
+ * A machine made ready to be replayed: puppets in place of the opaque children, in its child machines too, and custom actions that
+ * are only noted. Made once for any number of replays.
+ */
+export class Stage {
+  readonly machine: AnyStateMachine
+  /** What the current replay has said, by name and with what it carried, in order. */
+  said: string[] = []
+
+  constructor(machine: AnyStateMachine) {
+    this.machine = this.#onStrings(machine)
+  }
+
+  #onStrings(machine: AnyStateMachine): AnyStateMachine {
+    const { actors, actions } = machine.implementations
+    const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)
+    return machine.provide({
+      actors: Object.fromEntries(
+        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
+          name,
+          logic instanceof StateMachine ? this.#onStrings(logic as AnyStateMachine) : puppet,
+        ]),
+      ),
+      actions: Object.fromEntries(
+        Object.entries(actions as Record<string, unknown>)
+          .filter(([, action]) => isCustom(action))
+          .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
+      ),
+    } as never) as AnyStateMachine
+  }
+}
+
+/**
+ * A live system that does what a trace says: real actors on a {@link Stage}, whose timers are due by hand. It shows that a
+ * counter-example is one, and, followed to every state, that the explorer treats xstate as it is.
+ */
+export class Replay {
+  readonly root: AnyActor
+  /** What was said since the start, in order. */
+  readonly said: readonly string[]
+  readonly #timers = new TimersByHand()
+  /** Of the root, when it ended in one. */
+  error: unknown
+
+  constructor(stage: Stage, input?: unknown) {
+    this.said = stage.said = []
+    this.root = createActor(stage.machine, { clock: this.#timers as never, input: input as never })
+    this.#timers.attach(this.root.system)
+    this.root.subscribe({
+      error: (error) => {
+        this.error = error
+      },
+    })
+    this.root.start()
+  }
+
+  /** @throws QuiesceError ERR_MODEL_REPLAY when the live system does not offer the choice */
+  take(choice: Choice): void {
+    const { kind, path, event, timer } = choice
+    const actor = this.#find(path.text)
+    if (kind === 'event') actor.send(event.object)
+    else if (timer) this.#fire(actor, timer, choice)
+    else actor.send({ type: PUPPET, does: kind, with: event.object } as EventObject)
+  }
+
+  /** What the live system is in, as the text that {@link describe} gives of the state it should be in. */
+  describe(): string {
+    return describeLive(this.root, '', this.#timers)
+  }
+
+  #fire(actor: AnyActorRef, wanted: Timer, choice: Choice): void {
+    const timer = this.#timers.pending().find((other) => other.source === actor && liveTimerText(other) === timerText(wanted))
+    if (!timer) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no timer for: ${choice.label}`)
+    timer.fire()
+  }
+
+  #find(path: string): AnyActorRef {
+    let actor: AnyActorRef = this.root
+    for (const id of path === '' ? [] : path.split('/')) {
+      const child = (actor.getSnapshot() as AnyMachineSnapshot).children[id]
+      if (!child) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no actor ${path}`)
+      actor = child as AnyActorRef
+    }
+    return actor
+  }
+}
+
+/**
+ * Follows a trace on live actors, to its end.
+ * @throws QuiesceError ERR_MODEL_REPLAY when they do something else
+ */
+export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
+  const replay = new Replay(new Stage(model.machine), model.environment.input)
+  for (const edge of edges) replay.take(graph.choice(edge))
+  return replay
+}
+
+/** One text for the same thing said by the model and by a live system. */
+export const saidText = (name: string, params: unknown): string => `${name} ${canonical(params, name)}`
+
+const PUPPET = 'puppet.does'
+
+interface PuppetEvent extends EventObject {
+  readonly does: Choice['kind']
+  readonly with: EventObject & { readonly output?: unknown; readonly error?: unknown }
+}
+
+type PuppetSnapshot = Snapshot<unknown> & { readonly input: unknown }
+
+/** An opaque child that does what it is told, at once. */
+const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
+  getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
+  transition(snapshot, event, { self }) {
+    if (event.type === 'xstate.stop') return { ...snapshot, status: 'stopped', output: undefined, error: undefined }
+    if (event.type !== PUPPET) return snapshot
+    const { does, with: object } = event as PuppetEvent
+    if (does === 'message') {
+      self._parent?.send(object)
+      return snapshot
+    }
+    if (object.type.startsWith('xstate.error.')) return { ...snapshot, status: 'error', output: undefined, error: object.error }
+    return { ...snapshot, status: 'done', output: object.output, error: undefined }
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+}
+
+/** A state as text: one line for each actor, its value, context and pending timers. */
+export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
+  const path = parent ? `${parent}/${id}` : id
+  const lines = [line(path, local.standing, local.status, timers.map(timerText))]
+  return [...lines, ...children.map((child) => describe(child, path))].join('\n')
+}
+
+function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): string {
+  const snapshot = actor.getSnapshot() as AnyMachineSnapshot
+  const own = timers.pending().filter(({ source }) => source === actor)
+  const lines = [line(path, snapshot, snapshot.status, own.map(liveTimerText))]
+  // What xstate leaves running below an actor that threw is not followed.
+  if (snapshot.status !== 'active') return lines.join('\n')
+  // A spawned child stays among the children after its end; only those that run are compared.
+  const running = Object.entries(snapshot.children ?? {}).filter(([, child]) => (child as AnyActorRef).getSnapshot().status === 'active')
+  return [
+    ...lines,
+    ...running
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, child]) => describeLive(child as AnyActorRef, path ? `${path}/${id}` : id, timers)),
+  ].join('\n')
+}
+
+const line = (
+  path: string,
+  snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'> | undefined,
+  status: string,
+  timers: readonly string[],
+): string =>
+  [
+    path || 'root',
+    status,
+    snapshot?.value === undefined ? 'opaque' : `${canonical(snapshot.value, 'value')} ${canonical(snapshot.context, 'context')}`,
+    ...[...timers].sort(),
+  ].join(' ')
+
+const timerText = ({ event, delayMs, to }: Timer): string => textOfTimer(event.object, delayMs, to.kind === 'child' ? to.id : to.kind)
+
+function liveTimerText({ source, target, event, delayMs }: PendingTimer): string {
+  const children = (source.getSnapshot() as AnyMachineSnapshot).children
+  const isRunning = children[target.id] === target && (target.getSnapshot() as AnyMachineSnapshot).status === 'active'
+  return textOfTimer(event, delayMs, target === source ? 'self' : target === source._parent ? 'parent' : isRunning ? target.id : 'gone')
+}
+
+const textOfTimer = (event: EventObject, delayMs: number, to: string): string =>
+  `[${canonical(event, 'event')} to ${to} after ${delayMs} ms]`
+
+/** Where a live system differs from the explored one. */
+export interface Mismatch {
+  /** What was done, in order. */
+  readonly labels: readonly string[]
+  readonly explored: string
+  readonly live: string
+}
+
+export interface ConformanceOptions {
+  /** `state`: the shortest way to every state. `edge`: also every single step from each of them. Default `state`. */
+  readonly every?: 'state' | 'edge'
+  /** Only every so many-th way, for systems with many states. Default 1: all. */
+  readonly sample?: number
+}
+
+/**
+ * Follows the graph on live actors, and compares what they are in, their timers and what they said. The guard against every change
+ * of xstate that the explorer would not notice.
+ */
+export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
+  const { graph, model } = exploration
+  const stage = new Stage(model.machine)
+  const ways = graph.states.flatMap((_, state) => {
+    const way = graph.pathTo(state)
+    return every === 'state' ? [way] : [way, ...[...graph.edgesOf(state)].map(({ index }) => [...way, index])]
+  })
+  return ways.filter((_, i) => i % sample === 0).flatMap((way) => mismatch(exploration, stage, way))
+}
+
+function mismatch({ model, graph }: Exploration, stage: Stage, way: readonly number[]): Mismatch[] {
+  const replay = new Replay(stage, model.environment.input)
+  for (const edge of way) replay.take(graph.choice(edge))
+  const last = way.at(-1)
+  const state = graph.states[last === undefined ? 0 : graph.to(last)] as ActorState
+  const effects = [graph.initialEffects, ...way.map((edge) => graph.effects(edge))].flat().filter(({ type }) => type !== 'emit')
+  const explored = [describe(state), ...effects.map(({ type, params }) => saidText(type, params))].join('\n')
+  const live = [replay.describe(), ...replay.said].join('\n')
+  return explored === live ? [] : [{ labels: way.map((edge) => graph.choice(edge).label), explored, live }]
+}

@@ -1,0 +1,81 @@
+import type { LifecycleFact } from '../../base/events.ts'
+import type { ExitCode } from '../../machines/exit-codes.ts'
+import type { Wiring } from '../../machines/wiring.ts'
+import type { Edge } from '../engine/graph.ts'
+import type { ActorView } from '../engine/view.ts'
+import { broken, type Monitor } from '../properties/monitor.ts'
+import { OWN_LIMIT } from './budget-properties.ts'
+import { factOf } from './facts.ts'
+import { exitCodeOf, isForcing, severity } from './life-views.ts'
+
+/** What a fact costs at least, stated apart from the machines. */
+function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
+  switch (fact.type) {
+    case 'forced':
+      return fact.why === 'deadline' ? 5 : 1
+    case 'signal':
+      return fact.reason ? (COST_OF_REASON[fact.reason.kind] ?? 0) : 0
+    case 'hook.ended':
+      return fact.kind === 'post-start' && fact.outcome === 'failed' ? 4 : 0
+    case 'phase.ended': {
+      const { lane, onFailure } = wiring[fact.phase] ?? {}
+      if (fact.outcome === 'failed') return onFailure === 'log' ? 0 : onFailure === 'StartFailed' ? 3 : 4
+      // A limit of the user's own is no failure; what handlers cost is for `handlersCost`.
+      return fact.outcome === 'cut' && lane === 'stop' && !OWN_LIMIT.includes(fact.phase) && fact.phase !== HANDLERS ? 5 : 0
+    }
+    default:
+      return 0
+  }
+}
+
+/** The phase whose cut costs what its last answer says. */
+const HANDLERS = 'handlers'
+
+const COST_OF_REASON: Readonly<Record<string, ExitCode>> = { crash: 1, 'start-failed': 3, 'hook-failed': 4, 'listener-died': 4 }
+
+export const atLeastEarned = (wiring: Wiring): Monitor => ({
+  initial: '0',
+  next: (worst, effect) => {
+    const fact = factOf(effect)
+    if (!fact) return worst
+    if (fact.type === 'ended')
+      return severity(fact.exitCode) >= severity(Number(worst)) ? worst : broken(`exit code ${fact.exitCode} for what costs ${worst}`)
+    const cost = costOf(fact, wiring)
+    return severity(cost) > severity(Number(worst)) ? String(cost) : worst
+  },
+})
+
+/** What costs something at once, whatever is said of it. */
+const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed']
+
+/** Serving goes on, but what somebody set out to do has failed. */
+export function muxFailureCosts(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  if (choice.event.type !== 'mux-signal.failed' || isForcing(before)) return true
+  return severity(exitCodeOf(after)) >= severity(4)
+}
+
+/** Design 5: a watch that was told and has used up its grace costs nothing; one that never was told, or had no byte of an answer, is lost. */
+export function lostWatchesCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
+  if (kind !== 'outcome' || path.text !== 'watch-drain/terminate-watches' || event.type.startsWith('xstate.error.')) return true
+  const { lost = 0 } = (event.object as { readonly output?: { readonly lost?: number } }).output ?? {}
+  const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
+  if (lost > 0) return severity(is) >= severity(5) || `exit code ${is} for watches that were lost`
+  return is === was || `exit code ${is} for watches that have used up their grace`
+}
+
+/** A cut of the wait for handlers costs exit code 5, unless only such are left as may be over. */
+export function handlersCost(_before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
+  const isCut = effects.map(factOf).some((fact) => fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut')
+  const left = choice.kind === 'outcome' ? (choice.event.object as { readonly output?: { readonly running?: number } }).output : undefined
+  return !isCut || left?.running === 0 || isForcing(after) || severity(exitCodeOf(after)) >= severity(5)
+}
+
+export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
+  if (exitCodeOf(before) === exitCodeOf(after) || COSTLY_EVENTS.includes(choice.event.type)) return true
+  const isReason = (fact: LifecycleFact | undefined): boolean =>
+    fact?.type === 'forced' ||
+    (fact?.type === 'phase.ended' && (fact.outcome === 'failed' || fact.outcome === 'cut')) ||
+    (fact?.type === 'hook.ended' && fact.outcome === 'failed') ||
+    (fact?.type === 'signal' && fact.reason !== undefined && COST_OF_REASON[fact.reason.kind] !== undefined)
+  return effects.some((effect) => isReason(factOf(effect))) || `the exit code becomes ${exitCodeOf(after)} for no reason`
+}

@@ -1,0 +1,34 @@
+import type { LifecycleFact } from '../../base/events.ts'
+import type { Effect } from '../engine/state.ts'
+import type { NameOf } from '../properties/monitor.ts'
+
+/** Everything that a life's machines say, they say by the action `record`. */
+export const factOf = ({ type, params }: Effect): LifecycleFact | undefined => (type === 'record' ? (params as LifecycleFact) : undefined)
+
+/** The name of the signal that is fired. */
+export function signalOf(effect: Effect): string | undefined {
+  const fact = factOf(effect)
+  return fact?.type === 'signal' ? fact.name : undefined
+}
+
+/**
+ * What happens in a life, in few words, for `inOrder` and `atMostOnce`: a signal by its name (`RequestsDrained`), the beginning and the
+ * end of a phase (`flush-queue starts`, `flush-queue ends`) and of a hook (`pre-shutdown leave starts`, `destroy pool ends`).
+ */
+export const happening: NameOf = (effect) => {
+  const fact = factOf(effect)
+  switch (fact?.type) {
+    case 'signal':
+      return fact.name
+    case 'phase.started':
+      return `${fact.phase} starts`
+    case 'phase.ended':
+      return `${fact.phase} ends`
+    case 'hook.started':
+      return `${fact.kind} ${fact.name} starts`
+    case 'hook.ended':
+      return `${fact.kind} ${fact.name} ends`
+    default:
+      return undefined
+  }
+}

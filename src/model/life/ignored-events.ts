@@ -1,0 +1,56 @@
+import type { Ignored } from '../properties/handled.ts'
+
+/**
+ * Every event that a machine of a life may hear and not react to, where, and why that is right. Written by hand: whatever is not here has
+ * to be handled.
+ */
+export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
+  { machine: 'lifecycle', event: '*', in: ['forcing'], why: 'the end by force is one synchronous step; nothing can change it' },
+  {
+    machine: 'lifecycle',
+    event: 'start',
+    in: ['started', 'refused', 'skipped'].map((start) => ({ running: { start } })),
+    why: 'a life begins once, and not after it was told to stop',
+  },
+  {
+    machine: 'lifecycle',
+    event: 'start.refused',
+    in: ['started', 'refused', 'skipped'].map((start) => ({ running: { start } })),
+    why: 'as start',
+  },
+  { machine: 'lifecycle', event: 'stop.requested', in: [{ running: { stop: 'requested' } }], why: 'the first reason of a stop stands' },
+  { machine: 'lifecycle', event: 'stop.now', in: [{ running: { stop: 'living' } }], why: 'a program asks for the end before it insists' },
+  { machine: 'lifecycle', event: 'listener.died', in: [{ running: { stop: 'requested' } }], why: 'as stop.requested' },
+  {
+    machine: 'lifecycle',
+    event: 'budget.changed',
+    in: [{ running: { stop: 'requested' } }],
+    why: 'what a stop has is decided once, when it is requested',
+  },
+  {
+    machine: 'lifecycle',
+    event: 'process.signalled',
+    in: [{ running: { stop: 'requested', 'second-signal': 'debouncing' } }],
+    why: 'a parent that forwards a signal delivers it twice (V10)',
+  },
+  {
+    machine: 'lifecycle',
+    event: 'process.crashed',
+    in: ['rejected', 'thrown'].map((crash) => ({ running: { stop: 'requested', crash } })),
+    why: 'one defect may crash twice in the same tick, and then does it the same way (V10)',
+  },
+  {
+    machine: 'lifecycle',
+    event: 'readyz.passed',
+    in: [...['fired', 'skipped'].map((ready) => ({ running: { 'has-been-ready': ready } }))],
+    why: 'HasBeenReady fires once, and not after a stop',
+  },
+  { machine: 'lifecycle', event: 'mux.*', why: 'a path installer may finish a second time, or after a stop; the first time counts' },
+  {
+    machine: 'watch-drain',
+    event: 'xstate.after.grace.*',
+    in: ['draining'],
+    why: 'a grace of 0 is none: nobody is waited for, and nobody terminated',
+  },
+  { machine: 'tell', event: 'xstate.done.actor.begin-telling', in: ['ramping'], why: 'the ramp decides when telling is complete' },
+]

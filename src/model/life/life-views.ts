@@ -1,0 +1,32 @@
+import type { StateValue } from 'xstate'
+import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
+import { stateKey } from '../../machines/region.ts'
+import type { LifecycleContext } from '../../machines/vocabulary.ts'
+import { remembered } from '../engine/remembered.ts'
+import type { ActorView } from '../engine/view.ts'
+
+/** What the properties of a life look at in its root machine. */
+export const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
+export const isStopping = (root: ActorView): boolean => stopOf(root) !== undefined
+export const isForcing = (root: ActorView): boolean => root.matches('forcing')
+export const exitCodeOf = ({ context }: ActorView): ExitCode => (context as LifecycleContext).exitCode
+/** 0 is the mildest. */
+export const severity = (code: number): number => EXIT_CODES_BY_SEVERITY.indexOf(code as ExitCode)
+
+/** Where a region of the running life stands; undefined when the life does not run any more, or has no such region. */
+export const regionOf = ({ value }: ActorView, phase: string): StateValue | undefined =>
+  (value as { readonly running?: Readonly<Record<string, StateValue>> }).running?.[keyOf(phase)]
+
+/** Every property asks for every phase in every state. */
+const keyOf = (phase: string): string => remembered(keys, phase, () => stateKey(phase))
+const keys = new Map<string, string>()
+
+/** The outermost state of a region: `waiting`, `working`, `fired`. */
+export function placeOf(root: ActorView, phase: string): string | undefined {
+  const value = regionOf(root, phase)
+  return typeof value === 'object' ? Object.keys(value)[0] : value
+}
+
+/** Whether something has to happen to an actor: a timer of it, or the end of an effect. */
+export const isWaitingForSomething = (actor: ActorView): boolean =>
+  actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)

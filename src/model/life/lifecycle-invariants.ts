@@ -1,0 +1,403 @@
+import { type Composition, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import { stateKey } from '../../machines/region.ts'
+import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
+import type { Mode, Wiring } from '../../machines/wiring.ts'
+import { canonical } from '../engine/canonical.ts'
+import type { Choice } from '../engine/choice.ts'
+import type { Edge } from '../engine/graph.ts'
+import type { ActorView } from '../engine/view.ts'
+import { alongEdges } from '../properties/along-edges.ts'
+import { confluent } from '../properties/confluence.ts'
+import { handlesOrIgnores } from '../properties/handled.ts'
+import { atMostOnce, inOrder, monitored } from '../properties/monitor.ts'
+import type { Property } from '../properties/property.ts'
+import { endReachable, isDone } from '../properties/reachability.ts'
+import { always, noDeadlock, noErrors } from '../properties/safety.ts'
+import { terminates, timersAnd } from '../properties/termination.ts'
+import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inDestroyOrder, phaseBracket } from './brackets.ts'
+import {
+  cutIsHeard,
+  cutsInOrder,
+  exitsInTime,
+  forcedIsSaid,
+  furtherDecides,
+  getsItsTurn,
+  isBudgetPending,
+  isCrashBudgetPending,
+  neverBack,
+  ownCutFirst,
+} from './budget-properties.ts'
+import { atLeastEarned, changesForAReason, handlersCost, lostWatchesCost, muxFailureCosts } from './exit-code-properties.ts'
+import { factOf, signalOf } from './facts.ts'
+import { abortsSignals, endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
+import { IGNORED_EVENTS } from './ignored-events.ts'
+import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
+import { PROMPT } from './lifecycle-timed.ts'
+import { hasItsLimits } from './limit-properties.ts'
+import { beginsAtOnce, cutOnlyAfter, firesOnSuccess, inWiredOrder } from './order-properties.ts'
+import { everyEdgeTaken } from './wiring-coverage.ts'
+import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-properties.ts'
+
+/**
+ * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
+ * stable; the names in the texts are upstream's. docs/model-checking.md lists them.
+ */
+export function lifecycleInvariants(plan: LifePlan): Property[] {
+  const wiring = effectiveWiring(plan)
+  const stopRows = Object.values(wiring).filter(({ lane }) => lane === 'stop')
+  return [
+    noErrors(),
+    noDeadlock(),
+    handlesOrIgnores('events/handled-or-ignored', IGNORED_EVENTS),
+    endReachable('end/possible', 'from every state some way leads to the end'),
+    terminates(
+      'end/certain',
+      'once StopRequested the end comes, even if no effect ever answers; only the synchronous end by force has to',
+      {
+        from: isStopping,
+        isFair: timersAnd('force'),
+      },
+    ),
+    always(
+      'end/never-waiting-on-nothing',
+      'from Start to the end something keeps the process alive: a timer, an open listener or a running effect',
+      (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root) || isListening(root),
+    ),
+    alongEdges(
+      'end/second-signal',
+      'a second OS signal that is no echo of the first, a second crash, and a program that says now end the life by force',
+      secondMeansNow,
+    ),
+    alongEdges(
+      'end/at-once',
+      'with Ended the life is over: nothing keeps it',
+      (_before, after, { effects }) => !effects.some((effect) => signalOf(effect) === 'Ended') || isDone(after),
+    ),
+    alongEdges('end/said', 'the life says that it is over, and with which exit code, in the step in which it is', saysItsEnd),
+    always(
+      'start/bounded',
+      'every step of start-up has its bound of 10 s, but for an owner who has still to call listen(), and the echo of a signal is waited for 500 ms',
+      isStartBounded(wiring),
+    ),
+    atMostOnce('signals/once', 'every signal fires at most once', signalOf),
+    monitored(
+      'signals/complete',
+      'before an unforced end every phase of the stop lane has fired its signal',
+      complete(stopRows.map(({ fires }) => fires)),
+    ),
+    monitored('signals/success', 'a signal of the start lane fires only when its phase has succeeded', firesOnSuccess(wiring)),
+    monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
+    ...upstreamOrder(plan, wiring).map(([earlier, later]) =>
+      inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
+    ),
+    monitored('order/wiring', 'a phase begins, and fires, only after everything that it waits for', inWiredOrder(wiring)),
+    always('order/at-once', 'a phase begins as soon as everything that it waits for has come', beginsAtOnce(wiring)),
+    everyEdgeTaken('order/every-edge', wiring),
+    monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
+    monitored(
+      'order/post-start-hooks',
+      'a post-start hook is cut only after the HTTP server was told to stop',
+      cutOnlyAfter('post-start', wiring['post-start-hooks']?.until?.[plan.mode]),
+    ),
+    alongEdges('work/answered', 'a phase succeeds when its work has answered, at once and only then', endsByItsWork(wiring, 'ok')),
+    alongEdges(
+      'work/failed',
+      'a phase fails when an effect of it fails or its bound is over, at once and only then',
+      endsByItsWork(wiring, 'failed'),
+    ),
+    alongEdges(
+      'work/cut',
+      'a phase that is cut, or has used up a limit of its own, does what it has to do then, and ends with that or with the next instant',
+      endsByItsWork(wiring, 'cut'),
+    ),
+    always(
+      'work/limits',
+      'the shutdown delay, the ramp of telling, the limit of the request drain, the watch grace, the connection timeout and the bound of every hook are pending while they count',
+      hasItsLimits(wiring),
+    ),
+    monitored(
+      'work/begun',
+      'no phase succeeds without having begun its work',
+      begunBefore(wiring, plan.postStartHooks?.length ? [] : ['post-start-hooks']),
+    ),
+    alongEdges('work/begins', 'whatever is said to start, a phase or a hook, runs its work when that step is over', beginsItsWork(wiring)),
+    always('work/running', 'a phase at work has an effect, a hook or a timer of its own running', isAtWork(wiring)),
+    alongEdges(
+      'work/post-start-hooks',
+      'post-start hooks have ended when the report is due',
+      endsWith(wiring['post-start-hooks']?.abandonedAt, POST_START_HOOK),
+    ),
+    alongEdges(
+      'work/post-start-signals',
+      'the signals of all post-start hooks that were launched are aborted when the HTTP server is told to stop, and not before',
+      abortsSignals(wiring['post-start-hooks']?.until?.[plan.mode]),
+    ),
+    monitored(
+      'work/hooks',
+      'a pre-shutdown hook starts as soon as those that it follows have ended, and PreShutdownHooksStopped fires as soon as all have',
+      hooksInOrder(plan.input.preShutdownHooks),
+    ),
+    alongEdges(
+      'work/hook-answers',
+      'a hook ends when its function answers or its time is over, at once, as that says, and otherwise only by a cut',
+      endsByItsFunction,
+    ),
+    ...HOOK_PHASES.map(({ phase, kind, counts, text }) => monitored(`work/${kind}-outcome`, text, endsAsItsHooks(phase, kind, counts))),
+    monitored('brackets/phases', 'every phase that was started ends, once, unless the end was forced', bracketsOf(phaseBracket)),
+    monitored('brackets/hooks', 'every hook that was started ends, once, unless the end was forced', bracketsOf(hookBracket)),
+    monitored(
+      'brackets/every-phase',
+      'every phase says that it ended, once, before its signal and before an unforced end, even if it was skipped',
+      eachSaysItsEnd(wiring),
+    ),
+    monitored(
+      'brackets/acquired-released',
+      'whenever the stop comes, what start-up acquired is released before Destroyed: audit backend and listeners',
+      acquiredReleased(),
+    ),
+    monitored(
+      'brackets/destroy',
+      'every destroy function runs, once, in the order of registration or the reverse, after those it names; in reverse after a failed start',
+      inDestroyOrder(plan.input),
+    ),
+    alongEdges(
+      'exit-code/never-milder',
+      'the exit code never becomes milder',
+      (before, after) => severity(exitCodeOf(after)) >= severity(exitCodeOf(before)),
+    ),
+    monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
+    alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
+    alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
+    alongEdges('exit-code/mux', 'a mux-complete signal that never will arrive costs exit code 4', muxFailureCosts),
+    alongEdges(
+      'exit-code/watches',
+      'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',
+      lostWatchesCost,
+    ),
+    alongEdges(
+      'registrations/taken',
+      'hooks and destroy functions that are added to a life take part in it, and in its budget until a stop is requested',
+      registrationsAreTaken,
+    ),
+    alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
+    alongEdges(
+      'stop/first-reason-stands',
+      'the first reason of a stop stands',
+      (before, after) => !isStopping(before) || canonical(stopOf(before), 'stop') === canonical(stopOf(after), 'stop'),
+    ),
+    always('stop/budget-of-its-kind', 'a stop has the delay and the deadline of its kind', hasItsProfile),
+    always(
+      'deadline/pending',
+      'from StopRequested to the end the next instant of the budget is pending, at its distance from the one before',
+      isBudgetPending,
+    ),
+    always(
+      'deadline/crash-pending',
+      'after a crash during a stop the next instant of the budget of a crash is pending as well',
+      isCrashBudgetPending,
+    ),
+    always('deadline/first-decides', 'an instant of the budget is reached when the first of the two budgets reaches it', furtherDecides),
+    alongEdges('deadline/never-back', 'the budget never goes back to an earlier instant, and its last one ends the life', neverBack),
+    alongEdges(
+      'deadline/exit',
+      'the process is gone by the deadline: what it is given to end by itself comes out of the budget',
+      exitsInTime,
+    ),
+    monitored('budget/own-cut', 'no phase is cut before its own instant of the budget', ownCutFirst(wiring, plan.input)),
+    alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
+    getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
+      turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
+      // The last call has a bound that ends before the next instant of the budget, whatever time the model lets pass.
+      synchronous: [...PROMPT, 'holdConnections'],
+    }),
+    confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases(wiring)),
+    confluent(
+      'confluence/independent',
+      'what is no stop and no instant of the budget gives the same state in either order, unless one ends what the other waits for',
+      areQuiet(wiring),
+      { mayDisable: () => true },
+    ),
+  ]
+}
+
+/** How the phases of hooks end, by what becomes of the hooks. */
+const HOOK_PHASES = [
+  {
+    phase: 'post-start-hooks',
+    kind: 'post-start',
+    counts: ['failed', 'cut'],
+    text: 'the post-start hooks have failed when one of them has, and only then',
+  },
+  {
+    phase: 'pre-shutdown-hooks',
+    kind: 'pre-shutdown',
+    counts: ['cut', 'failed'],
+    text: 'the pre-shutdown hooks have failed when one of them has, unless they were cut, and only then',
+  },
+  {
+    phase: 'destroy',
+    kind: 'destroy',
+    counts: ['cut', 'failed'],
+    text: 'Destroy has failed when one of its functions has, unless it was cut, and only then',
+  },
+] as const
+
+type Order = readonly [earlier: readonly string[], later: string]
+
+/**
+ * What upstream's edges guarantee, independent of the table that the machine is made from.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ */
+const BOTH: readonly Order[] = [
+  [['StopRequested'], 'ShutdownInitiated'],
+  [['StopRequested'], 'PreShutdownHooksStopped'],
+  [['ShutdownInitiated'], 'AfterShutdownDelayDuration'],
+  [['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], 'NotAcceptingNewRequest'],
+  [['NotAcceptingNewRequest'], 'RequestsDrained'],
+  [['NotAcceptingNewRequest'], 'WatchesDrained'],
+  [['NotAcceptingNewRequest', 'RequestsDrained', 'WatchesDrained'], 'InFlightRequestsDrained'],
+  [['InFlightRequestsDrained'], 'AuditStopped'],
+  [['HTTPServerStoppedListening', 'AuditStopped', 'InFlightRequestsDrained', 'ConnectionsClosed', 'HandlersDone'], 'Destroyed'],
+  [['HTTPServerStoppedListening'], 'LastCallComplete'],
+  [['LastCallComplete'], 'ConnectionsClosed'],
+  [['Destroyed'], 'ReportWritten'],
+  [['AuditRunning'], 'Bound'],
+  [['Bound'], 'Serving'],
+  [['Serving'], 'PostStartHooksLaunched'],
+  [['PostStartHooksLaunched'], 'Announced'],
+]
+const ORDER: Readonly<Record<Mode, readonly Order[]>> = {
+  refuse: [...BOTH, [['NotAcceptingNewRequest'], 'HTTPServerStoppedListening'], [['LastCallComplete'], 'RequestsDrained']],
+  'retry-after': [...BOTH, [['InFlightRequestsDrained'], 'HTTPServerStoppedListening']],
+}
+
+/** Only of what this life has: a table of somebody's own may lack a phase. */
+function upstreamOrder({ mode }: Composition, wiring: Wiring): Order[] {
+  const fired = new Set(['StopRequested', ...Object.values(wiring).map(({ fires }) => fires)])
+  return ORDER[mode].flatMap(([earlier, later]): Order[] => (fired.has(later) ? [[earlier.filter((name) => fired.has(name)), later]] : []))
+}
+
+const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
+const isListening = (root: ActorView): boolean =>
+  placeOf(root, 'bind') === 'fired' && ['close-listener', 'close-listener-after-drain'].every((phase) => placeOf(root, phase) !== 'fired')
+
+function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  const isSecond =
+    (choice.event.type === 'stop.now' && regionOf(before, 'stop') === 'requested') ||
+    (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
+    (choice.event.type === 'process.crashed' && isSecondCrash(regionOf(before, 'crash'), choice.event.object as unknown as Crash))
+  return choice.kind !== 'event' || !isSecond || isForcing(after)
+}
+
+type Crash = Extract<LifecycleInEvent, { type: 'process.crashed' }>
+
+/** Of another origin than the first, or after its echoes. */
+const isSecondCrash = (region: unknown, { origin }: Crash): boolean =>
+  region === 'armed' || region === (origin === 'unhandledRejection' ? 'thrown' : 'rejected')
+
+function saysItsEnd(before: ActorView, after: ActorView, { effects }: Edge): true | string {
+  const said = effects.map(factOf).find((fact) => fact?.type === 'ended')
+  if (!isDone(after) || isDone(before)) return said === undefined || 'the life says that it is over, and goes on'
+  if (said?.type !== 'ended') return 'the life is over, and has not said so'
+  const { exitCode } = after.output as { readonly exitCode: number }
+  return said.exitCode === exitCode || `the life is over with exit code ${exitCode}, and says ${said.exitCode}`
+}
+
+const ASKERS: readonly string[] = ['stop.requested', 'process.signalled', 'process.crashed', 'listener.died', 'start.refused']
+
+function askersAreHeard(before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
+  if (isDone(after) || isForcing(before)) return true
+  // A start is refused only once, and before it.
+  const isAsker = choice.kind === 'event' && ASKERS.includes(choice.event.type)
+  const asks = isAsker && (choice.event.type !== 'start.refused' || regionOf(before, 'start') === 'idle')
+  const isSaid = effects.some((effect) => ['StopRequested', 'PostStartHookFailed', 'StartFailed'].includes(signalOf(effect) ?? ''))
+  const hasFailed = choice.kind === 'outcome' && isPostStartHook(choice) && choice.event.type.startsWith('xstate.error.')
+  return !(asks || isSaid || hasFailed) || isStopping(after)
+}
+
+function registrationsAreTaken(before: ActorView, after: ActorView, { choice }: Edge): boolean {
+  if (choice.kind !== 'event' || isDone(after) || isForcing(before)) return true
+  const event = choice.event.object as LifecycleInEvent
+  const { preShutdownHooks, destroyFunctions, profiles } = after.context as LifecycleContext
+  if (event.type === 'pre-shutdown-hooks.changed') return canonical(preShutdownHooks, 'hooks') === canonical(event.hooks, 'hooks')
+  if (event.type === 'destroy-functions.changed')
+    return canonical(destroyFunctions, 'functions') === canonical(event.functions, 'functions')
+  if (event.type === 'budget.changed') {
+    const due = isStopping(before) ? (before.context as LifecycleContext).profiles : event.profiles
+    return canonical(profiles, 'profiles') === canonical(due, 'profiles')
+  }
+  return true
+}
+
+/** Stated apart from the machines: docs/architecture.md, and V10 of docs/divergences.md. */
+const START_BOUND_MS = 10_000
+const ECHO_MS = 500
+
+const isStartBounded =
+  (wiring: Wiring) =>
+  (root: ActorView): true | string => {
+    const isPending = (event: string, ms: number): boolean =>
+      root.timers.some((timer) => timer.event.type.startsWith(`xstate.after.${event}.`) && timer.delayMs === ms)
+    if (regionOf(root, 'second-signal') === 'debouncing' && !isPending('signalDebounce', ECHO_MS))
+      return `the echo of a signal is not waited for ${ECHO_MS} ms`
+    if (['rejected', 'thrown'].includes(regionOf(root, 'crash') as string) && !isPending('crashDebounce', ECHO_MS))
+      return `the echo of a crash is not waited for ${ECHO_MS} ms`
+    for (const [phase, { lane, workKind, unbounded = false }] of Object.entries(wiring)) {
+      if (lane !== 'start' || workKind === 'regions' || placeOf(root, phase) !== 'working') continue
+      if (isPending(`startBound.lifecycle.running.${stateKey(phase)}`, START_BOUND_MS) === unbounded)
+        return `${phase} has ${unbounded ? 'a' : 'no'} bound of ${START_BOUND_MS} ms`
+    }
+    return true
+  }
+
+function hasItsProfile(root: ActorView): true | string {
+  const stop = stopOf(root)
+  if (!stop) return true
+  const { profiles } = root.context as LifecycleContext
+  const { kind } = stop.reason
+  const allowed =
+    kind === 'crash'
+      ? [profiles.crash]
+      : kind === 'start-failed'
+        ? [profiles.startFailed]
+        : kind === 'os-signal'
+          ? [profiles.default, profiles.interactive]
+          : [profiles.default]
+  const own = canonical(stop.profile, 'profile')
+  return allowed.some((profile) => canonical(profile, 'profile') === own) || `a stop by ${kind} has the budget of another kind`
+}
+
+/**
+ * An answer that ends a phase is independent of one that ends another. Effects of one phase are not: one may replace the other. Nor are
+ * answers that ask for a stop, which ends start-up wherever it stands, or those of post-start hooks, which are ended by how far the stop
+ * has come: of those, only the weaker `confluence/independent` holds.
+ */
+function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => boolean {
+  const failsStart = mayFailStart(wiring)
+  const isAnswer = (choice: Choice): boolean => choice.kind === 'outcome' && !isOfPostStartHooks(choice) && !failsStart(choice)
+  return (one, other) => isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
+}
+
+/** A failure of one of these phases, or the end of its patience, asks for a stop. */
+function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
+  const owners = new Set(Object.entries(wiring).flatMap(([phase, { onFailure }]) => (onFailure === 'StartFailed' ? [stateKey(phase)] : [])))
+  return (choice) => owners.has(ownerOf(choice)) && (choice.kind === 'timer' || choice.event.type.startsWith('xstate.error.'))
+}
+
+const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
+/** A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any more. */
+const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === 'abort-post-start-hooks'
+/** The child of the root below which something happens. */
+const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
+
+/** Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts what has begun by then. */
+function areQuiet(wiring: Wiring): (one: Choice, other: Choice) => boolean {
+  const failsStart = mayFailStart(wiring)
+  const isQuiet = (choice: Choice): boolean => {
+    const { kind, path, event } = choice
+    if (kind === 'event') return event.type === 'readyz.passed' || event.type.startsWith('mux.')
+    if (kind === 'timer' && path.text === '') return false
+    return !failsStart(choice) && !(isPostStartHook(choice) && event.type.startsWith('xstate.error.'))
+  }
+  return (one, other) => isQuiet(one) && isQuiet(other) && ownerOf(one) !== ownerOf(other)
+}

@@ -1,0 +1,68 @@
+import type { Choice } from '../engine/choice.ts'
+import type { Graph } from '../engine/graph.ts'
+import type { Property, Violation } from './property.ts'
+
+export interface Confluence {
+  /** Whether one of the two may make the other impossible; then their order matters by intention, and nothing is compared. Default: never. */
+  readonly mayDisable?: (one: Choice, other: Choice) => boolean
+}
+
+/**
+ * Two choices that `independent` names lead to the same state in either order, in every state where both are possible, and the same is
+ * said on the way, in whatever order.
+ */
+export const confluent = (
+  id: string,
+  text: string,
+  independent: (one: Choice, other: Choice) => boolean,
+  { mayDisable = () => false }: Confluence = {},
+): Property => ({
+  id,
+  text,
+  violation({ graph }): Violation | undefined {
+    for (let state = 0; state < graph.stateCount; state++) {
+      for (let one = graph.firstEdge(state); one < graph.endEdge(state); one++) {
+        for (let other = one + 1; other < graph.endEdge(state); other++) {
+          if (!independent(graph.choice(one), graph.choice(other))) continue
+          const finding = difference(graph, one, other, mayDisable)
+          if (finding) return { finding, edges: [...graph.pathTo(state), one, ...after(graph, one, other)] }
+        }
+      }
+    }
+    return undefined
+  },
+})
+
+function difference(graph: Graph, one: number, other: number, mayDisable: (one: Choice, other: Choice) => boolean): string | undefined {
+  const [oneThenOther] = after(graph, one, other)
+  const [otherThenOne] = after(graph, other, one)
+  const [a, b] = [graph.choice(one), graph.choice(other)]
+  if (oneThenOther === undefined || otherThenOne === undefined) {
+    if (mayDisable(a, b)) return undefined
+    const [first, second] = oneThenOther === undefined ? [a, b] : [b, a]
+    return `after "${first.label}", "${second.label}" is no longer possible`
+  }
+  const pair = `"${a.label}" and then "${b.label}"`
+  if (graph.to(oneThenOther) !== graph.to(otherThenOne)) return `${pair} does not lead where the other way round leads`
+  return said(graph, one, oneThenOther) === said(graph, other, otherThenOne)
+    ? undefined
+    : `${pair} does not say what the other way round says`
+}
+
+/** What two edges say, without its order. */
+function said(graph: Graph, one: number, other: number): string {
+  const [first, second] = [graph.effects(one), graph.effects(other)]
+  if (first.length === 0 && second.length === 0) return ''
+  return [...first, ...second]
+    .map(({ index }) => index)
+    .sort((x, y) => x - y)
+    .join()
+}
+
+/** The edge of the same choice as `next`, after `edge`. */
+function after(graph: Graph, edge: number, next: number): number[] {
+  const state = graph.to(edge)
+  for (let index = graph.firstEdge(state); index < graph.endEdge(state); index++)
+    if (graph.choiceIndex(index) === graph.choiceIndex(next)) return [index]
+  return []
+}

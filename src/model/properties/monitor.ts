@@ -1,0 +1,132 @@
+import type { Graph } from '../engine/graph.ts'
+import { remembered } from '../engine/remembered.ts'
+import type { Effect } from '../engine/state.ts'
+import type { Property, Violation } from './property.ts'
+
+/**
+ * A property of what is said along every run: an automaton that reads the effects. Its own states are texts; it is run beside
+ * the graph, so it may remember whatever it needs.
+ */
+export interface Monitor {
+  readonly initial: string
+  /** The state after an effect, or what is wrong with it. */
+  readonly next: (state: string, effect: Effect) => string | Broken
+  /** What is wrong with a state when a step is over: for what has to be said in the same step as something else. */
+  readonly atRest?: (state: string) => string | undefined
+}
+
+export interface Broken {
+  readonly broken: string
+}
+
+export const broken = (message: string): Broken => ({ broken: message })
+
+export const monitored = (id: string, text: string, monitor: Monitor): Property => ({
+  id,
+  text,
+  violation: ({ graph }) => new Run(graph, monitor).violation(),
+})
+
+/** What an effect says by name, or undefined for one that is of no interest. */
+export type NameOf = (effect: Effect) => string | undefined
+
+/** Nothing is said twice in one run. */
+export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =>
+  monitored(id, text, {
+    initial: '',
+    next: (said, effect) => {
+      const name = nameOf(effect)
+      if (name === undefined) return said
+      const names = said.split('\n')
+      return names.includes(name) ? broken(`${name} is said a second time`) : [...names, name].sort().join('\n')
+    },
+  })
+
+/** `later` is only said after every one of `earlier`. */
+export const inOrder = (id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property =>
+  monitored(id, text, {
+    initial: earlier.join('\n'),
+    next: (missing, effect) => {
+      const name = nameOf(effect)
+      if (name === later && missing !== '') return broken(`${later} is said before ${missing.split('\n').join(' and ')}`)
+      return name === undefined
+        ? missing
+        : missing
+            .split('\n')
+            .filter((other) => other !== name)
+            .join('\n')
+    },
+  })
+
+/** A state of the graph with one of the monitor, and the edge by which it was first reached. */
+interface Node {
+  readonly state: number
+  readonly at: string
+  readonly from: number
+  readonly edge: number
+}
+
+/** The product of a graph and a monitor, walked breadth-first. */
+class Run {
+  readonly #graph: Graph
+  readonly #monitor: Monitor
+  readonly #nodes: Node[] = []
+  readonly #seen = new Map<string, Set<number>>()
+  readonly #read = new Map<string, Map<readonly Effect[], string | Broken>>()
+
+  constructor(graph: Graph, monitor: Monitor) {
+    this.#graph = graph
+    this.#monitor = monitor
+  }
+
+  violation(): Violation | undefined {
+    const graph = this.#graph
+    const start = this.#readAll(this.#monitor.initial, graph.initialEffects)
+    if (typeof start !== 'string') return { finding: start.broken, edges: [] }
+    this.#visit(0, start, -1, -1)
+    for (let i = 0; i < this.#nodes.length; i++) {
+      const { state, at } = this.#nodes[i] as Node
+      for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
+        const next = this.#readAll(at, graph.effects(edge))
+        if (typeof next !== 'string') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
+        this.#visit(graph.to(edge), next, i, edge)
+      }
+    }
+    return undefined
+  }
+
+  #visit(state: number, at: string, from: number, edge: number): void {
+    const states = remembered(this.#seen, at, () => new Set<number>())
+    if (states.has(state)) return
+    states.add(state)
+    this.#nodes.push({ state, at, from, edge })
+  }
+
+  /** The same lists of effects are read again and again. */
+  #readAll(at: string, effects: readonly Effect[]): string | Broken {
+    if (effects.length === 0) return at
+    const known = remembered(this.#read, at, () => new Map<readonly Effect[], string | Broken>())
+    return remembered(known, effects, () => this.#readEach(at, effects))
+  }
+
+  #readEach(at: string, effects: readonly Effect[]): string | Broken {
+    let state = at
+    for (const effect of effects) {
+      const next = this.#monitor.next(state, effect)
+      if (typeof next !== 'string') return next
+      state = next
+    }
+    const wrong = this.#monitor.atRest?.(state)
+    return wrong === undefined ? state : broken(wrong)
+  }
+
+  #wayTo(node: number): number[] {
+    const way: number[] = []
+    for (let i = node; i > 0; ) {
+      const { edge, from } = this.#nodes[i] as Node
+      way.push(edge)
+      i = from
+    }
+    return way.reverse()
+  }
+}

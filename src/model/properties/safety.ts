@@ -1,0 +1,35 @@
+import type { ActorState } from '../engine/state.ts'
+import { type ActorView, viewOf } from '../engine/view.ts'
+import type { Property, Violation } from './property.ts'
+
+/** A property of every state. `holds` returns true, or says what is wrong; the trace is a shortest one. */
+export const always = (id: string, text: string, holds: (root: ActorView) => boolean | string): Property => ({
+  id,
+  text,
+  violation({ graph }): Violation | undefined {
+    for (let state = 0; state < graph.stateCount; state++) {
+      const answer = holds(viewOf(graph.states[state] as ActorState))
+      if (answer !== true) return { finding: answer || `this state violates: ${text}`, edges: graph.pathTo(state) }
+    }
+    return undefined
+  },
+})
+
+/** No machine throws, and no child's error goes unheard: the root never ends in an error. */
+export const noErrors = (id = 'no-errors'): Property =>
+  always(id, 'the root never ends in an error', ({ status, error }) => status !== 'error' || `the root ends in an error: ${message(error)}`)
+
+/** Whatever is not over can go on. */
+export const noDeadlock = (id = 'no-deadlock'): Property => ({
+  id,
+  text: 'a state in which nothing can happen is an end',
+  violation({ graph }): Violation | undefined {
+    for (let state = 0; state < graph.stateCount; state++) {
+      if (graph.firstEdge(state) === graph.endEdge(state) && (graph.states[state] as ActorState).local.status === 'active')
+        return { finding: 'nothing can happen here, and the root is not done', edges: graph.pathTo(state) }
+    }
+    return undefined
+  },
+})
+
+const message = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,47 @@
+import { SharedListeners } from '../base/shared-listeners.ts'
+
+/** What tells of OS signals: the process. */
+export interface SignalSource {
+  on(event: string, listener: (signal: NodeJS.Signals) => void): unknown
+  off(event: string, listener: (signal: NodeJS.Signals) => void): unknown
+  listenerCount(event: string): number
+}
+
+const listeners = new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>()
+
+/**
+ * Calls `listener` for every one of these signals until disposed. While nobody listens, the process dies of SIGTERM as usual.
+ * @see kubernetes/apiserver pkg/server/signal.go SetupSignalContext
+ */
+export function onStopSignal(
+  source: SignalSource,
+  signals: Iterable<NodeJS.Signals>,
+  listener: (signal: NodeJS.Signals) => void,
+): Disposable {
+  const listening = Array.from(signals, (signal) => listenersTo(signal).listen(source, listener))
+  return {
+    [Symbol.dispose]: () => {
+      for (const one of listening) one[Symbol.dispose]()
+    },
+  }
+}
+
+/**
+ * Those of the signals that the rest of the program listens to as well. Node calls everyone who listens to a signal, so ours cannot
+ * keep theirs from ending the process.
+ */
+export function othersListen<Signal extends NodeJS.Signals>(source: SignalSource, signals: Iterable<Signal>): Signal[] {
+  return [...signals].filter((signal) => source.listenerCount(signal) > (listenersTo(signal).isListening(source) ? 1 : 0))
+}
+
+/** Of each signal those who listen share one listener at the process, whichever other signals they listen to. */
+function listenersTo(signal: NodeJS.Signals): SharedListeners<SignalSource, [signal: NodeJS.Signals]> {
+  const known = listeners.get(signal)
+  if (known) return known
+  const shared = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, tell) => {
+    source.on(signal, tell)
+    return () => void source.off(signal, tell)
+  })
+  listeners.set(signal, shared)
+  return shared
+}

@@ -1,0 +1,15 @@
+import { SharedListeners } from '../base/shared-listeners.ts'
+
+/** What tells of the end of the process: the process. */
+export interface ExitSource {
+  on(event: 'exit', listener: (code: number) => void): unknown
+  off(event: 'exit', listener: (code: number) => void): unknown
+}
+
+const exits = new SharedListeners<ExitSource, [code: number]>((source, tell) => {
+  source.on('exit', tell)
+  return () => source.off('exit', tell)
+})
+
+/** Calls `listener` when the process ends by itself or by `process.exit()`, whoever calls it, until disposed. What is not done when it returns is never done. */
+export const onProcessExit = (source: ExitSource, listener: (code: number) => void): Disposable => exits.listen(source, listener)
