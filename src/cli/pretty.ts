@@ -1,11 +1,13 @@
+import { clip, GREY, oneLine, painter, RED, YELLOW } from '../base/cells.ts'
+
 /** Values longer than this are for machines; a person at a terminal sees their beginning. */
 const VALUE_WIDTH_MAX = 60
 const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
 const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {
-  20: { name: 'DEBUG', color: 90 },
+  20: { name: 'DEBUG', color: GREY },
   30: { name: 'INFO ', color: 36 },
-  40: { name: 'WARN ', color: 33 },
-  50: { name: 'ERROR', color: 31 },
+  40: { name: 'WARN ', color: YELLOW },
+  50: { name: 'ERROR', color: RED },
 }
 
 /**
@@ -17,12 +19,14 @@ export const prettyFormat =
   (jsonLine: string): string => {
     const entry = parse(jsonLine)
     if (!entry) return jsonLine
-    const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+    const paint = painter(color)
     const { name, color: levelColor } = LEVELS[Number(entry['level'])] ?? { name: String(entry['level']), color: 0 }
     const fields = Object.entries(entry)
       .filter(([key, value]) => !HIDDEN.has(key) && !says(String(entry['msg']), value))
-      .map(([key, value]) => ` ${paint(90, `${key}=`)}${clip(typeof value === 'string' ? value : JSON.stringify(value))}`)
-    return `${timeOf(entry['time'])} ${paint(levelColor, name)} ${clean(String(entry['msg']))}${fields.join('')}\n${stackOf(entry['err'])}`
+      .map(
+        ([key, value]) => ` ${paint(GREY, `${key}=`)}${clip(typeof value === 'string' ? value : JSON.stringify(value), VALUE_WIDTH_MAX)}`,
+      )
+    return `${timeOf(entry['time'])} ${paint(levelColor, name)} ${oneLine(String(entry['msg']))}${fields.join('')}\n${stackOf(entry['err'])}`
   }
 
 /** Whether a message has a value already, as a word of its own: an address, a URL, a name. */
@@ -56,14 +60,6 @@ function stackOf(err: unknown): string {
   if (stack === undefined) return ''
   return stack
     .split('\n')
-    .map((line) => `    ${clean(line.trim())}\n`)
+    .map((line) => `    ${oneLine(line.trim())}\n`)
     .join('')
 }
-
-const clip = (text: string): string => {
-  const safe = clean(text)
-  return safe.length > VALUE_WIDTH_MAX ? `${safe.slice(0, VALUE_WIDTH_MAX - 1)}…` : safe
-}
-
-/** Messages may hold what a client sent: no control character of theirs reaches the terminal. */
-const clean = (text: string): string => text.replace(/\p{Cc}+/gu, ' ')

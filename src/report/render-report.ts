@@ -1,12 +1,14 @@
+import { BOLD, clip, column, painter, RED, YELLOW } from '../base/cells.ts'
 import { formatDuration } from '../base/duration.ts'
 import type { StopReason, Straggler } from '../base/events.ts'
+
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import type { Report, ReportedPhase } from './report.ts'
 
 export interface RenderOptions {
   /** Colours failures and cuts with ANSI codes. Default false. */
   readonly color?: boolean
-  /** Longest line, in characters. Default and most: 100; least: 72. */
+  /** Longest line, in cells of a terminal. Default and most: 100; least: 72. */
   readonly width?: number
 }
 
@@ -18,16 +20,12 @@ const OUTCOME_WIDTH = 18
 /** Names listed for what was cut; the report itself has all of them. */
 const NAMES_MAX = 3
 
-const RED = 31
-const YELLOW = 33
-const BOLD = 1
-
 /**
  * A report as a short timeline for people: one line for each signal and phase from the stop request on, then what was cut,
  * failed or came late, the connections, and the exit code with its meaning.
  */
 export function renderReport(report: Report, { color = false, width = WIDTH_MAX }: RenderOptions = {}): string {
-  const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const paint = painter(color)
   const columns = Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, width))
   const lines = [
     paint(BOLD, clip(heading(report), columns)),
@@ -86,18 +84,18 @@ function timeline({ signals, phases, stopRequestedAt }: Report, columns: number)
   const shown = signals.filter(({ at }) => fromStop(at))
   const end = Math.max(1, ...shown.map(({ at }) => at), ...spans.map((phase) => phase.end ?? phase.start))
   const barWidth = columns - TIME_WIDTH - NAME_WIDTH - OUTCOME_WIDTH - 6
-  const column = (at: number): number => Math.min(barWidth - 1, Math.floor((at / end) * barWidth))
+  const place = (at: number): number => Math.min(barWidth - 1, Math.floor((at / end) * barWidth))
 
   const rows: Row[] = [
     ...shown.map(({ name, at, outcome }) => ({
       at,
       outcome,
-      text: line(at, `* ${name}`, `${' '.repeat(column(at))}*`, outcome === 'ok' ? '' : outcome, barWidth),
+      text: line(at, `* ${name}`, `${' '.repeat(place(at))}*`, outcome === 'ok' ? '' : outcome, barWidth),
     })),
     ...spans.map((phase) => {
       const to = phase.end ?? end
-      const from = column(phase.start)
-      const bar = `${' '.repeat(from)}${'='.repeat(Math.max(1, column(to) - from + 1))}`
+      const from = place(phase.start)
+      const bar = `${' '.repeat(from)}${'='.repeat(Math.max(1, place(to) - from + 1))}`
       return { at: phase.start, outcome: phase.outcome, text: line(phase.start, `  ${phase.name}`, bar, duration(phase), barWidth) }
     }),
   ]
@@ -110,7 +108,7 @@ const duration = ({ start, end, outcome }: ReportedPhase): string =>
 
 function line(at: number, name: string, bar: string, outcome: string, barWidth: number): string {
   const time = `+${formatDuration(Math.round(at))}`.padStart(TIME_WIDTH)
-  return `${time}  ${clip(name, NAME_WIDTH).padEnd(NAME_WIDTH)} |${bar.padEnd(barWidth)}| ${clip(outcome, OUTCOME_WIDTH)}`.trimEnd()
+  return `${time}  ${column(name, NAME_WIDTH)} |${bar.padEnd(barWidth)}| ${clip(outcome, OUTCOME_WIDTH)}`.trimEnd()
 }
 
 interface SummaryLine {
@@ -171,10 +169,4 @@ function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] 
   })
   const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
   return [{ text: `${label.padEnd(12)} ${names.join(', ')}${more}`, code: YELLOW }]
-}
-
-/** One line of at most so many characters. Names and messages come from users: no control characters reach the terminal. */
-function clip(text: string, width: number): string {
-  const safe = text.replace(/\p{Cc}+/gu, ' ')
-  return safe.length > width ? `${safe.slice(0, width - 1)}…` : safe
 }

@@ -184,7 +184,7 @@ describe('lines for people', () => {
   })
 
   test('show the beginning of long values, and no control characters', () => {
-    expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(100) })).toBe(`09:08:07.006 INFO  x [2Jy long=${'a'.repeat(59)}…\n`)
+    expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(100) })).toBe(`09:08:07.006 INFO  xy long=${'a'.repeat(59)}…\n`)
   })
 
   test('pass what is not pino’s', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cells, clip } from '#src/cli/live/cells.ts'
+import { cells } from '#src/base/cells.ts'
 import { drainLines, seconds } from '#src/cli/live/drain-lines.ts'
 import type { Gauges } from '#src/lifecycle/gauges.ts'
 import type { Progress } from '#src/lifecycle/progress.ts'
@@ -142,16 +142,4 @@ test.each([
   [7_500_000, '2h05m'],
 ])('%d ms read as %s', (ms, text) => {
   expect(seconds(ms)).toBe(text)
-})
-
-test.each([
-  ['short', 10, 'short'],
-  ['exactly ten', 11, 'exactly ten'],
-  ['too long a text', 8, 'too lon…'],
-  ['日本語の名前', 7, '日本語…'],
-  ['🚀🚀🚀', 4, '🚀…'],
-  ['x', 0, ''],
-])('%s in %d cells is %s', (text, width, clipped) => {
-  expect(clip(text, width)).toBe(clipped)
-  expect(cells(clipped)).toBeLessThanOrEqual(width)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { cells } from '#src/base/cells.ts'
 import { describeReason, renderReport } from '#src/report/render-report.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
@@ -35,7 +36,7 @@ exit code 0: graceful: everything ended by itself
       'connections  1 told to leave, 0 ended by clients, 0 idle and untold, 2 by force',
       '  forced     10.0.0.9:5511 (500ms)',
       'refused      3 retry-after',
-      'cut          pre-shutdown hook "flush [31m"',
+      'cut          pre-shutdown hook "flush"',
       'failed       pre-shutdown hook "leave": no registry',
       'late         pre-shutdown hook "leave" resolved 10ms too late',
       'warning      uncaughtException has a listener already',
@@ -50,6 +51,25 @@ exit code 0: graceful: everything ended by itself
     for (const life of [quietLife, badLife, []]) {
       for (const line of renderReport(reportOf(life), { width }).split('\n')) expect(line.length).toBeLessThanOrEqual(Math.max(width, 72))
     }
+  })
+
+  test('keeps its columns, whatever script the names are in', () => {
+    const phases = ['キューを空にする', 'drain-the-queue', '데이터베이스 연결을 모두 닫고 기다리기', 'verzoegert-u\u0308ber-Maßen'].map(
+      (name, i) => ({
+        name,
+        start: i,
+        end: i + 10,
+        outcome: 'ok' as const,
+        cut: [],
+        budget: null,
+      }),
+    )
+    const bars = renderReport({ ...reportOf(quietLife), phases })
+      .split('\n')
+      .filter((line) => line.includes('|'))
+    expect(bars).toHaveLength(7 + phases.length)
+    const columns = (line: string): number[] => line.split('|').map(cells).slice(0, 2)
+    expect(new Set(bars.map((line) => columns(line).join()))).toEqual(new Set([columns(bars[0] as string).join()]))
   })
 
   test('lets no control character of a name or message reach the terminal', () => {

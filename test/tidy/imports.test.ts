@@ -19,6 +19,7 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
+  { place: 'src/base/cells.ts', loads: ['node:util'] },
   { place: 'src/base/', loads: [], types: ['node:'] },
   { place: 'src/machines/', loads: ['xstate'] },
   { place: 'src/diagram/', loads: ['xstate'], lazy: ['elkjs'], types: ['elkjs'] },

@@ -1,8 +1,9 @@
+import { BOLD, clip, column, painter, YELLOW } from '../../base/cells.ts'
 import type { Straggler } from '../../base/events.ts'
+
 import type { Gauges } from '../../lifecycle/gauges.ts'
 import type { Progress, RunningPhase } from '../../lifecycle/progress.ts'
 import { describeReason } from '../../report/render-report.ts'
-import { clip } from './cells.ts'
 
 export interface Frame {
   readonly width: number
@@ -13,8 +14,6 @@ export interface Frame {
 
 const NAME_WIDTH = 18
 const LEFT_WIDTH = 11
-const BOLD = 1
-const YELLOW = 33
 /** The last part of a time is shown as a warning. */
 const SHORT_OF_TIME = 1 / 5
 
@@ -23,7 +22,7 @@ const SHORT_OF_TIME = 1 / 5
  * oldest first. One line each, none longer than the terminal is wide.
  */
 export function drainLines(progress: Progress, gauges: Gauges, { width, height, color }: Frame): string[] {
-  const paint = (code: number, text: string): string => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  const paint = painter(color)
   const { reason, sinceMs, leftMs, phases } = progress
   const heading = `draining for ${seconds(sinceMs)} (${describeReason(reason)}): at most ${seconds(leftMs)} more`
   const isShort = (left: number | undefined, since: number): boolean => left !== undefined && left < (left + since) * SHORT_OF_TIME
@@ -45,7 +44,7 @@ export function drainLines(progress: Progress, gauges: Gauges, { width, height, 
 
 function line(name: string, leftMs: number | undefined, text: string): string {
   const left = leftMs === undefined ? '' : `${seconds(leftMs)} left`
-  return `  ${clip(name, NAME_WIDTH).padEnd(NAME_WIDTH)} ${left.padStart(LEFT_WIDTH)}  ${text}`.trimEnd()
+  return `  ${column(name, NAME_WIDTH)} ${left.padStart(LEFT_WIDTH)}  ${text}`.trimEnd()
 }
 
 /** What a phase waits for, in words. */

@@ -1,5 +1,6 @@
+import { stripVTControlCharacters } from 'node:util'
+import { cells } from '../../base/cells.ts'
 import type { Clock } from '../../base/clock.ts'
-import { cells } from './cells.ts'
 
 export interface LiveViewOptions {
   readonly clock: Clock
@@ -19,8 +20,6 @@ const REDRAW_MS = 250
 const ESC = '\u001b['
 const CLEAR_BELOW = `${ESC}J`
 const CLEAR_REST_OF_LINE = `${ESC}K`
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what colours a line takes no cell of it
-const COLORS = /\u001b\[\d*m/g
 
 /**
  * A few lines at the bottom of a terminal, redrawn in place while the log goes on above them.
@@ -79,7 +78,7 @@ export class LiveView {
   /** To the first cell of what is drawn. In a window that has become narrower since, its lines have wrapped. */
   #toTop(): string {
     const { columns, rows } = this.#options.size()
-    const drawn = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cells(line.replace(COLORS, '')) / columns)), 0)
+    const drawn = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cells(stripVTControlCharacters(line)) / columns)), 0)
     const up = Math.min(drawn, rows - 1)
     // What somebody has typed stands behind the cursor.
     return up > 0 ? `\r${ESC}${up}A` : '\r'

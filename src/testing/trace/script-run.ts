@@ -1,5 +1,8 @@
 import { createServer } from 'node:http'
+
+import { clip } from '../../base/cells.ts'
 import { QuiesceError } from '../../base/errors.ts'
+
 import type { Life } from '../../lifecycle/life.ts'
 import type { ServerOptions } from '../../options/options.ts'
 import type { TestConnection, TestRequest } from '../network/test-connection.ts'
@@ -227,7 +230,7 @@ export class ScriptRun {
       () => {},
     )
     request.response.then(
-      ({ status, body, toldToClose }) => say(`${status} ${JSON.stringify(clip(body))}${toldToClose ? ', told to close' : ''}`),
+      ({ status, body, toldToClose }) => say(`${status} ${JSON.stringify(beginningOf(body))}${toldToClose ? ', told to close' : ''}`),
       () => say(request.received ? 'broke off' : 'was not answered'),
     )
   }
@@ -241,10 +244,6 @@ function optionValue(text: string): string | number | boolean {
   return /^\d+$/.test(text) ? Number(text) : text
 }
 
-const BODY_LENGTH_MAX = 40
-
-/** The beginning of a body, in one line. */
-function clip(body: string): string {
-  const [line = ''] = body.split('\n')
-  return line.length > BODY_LENGTH_MAX ? `${line.slice(0, BODY_LENGTH_MAX)}…` : line
-}
+/** The beginning of a body's first line. */
+const beginningOf = (body: string): string => clip(body.split('\n', 1)[0] as string, BODY_CELLS_MAX)
+const BODY_CELLS_MAX = 41
