@@ -77,7 +77,12 @@ export type LifecycleFact =
       /** Of StopRequested: what the stop has, in milliseconds from it. */
       readonly budget?: StopProfile
     }
-  | { readonly type: 'phase.started'; readonly phase: string; readonly budgetMs?: number }
+  | {
+      readonly type: 'phase.started'
+      readonly phase: string
+      /** Its own limit, in milliseconds from now; without one, only the budget ends it. */
+      readonly limitMs?: number
+    }
   | {
       readonly type: 'phase.ended'
       readonly phase: string

@@ -161,7 +161,6 @@ export class Lifecycle implements Life {
       wiring: () => this.#wiring,
       crashProfile: () => this.#actor?.getSnapshot().context.profiles.crash,
       requestDrainTimeoutMs: options.requestDrainTimeoutMs,
-      connectionTimeoutMs: options.connectionTimeoutMs,
     })
     this.#health = new Health({
       clock: host.clock,

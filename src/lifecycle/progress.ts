@@ -32,7 +32,6 @@ export interface ProgressContext {
   /** Of a crash that comes during a stop: its instants count from there, and the sooner of the two holds. */
   readonly crashProfile: () => StopProfile | undefined
   readonly requestDrainTimeoutMs: number | undefined
-  readonly connectionTimeoutMs: number
 }
 
 interface StopUnderWay {
@@ -44,7 +43,7 @@ interface StopUnderWay {
 /** Folds a life's events into how far its end has come. */
 export class ProgressReader {
   readonly #context: ProgressContext
-  readonly #running = new Map<string, number>()
+  readonly #running = new Map<string, { readonly since: number; readonly limitMs: number | undefined }>()
   #stop: StopUnderWay | undefined
   /** When nothing new was accepted any more. */
   #drainingAt: number | undefined
@@ -57,7 +56,7 @@ export class ProgressReader {
   /** A sink of events. */
   readonly observe = (event: LifecycleEvent): void => {
     const now = this.#context.clock.now()
-    if (event.type === 'phase.started') this.#running.set(event.phase, now)
+    if (event.type === 'phase.started') this.#running.set(event.phase, { since: now, limitMs: event.limitMs })
     if (event.type === 'phase.ended') this.#running.delete(event.phase)
     if (event.type !== 'signal') return
     if (event.reason && event.budget) this.#stop ??= { reason: event.reason, at: now, profile: event.budget }
@@ -76,8 +75,7 @@ export class ProgressReader {
     const now = this.#context.clock.now()
     const wiring = this.#context.wiring()
     const leftUntil = (instant: BudgetInstant): number => this.#leftUntil(stop, instant)
-    const phases = Array.from(this.#running, ([name, since]): RunningPhase => {
-      const limitMs = this.#ownLimitMs(name, stop.profile)
+    const phases = Array.from(this.#running, ([name, { since, limitMs }]): RunningPhase => {
       const limits = [
         ...(limitMs === undefined ? [] : [since + limitMs - now]),
         ...cutsOf(wiring[name])
@@ -113,24 +111,6 @@ export class ProgressReader {
     const crashProfile = this.#context.crashProfile()
     if (this.#crashedAt === undefined || !crashProfile) return left
     return Math.min(left, this.#crashedAt + instantMs(crashProfile, instant) - now)
-  }
-
-  #ownLimitMs(phase: string, { delayMs, lastCallMs, watchGraceMs }: StopProfile): number | undefined {
-    switch (phase) {
-      case 'tell':
-      case 'shutdown-delay':
-        return delayMs
-      case 'last-call':
-        return lastCallMs
-      case 'request-drain':
-        return this.#context.requestDrainTimeoutMs
-      case 'watch-drain':
-        return watchGraceMs
-      case 'close-connections':
-        return this.#context.connectionTimeoutMs
-      default:
-        return undefined
-    }
   }
 }
 

@@ -111,7 +111,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
         ? stopLine(event.budget, context)
         : signalLine(event.name, event.outcome, context)
     case 'phase.started':
-      return debug('phase started', { phase: event.phase, ...(event.budgetMs !== undefined && { budget: formatDuration(event.budgetMs) }) })
+      return debug('phase started', { phase: event.phase, ...(event.limitMs !== undefined && { limit: formatDuration(event.limitMs) }) })
     case 'phase.ended':
       // A start row that is skipped fires no signal; upstream has a line for this one.
       if (event.phase === 'mux-complete' && event.outcome === 'skipped') return info(words.muxIncomplete)

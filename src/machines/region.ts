@@ -2,7 +2,7 @@ import { raise, sendTo } from 'xstate'
 import { type ErrorRecord, errorRecord, type Outcome } from '../base/events.ts'
 import type { MachineFact, PhaseOutput } from './phases/phase.ts'
 import { cutsFrom } from './signals.ts'
-import { type Arrival, type InternalEvent, type LifecycleContext, WORK_INPUT } from './vocabulary.ts'
+import { type Arrival, type InternalEvent, type LifecycleContext, ownLimitOf, WORK_INPUT } from './vocabulary.ts'
 import type { PhaseRow } from './wiring.ts'
 
 /**
@@ -128,13 +128,21 @@ function regionEnds(phase: string, row: PhaseRow) {
 function working(phase: string, row: PhaseRow, work: string, ends: ReturnType<typeof regionEnds>): StateConfig {
   const input = row.input ?? WORK_INPUT[work]
   const id = stateKey(phase)
+  const limitOf = ownLimitOf(work)
   const onCut = row.workKind === 'machine' ? { actions: sendTo(id, { type: 'cut' }) } : ends.fired(fixed('cut'))
   const timedOut: PhaseOutput = {
     outcome: 'failed',
     error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message: `${phase} did not end within its bound` },
   }
   return {
-    entry: say({ type: 'phase.started', phase }),
+    entry: say(
+      limitOf
+        ? ({ context }) => {
+            const limitMs = limitOf(context)
+            return { type: 'phase.started', phase, ...(limitMs !== undefined && { limitMs }) }
+          }
+        : { type: 'phase.started', phase },
+    ),
     invoke: {
       id,
       src: work,

@@ -8,7 +8,7 @@ import { type DestroyOrder, destroyMachine, inOrder, type PlannedDestroy } from 
 import { handlersMachine } from './phases/handlers.ts'
 import { type HookPlan, hookMachine } from './phases/hook.ts'
 import { lastCallMachine } from './phases/last-call.ts'
-import { type PhaseOutput, record } from './phases/phase.ts'
+import { type OwnLimit, type PhaseOutput, record } from './phases/phase.ts'
 import { type PlannedHook, preShutdownHooksMachine } from './phases/pre-shutdown-hooks.ts'
 import { reportMachine } from './phases/report.ts'
 import { requestDrainMachine } from './phases/request-drain.ts'
@@ -115,6 +115,21 @@ const budgetDelays = <P extends string>(prefix: P, profileOf: (context: Lifecycl
     BUDGET_INSTANTS.map((instant, i) => [`${prefix}until.${instant}`, until(instant, BUDGET_INSTANTS[i - 1])]),
   ) as Record<`${P}until.${BudgetInstant}`, ReturnType<typeof until>>
 }
+/** The works that are machines with states of their own. */
+const PHASE_MACHINES = {
+  tell: tellMachine,
+  shutdownDelay: shutdownDelayMachine,
+  preShutdownHooks: preShutdownHooksMachine,
+  requestDrain: requestDrainMachine,
+  watchDrain: watchDrainMachine,
+  closeListener: closeListenerMachine,
+  lastCall: lastCallMachine,
+  closeConnections: closeConnectionsMachine,
+  handlers: handlersMachine,
+  destroy: destroyMachine,
+  report: reportMachine,
+  userPhase: hookMachine,
+}
 const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
 
 export const vocabulary = setup({
@@ -130,20 +145,9 @@ export const vocabulary = setup({
     announce: effect,
     runPostStartHook: hookEffect,
     abortPostStartHooks: effect,
-    tell: tellMachine,
-    shutdownDelay: shutdownDelayMachine,
-    preShutdownHooks: preShutdownHooksMachine,
-    requestDrain: requestDrainMachine,
-    watchDrain: watchDrainMachine,
-    closeListener: closeListenerMachine,
-    lastCall: lastCallMachine,
-    closeConnections: closeConnectionsMachine,
-    handlers: handlersMachine,
+    ...PHASE_MACHINES,
     auditShutdown: effect,
-    destroy: destroyMachine,
     closeAdmin: effect,
-    report: reportMachine,
-    userPhase: hookMachine,
     force: effect,
   },
   actions: {
@@ -197,4 +201,11 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
       context.stop?.reason.kind === 'start-failed' ? 'reverse' : (context.destroyOrder ?? 'registration'),
     ),
   }),
+}
+
+/** The limit that a work has of its own, as its machine states it; without one, only the budget ends it. */
+export function ownLimitOf(work: string): ((context: LifecycleContext) => number | undefined) | undefined {
+  const machine = Object.hasOwn(PHASE_MACHINES, work) ? PHASE_MACHINES[work as keyof typeof PHASE_MACHINES] : undefined
+  const { limitMs } = (machine?.root.meta ?? {}) as Partial<OwnLimit<unknown>>
+  return limitMs && ((context) => limitMs(WORK_INPUT[work]?.({ context })))
 }

@@ -48,7 +48,7 @@ export class ReportBuilder {
   #platform: ReportedPlatform = { name: 'unknown', reason: '', defaults: {} }
   readonly #listeners: { url: string; admin: boolean }[] = []
   readonly #signals: ReportedSignal[] = []
-  readonly #phases = new Map<string, Changing<Omit<ReportedPhase, 'budget'>> & { budgetMs?: number }>()
+  readonly #phases = new Map<string, Changing<Omit<ReportedPhase, 'budget'>> & { limitMs?: number }>()
   readonly #hooks = new Map<string, ReportedHook>()
   #requests = NO_DRAIN
   #watches = NO_DRAIN
@@ -81,7 +81,7 @@ export class ReportBuilder {
           end: null,
           outcome: null,
           cut: [],
-          ...(event.budgetMs !== undefined && { budgetMs: event.budgetMs }),
+          ...(event.limitMs !== undefined && { limitMs: event.limitMs }),
         })
         break
       case 'phase.ended': {
@@ -168,11 +168,11 @@ export class ReportBuilder {
       platform: this.#platform,
       listeners: [...this.#listeners],
       signals: this.#signals.map((signal) => ({ ...signal, at: relative(signal.at) })),
-      phases: [...this.#phases.values()].map(({ budgetMs, ...phase }) => ({
+      phases: [...this.#phases.values()].map(({ limitMs, ...phase }) => ({
         ...phase,
         start: relative(phase.start),
         end: phase.end === null ? null : relative(phase.end),
-        budget: budgetMs ?? budgetOf(wiring[phase.name], relative(phase.start), profile),
+        budget: sooner(limitMs, budgetOf(wiring[phase.name], relative(phase.start), profile)),
         cut: phase.outcome === 'cut' ? this.#stragglersOf(phase.name) : [],
       })),
       lastCall: this.#lastCall,
@@ -239,6 +239,12 @@ function reportedBudget({ delayMs, watchGraceMs, deadlineMs, cutsMs }: StopProfi
       flush: milliseconds(flush),
     },
   }
+}
+
+/** Its own limit or its cut, whichever comes first; null when it has neither. */
+function sooner(limitMs: number | undefined, budgetMs: number | null): number | null {
+  if (limitMs === undefined) return budgetMs
+  return milliseconds(Math.min(limitMs, budgetMs ?? limitMs))
 }
 
 /** What a phase had from its start to its cut. */

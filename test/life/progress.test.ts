@@ -24,6 +24,9 @@ test('an end says truly how long it may still take: each phase until its own lim
   expect(life.progress()).toMatchObject({ reason: { kind: 'stop', reason: 'the test asks' }, sinceMs: 500, leftMs: 19_500 })
   const left = (phase: string): number => life.progress()?.phases.find(({ name }) => name === phase)?.leftMs as number
   expect(left('shutdown-delay')).toBe(1_500)
+  // Gradual: every response tells after half of the delay.
+  expect(left('tell')).toBe(500)
+  expect(left('tell')).toBeCloseTo(await until(clock, ended('tell')), -2)
   expect(left('shutdown-delay')).toBeCloseTo(await until(clock, ended('shutdown-delay')), -2)
   expect(left('pre-shutdown-hooks')).toBeCloseTo(await until(clock, ended('pre-shutdown-hooks')), -2)
   expect(left('request-drain')).toBeCloseTo(await until(clock, ended('request-drain')), -2)

@@ -86,7 +86,7 @@ export const badLife: readonly LifecycleEvent[] = [
   },
   { at: 500, type: 'phase.ended', phase: 'request-drain', outcome: 'cut' },
   { at: 510, type: 'drained', what: 'watches', before: 2, after: 1, graceMs: 150, cut: [{ name: 'GET /watch', ageMs: 400 }] },
-  { at: 520, type: 'phase.started', phase: 'destroy', budgetMs: 700 },
+  { at: 520, type: 'phase.started', phase: 'destroy', limitMs: 700 },
   { at: 530, type: 'phase.ended', phase: 'audit-shutdown', outcome: 'failed', error: { name: 'Error', message: 'audit is down' } },
   { at: 540, type: 'connections', told: 1, idleUntold: 0, ended: 0, forced: 2, forcedNames: [{ name: '10.0.0.9:5511', ageMs: 500 }] },
   { at: 540, type: 'handlers', running: [{ name: 'GET /slow/1', ageMs: 540 }] },

@@ -107,9 +107,9 @@ describe('the log', () => {
   })
 
   test('keeps what is ours for whoever looks closely', () => {
-    expect(linesOf([signal('Serving'), { at: 0, type: 'phase.started', phase: 'destroy', budgetMs: 1_500 }])).toEqual([
+    expect(linesOf([signal('Serving'), { at: 0, type: 'phase.started', phase: 'destroy', limitMs: 1_500 }])).toEqual([
       { level: 'debug', fields: { name: 'Serving', outcome: 'ok' }, message: 'lifecycle signal' },
-      { level: 'debug', fields: { phase: 'destroy', budget: '1.5s' }, message: 'phase started' },
+      { level: 'debug', fields: { phase: 'destroy', limit: '1.5s' }, message: 'phase started' },
     ])
   })
 

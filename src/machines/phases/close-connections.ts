@@ -1,5 +1,16 @@
 import { fromPromise, setup } from 'xstate'
-import { CUT_BY_OWN_LIMIT, CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import {
+  CUT_BY_OWN_LIMIT,
+  CUT_STATE,
+  type CutEvent,
+  FAILED_STATE,
+  OK,
+  type OwnLimit,
+  outputOfFinalState,
+  type PhaseOutput,
+} from './phase.ts'
+
+const limitMs = ({ connectionTimeoutMs }: { readonly connectionTimeoutMs: number }): number => connectionTimeoutMs
 
 /**
  * Lets the remaining connections close by themselves within the connection timeout, then closes them by force and names
@@ -13,14 +24,16 @@ export const closeConnectionsMachine = setup({
     context: { readonly connectionTimeoutMs: number }
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<{ readonly connectionTimeoutMs: number }>
   },
   actors: {
     lingerConnections: fromPromise<void>(() => Promise.resolve()),
     destroyConnections: fromPromise<void>(() => Promise.resolve()),
   },
-  delays: { connectionTimeout: ({ context }) => context.connectionTimeoutMs },
+  delays: { connectionTimeout: ({ context }) => limitMs(context) },
 }).createMachine({
   id: 'close-connections',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'lingering',
   states: {

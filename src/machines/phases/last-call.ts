@@ -1,5 +1,7 @@
 import { fromPromise, setup } from 'xstate'
-import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+const limitMs = ({ lastCallMs }: { readonly lastCallMs: number }): number => lastCallMs
 
 /**
  * Holds the connections that are idle and were never told to leave: a request may be on its way on any of them, and would be
@@ -12,14 +14,16 @@ export const lastCallMachine = setup({
     context: { readonly lastCallMs: number }
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<{ readonly lastCallMs: number }>
   },
   actors: {
     holdConnections: fromPromise<void, { readonly lastCallMs: number }>(() => Promise.resolve()),
     closeIdleConnections: fromPromise<void>(() => Promise.resolve()),
   },
-  delays: { lastCall: ({ context }) => context.lastCallMs },
+  delays: { lastCall: ({ context }) => limitMs(context) },
 }).createMachine({
   id: 'last-call',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'holding',
   states: {

@@ -27,6 +27,14 @@ export type MachineFact =
   | Exclude<LifecycleFact, { type: 'hook.ended' }>
   | Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'>
 
+/**
+ * A phase's own limit, in milliseconds from its beginning, by what it is started with; undefined for none. A phase machine states
+ * it once, and its delay, the progress, the report and the pictures read it there.
+ */
+export interface OwnLimit<Input> {
+  readonly limitMs: (input: Input) => number | undefined
+}
+
 /** Default implementation of the `record` action: nothing. `provide({ actions: { record } })` makes it speak. */
 export const record = (_: unknown, _fact: MachineFact): void => {}
 

@@ -1,5 +1,7 @@
 import { fromPromise, setup } from 'xstate'
-import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+const limitMs = (input: { readonly limitMs: number | undefined }): number | undefined => input.limitMs
 
 /**
  * Waits until every accepted request, and every piece of work that joined through `hold`, has finished. Like upstream's it has
@@ -13,16 +15,18 @@ export const requestDrainMachine = setup({
     context: { readonly limitMs: number | undefined }
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<{ readonly limitMs: number | undefined }>
   },
   actors: {
     drainRequests: fromPromise<void>(() => Promise.resolve()),
     cutRequests: fromPromise<void>(() => Promise.resolve()),
     breakOffRequests: fromPromise<void>(() => Promise.resolve()),
   },
-  delays: { limit: ({ context }) => context.limitMs ?? 0 },
+  delays: { limit: ({ context }) => limitMs(context) ?? 0 },
   guards: { isLimited: ({ context }) => context.limitMs !== undefined },
 }).createMachine({
   id: 'request-drain',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'beginning',
   states: {

@@ -1,5 +1,7 @@
 import { setup } from 'xstate'
-import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import { CUT_STATE, type CutEvent, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
+
+const limitMs = ({ delayMs }: { readonly delayMs: number }): number => delayMs
 
 /**
  * Serves on for the configured delay, so that load balancers see the red readiness before anything is refused.
@@ -12,10 +14,12 @@ export const shutdownDelayMachine = setup({
     context: { readonly delayMs: number }
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<{ readonly delayMs: number }>
   },
-  delays: { shutdownDelay: ({ context }) => context.delayMs },
+  delays: { shutdownDelay: ({ context }) => limitMs(context) },
 }).createMachine({
   id: 'shutdown-delay',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'delaying',
   states: {

@@ -1,5 +1,5 @@
 import { fromPromise, setup } from 'xstate'
-import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**
  * Tells keep-alive clients to reconnect elsewhere, by `Connection: close` on their next response, so that no connection
@@ -12,7 +12,7 @@ export type TellPlan =
   | { readonly how: 'after-delay'; readonly delayMs: number }
 
 /** How long until every response tells. */
-const rampMs = ({ how, delayMs }: TellPlan): number => (how === 'gradual' ? delayMs / 2 : how === 'at-once' ? 0 : delayMs)
+const limitMs = ({ how, delayMs }: TellPlan): number => (how === 'gradual' ? delayMs / 2 : how === 'at-once' ? 0 : delayMs)
 
 export const tellMachine = setup({
   types: {} as {
@@ -20,14 +20,16 @@ export const tellMachine = setup({
     context: TellPlan
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<TellPlan>
   },
   actors: {
     beginTelling: fromPromise<void, TellPlan>(() => Promise.resolve()),
     completeTelling: fromPromise<void>(() => Promise.resolve()),
   },
-  delays: { ramp: ({ context }) => rampMs(context) },
+  delays: { ramp: ({ context }) => limitMs(context) },
 }).createMachine({
   id: 'tell',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'ramping',
   states: {

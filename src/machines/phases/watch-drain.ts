@@ -1,5 +1,16 @@
 import { fromPromise, setup } from 'xstate'
-import { CUT_BY_OWN_LIMIT, CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import {
+  CUT_BY_OWN_LIMIT,
+  CUT_STATE,
+  type CutEvent,
+  FAILED_STATE,
+  OK,
+  type OwnLimit,
+  outputOfFinalState,
+  type PhaseOutput,
+} from './phase.ts'
+
+const limitMs = ({ graceMs }: { readonly graceMs: number }): number => graceMs
 
 /**
  * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in the same instant, and
@@ -14,12 +25,13 @@ export const watchDrainMachine = setup({
     context: { readonly graceMs: number }
     events: CutEvent
     output: PhaseOutput
+    meta: OwnLimit<{ readonly graceMs: number }>
   },
   actors: {
     drainWatches: fromPromise<{ readonly after: number }, { readonly graceMs: number }>(() => Promise.resolve({ after: 0 })),
     terminateWatches: fromPromise<{ readonly lost: number }>(() => Promise.resolve({ lost: 0 })),
   },
-  delays: { grace: ({ context }) => context.graceMs },
+  delays: { grace: ({ context }) => limitMs(context) },
   guards: {
     hasGrace: ({ context }) => context.graceMs > 0,
     someLeft: ({ context }, { after }: { after: number }) => context.graceMs > 0 && after > 0,
@@ -27,6 +39,7 @@ export const watchDrainMachine = setup({
   },
 }).createMachine({
   id: 'watch-drain',
+  meta: { limitMs },
   context: ({ input }) => input,
   initial: 'draining',
   states: {
