@@ -8,7 +8,8 @@ import { ERROR_CODES } from '../dist/base/errors.js'
 import { diagramsOf, elkLayout } from '../dist/diagram/index.js'
 import { createServer } from '../dist/index.js'
 import { planOf } from '../dist/model/life/lifecycle-model.js'
-import { OPTION_NAMES, OPTION_TABLE, SERVER_ONLY_OPTIONS } from '../dist/options/option-table.js'
+import { markdownOf } from '../dist/options/markdown.js'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../dist/options/tables.js'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -95,29 +96,18 @@ ${machineSvgs
 `
 
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
-/** @param {readonly string[]} names */
-const optionRows = (names) =>
-  names.map((name) => {
-    const row = /** @type {Record<string, import('../dist/options/option-table.js').OptionRow>} */ (OPTION_TABLE)[name]
-    const flag = row?.flag ? `\`--${row.flag}\`${row.cliDefault ? ` (${row.cliDefault})` : ''}` : ''
-    return `| \`${name}\` | ${cell(row?.meaning)} | ${cell(row?.allowed)} | ${cell(row?.default)} | ${cell(flag)} | ${cell(row?.upstream)} |`
-  })
-const head = '| option | meaning | allowed | default | flag of `quiesce serve` (its default) | upstream |\n|---|---|---|---|---|---|'
-const both = OPTION_NAMES.filter((name) => !(/** @type {readonly string[]} */ (SERVER_ONLY_OPTIONS).includes(name)))
 const options = `# Options
 
-Generated from \`src/options/option-table.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
+Generated from \`src/options/tables.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
 
 ## createServer and attachLifecycle
 
-${head}
-${optionRows(both).join('\n')}
+${markdownOf(LIFECYCLE_OPTIONS)}
 
 ## createServer only
 
-${head}
-${optionRows(SERVER_ONLY_OPTIONS).join('\n')}
+${markdownOf(LISTEN_OPTIONS)}
 `
 
 /** @type {Record<import('../dist/base/errors.js').Fault, string>} */

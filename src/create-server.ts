@@ -9,8 +9,9 @@ import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { createDefaultLogger } from './log/log.ts'
-import { type ListenerAddress, type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
+import { type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
 import { processFacts } from './options/platform.ts'
+import type { ListenerAddress } from './options/tables.ts'
 
 /** Node's request and response. */
 interface FetchEnvironment {

@@ -2,7 +2,7 @@ import { apiserverWording } from './apiserver-wording.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from './wording.ts'
 
 /** The start of each metric's name. */
-const METRIC_PREFIX_DEFAULT = 'quiesce_'
+export const METRIC_PREFIX_DEFAULT = 'quiesce_'
 
 const TEXT = 'text/plain; charset=utf-8'
 /** After this long another instance has taken over; a request that was refused by 503 is sooner there. */

@@ -1,67 +1,75 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../base/did-you-mean.ts'
-import { QuiesceError, show } from '../base/errors.ts'
+import { show } from '../base/errors.ts'
+import type { Flag } from '../options/define.ts'
 
-/** A flag of a command that is no server. */
-export interface CommandFlag {
-  /** Without the dashes. */
-  readonly name: string
-  readonly kind: 'text' | 'switch'
-  /** What is allowed, for refusals and the help. */
-  readonly allowed: string
-  readonly default: string
-  readonly meaning: string
-  /** Whether a value is allowed. Default: any text but the empty one. */
-  readonly accepts?: (value: string) => boolean
+/** Something that was set, and where. */
+export interface Setting {
+  readonly given: unknown
+  /** As it was written: `--port`, `QUIESCE_PORT` or `port in FILE`. */
+  readonly label: string
 }
 
-export interface CommandArguments {
-  readonly values: Readonly<Record<string, string | undefined>>
-  readonly switches: ReadonlySet<string>
+/** By the name of the flag. */
+export type Settings = ReadonlyMap<string, Setting>
+
+export interface Arguments {
+  readonly settings: Settings
+  /** What stands on the command line without a flag, where the command takes such. */
+  readonly operand: string | undefined
+  /** One line each. */
+  readonly problems: readonly string[]
 }
 
 /**
- * The flags of a command line. Of a flag given twice the last one counts.
- * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem
+ * The flags of a command line, as they were written; of one that is given twice the last counts. What they mean is read by valuesOf().
+ * @param takesOperand whether the command is given something without a flag, as `quiesce report FILE` is
  */
-export function readArguments(command: string, flags: readonly CommandFlag[], args: readonly string[]): CommandArguments {
-  const options = Object.fromEntries(
-    flags.map(({ name, kind }) => [name, { type: kind === 'switch' ? ('boolean' as const) : ('string' as const) }]),
-  )
-  const { tokens } = parseArgs({ args: [...args], strict: false, tokens: true, options })
+export function readArguments(command: string, flags: readonly Flag[], args: readonly string[], takesOperand = false): Arguments {
+  const settings = new Map<string, Setting>()
   const problems: string[] = []
-  const values: Record<string, string> = {}
-  const switches = new Set<string>()
+  let operand: string | undefined
+  const noValue = (label: string): void => {
+    problems.push(`${label}: got no value, allowed: ${flags.find(({ name }) => `--${name}` === label)?.allowed}`)
+  }
+  // What follows an unknown flag was meant as its value.
   let unknownAt = Number.NaN
-  for (const token of tokens) {
-    // What follows an unknown flag was meant as its value.
-    if (token.kind === 'positional' && token.index !== unknownAt + 1)
-      problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
+  let switched: { readonly name: string; readonly label: string; readonly index: number } | undefined
+  for (const token of tokensOf(flags, args, noValue)) {
+    if (token.kind === 'positional') {
+      // What follows a switch is its value.
+      if (switched?.index === token.index - 1 && (token.value === 'true' || token.value === 'false'))
+        settings.set(switched.name, { given: token.value, label: switched.label })
+      else if (token.index === unknownAt + 1) continue
+      else if (takesOperand && operand === undefined) operand = token.value
+      else problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
+    }
     if (token.kind !== 'option') continue
-    const { rawName: label, value } = token
+    const { rawName: label, value, index } = token
     const flag = flags.find(({ name }) => `--${name}` === label)
-    if (!flag) {
-      unknownAt = token.index
+    const off = value === undefined ? flags.find(({ name, switch: onOff }) => onOff?.bare === false && `--no-${name}` === label) : undefined
+    if (off) settings.set(off.name, { given: false, label })
+    else if (!flag) {
       const known = flags.map(({ name }) => `--${name}`)
       problems.push(`${label}: unknown flag${didYouMean(label, known, '--') || `, see quiesce ${command} --help`}`)
-    } else if (flag.kind === 'switch') {
-      if (value === undefined) switches.add(flag.name)
-      else problems.push(`${label}: got ${show(value)}, allowed: no value`)
-    } else if (value === undefined || value === '' || (value.startsWith('--') && !token.inlineValue)) {
-      problems.push(`${label}: got no value, allowed: ${flag.allowed}`)
-    } else if (flag.accepts && !flag.accepts(value)) {
-      problems.push(`${label}: got ${show(value)}, allowed: ${flag.allowed}`)
-    } else values[flag.name] = value
+      unknownAt = index
+    } else if (flag.switch) {
+      settings.set(flag.name, { given: value ?? true, label })
+      if (value === undefined && !flag.switch.bare) switched = { name: flag.name, label, index }
+    } else if (value === undefined) noValue(label)
+    else settings.set(flag.name, { given: value, label })
   }
-  if (problems.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', problems.join('\n'))
-  return { values, switches }
+  return { settings, operand, problems }
 }
 
-/** The help of a command: its flags with their meaning, what is allowed and the default. */
-export const flagsHelp = (flags: readonly CommandFlag[], wrap: (text: string) => readonly string[]): string =>
-  flags
-    .flatMap(({ name, kind, allowed, default: fallback, meaning }) => [
-      `  --${name}${kind === 'switch' ? '' : ' VALUE'}`,
-      ...wrap(kind === 'switch' ? `${meaning}.` : `${meaning}. Allowed: ${allowed}. Default: ${fallback}.`),
-    ])
-    .join('\n')
+/** A value that is a flag was meant as one: `--bind-address --port 80`. */
+function tokensOf(flags: readonly Flag[], args: readonly string[], noValue: (label: string) => void) {
+  const options = Object.fromEntries(
+    flags.map(({ name, switch: onOff }) => [name, { type: onOff ? ('boolean' as const) : ('string' as const) }]),
+  )
+  const { tokens } = parseArgs({ args: [...args], strict: false, tokens: true, options })
+  const swallowed = tokens.find((token) => token.kind === 'option' && !token.inlineValue && token.value?.startsWith('--'))
+  if (!swallowed) return tokens
+  noValue(args[swallowed.index] as string)
+  return tokensOf(flags, args.toSpliced(swallowed.index, 1), noValue)
+}

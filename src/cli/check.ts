@@ -14,15 +14,16 @@ import type { Exploration } from '../model/engine/explore.ts'
 import { printTrace, type Trace } from '../model/engine/trace.ts'
 import { journalOf } from '../model/life/journal.ts'
 import { inWordsOfLife } from '../model/life/life-trace.ts'
-import { exploreLifecycle, invariantsOf, isOutsideEvent, planOf } from '../model/life/lifecycle-model.ts'
+import { exploreLifecycle, invariantsOf, planOf } from '../model/life/lifecycle-model.ts'
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
 import { check, type Property, type Verdict } from '../model/properties/property.ts'
 import { sequenceDiagram } from '../model/trace-diagram.ts'
-import { type CommandArguments, readArguments } from './arguments.ts'
-import { CHECK_FLAGS, MODES, STATES_MAX } from './check-flags.ts'
+import type { ResolvedOf } from '../options/define.ts'
+import { CHECK_OPTIONS } from './check-flags.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-module.ts'
+import { readOptions } from './settings.ts'
 
 /**
  * Prints the size of the life, each property's verdict, and the way to the first that does not hold.
@@ -30,17 +31,16 @@ import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-mod
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be checked, one line for every problem
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { values, switches } = readArguments('check', CHECK_FLAGS, args)
-  const { config, mode, property, outside, 'trace-file': file } = values
+  const { options } = readOptions('check', CHECK_OPTIONS, args)
+  const { config, mode, property, outside, statesMax, traceFile: file } = options
   // Not after minutes of work.
   if (file !== undefined) await writable(file, dirname(resolve(file)))
   const { life, properties } = config === undefined ? builtIn() : await readLifeModule('--config', config)
   let first: Counterexample | undefined
-  for (const plan of about(values, () => plansOf(life, mode, config !== undefined))) {
+  for (const plan of about(options, () => plansOf(life, mode, config !== undefined))) {
     const from = systemClock.now()
-    const statesMax = Number(values['states-max'] ?? STATES_MAX)
-    const exploration = about(values, () => exploreLifecycle(plan, { statesMax, outside: outside?.split(',').filter(isOutsideEvent) }))
-    const chosen = choose([...invariantsOf(plan), ...(switches.has('timed') ? timedProperties() : []), ...properties], property)
+    const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside }))
+    const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
     const verdicts = check(exploration, chosen)
     host.stdout.write(verdictsText(plan.mode, exploration, verdicts, systemClock.now() - from))
     const trace = verdicts.find(({ holds }) => !holds)?.trace
@@ -50,10 +50,14 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   if (!first) return 0
   const trace = inWordsOfLife(first.trace)
   host.stdout.write(`\n${first.id}\n${printTrace(trace)}`)
-  if (switches.has('mermaid')) host.stdout.write(`\n${sequenceDiagram(trace)}`)
+  if (options.mermaid) host.stdout.write(`\n${sequenceDiagram(trace)}`)
   if (file !== undefined) await writeJournal(file, first.journal())
   return 1
 }
+
+type CheckOptions = ResolvedOf<typeof CHECK_OPTIONS>
+
+const MODES: readonly Mode[] = ['refuse', 'retry-after']
 
 interface Counterexample {
   readonly id: string
@@ -64,24 +68,24 @@ interface Counterexample {
 /** A life without anything of the user's. */
 const builtIn = (): LifeModule => ({ life: createServer({ listener: () => {} }, { logger: false }), properties: [] })
 
-function plansOf(life: Life, mode: string | undefined, isOwn: boolean): LifePlan[] {
+function plansOf(life: Life, mode: CheckOptions['mode'], isOwn: boolean): LifePlan[] {
   const own = planOf(life)
   if (mode === undefined && isOwn) return [own]
   return MODES.filter((name) => mode === undefined || mode === 'both' || mode === name).map((name) => ({ ...own, mode: name }))
 }
 
 /** What the life itself is refused for is named by the flag that brought it. */
-function about<T>({ config, 'states-max': statesMax }: CommandArguments['values'], work: () => T): T {
+function about<T>({ config, statesMax }: Pick<CheckOptions, 'config' | 'statesMax'>, work: () => T): T {
   try {
     return work()
   } catch (thrown) {
     if (!(thrown instanceof QuiesceError)) throw thrown
-    if (thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax ?? STATES_MAX, thrown)
+    if (thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax, thrown)
     throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${firstLine(thrown.message)})`)
   }
 }
 
-function tooManyStates(statesMax: string | number, thrown: QuiesceError): QuiesceError {
+function tooManyStates(statesMax: number, thrown: QuiesceError): QuiesceError {
   const { key, values } = thrown.details
   const hint = key === undefined ? '' : `; what has the most values of its own is ${String(key)} (${String(values)})`
   return new QuiesceError('ERR_OPTION_INVALID', `--states-max: this life has more than ${statesMax} states${hint}`, thrown.details, thrown)

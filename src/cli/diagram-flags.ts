@@ -1,19 +1,9 @@
-import type { DiagramFormat } from '../diagram/index.ts'
-import type { CommandFlag } from './arguments.ts'
+import { defineOptions, option } from '../options/define.ts'
+import { choice, text } from '../options/kinds.ts'
 import { LIFE_MODULE_ALLOWED } from './life-module.ts'
 
-export const FORMATS: readonly DiagramFormat[] = ['svg', 'mermaid']
-export const OUT_DEFAULT = 'diagrams'
-
-export const DIAGRAM_FLAGS: readonly CommandFlag[] = [
-  { name: 'config', kind: 'text', allowed: LIFE_MODULE_ALLOWED, default: 'a server without hooks', meaning: 'The life to draw' },
-  { name: 'out', kind: 'text', allowed: 'a folder', default: OUT_DEFAULT, meaning: 'Where the pictures are written, over older ones' },
-  {
-    name: 'format',
-    kind: 'text',
-    allowed: FORMATS.join(', '),
-    default: 'svg',
-    meaning: 'SVG, or the text that Mermaid draws',
-    accepts: (value) => FORMATS.some((format) => format === value),
-  },
-]
+export const DIAGRAM_OPTIONS = defineOptions({
+  config: option(text(LIFE_MODULE_ALLOWED), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'The life to draw' }),
+  out: option(text('a folder'), { flag: 'out', default: 'diagrams', meaning: 'Where the pictures are written, over older ones' }),
+  format: option(choice('svg', 'mermaid'), { flag: 'format', default: 'svg', meaning: 'SVG, or the text that Mermaid draws' }),
+})

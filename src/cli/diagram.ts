@@ -7,11 +7,11 @@ import { type Diagram, type DiagramFormat, diagramsOf, elkLayout } from '../diag
 import type { Life } from '../lifecycle/life.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
-import { readArguments } from './arguments.ts'
 import type { CliHost } from './cli.ts'
-import { DIAGRAM_FLAGS, OUT_DEFAULT } from './diagram-flags.ts'
+import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
+import { readOptions } from './settings.ts'
 
 const EXTENSIONS: Readonly<Record<DiagramFormat, string>> = { svg: 'svg', mermaid: 'mmd' }
 
@@ -20,8 +20,7 @@ const EXTENSIONS: Readonly<Record<DiagramFormat, string>> = { svg: 'svg', mermai
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed, one line for every problem
  */
 export async function diagramCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { config, out = OUT_DEFAULT, format: given } = readArguments('diagram', DIAGRAM_FLAGS, args).values
-  const format: DiagramFormat = given === 'mermaid' ? 'mermaid' : 'svg'
+  const { config, out, format } = readOptions('diagram', DIAGRAM_OPTIONS, args).options
   const life = config === undefined ? builtIn() : (await readLifeModule('--config', config)).life
   const layout = format === 'svg' ? await layoutFor(host) : undefined
   for (const diagram of await drawn(life, config, format, layout)) {

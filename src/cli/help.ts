@@ -1,10 +1,10 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
-import { flagsHelp } from './arguments.ts'
-import { CHECK_FLAGS } from './check-flags.ts'
-import { DIAGRAM_FLAGS } from './diagram-flags.ts'
-import { envName, SERVE_FLAGS } from './flags.ts'
-import { INSPECT_FLAGS } from './inspect-flags.ts'
-import { PLAN_FLAGS } from './plan-flags.ts'
+import { type Flag, flagsOf } from '../options/define.ts'
+import { CHECK_OPTIONS } from './check-flags.ts'
+import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
+import { SERVE_FLAGS } from './flags.ts'
+import { INSPECT_OPTIONS } from './inspect-flags.ts'
+import { PLAN_OPTIONS } from './plan-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -22,30 +22,33 @@ Usage:
   quiesce --help | --version
 `
 
-/** `quiesce serve --help`: every flag with its default and meaning, from the option table. */
-export function serveHelp(): string {
-  const flags = SERVE_FLAGS.flatMap(({ name, kind, allowed, default: fallback, meaning }) => [
-    `  --${name}${kind === 'switch' ? '' : ' VALUE'}`,
-    ...wrap(`${meaning}.`),
-    ...wrap(`Allowed: ${allowed}. Default: ${fallback}.`),
-  ])
-  return `\
+/** Every flag with what it means, what is allowed and the default, from the rows of its option. */
+export const flagsHelp = (flags: readonly Flag[]): string =>
+  flags
+    .flatMap(({ name, switch: onOff, allowed, default: fallback, meaning }) => [
+      `  --${name}${onOff ? '' : ' VALUE'}`,
+      ...wrap(`${meaning}.`),
+      ...(onOff?.bare ? [] : wrap(`Allowed: ${allowed}. Default: ${fallback}.`)),
+    ])
+    .join('\n')
+
+/** `quiesce serve --help` */
+export const serveHelp = (): string => `\
 Usage: quiesce serve [flags]
 
 Serves the example API until SIGTERM or SIGINT, then refuses, drains and ends in order.
 
 Flags:
-${flags.join('\n')}
+${flagsHelp(SERVE_FLAGS)}
   --help, --version
 
 A flag without a value is on, and off as --no-FLAG or --FLAG=false.
-Each flag has an environment variable (--port: ${envName('port')}) and a key in the config file (port).
+Each flag has an environment variable (--port: QUIESCE_PORT) and a key in the config file (port).
 A flag wins over the environment, the environment over the file, the file over the default.
 
 Exit codes:
 ${EXIT_CODES_BY_SEVERITY.map((code) => `  ${String(code).padStart(2)}  ${EXIT_CODES[code]}`).join('\n')}
 `
-}
 
 /** `quiesce check --help` */
 export const checkHelp = (): string => `\
@@ -56,7 +59,7 @@ what has to hold in all of them. Nothing is started. With --config it is your li
 createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.
 
 Flags:
-${flagsHelp(CHECK_FLAGS, wrap)}
+${flagsHelp(flagsOf(CHECK_OPTIONS))}
   --help
 
 Exit codes:
@@ -74,7 +77,7 @@ or by a crash, and where each number comes from. Nothing is started. With --conf
 the server that createServer() or attachLifecycle() returned. The platform is that of this process.
 
 Flags:
-${flagsHelp(PLAN_FLAGS, wrap)}
+${flagsHelp(flagsOf(PLAN_OPTIONS))}
   --help
 
 Exit codes:
@@ -91,7 +94,7 @@ machine. Nothing is started. With --config it is your life: export the server th
 attachLifecycle() returned. Flowcharts and machines are laid out by elkjs when it is installed.
 
 Flags:
-${flagsHelp(DIAGRAM_FLAGS, wrap)}
+${flagsHelp(flagsOf(DIAGRAM_OPTIONS))}
   --help
 
 Exit codes:
@@ -107,7 +110,7 @@ Shows a recorded life in the inspector's page until Ctrl-C: a report (quiesce se
 (--journal), or a counter-example of the checker (quiesce check --trace-file).
 
 Flags:
-${flagsHelp(INSPECT_FLAGS, wrap)}
+${flagsHelp(flagsOf(INSPECT_OPTIONS))}
   --help
 
 Exit codes:

@@ -1,23 +1,18 @@
-import type { CommandFlag } from './arguments.ts'
+import { defineOptions, option } from '../options/define.ts'
+import { integer, port, present } from '../options/kinds.ts'
 
-/** A recording is for whoever sits at this machine. */
+/** A recording is for the user of this machine. */
 export const INSPECT_HOST = '127.0.0.1'
-const PORT_MAX = 65_535
 
-export const INSPECT_FLAGS: readonly CommandFlag[] = [
-  {
-    name: 'port',
-    kind: 'text',
-    allowed: 'an integer from 0 to 65535; 0 is any free port',
-    default: '0',
+export const INSPECT_OPTIONS = defineOptions({
+  port: option(integer(0, 65_535, port().allowed), {
+    flag: 'port',
+    default: 0,
     meaning: `Port of ${INSPECT_HOST} that the page is served on`,
-    accepts: (value) => /^\d{1,5}$/.test(value) && Number(value) <= PORT_MAX,
-  },
-  {
-    name: 'no-open',
-    kind: 'switch',
-    allowed: '',
-    default: 'off',
+  }),
+  noOpen: option(present(), {
+    flag: 'no-open',
+    default: false,
     meaning: 'Print the URL, but open no browser; off a terminal none is opened',
-  },
-]
+  }),
+})

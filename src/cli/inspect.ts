@@ -5,28 +5,29 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { PageServer } from '../inspector/page-server.ts'
 import type { Recording } from '../inspector/recording.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import { readArguments } from './arguments.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
-import { INSPECT_FLAGS, INSPECT_HOST } from './inspect-flags.ts'
+import { INSPECT_HOST, INSPECT_OPTIONS } from './inspect-flags.ts'
 import { readRecording, unreadable } from './read-recording.ts'
 import { readText } from './read-text.ts'
+import { readOptions } from './settings.ts'
 
 /**
  * Shows a recording in the inspector's page until somebody stops it.
  * @throws QuiesceError for arguments, files and ports that cannot be used
  */
 export async function inspectCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const fileAt = args.findIndex((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--port')
-  const { values, switches } = readArguments('inspect', INSPECT_FLAGS, args.toSpliced(fileAt < 0 ? args.length : fileAt, 1))
-  const path = args[fileAt]
+  const {
+    options: { port, noOpen },
+    operand: path,
+  } = readOptions('inspect', INSPECT_OPTIONS, args, true)
   if (path === undefined)
     throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
   const recording = await recordingOf(path, host.earlyStop)
   if (!recording) return 0
-  const url = await serve(recording, Number(values['port'] ?? 0), host.earlyStop)
+  const url = await serve(recording, port, host.earlyStop)
   host.stdout.write(`${path} is shown on ${url} until Ctrl-C\n`)
-  if (host.stdout.isTTY && !switches.has('no-open')) openBrowser(url)
+  if (host.stdout.isTTY && !noOpen) openBrowser(url)
   if (!host.earlyStop.aborted) await once(host.earlyStop, 'abort')
   return 0
 }

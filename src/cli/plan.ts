@@ -5,23 +5,23 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
-import { readArguments } from './arguments.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
-import { PLAN_FLAGS } from './plan-flags.ts'
+import { PLAN_OPTIONS } from './plan-flags.ts'
 import { planText, printedPlan } from './printed-plan.ts'
+import { readOptions } from './settings.ts'
 
 /**
  * Prints how much time each kind of stop gives to what, as this life would have it in this process.
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed, one line for every problem
  */
 export async function planCommand({ stdout }: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { values, switches } = readArguments('plan', PLAN_FLAGS, args)
-  const life = values['config'] === undefined ? builtIn() : (await readLifeModule('--config', values['config'])).life
+  const { config, json } = readOptions('plan', PLAN_OPTIONS, args).options
+  const life = config === undefined ? builtIn() : (await readLifeModule('--config', config)).life
   // What has a plan is a Lifecycle: `isLife` knows it by that.
-  const printed = printedPlan((life as Lifecycle).options, composed(life, values['config']))
-  stdout.write(switches.has('json') ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
+  const printed = printedPlan((life as Lifecycle).options, composed(life, config))
+  stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
   return 0
 }
 

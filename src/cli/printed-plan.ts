@@ -2,7 +2,8 @@ import { formatDuration } from '../base/duration.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, CUT_SIGNALS, type CutSignal, cutSignal } from '../machines/signals.ts'
-import type { Chosen, ResolvedOptions } from '../options/options.ts'
+import type { ResolvedOptions } from '../options/options.ts'
+import type { Chosen } from '../options/times.ts'
 
 /**
  * The times of a life, for people and for programs. Nothing is computed here: the profiles are those that the machine gets, the options

@@ -1,20 +1,18 @@
 import { QuiesceError, toError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { renderReport } from '../report/render-report.ts'
-import { readArguments } from './arguments.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { claimsToBeReport, isReport } from './is-report.ts'
 import { readText, textOf } from './read-text.ts'
+import { readOptions } from './settings.ts'
 
 /**
  * Prints the timeline of a report.
  * @throws QuiesceError for arguments and files that cannot be used
  */
 export async function reportCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const fileAt = args.findIndex((arg) => arg === '-' || !arg.startsWith('-'))
-  readArguments('report', [], args.toSpliced(fileAt < 0 ? args.length : fileAt, 1))
-  const path = args[fileAt]
+  const { operand: path } = readOptions('report', {}, args, true)
   if (!path)
     throw new QuiesceError('ERR_OPTION_INVALID', 'report: got no file, allowed: a report that --report-file wrote, or - for standard input')
   try {

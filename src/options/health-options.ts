@@ -1,87 +1,134 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { didYouMean } from '../base/did-you-mean.ts'
 import { plainPathOf } from '../base/request-target.ts'
 import type { HealthSource } from '../http/health/health.ts'
 import type { HealthAnswers } from '../http/health/health-answer.ts'
+import { defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
+import { fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
 
-export interface HealthPaths {
-  readonly healthz: string
-  readonly livez: string
-  readonly readyz: string
-}
-
-/** Where and how health is answered. */
-export interface HealthOptions extends HealthAnswers {
-  /** Other places for the three endpoints. */
-  readonly paths?: Partial<HealthPaths> | undefined
-  /** More endpoints, by path: each answers as one of the three does, with `all` checks of the life, or with those that are named. */
-  readonly extra?: Readonly<Record<string, HealthSource>> | undefined
-}
-
-export const HEALTH_PATHS_DEFAULT: HealthPaths = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' }
-export const HEALTH_ALLOWED =
-  'true, false, or { paths: { healthz, livez, readyz }, extra, status: { passed, failed }, body, headers } with paths that differ, begin with / and have no ? or #'
-
-const ENDPOINTS = Object.keys(HEALTH_PATHS_DEFAULT)
-const SOURCES = ['all', ...ENDPOINTS]
-const FIELDS = ['paths', 'extra', 'status', 'body', 'headers']
-
-const isRecord = (given: unknown): given is Record<string, unknown> => typeof given === 'object' && given !== null && !Array.isArray(given)
-/** What requests are compared with: their path, without what comes after it. */
-const isPath = (given: unknown): boolean => typeof given === 'string' && /^\/[^?#]*$/.test(given)
 /** Not only a path: one that no reader takes for another. @see plainPathOf */
 export const isPlainPath = (given: unknown): boolean => typeof given === 'string' && given.length > 1 && plainPathOf(given) === given
 
-/** What is wrong with the option `health`, first things first; undefined when nothing is. */
-export function healthProblem(given: unknown): string | undefined {
-  if (typeof given === 'boolean') return undefined
-  if (!isRecord(given)) return ''
-  const unknown = Object.keys(given).find((field) => !FIELDS.includes(field))
-  if (unknown !== undefined) return `${unknown}: unknown${didYouMean(unknown, FIELDS)}`
-  const { paths, extra, status, body, headers } = given
-  return pathsProblem(paths, extra) ?? statusProblem(status) ?? bodyProblem(body) ?? headersProblem(headers)
+/** What requests are compared with: their path, without what comes after it. */
+const path = () => text('a path that begins with / and has no ? or #', (given) => /^\/[^?#]*$/.test(given))
+
+export const HEALTH_PATH_OPTIONS = defineOptions({
+  /** @default /healthz */
+  healthz: option(path(), { default: '/healthz', meaning: 'Path of the endpoint that says whether all is well' }),
+  /** @default /livez */
+  livez: option(path(), { default: '/livez', meaning: 'Path of the endpoint that says whether the process lives' }),
+  /** @default /readyz */
+  readyz: option(path(), { default: '/readyz', meaning: 'Path of the endpoint that says whether traffic should come' }),
+})
+
+export type HealthPaths = { readonly [Endpoint in keyof typeof HEALTH_PATH_OPTIONS]: string }
+/** Other places for the endpoints. */
+export interface HealthPathOptions extends UserOptions<typeof HEALTH_PATH_OPTIONS> {}
+
+const paths = (): Kind<HealthPathOptions, HealthPaths, 'value'> =>
+  fields(HEALTH_PATH_OPTIONS, { allowed: 'an object of healthz, livez, readyz' })
+
+export const HEALTH_PATHS_DEFAULT: HealthPaths = resolveOptions(HEALTH_PATH_OPTIONS, {})
+
+const ENDPOINTS = Object.keys(HEALTH_PATH_OPTIONS)
+const SOURCES = ['all', ...ENDPOINTS]
+
+/** A kind of object whose entries have rules of their own. */
+const entries = <T>(allowed: string, part: (given: Readonly<Record<string, unknown>>) => string | undefined): Kind<T, T, 'value'> => {
+  const wrong = (given: unknown): string => (isRecord(given) ? (part(given) ?? '') : `: ${allowed}`)
+  return { ...value<T>(allowed, (given) => wrong(given) === ''), part: wrong }
 }
 
-/** One path would answer for two endpoints, were they not distinct, those that stay at their default included. */
-function pathsProblem(paths: unknown = {}, extra: unknown = {}): string | undefined {
-  if (!isRecord(paths) || !isRecord(extra)) return 'paths and extra: objects'
-  for (const [name, path] of Object.entries(paths)) {
-    if (!ENDPOINTS.includes(name)) return `paths.${name}: unknown${didYouMean(name, ENDPOINTS)}`
-    if (path !== undefined && !isPath(path)) return `paths.${name}`
-  }
-  for (const [path, source] of Object.entries(extra)) {
-    if (!isPlainPath(path)) return `extra ${JSON.stringify(path)}: a path like /health, without escapes`
+function extraProblem(extra: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [at, source] of Object.entries(extra)) {
+    if (!isPlainPath(at)) return ` ${JSON.stringify(at)}: a path like /health, without escapes`
     const names = Array.isArray(source) && source.length > 0 && source.every((name) => typeof name === 'string')
-    if (!names && !SOURCES.includes(source as string)) return `extra ${path}: ${SOURCES.join(', ')}, or a list of check names`
-  }
-  const moved = Object.fromEntries(Object.entries(paths).filter(([, path]) => path !== undefined))
-  const all = [...Object.values({ ...HEALTH_PATHS_DEFAULT, ...moved }), ...Object.keys(extra)]
-  return new Set(all).size === all.length ? undefined : 'one path has two endpoints'
-}
-
-const isStatus = (given: unknown, from: number, to: number): boolean =>
-  given === undefined || (Number.isInteger(given) && (given as number) >= from && (given as number) <= to)
-
-function statusProblem(status: unknown = {}): string | undefined {
-  if (!isRecord(status) || Object.keys(status).some((field) => field !== 'passed' && field !== 'failed'))
-    return 'status: { passed, failed }'
-  if (!isStatus(status['passed'], 200, 203)) return 'status.passed: 200 to 203, which have a body'
-  return isStatus(status['failed'], 400, 599) ? undefined : 'status.failed: 400 to 599'
-}
-
-const bodyProblem = (body: unknown = 'text'): string | undefined =>
-  body === 'text' || body === 'json' || typeof body === 'function' ? undefined : 'body: text, json or a function of the result'
-
-function headersProblem(headers: unknown = {}): string | undefined {
-  if (!isRecord(headers)) return 'headers: an object of texts'
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      validateHeaderName(name)
-      validateHeaderValue(name, value as string)
-    } catch (thrown) {
-      return `headers: ${(thrown as Error).message}`
-    }
-    if (typeof value !== 'string') return `headers.${name}: text`
+    if (!names && !SOURCES.includes(source as string)) return ` ${at}: ${SOURCES.join(', ')}, or a list of check names`
   }
   return undefined
 }
+
+function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, content] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name)
+      validateHeaderValue(name, content as string)
+    } catch (thrown) {
+      return `: ${(thrown as Error).message}`
+    }
+    if (typeof content !== 'string') return `.${name}: text`
+  }
+  return undefined
+}
+
+const STATUS_OPTIONS = defineOptions({
+  /** @default 200 */
+  passed: option(integer(200, 203, '200 to 203, which have a body'), { default: 200, meaning: 'Status of an endpoint that passes' }),
+  /** @default 500 */
+  failed: option(integer(400, 599, '400 to 599'), { default: 500, meaning: 'Status of an endpoint that fails' }),
+})
+
+export const HEALTH_OPTIONS = defineOptions({
+  /**
+   * Other places for the three endpoints.
+   * @default healthz /healthz, livez /livez, readyz /readyz
+   */
+  paths: option(paths(), {
+    default: {},
+    meaning: 'Paths of the three endpoints',
+  }),
+  /**
+   * More endpoints, by path: each answers as one of the three does, with `all` checks of the life, or with those that are named.
+   * @default {}
+   */
+  extra: option(entries<Readonly<Record<string, HealthSource>>>('an object of endpoints, by path', extraProblem), {
+    default: {},
+    meaning: 'More endpoints, by path: each as one of the three, with all checks, or with those that are named',
+  }),
+  /**
+   * Status codes of the answers.
+   * @default passed 200, failed 500
+   */
+  status: option(fields(STATUS_OPTIONS, { allowed: '{ passed, failed }' }), { default: {}, meaning: 'Status codes of the answers' }),
+  /**
+   * `text` is upstream's. `json`: `{ "status": "failed", "checks": [{ "name": "db", "status": "failed" }] }`, with the reason where text
+   * has it too, below the endpoint only. A function decides itself, and is given the reasons: text is sent as text, anything else as JSON.
+   * @default text
+   */
+  body: option(
+    {
+      ...value<NonNullable<HealthAnswers['body']>>(
+        'text, json or a function of the result',
+        (given) => given === 'text' || given === 'json' || typeof given === 'function',
+      ),
+      show: String,
+    },
+    { default: 'text', meaning: 'Body of the answers' },
+  ),
+  /**
+   * Added to every answer; they replace ours.
+   * @default {}
+   */
+  headers: option(entries<Readonly<Record<string, string>>>('an object of texts', headersProblem), {
+    default: {},
+    meaning: 'Headers of every answer, in place of ours where they have the same name',
+  }),
+})
+
+/** Where and how health is answered. */
+export interface HealthOptions extends UserOptions<typeof HEALTH_OPTIONS> {}
+
+/** One path would answer for two endpoints, were they not distinct, those that stay at their default included. */
+function twoEndpoints({ paths = {}, extra = {} }: HealthOptions): string | undefined {
+  const all = [...Object.values(resolveOptions(HEALTH_PATH_OPTIONS, paths)), ...Object.keys(extra)]
+  return new Set(all).size === all.length ? undefined : 'one path has two endpoints'
+}
+
+/** Whether, where and how health is answered. */
+export const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTIONS> | undefined, 'value'> =>
+  onOffOr(
+    fields(HEALTH_OPTIONS, {
+      allowed:
+        '{ paths: { healthz, livez, readyz }, extra, status: { passed, failed }, body, headers } with paths that differ, begin with / and have no ? or #',
+      together: twoEndpoints,
+    }),
+  )

@@ -5,36 +5,20 @@ import { existsSync } from 'node:fs'
  * only some keep sending traffic to a process that they have already told to stop.
  */
 
-export interface PlatformDefaults {
-  /** Time between StopRequested and the moment new requests may be refused. */
-  readonly delayMs: number
-  /** Time from StopRequested to the end by force. */
-  readonly deadlineMs: number
-}
+/** How documentation says where an option has another default. What that is stands with the option: tables.ts. */
+export const WHERE = {
+  kubernetes: 'on Kubernetes',
+  'cloud-run': 'on Cloud Run',
+  systemd: 'under systemd',
+  pm2: 'under PM2',
+  container: 'in a container',
+  unknown: 'elsewhere',
+} as const
 
-export const PLATFORMS = {
-  /** SIGTERM and the removal from the endpoints race, hence a delay; SIGKILL comes after 30 s. */
-  kubernetes: { delayMs: 5_000, deadlineMs: 25_000 },
-  /** Traffic ends before SIGTERM; SIGKILL comes after 10 s. */
-  'cloud-run': { delayMs: 0, deadlineMs: 8_000 },
-  /** TimeoutStopSec is 90 s. */
-  systemd: { delayMs: 0, deadlineMs: 80_000 },
-  /** kill_timeout is 1.6 s. */
-  pm2: { delayMs: 0, deadlineMs: 1_400 },
-  /** `docker stop` waits 10 s. */
-  container: { delayMs: 0, deadlineMs: 8_000 },
-  unknown: { delayMs: 0, deadlineMs: 8_000 },
-} as const satisfies Record<string, PlatformDefaults>
+export type PlatformName = keyof typeof WHERE
+export const PLATFORM_NAMES = Object.keys(WHERE) as readonly PlatformName[]
 
-/** A stop that a person waits for: Ctrl-C on a terminal, or a restart by `node --watch`. No client of theirs is worth a last call. */
-export const INTERACTIVE_DEFAULTS = { delayMs: 0, lastCallMs: 0, deadlineMs: 2_000 } as const satisfies PlatformDefaults & {
-  readonly lastCallMs: number
-}
-
-export type PlatformName = keyof typeof PLATFORMS
-export const PLATFORM_NAMES = Object.keys(PLATFORMS) as readonly PlatformName[]
-
-export interface Platform extends PlatformDefaults {
+export interface Platform {
   readonly name: PlatformName
   /** What gave it away, for the log and the report. */
   readonly reason: string
@@ -65,11 +49,10 @@ export const processFacts = ({ env, pid, stdin, stdout }: LookedAt = process): P
  * its queue proxy has already waited, and a container of systemd or PM2 is theirs before it is a container.
  */
 export function detectPlatform(facts: PlatformFacts, wanted: PlatformName | 'auto' = 'auto'): Platform {
-  const { name, reason } = wanted === 'auto' ? detected(facts) : { name: wanted, reason: 'given' }
-  return { name, reason, ...PLATFORMS[name] }
+  return wanted === 'auto' ? detected(facts) : { name: wanted, reason: 'given' }
 }
 
-function detected({ env, pid, terminal, containerFile }: PlatformFacts): { name: PlatformName; reason: string } {
+function detected({ env, pid, terminal, containerFile }: PlatformFacts): Platform {
   if (env['K_SERVICE']) return { name: 'cloud-run', reason: 'K_SERVICE is set' }
   if (env['KUBERNETES_SERVICE_HOST']) return { name: 'kubernetes', reason: 'KUBERNETES_SERVICE_HOST is set' }
   // Only PM2's own children have pm_id; PM2_HOME is a setting that people keep in their shell.

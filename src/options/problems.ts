@@ -1,13 +1,16 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
-import { isNegativeDuration, OPTION_NAMES, type OptionName, optionRow } from './option-table.ts'
+import type { AnyOption, OptionTable } from './define.ts'
+import { isNegativeDuration, isRecord } from './kinds.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
   /** How messages name an option; the command line names its flag. Default: the option's own name. */
-  readonly label?: (name: OptionName) => string
+  readonly label?: (name: string) => string
   /** The user can only write text: messages do not offer numbers. */
   readonly asText?: boolean
+  /** What is allowed instead of an option that belongs to another table, by its name. */
+  readonly elsewhere?: (name: string) => string | undefined
 }
 
 /** One thing that is wrong with the options. */
@@ -18,39 +21,35 @@ export interface OptionProblem {
   readonly message: string
 }
 
-/** Collects everything that is wrong, so that the user repairs it in one go. */
+/** Collects everything that is wrong with the options of a table, so that the user repairs it in one go. */
 export class Problems {
+  readonly #table: OptionTable
+  readonly #wording: ProblemWording
   readonly #problems: OptionProblem[] = []
-  /** How messages name an option. */
-  readonly label: (name: OptionName) => string
-  readonly #asText: boolean
 
-  constructor({ label = (name) => name, asText = false }: ProblemWording) {
-    this.label = label
-    this.#asText = asText
+  constructor(table: OptionTable, wording: ProblemWording = {}) {
+    this.#table = table
+    this.#wording = wording
+  }
+
+  /** How messages name an option. */
+  label(name: string): string {
+    return this.#wording.label?.(name) ?? name
   }
 
   /** Checks every option by itself and returns those that are usable. */
-  checkEach(options: object, names: readonly OptionName[]): Readonly<Record<string, unknown>> {
-    if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+  checkEach(options: unknown): Readonly<Record<string, unknown>> {
+    if (!isRecord(options)) {
       this.#add('options', options, 'an object')
       return {}
     }
     const usable: Record<string, unknown> = {}
     for (const [name, given] of Object.entries(options)) {
-      if (!(names as readonly string[]).includes(name)) {
-        const allowed = (OPTION_NAMES as readonly string[]).includes(name) ? 'only for createServer' : `one of ${names.join(', ')}`
-        const hint = didYouMean(name, names)
-        this.#problems.push({
-          field: name,
-          given,
-          allowed,
-          message: hint ? `${name}: unknown option${hint}` : `${name}: unknown option, allowed: ${allowed}`,
-        })
-      } else if (given !== undefined) {
-        const row = optionRow(name as OptionName)
+      const row = this.#row(name)
+      if (!row) this.#addUnknown(name, given)
+      else if (given !== undefined) {
         if (row.accepts(given)) usable[name] = given
-        else this.addForOption(name as OptionName, given, (this.#asText && row.allowedAsText) || row.allowed)
+        else this.addForOption(name, given, (this.#wording.asText && row.allowedAsText) || row.allowed)
       }
     }
     return usable
@@ -69,10 +68,26 @@ export class Problems {
   }
 
   /** One more, in the words in which the user wrote the option. */
-  addForOption(name: OptionName, given: unknown, allowed: string): void {
-    const { upstreamRefusal, remark } = optionRow(name)
+  addForOption(name: string, given: unknown, allowed: string): void {
+    const { upstreamRefusal, remark } = this.#row(name) ?? {}
     const upstreams = upstreamRefusal !== undefined && isNegativeDuration(given) ? ` (${upstreamRefusal})` : ''
     this.#add(this.label(name), given, allowed, `${upstreams}${remark?.(given) ?? ''}`)
+  }
+
+  #row(name: string): AnyOption | undefined {
+    return Object.hasOwn(this.#table, name) ? this.#table[name] : undefined
+  }
+
+  #addUnknown(name: string, given: unknown): void {
+    const names = Object.keys(this.#table)
+    const allowed = this.#wording.elsewhere?.(name) ?? `one of ${names.join(', ')}`
+    const field = this.label(name)
+    this.#problems.push({
+      field,
+      given,
+      allowed,
+      message: `${field}: unknown option${didYouMean(name, names) || `, allowed: ${allowed}`}`,
+    })
   }
 
   #add(field: string, given: unknown, allowed: string, remark = ''): void {

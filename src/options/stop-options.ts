@@ -1,7 +1,7 @@
 import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError } from '../base/errors.ts'
 import { checkFields } from '../base/fields.ts'
-import { OPTION_TABLE } from './option-table.ts'
+import { LIFECYCLE_OPTIONS } from './tables.ts'
 
 /** What a program says when it stops a life. */
 export interface StopOptions {
@@ -34,7 +34,7 @@ export function readStopOptions(given: string | StopOptions | undefined): ReadSt
   if (typeof reason !== 'string') throw optionError('reason of stop()', reason, 'text')
   if (typeof now !== 'boolean') throw optionError('now of stop()', now, 'true or false')
   const deadlineMs = deadline === undefined ? undefined : parseDuration('deadline of stop()', deadline)
-  if (deadline !== undefined && !OPTION_TABLE.deadline.accepts(deadline))
-    throw optionError('deadline of stop()', deadline, OPTION_TABLE.deadline.allowed)
+  if (deadline !== undefined && !LIFECYCLE_OPTIONS.deadline.accepts(deadline))
+    throw optionError('deadline of stop()', deadline, LIFECYCLE_OPTIONS.deadline.allowed)
   return { reason, now, deadlineMs }
 }

@@ -25,8 +25,12 @@ export type SignalsOption =
   | readonly StopSignal[]
   | { readonly add?: readonly StopSignal[] | undefined; readonly skip?: readonly StopSignal[] | undefined }
 
-export const stopSignalsDefault = (os: NodeJS.Platform): readonly StopSignal[] =>
-  os === 'win32' ? ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] : ['SIGTERM', 'SIGINT', 'SIGHUP']
+const USUAL: readonly StopSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
+const ON_WINDOWS: readonly StopSignal[] = ['SIGBREAK']
+
+export const stopSignalsDefault = (os: NodeJS.Platform): readonly StopSignal[] => (os === 'win32' ? [...USUAL, ...ON_WINDOWS] : USUAL)
+
+export const SIGNALS_DEFAULT = `${USUAL.join(', ').replace(/, (\w+)$/, ' and $1')}; on Windows ${ON_WINDOWS.join(', ')}, too`
 
 export function chosenSignals(given: SignalsOption | undefined, os: NodeJS.Platform): ReadonlySet<StopSignal> {
   if (Array.isArray(given)) return new Set<StopSignal>(given)

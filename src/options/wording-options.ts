@@ -1,8 +1,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
-import { neutralWording } from '../base/neutral-wording.ts'
+import { METRIC_PREFIX_DEFAULT, neutralWording } from '../base/neutral-wording.ts'
 import type { LogWords, MetricName, MetricWords, RefusalKind, RefusalWords, Wording } from '../base/wording.ts'
+import type { Kind } from './define.ts'
+import { isRecord, value } from './kinds.ts'
 
 /** Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes. */
 export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }
@@ -26,8 +28,6 @@ interface MetricOptions {
   readonly check?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
   readonly checks?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
 }
-
-export const WORDING_ALLOWED = '{ name, refusal, refusals, log, metrics }, or apiserverWording'
 
 /** All words, those that are given and the neutral ones. What is given has no {@link wordingProblem}. */
 export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, metrics = {} }: WordingOptions = {}): Wording {
@@ -65,7 +65,6 @@ const rule =
   (given) =>
     accepts(given) ? undefined : `: got ${show(given)}, allowed: ${allowed}`
 
-const isRecord = (given: unknown): given is Record<string, unknown> => typeof given === 'object' && given !== null && !Array.isArray(given)
 const object =
   (fields: Readonly<Record<string, Rule>>): Rule =>
   (given) => {
@@ -127,7 +126,7 @@ const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given
 const NEUTRAL = neutralWording()
 const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
 const metric = { name: metricName, help: line }
-const wording = object({
+const rules = object({
   name: line,
   refusal,
   refusals: ofEach(NEUTRAL.refusals, refusal),
@@ -140,8 +139,10 @@ const wording = object({
   }),
 })
 
-/** What is wrong with the option `wording`, first things first, with the path of the field; undefined when nothing is. */
-export const wordingProblem: Rule = (given) => {
-  const problem = wording(given)
-  return problem === undefined ? undefined : `wording${problem}`
-}
+/** What clients, the log and the metrics read. */
+export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
+  ...value<WordingOptions>('{ name, refusal, refusals, log, metrics }, or apiserverWording', (given) => rules(given) === undefined),
+  remark: (given) => ` (wording${rules(given)})`,
+  resolve: resolveWording,
+  show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
+})

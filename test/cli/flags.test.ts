@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { envName, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
-import { OPTION_TABLE } from '#src/options/option-table.ts'
+import { readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
+import { type AnyOption, envName } from '#src/options/define.ts'
+import { SERVER_OPTIONS } from '#src/options/tables.ts'
 
 const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
 
@@ -277,9 +278,9 @@ describe('what cannot be used', () => {
 const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'pretty', 'config']
 
 test('every option with a flag is a flag, under upstream’s name where there is one', () => {
-  const flags = Object.values(OPTION_TABLE).flatMap((row) => ('flag' in row ? [row] : []))
+  const flags = Object.values<AnyOption>(SERVER_OPTIONS).flatMap((row) => (row.flag === undefined ? [] : [row]))
   expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...flags.map(({ flag }) => flag), ...OF_THE_COMMAND])
   for (const row of flags) {
-    if ('upstream' in row && row.upstream.startsWith('--') && row.flag !== 'port') expect(`--${row.flag}`).toBe(row.upstream)
+    if (row.upstream?.startsWith('--') && row.flag !== 'port') expect(`--${row.flag}`).toBe(row.upstream)
   }
 })

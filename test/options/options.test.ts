@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '#src/base/errors.ts'
 import { type Registered, stopProfiles } from '#src/options/budget.ts'
-import { OPTION_NAMES, OPTION_TABLE, optionRow } from '#src/options/option-table.ts'
+import { type AnyOption, defaultText } from '#src/options/define.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
 import type { PlatformFacts } from '#src/options/platform.ts'
 import type { OptionProblem } from '#src/options/problems.ts'
+import { SERVER_OPTIONS } from '#src/options/tables.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }
@@ -62,7 +63,7 @@ describe('defaults', () => {
   })
 
   test('undefined is the same as leaving an option out', () => {
-    const nothing = Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined])) as ServerOptions
+    const nothing = Object.fromEntries(Object.keys(SERVER_OPTIONS).map((name) => [name, undefined])) as ServerOptions
     expect(resolveServerOptions(nothing, { facts: nowhere })).toEqual(resolveServerOptions({}, { facts: nowhere }))
   })
 
@@ -321,7 +322,7 @@ describe('refusals', () => {
   })
 
   test('by the names the user knows', () => {
-    const context = { facts: nowhere, asText: true, label: (name: string) => `--${optionRow(name as 'port').flag}` }
+    const context = { facts: nowhere, asText: true, label: (name: string) => `--${SERVER_OPTIONS[name as 'port'].flag}` }
     expect(() => resolveServerOptions({ livezGrace: 'x' }, context)).toThrow(
       '--livez-grace-period: got "x", allowed: a duration like 500ms, 5s, 1m30s; 0 to 24 days',
     )
@@ -329,8 +330,8 @@ describe('refusals', () => {
 })
 
 test('every option has a row that says what it means', () => {
-  for (const row of Object.values(OPTION_TABLE)) {
+  for (const row of Object.values<AnyOption>(SERVER_OPTIONS)) {
     expect(row.meaning).toMatch(/^\S.+[^.]$/)
-    expect(row.default).not.toBe('')
+    expect(defaultText(row)).not.toBe('')
   }
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { resolveLifecycleOptions } from '#src/options/options.ts'
 import { detectPlatform, isInteractiveStop, type PlatformFacts } from '#src/options/platform.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
@@ -15,7 +16,11 @@ describe('the platform', () => {
     ['container', { pid: 1 }, 0, 8_000],
     ['unknown', {}, 0, 8_000],
   ] as const)('is %s for %j', (name, facts, delayMs, deadlineMs) => {
-    expect(detectPlatform({ ...nowhere, ...facts })).toMatchObject({ name, delayMs, deadlineMs })
+    expect(resolveLifecycleOptions({}, { facts: { ...nowhere, ...facts } })).toMatchObject({
+      platform: { name },
+      shutdownDelayMs: delayMs,
+      deadlineMs,
+    })
   })
 
   test('is not systemd in a shell of a desktop session, which inherits INVOCATION_ID', () => {
@@ -28,7 +33,7 @@ describe('the platform', () => {
 
   test('names the sign it went by', () => {
     expect(detectPlatform({ ...nowhere, env: { K_SERVICE: 'shop' } }).reason).toBe('K_SERVICE is set')
-    expect(detectPlatform(nowhere, 'pm2')).toEqual({ name: 'pm2', reason: 'given', delayMs: 0, deadlineMs: 1_400 })
+    expect(detectPlatform(nowhere, 'pm2')).toEqual({ name: 'pm2', reason: 'given' })
   })
 })
 

@@ -30,7 +30,6 @@ const OUTSIDE = {
 /** What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
-export const isOutsideEvent = (name: string): name is OutsideEvent => Object.hasOwn(OUTSIDE, name)
 
 export interface LifecycleModelOptions {
   /** What may come from outside, in every order and any number of times. Mux-complete signals come as well. Default: start and stop. */

@@ -1,0 +1,98 @@
+import { QuiesceError, show } from '../base/errors.ts'
+import { type Flag, flagsOf, type OptionTable, type ResolvedOf, resolveOptions, type Switch, type UserOptions } from '../options/define.ts'
+import { type OptionProblem, Problems, type ProblemWording } from '../options/problems.ts'
+import { readArguments, type Settings } from './arguments.ts'
+
+/** What settings mean for the options of a table. */
+export interface Values {
+  readonly options: Readonly<Record<string, unknown>>
+  /** One line for every text that cannot be read. */
+  readonly problems: readonly string[]
+  /** Options are named as the user wrote them. */
+  readonly wording: ProblemWording
+}
+
+/** The options that settings stand for; whether they are allowed is not asked yet. */
+export function valuesOf(table: OptionTable, settings: Settings): Values {
+  const problems: string[] = []
+  const labels = new Map<string, string>()
+  const options: Record<string, unknown> = {}
+  const flags = flagsOf(table)
+  for (const [name, row] of Object.entries(table)) {
+    const own = flags.find(({ option, isPart }) => option === name && !isPart)
+    const parts = flags.filter(({ option, isPart }) => option === name && isPart)
+    const setting = own && settings.get(own.name)
+    if (own) labels.set(name, setting?.label ?? `--${own.name}`)
+    const read = (flag: Flag): unknown => readOne(flag, settings, problems)
+    const value = parts.length > 0 ? together(own, parts, settings, read) : own && read(own)
+    const given = setting === undefined && parts.length === 0 ? row.cliDefault : value
+    if (given !== undefined) options[name] = given
+  }
+  return { options, problems, wording: { asText: true, label: (name) => labels.get(name) ?? name } }
+}
+
+/** One option by several flags: on by its own, or by a part of it. */
+function together(own: Flag | undefined, parts: readonly Flag[], settings: Settings, read: (flag: Flag) => unknown): unknown {
+  const main = own && read(own)
+  const fields = parts.map((flag) => ({ flag, value: read(flag) }))
+  const isOff = own?.switch !== undefined && isOn(own.switch, settings.get(own.name)?.given) === false
+  const isWanted = main !== undefined || fields.some(({ flag, value }) => flag.turnsOn && value !== undefined)
+  return isWanted && !isOff ? Object.assign({}, main, ...fields.map(({ value }) => value)) : undefined
+}
+
+/** undefined when nothing was set, or what was set cannot be read. */
+function readOne({ name, fromText, switch: onOff, allowed }: Flag, settings: Settings, problems: string[]): unknown {
+  const setting = settings.get(name)
+  if (!setting) return undefined
+  const { given, label } = setting
+  const value = onOff ? isOn(onOff, given) : fromText(given)
+  if (value === undefined) problems.push(`${label}: got ${show(given)}, allowed: ${allowed}`)
+  if (!onOff || value === undefined) return value
+  return value ? onOff.on : onOff.off
+}
+
+/** undefined for what is neither on nor off. */
+function isOn({ bare }: Switch<unknown>, given: unknown): boolean | undefined {
+  if (given === true || (given === 'true' && !bare)) return true
+  return (given === false || given === 'false') && !bare ? false : undefined
+}
+
+/** The options, completed, or what is wrong with them, one line each. */
+export function resolvedFrom<T extends OptionTable>(
+  table: T,
+  settings: Settings,
+): { resolved: ResolvedOf<T>; problems: readonly string[] } {
+  const { options, problems, wording } = valuesOf(table, settings)
+  const checked = new Problems(table, wording)
+  const usable = checked.checkEach(options) as UserOptions<T>
+  return { resolved: resolveOptions(table, usable), problems: [...problems, ...messagesOf(() => checked.throwIfAny())] }
+}
+
+/** One line for every problem with the options that `check` finds. */
+export function messagesOf(check: () => void): readonly string[] {
+  try {
+    check()
+    return []
+  } catch (thrown) {
+    if (!(thrown instanceof QuiesceError)) throw thrown
+    return (thrown.details['problems'] as readonly OptionProblem[]).map(({ message }) => message)
+  }
+}
+
+/**
+ * The options of a command that is no server, from its command line.
+ * @param takesOperand whether it is given something without a flag
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem
+ */
+export function readOptions<T extends OptionTable>(
+  command: string,
+  table: T,
+  args: readonly string[],
+  takesOperand = false,
+): { readonly options: ResolvedOf<T>; readonly operand: string | undefined } {
+  const { settings, operand, problems } = readArguments(command, flagsOf(table), args, takesOperand)
+  const { resolved, problems: refused } = resolvedFrom(table, settings)
+  const all = [...problems, ...refused]
+  if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
+  return { options: resolved, operand }
+}

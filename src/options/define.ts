@@ -1,0 +1,301 @@
+import { optionError, QuiesceError } from '../base/errors.ts'
+import { type PlatformName, WHERE } from './platform.ts'
+
+/**
+ * Options as data: one row per option, from which everything else follows: the types of what users write and of what code reads, validation,
+ * flags, `QUIESCE_*` variables, help, and the table in the documentation. Tables compose, so that a package brings its own.
+ *
+ * ```ts
+ * const OPTIONS = defineOptions({
+ *   /** What editors show. @default 30s *\/
+ *   compactAfter: option(duration(), { default: '30s', flag: 'compact-after', meaning: 'Time between two compactions' }),
+ * })
+ * interface Options extends UserOptions<typeof OPTIONS> {}
+ * ```
+ */
+
+/** Where a default may be another one: on a platform, for a stop that a person waits for, or by the function that is called. */
+export type Place = PlatformName | 'terminal' | 'attachLifecycle' | 'createLife'
+
+/** `Ms` is added to the name of a resolved duration. */
+export type KindName = 'duration' | 'durations' | 'choice' | 'port' | 'text' | 'switch' | 'value'
+
+/** What a value may be, and how text becomes one. Kinds are made by the functions of kinds.ts. */
+export interface Kind<Given, Resolved = Given, Name extends KindName = KindName> {
+  readonly kind: Name
+  readonly allowed: string
+  /** The same where only text can be written: a flag or an environment variable. */
+  readonly allowedAsText?: string
+  readonly accepts: (given: unknown) => boolean
+  /** The value that a text stands for, or undefined when it cannot be read as one. Default: the text itself. */
+  readonly fromText?: (text: unknown) => unknown
+  readonly resolve: (given: Given) => Resolved
+  readonly show: (given: Given) => string
+  /** More about a value that is refused, with a space in front; empty for nothing. */
+  readonly remark?: (given: unknown) => string
+  /** Which part of a refused value it is, to be put behind the option's name: `.port: an integer …`. */
+  readonly part?: (given: unknown) => string
+  /** Of an object: its fields, which are options themselves. */
+  readonly fields?: OptionTable
+  /** Flags that set several of its fields at once. */
+  readonly jointFlags?: readonly JointFlag[]
+  /** A flag of this kind takes no value. What it stands for when it is on, and when it is off. */
+  readonly switch?: Switch<unknown>
+}
+
+/** One flag for several fields of an object, as `HOST:PORT` is one. */
+export interface JointFlag {
+  readonly flag: string
+  /** The fields, or undefined when the text cannot be read. */
+  readonly fromText: (text: unknown) => object | undefined
+  readonly allowed: string
+  readonly defaultWords: string
+  readonly meaning: string
+}
+
+export interface Switch<Given> {
+  readonly on: Given
+  readonly off: Given
+  /** What being on means. Default: the option's meaning. */
+  readonly meaning?: string
+  /** It has no value, not even `true` or `false`: it is on when it is there. */
+  readonly bare: boolean
+}
+
+interface About<Given> {
+  /** In one line, without a full stop: for help and documentation. */
+  readonly meaning: string
+  /** Without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment variable. */
+  readonly flag?: string
+  /** Another environment variable than that. */
+  readonly env?: string
+  /** What commands use instead of the default: upstream's flags have defaults of their own. */
+  readonly cliDefault?: Given
+  /** For an option that is a choice elsewhere and only on or off as a flag. */
+  readonly switch?: Omit<Switch<Given>, 'bare'>
+  /** The flag of a field turns on the object that it belongs to, unless this is false. */
+  readonly turnsOn?: boolean
+  /** Upstream's name: a flag, a Config field or a server field. */
+  readonly upstream?: string
+  /** Upstream's text for a negative value. @see kubernetes/apiserver pkg/server/options/server_run_options.go Validate */
+  readonly upstreamRefusal?: string
+}
+
+interface WithDefault<Given, Default> extends About<Given> {
+  readonly default: Default
+  /** Where it is another one. */
+  readonly on?: { readonly [P in Place]?: Given }
+  /** Around the default as it is shown, for what depends on other options. */
+  readonly defaultWords?: (shown: string) => string
+}
+
+interface WithoutDefault<Given> extends About<Given> {
+  readonly default?: undefined
+  /** What holds when nothing is given. */
+  readonly defaultWords: string
+}
+
+/** A row: the kind of an option, and what is said about it. */
+export interface Option<Given, Resolved, Name extends KindName, Default>
+  extends Kind<Given, Resolved, Name>,
+    Omit<About<unknown>, 'switch'> {
+  readonly default: Default
+  readonly on?: { readonly [P in Place]?: unknown }
+  readonly defaultWords?: string | ((shown: string) => string)
+}
+
+export type AnyOption = Option<never, unknown, KindName, unknown>
+export type OptionTable = Readonly<Record<string, AnyOption>>
+
+type GivenOf<Row> = Row extends { readonly resolve: (given: infer Given) => unknown } ? Given : never
+type ResolvedValue<Row> = Row extends { readonly resolve: (given: never) => infer Resolved; readonly default: infer Default }
+  ? Default extends undefined
+    ? Resolved | undefined
+    : Resolved
+  : never
+type ResolvedName<Name, Row> = Row extends { readonly kind: 'duration' | 'durations' } ? `${Name & string}Ms` : Name
+
+/** What users write: everything may be left out, and `undefined` is the same as leaving it out. */
+export type UserOptions<T> = { readonly [Name in keyof T]?: GivenOf<T[Name]> | undefined }
+/** What code reads: complete, with durations in milliseconds under names that end in `Ms`. */
+export type ResolvedOf<T> = { readonly [Name in keyof T as ResolvedName<Name, T[Name]>]: ResolvedValue<T[Name]> }
+
+/** A row. One without a default says in words what holds instead. */
+export function option<Given, Resolved, Name extends KindName, const Default extends Given>(
+  kind: Kind<Given, Resolved, Name>,
+  about: WithDefault<NoInfer<Given>, Default>,
+): Option<Given, Resolved, Name, Default>
+export function option<Given, Resolved, Name extends KindName>(
+  kind: Kind<Given, Resolved, Name>,
+  about: WithoutDefault<NoInfer<Given>>,
+): Option<Given, Resolved, Name, undefined>
+export function option<Given, Resolved, Name extends KindName>(
+  kind: Kind<Given, Resolved, Name>,
+  about: WithDefault<Given, Given> | WithoutDefault<Given>,
+): Option<Given, Resolved, Name, Given | undefined> {
+  const { switch: onOff, ...rest } = about
+  return { ...kind, default: undefined, ...rest, ...(onOff && { switch: { ...onOff, bare: false } }) }
+}
+
+/**
+ * A table of options.
+ * @throws QuiesceError ERR_OPTION_INVALID for a default that its own row refuses, ERR_DUPLICATE for a flag or variable of two rows
+ */
+export function defineOptions<const T extends OptionTable>(table: T): T {
+  for (const [name, row] of Object.entries<AnyOption>(table)) {
+    for (const value of [row.default, row.cliDefault, ...Object.values(row.on ?? {})])
+      if (value !== undefined && !row.accepts(value)) throw optionError(`default of ${name}`, value, row.allowed)
+  }
+  refuseTwice(
+    'flag',
+    flagsOf(table).map(({ name }) => name),
+  )
+  refuseTwice(
+    'environment variable',
+    flagsOf(table).map(({ env }) => env),
+  )
+  return table
+}
+
+/**
+ * The options of both tables, those of the first one first.
+ * @throws QuiesceError ERR_DUPLICATE for an option, flag or variable that both have
+ */
+export function composeOptions<const A extends OptionTable, const B extends OptionTable>(first: A, second: B): A & B {
+  refuseTwice('option', [...Object.keys(first), ...Object.keys(second)])
+  return defineOptions({ ...first, ...second })
+}
+
+function refuseTwice(what: string, names: readonly string[]): void {
+  const name = names.find((each, at) => names.indexOf(each) !== at)
+  if (name !== undefined) throw new QuiesceError('ERR_DUPLICATE', `${what} ${name}: two options have it`, { [what]: name })
+}
+
+/** A flag, as it follows from a row. */
+export interface Flag {
+  /** Without the dashes. */
+  readonly name: string
+  readonly env: string
+  readonly kind: KindName
+  readonly allowed: string
+  readonly default: string
+  readonly meaning: string
+  /** The option that it sets, or a part of it. */
+  readonly option: string
+  readonly switch?: Switch<unknown>
+  /** The value, or undefined when the text cannot be read. */
+  readonly fromText: (text: unknown) => unknown
+  /** It sets fields of the option: those that `fromText` returns. */
+  readonly isPart: boolean
+  /** Whether a part brings the option with it. */
+  readonly turnsOn: boolean
+}
+
+export const ENV_PREFIX = 'QUIESCE_'
+export const envName = (flag: string): string => `${ENV_PREFIX}${flag.toUpperCase().replaceAll('-', '_')}`
+
+/** The flags of a table: those of its rows, then those of their fields. */
+export function flagsOf(table: OptionTable): readonly Flag[] {
+  const rows = Object.entries(table)
+  return [
+    ...rows.flatMap(([name, row]) => flagOf(name, row)),
+    ...rows.flatMap(([name, { fields = {}, jointFlags = [] }]) => [
+      ...jointFlags.map((joint) => jointFlagOf(name, joint)),
+      ...Object.entries(fields).flatMap(([field, row]) => flagOf(name, row).map((flag) => partOf(flag, field, row))),
+    ]),
+  ]
+}
+
+function flagOf(option: string, row: AnyOption): Flag[] {
+  const { flag: name, kind, fromText = (text) => text, switch: onOff } = row
+  if (name === undefined) return []
+  return [
+    {
+      name,
+      env: row.env ?? envName(name),
+      kind: onOff ? 'switch' : kind,
+      allowed: onOff?.bare ? 'no value' : onOff ? 'true, false' : (row.allowedAsText ?? row.allowed),
+      default: flagDefault(row),
+      meaning: onOff?.meaning ?? row.meaning,
+      option,
+      ...(onOff && { switch: onOff }),
+      fromText,
+      isPart: false,
+      turnsOn: row.turnsOn ?? true,
+    },
+  ]
+}
+
+const jointFlagOf = (option: string, { flag: name, defaultWords, ...joint }: JointFlag): Flag => ({
+  ...joint,
+  name,
+  env: envName(name),
+  kind: 'value',
+  default: defaultWords,
+  option,
+  isPart: true,
+  turnsOn: true,
+})
+
+/** What a field refuses cannot be read: the option itself would be refused in words that its flag does not have. */
+const partOf = (flag: Flag, field: string, { accepts }: AnyOption): Flag => ({
+  ...flag,
+  isPart: true,
+  fromText: (text) => {
+    const value = flag.fromText(text)
+    return accepts(value) ? { [field]: value } : undefined
+  },
+})
+
+function flagDefault(row: AnyOption): string {
+  const { cliDefault, switch: onOff } = row
+  if (cliDefault !== undefined) return row.show(cliDefault as never)
+  return onOff && row.default !== undefined ? String(row.default === onOff.on) : defaultText(row)
+}
+
+/** The default of a row at some places: of those where it is another one, the last place counts. */
+export function defaultAt<Given>(row: { readonly default: Given; readonly on?: object }, places: readonly Place[]): Given {
+  const on: { readonly [P in Place]?: Given } = row.on ?? {}
+  return places.reduce((value, place) => on[place] ?? value, row.default)
+}
+
+/** The default in words, with every number from the row. */
+export function defaultText(row: AnyOption): string {
+  const { default: value, defaultWords } = row
+  if (typeof defaultWords === 'string') return defaultWords
+  const shown = value === undefined ? 'none' : byPlace(row)
+  return defaultWords?.(shown) ?? shown
+}
+
+/** `5s on Kubernetes, else 0s; 1s after Ctrl-C on a terminal` */
+function byPlace({ default: value, on = {}, show }: AnyOption): string {
+  const shown = show(value as never)
+  const others = (places: readonly Place[]): string[] =>
+    places
+      .filter((place) => on[place] !== undefined && show(on[place] as never) !== shown)
+      .map((place) => `${show(on[place] as never)} ${WORDS[place]}`)
+  const platforms = others(Object.keys(WHERE) as PlatformName[])
+  const functions = others(['attachLifecycle'])
+  const first =
+    platforms.length > 0 ? [...platforms, `else ${shown}`] : functions.length > 0 ? [`${shown} for createServer`, ...functions] : [shown]
+  return [first.join(', '), ...others(['terminal'])].join('; ')
+}
+
+const WORDS: Readonly<Record<Place, string>> = {
+  ...WHERE,
+  terminal: 'after Ctrl-C on a terminal',
+  attachLifecycle: 'for attachLifecycle',
+  createLife: 'for createLife',
+}
+
+/** Completes options that have been checked. */
+export function resolveOptions<T extends OptionTable>(table: T, given: UserOptions<T>, places: readonly Place[] = []): ResolvedOf<T> {
+  const resolved = Object.entries<AnyOption>(table).map(([name, row]) => {
+    const value = given[name] ?? defaultAt(row, places)
+    return [resolvedName(name, row), value === undefined ? undefined : row.resolve(value as never)]
+  })
+  return Object.fromEntries(resolved) as ResolvedOf<T>
+}
+
+export const resolvedName = (name: string, { kind }: { readonly kind: KindName }): string =>
+  kind === 'duration' || kind === 'durations' ? `${name}Ms` : name

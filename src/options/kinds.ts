@@ -1,0 +1,212 @@
+import { didYouMean } from '../base/did-you-mean.ts'
+import { DURATION_ALLOWED, type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import { show } from '../base/errors.ts'
+import { defaultText, type Kind, type KindName, type OptionTable, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
+
+/** What an option may be: the kinds of values of a table's rows. */
+
+const DURATION_TEXT_ALLOWED = 'a duration like 500ms, 5s, 1m30s; 0 to 24 days'
+
+const asIs = <T>(value: T): T => value
+
+/** @param atLeast the shortest one that is allowed. Default 0. */
+export function duration(atLeast: Duration = 0): Kind<Duration, number, 'duration'> {
+  const minMs = parseDuration('atLeast', atLeast)
+  const words = (text: string): string => (minMs > 0 ? text.replace('0 to', `${formatDuration(minMs)} to`) : text)
+  return {
+    kind: 'duration',
+    allowed: words(DURATION_ALLOWED),
+    allowedAsText: words(DURATION_TEXT_ALLOWED),
+    accepts: (given) => isDuration(given) && parseDuration('', given) >= minMs,
+    resolve: (given) => parseDuration('', given),
+    show: (given) => (typeof given === 'number' ? formatDuration(given) : given),
+  }
+}
+
+function isDuration(given: unknown): given is Duration {
+  try {
+    parseDuration('', given as Duration)
+    return true
+  } catch {
+    // Its message names no field; the caller reports this one with the others.
+    return false
+  }
+}
+
+/** Whether a value that was refused is below zero: only then upstream's own text applies. */
+export const isNegativeDuration = (given: unknown): boolean =>
+  (typeof given === 'number' && given < 0) || (typeof given === 'string' && given.startsWith('-') && isDuration(given.slice(1)))
+
+export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => ({
+  kind: 'choice',
+  allowed: values.join(', '),
+  accepts: (given) => (values as readonly unknown[]).includes(given),
+  fromText: (given) => values.find((each) => each === given),
+  resolve: asIs,
+  show: asIs,
+})
+
+/** @param isAllowed which texts; none is empty */
+export const text = (what: string, isAllowed: (given: string) => boolean = () => true): Kind<string, string, 'text'> => ({
+  kind: 'text',
+  allowed: what,
+  accepts: (given) => typeof given === 'string' && given !== '' && isAllowed(given),
+  resolve: asIs,
+  show: asIs,
+})
+
+export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
+  kind: 'switch',
+  allowed: 'true, false',
+  accepts: (given) => typeof given === 'boolean',
+  resolve: asIs,
+  show: String,
+  switch: { on: true, off: false, bare: false },
+})
+
+/** On when it is there. Only flags can be that. */
+export const present = (): Kind<boolean, boolean, 'switch'> => ({ ...onOff(), switch: { on: true, off: false, bare: true } })
+
+/** A list that is written with commas between its items. */
+export const list = <Item extends string>(items: readonly Item[]): Kind<readonly Item[], readonly Item[], 'value'> => ({
+  kind: 'value',
+  allowed: `a list, by commas, of ${items.join(', ')}`,
+  accepts: (given) => Array.isArray(given) && given.every((item) => items.includes(item)),
+  fromText: (given) =>
+    typeof given === 'string' && given.split(',').every((item) => (items as readonly string[]).includes(item))
+      ? given.split(',')
+      : undefined,
+  resolve: asIs,
+  show: (given) => given.join(','),
+})
+
+/** A whole number. What looks like one in text is one; `1e3` and `0x50` do not. */
+export const integer = (from: number, to: number, allowed = `a whole number from ${from} to ${to}`): Kind<number, number, 'value'> => {
+  const accepts = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= from && (given as number) <= to
+  return {
+    kind: 'value',
+    allowed,
+    accepts,
+    // What is out of bounds is refused as it was written.
+    fromText: (given) => (accepts(numberOf(given)) ? numberOf(given) : undefined),
+    resolve: asIs,
+    show: String,
+  }
+}
+
+const numberOf = (given: unknown): unknown => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given)
+
+const PORT_MAX = 65_535
+
+export const port = (): Kind<number, number, 'port'> => ({
+  ...integer(0, PORT_MAX, `an integer from 0 to ${PORT_MAX}; 0 is any free port`),
+  kind: 'port',
+  // The server's options refuse what is out of bounds, together with all else.
+  fromText: numberOf,
+})
+
+export const host = (): Kind<string, string, 'text'> => ({
+  ...text('a host name or an IP address'),
+  // An IPv6 address as it stands in a URL and in `HOST:PORT`. Node wants it bare.
+  fromText: (given) => (typeof given === 'string' ? given.replace(/^\[([\da-f:.]*:[^\]]*)\]$/i, '$1') : given),
+})
+
+export const ADDRESS_ALLOWED = `HOST:PORT with a port from 0 to ${PORT_MAX}`
+
+/** `HOST:PORT`, with an IPv6 address in brackets. */
+export function addressOf(given: unknown): { readonly host: string; readonly port: number } | undefined {
+  const [, bracketed, plain, digits] = (typeof given === 'string' && /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(given)) || []
+  const name = bracketed ?? plain
+  return name !== undefined && Number(digits) <= PORT_MAX ? { host: name, port: Number(digits) } : undefined
+}
+
+/** Anything else that can only be given in code. */
+export const value = <T>(allowed: string, accepts: (given: unknown) => boolean): Kind<T, T, 'value'> => ({
+  kind: 'value',
+  allowed,
+  accepts,
+  resolve: asIs,
+  show: (given) => (Array.isArray(given) ? given.join(', ') || 'none' : show(given)),
+})
+
+export const isRecord = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** Lists that are asked whether they hold something. */
+export const setOf = <T>(allowed: string, accepts: (item: unknown) => boolean): Kind<readonly T[], ReadonlySet<T>, 'value'> => ({
+  ...value<readonly T[]>(allowed, (given) => Array.isArray(given) && given.every(accepts)),
+  resolve: (given) => new Set(given),
+})
+
+/** What is said about the fields of an object, when it does not follow from their rows. */
+interface FieldsWords {
+  readonly allowed: string
+  /** What is wrong with fields that are usable each by itself. */
+  readonly together?: (given: Readonly<Record<string, unknown>>) => string | undefined
+}
+
+/** An object whose fields are options themselves. */
+export const fields = <const T extends OptionTable>(table: T, words: FieldsWords): Kind<UserOptions<T>, ResolvedOf<T>, 'value'> =>
+  fieldsNeeding(table, [], words)
+
+type With<Options, Required extends keyof Options> = Options & { readonly [Name in Required]-?: NonNullable<Options[Name]> }
+
+/** The same, where some of the fields have to be given. */
+export function fieldsNeeding<const T extends OptionTable, const Required extends keyof T & keyof ResolvedOf<T> & string>(
+  table: T,
+  required: readonly Required[],
+  { allowed, together }: FieldsWords,
+): Kind<With<UserOptions<T>, Required>, With<ResolvedOf<T>, Required>, 'value'> {
+  const part = (given: unknown): string => {
+    if (!isRecord(given)) return ' '
+    for (const [name, field] of Object.entries(given)) {
+      const row = Object.hasOwn(table, name) ? table[name] : undefined
+      if (!row) return `.${name}: unknown${didYouMean(name, Object.keys(table))}`
+      if (field !== undefined && !row.accepts(field)) return `.${name}${row.part?.(field).trimEnd() || `: ${row.allowed}`}`
+    }
+    const missing = required.find((name) => given[name] === undefined)
+    if (missing !== undefined) return `.${missing}: missing`
+    const wrong = together?.(given)
+    return wrong === undefined ? '' : `.${wrong}`
+  }
+  return {
+    kind: 'value',
+    allowed,
+    accepts: (given) => part(given) === '',
+    part,
+    remark: (given) => remark(part(given)),
+    resolve: (given) => resolveOptions(table, given) as With<ResolvedOf<T>, Required>,
+    show: () =>
+      Object.entries(table)
+        .map(([name, row]) => `${name} ${defaultText(row)}`)
+        .join(', '),
+    fields: table,
+  }
+}
+
+const remark = (part: string): string => (part.trim() === '' ? '' : ` (${part.replace(/^[.: ]+/, '')})`)
+
+/** An object of durations. */
+export const durations = <const T extends OptionTable>(
+  table: T,
+  words: FieldsWords,
+): Kind<UserOptions<T>, { readonly [Name in keyof T]: number }, 'durations'> => ({
+  ...fields(table, words),
+  kind: 'durations',
+  resolve: (given) => {
+    const resolved: Readonly<Record<string, unknown>> = resolveOptions(table, given)
+    return Object.fromEntries(Object.keys(table).map((name) => [name, resolved[`${name}Ms`]])) as { readonly [Name in keyof T]: number }
+  },
+})
+
+/** On, off, or on with the fields of an object. Off is undefined when resolved. */
+export const onOffOr = <Given extends object, Resolved, Name extends KindName>(
+  kind: Kind<Given, Resolved, Name>,
+): Kind<boolean | Given, Resolved | undefined, Name> => ({
+  ...kind,
+  allowed: `true, false, or ${kind.allowed}`,
+  accepts: (given) => typeof given === 'boolean' || kind.accepts(given),
+  resolve: (given) => (given === false ? undefined : kind.resolve(given === true ? ({} as Given) : given)),
+  show: (given) => (typeof given === 'boolean' ? String(given) : kind.show(given)),
+  switch: { on: {}, off: undefined, bare: false },
+})

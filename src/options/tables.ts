@@ -1,0 +1,537 @@
+import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
+import type { AuditBackend } from '../actors/audit.ts'
+import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
+import type { Logger } from '../log/log.ts'
+import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
+import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
+import { fraction } from './fraction.ts'
+import { HEALTH_PATHS_DEFAULT, health, isPlainPath } from './health-options.ts'
+import {
+  ADDRESS_ALLOWED,
+  addressOf,
+  choice,
+  duration,
+  durations,
+  fields,
+  fieldsNeeding,
+  host,
+  isRecord,
+  onOff,
+  onOffOr,
+  port,
+  setOf,
+  text,
+  value,
+} from './kinds.ts'
+import { PLATFORM_NAMES } from './platform.ts'
+import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
+import { wording } from './wording-options.ts'
+
+/**
+ * Every option, once: its default, what it may be, what it means, its flag. Where the default depends on other options, times.ts works it out.
+ * The comment above a row is what editors show with the option; its `@default` is compared with the row by test/options/docstrings.test.ts.
+ */
+
+/** No single hook and no grace may use up the deadline alone: defaults end at this part of it. */
+export const DEADLINE_SHARE_MAX = 1 / 3
+/** What a single hook may use of the hooks' time in the budget, when it states nothing itself. */
+export const HOOKS_SHARE_MAX = 4 / 5
+
+const LOOPBACK = '127.0.0.1'
+const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
+  isRecord(given) && names.every((name) => typeof given[name] === 'function')
+const isFunction = (given: unknown): boolean => typeof given === 'function'
+const isText = (given: unknown): boolean => typeof given === 'string'
+
+/** A listener's address, where it is not the server's own. */
+export const ADDRESS_OPTIONS = defineOptions({
+  port: option(port(), { defaultWords: 'none: it has to be given', meaning: 'Port to listen on' }),
+  /** @default 127.0.0.1 */
+  host: option(host(), { default: LOOPBACK, meaning: 'Address to listen on' }),
+})
+
+const TOKEN_ALLOWED = 'at least 16 letters, digits and -._~+/='
+
+export const INSPECTOR_OPTIONS = defineOptions({
+  /**
+   * Port of the page; 0 is any free one, which the log names.
+   * @default 0
+   */
+  port: option(port(), { default: 0, meaning: 'Port of the page' }),
+  /**
+   * Address of the page. On any other but a loopback address requests need the token.
+   * @default 127.0.0.1
+   */
+  host: option(host(), { default: LOOPBACK, meaning: 'Address of the page; all but loopback addresses need its token' }),
+  /**
+   * At least 16 letters, digits and `-._~+/=`. It stands in URLs and in a cookie; a shorter one is guessed.
+   * @default a new one where it is needed, logged once
+   */
+  token: option(
+    text(TOKEN_ALLOWED, (given) => /^[\w.~+/=-]{16,}$/.test(given)),
+    {
+      flag: 'inspector-token',
+      turnsOn: false,
+      defaultWords: 'a new one where it is needed, logged once',
+      meaning: 'What a browser has to bring to the inspector; better as an environment variable, which other users do not see',
+    },
+  ),
+  /**
+   * Whether the page may begin the shutdown.
+   * @default false
+   */
+  actions: option(onOff(), { default: false, meaning: 'Whether the page may begin the shutdown' }),
+  /**
+   * Puts some load on the server; the page's button for it begins the shutdown in the middle. Needs `actions`.
+   * @default none
+   */
+  drill: option(value<() => unknown>('a function', isFunction), {
+    defaultWords: 'none',
+    meaning: 'Puts some load on the server; a button of the page calls it and begins the shutdown in the middle',
+  }),
+})
+
+/** The inspector: a page, and streams for tools, on a listener of its own which closes last of all. */
+export interface InspectorOptions extends UserOptions<typeof INSPECTOR_OPTIONS> {}
+export interface ResolvedInspector extends ResolvedOf<typeof INSPECTOR_OPTIONS> {}
+
+const inspector = (): Kind<boolean | InspectorOptions, ResolvedInspector | undefined, 'value'> => ({
+  ...onOffOr(fields(INSPECTOR_OPTIONS, { allowed: `{ port?, host?, token?, actions?, drill? } with a token of ${TOKEN_ALLOWED}` })),
+  jointFlags: [
+    {
+      flag: 'inspector-address',
+      fromText: addressOf,
+      allowed: ADDRESS_ALLOWED,
+      defaultWords: `${INSPECTOR_OPTIONS.host.default}:${INSPECTOR_OPTIONS.port.default}, a free port`,
+      meaning: 'Address of the inspector, which it turns on; all but loopback addresses need its token',
+    },
+  ],
+})
+
+const reserve = (name: keyof typeof RESERVES_DEFAULT_MS, what: string) =>
+  option(duration('1ms'), { default: RESERVES_DEFAULT_MS[name], meaning: `Time kept free for ${what}` })
+
+export const RESERVE_OPTIONS = defineOptions({
+  /** @default 250ms */
+  connections: reserve('connections', 'connections that are closing'),
+  /** @default 1s */
+  audit: reserve('audit', 'the audit backend'),
+  /** @default 2s */
+  destroy: reserve('destroy', 'destroy functions'),
+  /** @default 500ms */
+  flush: reserve('flush', 'the report and the log'),
+})
+
+/** Time that the budget keeps free for the late phases. */
+export interface ReserveOptions extends UserOptions<typeof RESERVE_OPTIONS> {}
+
+const reserves = (): Kind<ReserveOptions, Reserves, 'durations'> =>
+  durations(RESERVE_OPTIONS, { allowed: `an object of ${Object.keys(RESERVE_OPTIONS).join(', ')}, each a duration of at least 1ms` })
+
+/** Options of every lifecycle. */
+export const LIFECYCLE_OPTIONS = defineOptions({
+  /**
+   * Where the process runs; decides the delay and the deadline that are not given.
+   * @default auto
+   */
+  platform: option(choice('auto', ...PLATFORM_NAMES), {
+    default: 'auto',
+    meaning: 'Where the process runs; it decides the delay and the deadline that are not given',
+  }),
+  /**
+   * Time between StopRequested and the moment new requests may be refused. It must leave the later phases their time before `deadline`.
+   * @default 5s on Kubernetes, else 0s
+   * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownDelayDuration
+   */
+  shutdownDelay: option(duration(), {
+    flag: 'shutdown-delay-duration',
+    default: '0s',
+    on: {
+      // SIGTERM and the removal from the endpoints race. Elsewhere traffic ends before SIGTERM.
+      kubernetes: '5s',
+      // A delay is for those who still send requests.
+      createLife: '0s',
+      terminal: '0s',
+    },
+    cliDefault: '0s',
+    meaning: 'Time between the stop request and the moment new requests may be refused, so that load balancers notice',
+    upstream: '--shutdown-delay-duration',
+    upstreamRefusal: '--shutdown-delay-duration can not be negative value',
+  }),
+  /**
+   * Time for which idle connections are held when nothing new is accepted any more: a request that is on its way on one is answered, and
+   * its client told to leave, instead of lost. Before it, what the kernel has accepted is accepted, too. It ends early when no connection
+   * is left that may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0: listeners and idle connections
+   * close at once. At most half of what the budget keeps for requests.
+   * @default 300ms; 0s after Ctrl-C on a terminal
+   */
+  lastCall: option(duration(), {
+    flag: 'last-call',
+    // Measured: docs/decisions/0018-the-last-call.md. No client at a terminal is worth one.
+    default: '300ms',
+    on: { terminal: '0s' },
+    meaning: 'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once',
+  }),
+  /**
+   * What becomes of new requests while draining: `refuse` closes the listener, `retry-after` answers 429 until everything has drained.
+   * @default refuse
+   * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownSendRetryAfter
+   */
+  whileDraining: option(choice('refuse', 'retry-after'), {
+    flag: 'shutdown-send-retry-after',
+    switch: {
+      on: 'retry-after',
+      off: 'refuse',
+      meaning: 'Answer new requests with 429 while draining, and close the listener only when all are drained',
+    },
+    default: 'refuse',
+    meaning: 'New requests while draining: refuse closes the listener, retry-after answers 429 until all are drained',
+    upstream: '--shutdown-send-retry-after',
+  }),
+  /**
+   * Time that watches have to end after they were told. 0: told, but not waited for.
+   * @default 8s, at most a third of the deadline
+   * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownWatchTerminationGracePeriod
+   */
+  watchGrace: option(duration(), {
+    flag: 'shutdown-watch-termination-grace-period',
+    default: '8s',
+    defaultWords: (grace) => `${grace}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline`,
+    cliDefault: '0s',
+    meaning: 'Time in which open watches are told, within its first half, and have to end; 0 tells all at once and waits for none',
+    upstream: '--shutdown-watch-termination-grace-period',
+    upstreamRefusal: 'shutdown-watch-termination-grace-period, if provided, can not be a negative value',
+  }),
+  /**
+   * Time from StopRequested to the end by force; at least 100 ms. The process is gone by then.
+   * @default 25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve
+   */
+  deadline: option(duration('100ms'), {
+    flag: 'deadline',
+    // `docker stop` and Cloud Run kill after 10 s.
+    default: '8s',
+    on: {
+      // SIGKILL comes after 30 s.
+      kubernetes: '25s',
+      // TimeoutStopSec is 90 s.
+      systemd: '80s',
+      // kill_timeout is 1.6 s.
+      pm2: '1.4s',
+      // Ctrl-C, or a restart by `node --watch`: a person waits for the prompt.
+      terminal: '2s',
+    },
+    defaultWords: (deadlines) => `${deadlines}; raised to fit a given delay, grace or reserve`,
+    meaning: 'Time from the stop request to the end by force; the process is gone by then',
+  }),
+  /**
+   * The same for a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A crash in the middle of a stop has what ends
+   * first.
+   * @default the deadline when one is given, else 5s, at most the deadline
+   */
+  crashDeadline: option(duration('100ms'), {
+    flag: 'crash-deadline',
+    default: '5s',
+    defaultWords: (own) => `the deadline when one is given, else ${own}, at most the deadline`,
+    meaning: 'The same for a stop by a crash: uncaught exceptions and unhandled rejections',
+  }),
+  /**
+   * Longest time that accepted requests and holds are waited for, from NotAcceptingNewRequest on; above 0. What is left is cut and named,
+   * which is exit code 5. One that is longer than what the budget leaves them changes nothing.
+   * @default none: requests have what the deadline leaves them
+   */
+  requestDrainTimeout: option(duration('1ms'), {
+    flag: 'request-drain-timeout',
+    defaultWords: 'none: requests have what the deadline leaves them',
+    meaning:
+      'Longest time that accepted requests and holds are waited for once nothing new is accepted; what is left is cut and named, exit code 5',
+  }),
+  /**
+   * Time that connections have to end once requests are drained; it does not bound the drain itself. The deadline's own cut may come first.
+   * @default the request timeout; 2s when draining with retry-after
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go GenericAPIServer.ShutdownTimeout
+   */
+  connectionTimeout: option(duration(), {
+    flag: 'connection-timeout',
+    // Everything has drained by then, so only unused connections are left: kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+    default: '2s',
+    defaultWords: (withRetryAfter) => `the request timeout; ${withRetryAfter} when draining with retry-after`,
+    meaning: 'Time that connections have to end once requests are drained',
+    upstream: 'ShutdownTimeout',
+  }),
+  /**
+   * When kept-alive clients are told to reconnect elsewhere. `'after-delay'` needs `whileDraining: 'retry-after'`.
+   * @default gradual; at-once when there is no delay
+   */
+  tell: option(choice('gradual', 'at-once', 'after-delay'), {
+    flag: 'tell',
+    default: 'gradual',
+    defaultWords: (tell) => `${tell}; at-once when there is no delay`,
+    meaning: 'When kept-alive clients are told to reconnect elsewhere; after-delay only with retry-after',
+  }),
+  /**
+   * Longest time a request is expected to take.
+   * @default 60s
+   * @see kubernetes/apiserver pkg/server/config.go Config.RequestTimeout
+   */
+  requestTimeout: option(duration(), {
+    flag: 'request-timeout',
+    default: '60s',
+    meaning: 'Longest time a request is expected to take; watches are exempt',
+    upstream: '--request-timeout',
+    upstreamRefusal: '--request-timeout can not be negative value',
+  }),
+  /**
+   * Time after start during which liveness does not wait for post-start hooks.
+   * @default 0s
+   * @see kubernetes/apiserver pkg/server/config.go Config.LivezGracePeriod
+   */
+  livezGrace: option(duration(), {
+    flag: 'livez-grace-period',
+    default: '0s',
+    meaning: 'Time after start during which liveness does not wait for post-start hooks',
+    upstream: '--livez-grace-period',
+    upstreamRefusal: '--livez-grace-period can not be a negative value',
+  }),
+  /**
+   * Longest time of a hook that states none itself; above 0.
+   * @default 5s, at most a third of the deadline and four fifths of the hooks' time in the budget
+   */
+  hookTimeout: option(duration('1ms'), {
+    default: '5s',
+    defaultWords: (longest) =>
+      `${longest}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline and ${fraction(HOOKS_SHARE_MAX)} of the hooks' time in the budget`,
+    meaning: 'Longest time of one hook that states none itself',
+  }),
+  /**
+   * Longest time of one health check; above 0. Probers usually wait 1 s.
+   * @default 900ms
+   */
+  healthCheckTimeout: option(duration('1ms'), {
+    default: '900ms',
+    meaning: 'Longest time of one health check; after it the check has failed',
+  }),
+  /**
+   * In which order destroy functions run that name no other: as registered, which is upstream's, or the last one first.
+   * @default registration
+   */
+  destroyOrder: option(choice('registration', 'reverse'), {
+    default: 'registration',
+    meaning: 'Order in which destroy functions run that name no other in after; reverse closes what was opened last first',
+  }),
+  /**
+   * Time that the budget keeps free for the late phases. What is given is kept whole, together at most nine tenths of a given deadline;
+   * the others are scaled. Nothing is kept for `audit` without a backend, nor for `destroy` without a destroy function, as of StopRequested.
+   * @default connections 250ms, audit 1s, destroy 2s, flush 500ms; scaled when together more than half the deadline
+   */
+  reserves: option(reserves(), {
+    default: {},
+    defaultWords: (each) => `${each}; scaled when together more than ${fraction(RESERVES_SHARE_MAX)} the deadline`,
+    meaning: `Time that the budget keeps free for the late phases: given ones whole, up to ${fraction(ASKED_SHARE_MAX)} of the deadline; for audit and destroy only when something is registered for them when the stop is requested`,
+  }),
+  /**
+   * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and what `markWatch` marks. Asked once
+   * for every request, before its handler. Servers of the Kubernetes API give `kubernetesLongRunning`. One that throws, or answers with
+   * something else than a boolean, counts as false and is reported.
+   * @default none; kubernetesLongRunning is the rule of API servers
+   */
+  longRunning: option(value<(request: IncomingMessage) => boolean>('a function of the request that returns true or false', isFunction), {
+    defaultWords: 'none; kubernetesLongRunning is the rule of API servers',
+    meaning:
+      'Which requests are watches, beside upgrades and responses whose head says text/event-stream: told to end, waited for within watchGrace',
+    upstream: 'LongRunningFunc',
+  }),
+  /**
+   * Whether, where and how health is answered.
+   * @default true for createServer, false for attachLifecycle
+   */
+  health: option(health(), {
+    default: true,
+    on: { attachLifecycle: false },
+    meaning: 'Whether, where and how health is answered',
+  }),
+  /**
+   * Paths that your application still answers while new requests are refused, as `/healthz`, `/livez`, `/readyz` and `/metrics` are: each with
+   * all below it, by whole segments. A request whose target could be read as another path is refused all the same.
+   * @default none beside /healthz, /livez, /readyz and /metrics
+   */
+  exempt: option(
+    value<readonly string[]>(
+      'a list of paths like /health, without escapes, ? or #',
+      (given) => Array.isArray(given) && given.every(isPlainPath),
+    ),
+    {
+      default: [],
+      defaultWords: (none) => `${none} beside ${Object.values(HEALTH_PATHS_DEFAULT).join(', ')} and /metrics`,
+      meaning: 'Paths, each with all below it, that your application still answers while new requests are refused',
+    },
+  ),
+  /**
+   * Second listener for health: outside the drain, closed last.
+   * @default none
+   */
+  admin: option(
+    {
+      ...fieldsNeeding(ADDRESS_OPTIONS, ['port'], { allowed: '{ port, host? } with a port from 0 to 65535' }),
+      fromText: addressOf,
+      allowedAsText: ADDRESS_ALLOWED,
+    },
+    { flag: 'admin-address', defaultWords: 'none', meaning: 'Second listener for health, outside the drain, closed last' },
+  ),
+  /**
+   * Page that shows the life as it runs.
+   * @default false; true is a free port of 127.0.0.1
+   */
+  inspector: option(inspector(), {
+    flag: 'inspector',
+    default: false,
+    defaultWords: (off) => `${off}; true is a free port of ${INSPECTOR_OPTIONS.host.default}`,
+    meaning: 'Page that shows the life as it runs, on a listener of its own, outside the drain, closed last of all',
+  }),
+  /**
+   * Everything that happens is written here, an entry per line, and is there to the last on every path that can still write.
+   * @default none
+   */
+  journal: option(text('a file name'), {
+    flag: 'journal',
+    defaultWords: 'none',
+    meaning: 'File for everything that happens in the life, an entry per line, to be shown by quiesce inspect',
+  }),
+  /**
+   * Gets events about requests, and has delivered them before the end.
+   * @default none
+   */
+  audit: option(
+    value<AuditBackend>('an object with the functions run and shutdown', (given) => hasMethods(given, 'run', 'shutdown')),
+    {
+      defaultWords: 'none',
+      meaning: 'Audit backend: run before the first request, shut down after the last',
+      upstream: 'AuditBackend',
+    },
+  ),
+  /**
+   * Pino-compatible, or false for silence. A console is told nothing at debug.
+   * @default pino on standard output for createServer, none for attachLifecycle
+   */
+  logger: option(
+    value<Logger | false>(
+      'an object with the functions debug, info, warn and error (a pino logger), or false',
+      (given) => given === false || hasMethods(given, 'debug', 'info', 'warn', 'error'),
+    ),
+    { defaultWords: 'pino on standard output for createServer, none for attachLifecycle', meaning: 'Where the lifecycle logs to' },
+  ),
+  /**
+   * The report is written here, as JSON, on every path that can still write: also when something else calls `process.exit()`, or the
+   * process ends because nothing keeps it alive (`forced` is `process-exit` then). What was there stays until the new one is whole.
+   * @default none
+   */
+  reportFile: option(text('a file name'), {
+    flag: 'report-file',
+    defaultWords: 'none',
+    meaning: 'File for the report of the run, as JSON',
+  }),
+  /**
+   * `explicit` ends the process when it is still alive 1 s after `run()` is done, or shortly before the deadline if that is sooner,
+   * or at once when the budget has cut something; `natural` does not.
+   * @default explicit
+   */
+  exit: option(choice('explicit', 'natural'), {
+    default: 'explicit',
+    meaning:
+      'explicit: end the process 1s after run() is done if it still lives, sooner when the deadline comes, at once when it has cut something; natural: leave that to the program',
+  }),
+  /**
+   * OS signals that stop what `run()` runs. A list replaces the default, and an empty one is none; `{ add: ['SIGUSR2'], skip: ['SIGHUP'] }`
+   * changes it. The second one, whichever it is, means "now".
+   * @default SIGTERM, SIGINT and SIGHUP; on Windows SIGBREAK, too
+   */
+  signals: option(
+    { ...value<SignalsOption>(SIGNALS_ALLOWED, areSignals), remark: whyNotSignals },
+    {
+      defaultWords: SIGNALS_DEFAULT,
+      meaning: 'OS signals that stop what run() runs: these and no others, or the default with some more (add) and without some (skip)',
+    },
+  ),
+  /**
+   * Aborting it stops what `run()` runs.
+   * @default none
+   */
+  signal: option(
+    value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
+    { defaultWords: 'none', meaning: 'Aborting it is a stop request' },
+  ),
+  /**
+   * Names of post-start hooks that are not run.
+   * @default none
+   */
+  disabledPostStartHooks: option(setOf<string>('a list of names', isText), {
+    default: [],
+    meaning: 'Post-start hooks that are not run',
+    upstream: 'DisabledPostStartHooks',
+  }),
+  /**
+   * What clients, the log and the metrics read. `{ name: 'orders' }` is enough to give the server its name; `apiserverWording` is upstream's.
+   * @default neutral words; metrics begin with quiesce_
+   */
+  wording: option(wording(), {
+    default: {},
+    meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself; apiserverWording is what upstream says",
+  }),
+})
+
+/** Where a listener of the server listens. */
+export type ListenerAddress = { readonly port: number; readonly host?: string | undefined } | { readonly path: string }
+
+const LISTENER = fieldsNeeding(ADDRESS_OPTIONS, ['port'], { allowed: '{ port, host? }' })
+const UNIX_SOCKET = fieldsNeeding(
+  defineOptions({ path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }) }),
+  ['path'],
+  { allowed: '{ path }' },
+)
+
+/** Options that only `createServer` has; `attachLifecycle` is given a server that has them already. */
+export const LISTEN_OPTIONS = defineOptions({
+  /**
+   * 0 is any free port.
+   * @default 8080
+   */
+  port: option(port(), { flag: 'port', default: 8080, meaning: 'Port to listen on', upstream: '--secure-port' }),
+  /** @default all addresses */
+  host: option(host(), {
+    flag: 'bind-address',
+    defaultWords: 'all addresses',
+    cliDefault: LOOPBACK,
+    meaning: 'Address to listen on',
+    upstream: '--bind-address',
+  }),
+  /**
+   * Several addresses or Unix sockets instead of `port` and `host`; all are bound, or none is.
+   * @default the one of port and host
+   */
+  listeners: option(
+    value<readonly ListenerAddress[]>(
+      'a list of { port, host? } and { path }, not together with port or host',
+      (given) =>
+        Array.isArray(given) && given.length > 0 && given.every((address) => LISTENER.accepts(address) || UNIX_SOCKET.accepts(address)),
+    ),
+    { defaultWords: 'the one of port and host', meaning: 'Several addresses or Unix sockets; all are bound, or none is' },
+  ),
+  /**
+   * Time after which an idle connection is closed: longer than the idle time of the usual load balancers, which must not lose the race.
+   * @default 75s
+   */
+  keepAliveTimeout: option(duration(), {
+    default: '75s',
+    meaning: 'Time after which an idle connection is closed; longer than the idle time of the usual load balancers',
+    upstream: 'http.Server IdleTimeout (90s)',
+  }),
+  /**
+   * Given to `node:http` as it is.
+   * @default {}
+   */
+  serverOptions: option(value<NodeServerOptions>('an object: the options of node:http createServer', isRecord), {
+    default: {},
+    meaning: 'Given to node:http as it is',
+  }),
+})
+
+export const SERVER_OPTIONS = composeOptions(LISTEN_OPTIONS, LIFECYCLE_OPTIONS)
