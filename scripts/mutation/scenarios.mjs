@@ -64,11 +64,13 @@ const stoppedAfter = (regions = ['announce'], events = []) => ({
 const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
 const nameHandlers = { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] }
 const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
+const destroyConnections = terminateWatches
 /** What answers, if at all, without trouble. @param {readonly string[]} effects */
 const smooth = (effects) => ({
   children: {
     drainWatches,
     terminateWatches,
+    destroyConnections,
     nameHandlers,
     ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])),
   },

@@ -4,7 +4,7 @@ import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '
 import type { OlderConnections } from '../http/h1/older-connections.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
-import { closeConnectionsMachine } from '../machines/phases/close-connections.ts'
+import { type ConnectionsLost, closeConnectionsMachine } from '../machines/phases/close-connections.ts'
 import { closeListenerMachine, type ListenerClose } from '../machines/phases/close-listener.ts'
 import { destroyMachine } from '../machines/phases/destroy.ts'
 import { type HandlersLeft, handlersMachine } from '../machines/phases/handlers.ts'
@@ -182,7 +182,10 @@ function makeEffects() {
       },
     }),
     closeConnections: closeConnectionsMachine.provide({
-      actors: { lingerConnections: effect(lingerConnections), destroyConnections: effect(destroyConnections) },
+      actors: {
+        lingerConnections: effect(lingerConnections),
+        destroyConnections: fromPromise<ConnectionsLost>(({ system }) => destroyConnections(worldOf(system))),
+      },
     }),
     handlers: handlersMachine.provide({
       actors: {
@@ -342,10 +345,12 @@ async function lingerConnections(world: World, signal: AbortSignal): Promise<voi
   if (!signal.aborted) recordConnections(world)
 }
 
-function destroyConnections(world: World): void {
-  world.traffic.destroyConnections()
-  world.older?.destroy()
+/** All but the last look is one step. */
+async function destroyConnections(world: World): Promise<ConnectionsLost> {
+  const { lost } = world.traffic.destroyConnections()
+  const older = world.older?.destroy()
   recordConnections(world)
+  return { lost: lost + ((await older) ?? 0) }
 }
 
 const recordConnections = ({ traffic, record }: World): void => record({ type: 'connections', ...traffic.connectionFates() })
@@ -416,7 +421,7 @@ function force(world: LifeWorld): void {
   for (const listener of world.opened()) if (listener.kind !== 'inspector') listener.close()
   nameHandlers(world)
   world.drains.force()
-  destroyConnections(world)
+  void destroyConnections(world)
   world.traffic.destroyAdminConnections()
   world.writeReportNow('forced')
 }

@@ -56,6 +56,8 @@ export type AdminAnswer = ReturnType<typeof metricsEndpoint>
 /** An end that comes this long after its deadline has missed it; timers on a busy machine are not that late. */
 const LATE_MS = 250
 
+const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
+
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
 
@@ -565,15 +567,22 @@ export class Lifecycle implements Life {
 
   /** No timer of ours can end a step of the user's that blocks. It costs no exit code: the budget has cut what it could, and that has its own. */
   #warnIfLate(): void {
+    const late = this.#late()
+    if (late !== undefined) this.record({ type: 'warning', message: missedWarning(late), details: { late } })
+  }
+
+  /** The same when nothing is in the report or the log any more. A second call, or one after a warning, does nothing. */
+  sayIfLate(): void {
+    const late = this.#late()
+    if (late !== undefined) this.#say(missedWarning(late))
+  }
+
+  /** By how much the deadline has been missed, once. */
+  #late(): string | undefined {
     const { lateMs } = this.#progress
-    if (lateMs <= LATE_MS || this.#isLate) return
+    if (lateMs <= LATE_MS || this.#isLate) return undefined
     this.#isLate = true
-    const late = formatDuration(Math.round(lateMs))
-    this.record({
-      type: 'warning',
-      message: `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`,
-      details: { late },
-    })
+    return formatDuration(Math.round(lateMs))
   }
 
   #end(): void {
@@ -584,6 +593,7 @@ export class Lifecycle implements Life {
   #finish(report: Report, whyNotServed: QuiesceError): void {
     this.#processExit?.[Symbol.dispose]()
     this.#sayLostLines()
+    this.sayIfLate()
     this.#served.reject(whyNotServed)
     // Whoever observes hears the last word first. An end by force waits for nobody.
     const resolve = (): void => this.#ended.resolve(report)

@@ -4,6 +4,7 @@ import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
 import { onStopSignal } from './os-signals.ts'
+import { onProcessExit } from './process-exit.ts'
 
 /** How one life left the process. */
 export interface Leaving {
@@ -17,6 +18,8 @@ export interface Leaving {
   /** How long the process may live on, if this is the last life. */
   readonly graceMs: number
   readonly clock: Clock
+  /** Called when the process exits after this life, if it is the last. */
+  readonly exits: () => void
 }
 
 /**
@@ -57,7 +60,7 @@ export class ProcessEnd {
     this.#running--
   }
 
-  leave({ exitCode, isForced, exit, signals, graceMs, clock }: Leaving): void {
+  leave({ exitCode, isForced, exit, signals, graceMs, clock, exits }: Leaving): void {
     this.#running--
     this.#exitCode = moreSevere(this.#exitCode, exitCode)
     this.#isForced ||= isForced
@@ -68,14 +71,14 @@ export class ProcessEnd {
     }
     if (this.#running > 0) return
     if (this.#isForced) process.exit(this.#exitCode)
-    else if (exit === 'explicit') this.#endAfterGrace(Math.round(graceMs), clock, signals)
+    else if (exit === 'explicit') this.#endAfterGrace(Math.round(graceMs), clock, signals, exits)
   }
 
   /**
    * The process ends by itself when nothing keeps it alive. What still does is named on stderr when its time is over, and overruled; with
    * no time at all, in a step of its own, so that whoever awaits `run()` comes first.
    */
-  #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>): void {
+  #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>, exits: () => void): void {
     const process = this.#process
     // A channel to the parent is no work: in a cluster worker it is open as long as the process lives.
     process.channel?.unref()
@@ -86,8 +89,10 @@ export class ProcessEnd {
     }, graceMs)
     // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.
     const signals = onStopSignal(process, stopSignals, () => process.exit(process.exitCode))
+    const exit = onProcessExit(process, exits)
     this.#cancelGrace = () => {
       clock.clearTimeout(timer)
+      exit[Symbol.dispose]()
       signals[Symbol.dispose]()
     }
     // The only timer that must not keep the process alive: it is there to end it.

@@ -37,6 +37,8 @@ export interface RunnableLife {
   requestStop(reason: StopReason): void
   signalled(signal: string): void
   crashed(origin: CrashEvent, thrown: unknown): void
+  /** To be called when the process exits: says on standard error by how much the deadline was missed, unless that was said. */
+  sayIfLate(): void
 }
 
 /**
@@ -82,7 +84,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     const exitCode = report.exitCode as ExitCode
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
-    if (!released.aborted) processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock })
+    if (!released.aborted)
+      processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock, exits: () => life.sayIfLate() })
     return report
   } finally {
     watching.unsubscribe()

@@ -76,17 +76,21 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     })
   })
 
-  test('a request from before that outlives its limit is cut', async () => {
-    const { server, port, stage } = await listen()
-    const client = await connectTo(port)
-    client.request('GET', '/slow')
-    await stage.slow.reached
-    using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, connectionTimeout: '100ms' })
-    await life.start()
-    const { warnings, phases } = await life.stop()
-    expect(phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
-    expect(warnings).toMatchObject([{ details: { count: 1 } }])
-    await client.closed()
-    stage.slow.open()
-  })
+  test.each([{ connectionTimeout: '100ms' }, { deadline: '1s' }])(
+    'a request from before that outlives its limit is cut: %j',
+    async (limit) => {
+      const { server, port, stage } = await listen()
+      const client = await connectTo(port)
+      client.request('GET', '/slow')
+      await stage.slow.reached
+      using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, ...limit })
+      await life.start()
+      const { exitCode, warnings, phases } = await life.stop()
+      expect(phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
+      expect(exitCode).toBe(5)
+      expect(warnings).toMatchObject([{ details: { count: 1 } }])
+      await client.closed()
+      stage.slow.open()
+    },
+  )
 })

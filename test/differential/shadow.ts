@@ -28,6 +28,7 @@ const OUTSIDE = [
 const CHILDREN = {
   drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
   terminateWatches: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
+  destroyConnections: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
   nameHandlers: { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] },
 }
 

@@ -1,7 +1,9 @@
 // The last call, on real sockets: what the kernel has accepted is accepted before the listener closes, and idle connections are held for what
 // is on its way. Fails when: a connection in the accept queue is reset, a held connection's request is refused or not told, something idle closes
 // too early or stays for ever, or half a request, or a handshake that never ends, holds the end.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -46,6 +48,24 @@ describe('connections in the accept queue when the stop comes', () => {
     expect(report).toMatchObject({ exitCode: 0, connections: { forced: 0 } })
     expect(report.lastCall?.accepted).toBeGreaterThan(0)
   })
+})
+
+test('a client that was answered and does not close its side by the cut of connections has lost nothing', async () => {
+  const answered = deferred<void>()
+  const listener: RequestListener = (_, response) => void answered.promise.then(() => response.end('ok'))
+  const t = newLife({ clock: new VirtualClock(), options: { deadline: '5s' }, listener })
+  await t.life.start()
+  const socket = connect({ port: t.port, host: '127.0.0.1', allowHalfOpen: true })
+  onTestFinished(() => void socket.destroy())
+  socket.setEncoding('latin1').write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
+  const ended = t.life.stop()
+  while ((t.life.progress()?.requestsLeftMs ?? 0) > 100) await t.clock.advance(50)
+  answered.resolve()
+  expect((await once(socket, 'data'))[0]).toContain('\r\nConnection: close\r\n')
+  const report = await t.end(ended)
+  expect(report.phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
+  expect(report).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { told: 1, forced: 0 } })
 })
 
 describe('idle connections', () => {

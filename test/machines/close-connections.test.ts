@@ -34,16 +34,30 @@ describe('close-connections', () => {
     expect(close.output).toMatchObject({ outcome: 'failed', error: { message: 'EBADF' } })
   })
 
-  test('cut while it lingers, it destroys what is left', async () => {
+  test('answers that are lost at the connection timeout cost what a cut costs', async () => {
+    const close = await scene({ lingerConnections: never, destroyConnections: resolves(0, { lost: 2 }) })
+    await close.clock.runToEnd()
+    expect(close.output).toMatchObject({ outcome: 'cut', error: { code: 'ERR_TIMEOUT', message: expect.stringMatching(/^2 closed/) } })
+    expect(close.output).not.toHaveProperty('exitCode')
+  })
+
+  test('cut while it lingers, it destroys what is left, which costs nothing when nothing is lost by it', async () => {
     const close = await scene({ lingerConnections: never })
     await close.cut()
     expect(close.effects.called).toEqual(['lingerConnections', 'destroyConnections'])
+    expect(close.output).toEqual({ outcome: 'cut', exitCode: 0 })
+    expect(close.clock.pending).toBe(0)
+  })
+
+  test('cut while it lingers, it costs what a cut costs when answers are lost', async () => {
+    const close = await scene({ lingerConnections: never, destroyConnections: resolves(0, { lost: 1 }) })
+    await close.cut()
     expect(close.output).toEqual({ outcome: 'cut' })
     expect(close.clock.pending).toBe(0)
   })
 
   test('cut while it destroys, it is a cut by the budget', async () => {
-    const close = await scene({ lingerConnections: never, destroyConnections: resolves(5) })
+    const close = await scene({ lingerConnections: never, destroyConnections: resolves(5, { lost: 1 }) })
     await close.clock.advance(2_002)
     expect(close.state).toBe('destroying')
     await close.cut()

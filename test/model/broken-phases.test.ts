@@ -173,6 +173,18 @@ test.each<Bug>([
     says: 'exit code 5 for watches that have used up their grace',
   },
   {
+    id: 'exit-code/connections',
+    what: 'an answer that was lost costs nothing',
+    broken: { closeConnections: provided(closeConnectionsMachine, { guards: { noneLost: () => true } }) },
+    says: 'exit code 0 for answers that were lost',
+  },
+  {
+    id: 'exit-code/connections',
+    what: 'connections that had nothing to lose cost something',
+    broken: { closeConnections: provided(closeConnectionsMachine, { guards: { noneLost: () => false } }) },
+    says: 'exit code 5 for connections that had nothing to lose',
+  },
+  {
     id: 'work/failed',
     what: 'watches that could not be terminated are taken for terminated',
     broken: {
@@ -190,7 +202,7 @@ test.each<Bug>([
         invoke: { id: 'destroy-connections', src: 'destroyConnections', onDone: 'failed', onError: 'failed' },
       }),
     },
-    says: 'close-connections ends as failed by "close-connections/destroy-connections resolves"',
+    says: 'close-connections ends as failed by "close-connections/destroy-connections resolves {"lost":0}"',
   },
   {
     id: 'work/failed',

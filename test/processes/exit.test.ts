@@ -83,6 +83,16 @@ test('a deadline that was missed because the event loop was blocked is said in t
   expect(program.log.filter(({ msg }) => missed.test(msg))).toHaveLength(1)
 })
 
+test('a deadline that is missed after the report was written is said on standard error', async () => {
+  const program = startServer({ blocksAtLastMs: 2_000, options: { deadline: '1s' } })
+  await program.serving()
+  program.signal('SIGTERM')
+  const { code } = await program.ended()
+  expect(code).toBe(program.report().exitCode)
+  expect(program.report().warnings).toEqual([])
+  expect(program.lines.at(-1)).toMatch(/^quiesce: the deadline was missed by .+: the event loop was blocked, or the process was paused$/)
+})
+
 test('with exit: natural it may stay as long as it likes', async () => {
   const program = startServer({ staysAliveMs: 2_000, options: { exit: 'natural' } })
   await program.serving()

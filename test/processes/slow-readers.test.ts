@@ -12,6 +12,8 @@ import { startSpeaking } from '../support/process.ts'
 
 /** More than a client's system takes in while the client does not read, less than what the server's takes over at once. */
 const BODY_BYTES = 512 * 1024
+/** A request whose body never comes to its end. */
+const UPLOAD = 'POST /before HTTP/1.1\r\nContent-Length: 1000\r\nX-Sent-As:'
 /** The longest that a closing connection waits for a client that has everything, and something more. */
 const LONGER_THAN_LINGERING_MS = 2500
 /** Far above what a step takes on a loaded machine, far below the deadline. */
@@ -25,7 +27,7 @@ function arrivedAt({ localPort = 0, remotePort = 0, bytesRead }: Socket): number
 }
 
 /** A client that has asked, and does not read before it is told to. */
-async function slowClient(path: string, options: object) {
+async function slowClient(path: string, options: object, head = `GET ${path}`) {
   const program = startSpeaking('large-response.mjs', [JSON.stringify(options), String(BODY_BYTES)])
   const socket = connect({ port: await program.serving(), host: '127.0.0.1', allowHalfOpen: true })
   onTestFinished(() => void socket.destroy())
@@ -35,7 +37,7 @@ async function slowClient(path: string, options: object) {
   program.child.once('exit', () => {
     arrived = arrivedAt(socket)
   })
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  socket.write(`${head} HTTP/1.1\r\nHost: a\r\n\r\n`)
   await program.said(path === '/before' ? 'sent' : 'arrived')
   const toldAt = program.signal('SIGTERM')
   await program.said('sent')
@@ -63,12 +65,33 @@ describe.skipIf(process.platform !== 'linux')('a slow client', () => {
     expect(report.connections).toMatchObject({ forced: 0, forcedNames: [] })
   })
 
-  test('that stops reading is named, with what it was not sent, and that costs exit code 5', async () => {
-    const { socket, ended } = await slowClient('/during', { deadline: '3s' })
+  test.each([
+    ['the deadline', { deadline: '3s' }],
+    ['the connection timeout', { deadline: '40s', whileDraining: 'retry-after' }],
+  ])('that stops reading is named at %s, with what it was not sent, and that costs exit code 5', async (_, options) => {
+    const { socket, ended } = await slowClient('/during', options)
     const { code, arrived, report } = await ended
     expect(code).toBe(5)
     const name = `127.0.0.1:${socket.localPort}`
     expect(report.connections).toMatchObject({ forced: 1, forcedNames: [{ name, undeliveredBytes: expect.any(Number) }] })
+    expect(arrived + (report.connections.forcedNames[0]?.undeliveredBytes ?? 0)).toBe(await readAll(socket))
+  })
+
+  test('has all of its response also while it still sends the body of its request, which is not waited for', async () => {
+    const { socket, ended } = await slowClient('/before', { deadline: '40s' }, UPLOAD)
+    await Promise.race([sleep(LONGER_THAN_LINGERING_MS), ended])
+    const total = await readAll(socket)
+    const { code, tookMs, arrived, report } = await ended
+    expect({ code, arrived }).toEqual({ code: 0, arrived: total })
+    expect(total).toBeGreaterThan(BODY_BYTES)
+    expect(tookMs).toBeLessThan(LONGER_THAN_LINGERING_MS + PROMPT_MS)
+    expect(report.connections).toMatchObject({ forced: 0, forcedNames: [] })
+  })
+
+  test('that does not read while it still sends is named, with what it was not sent, and that costs exit code 5', async () => {
+    const { socket, ended } = await slowClient('/before', { deadline: '3s' }, UPLOAD)
+    const { code, arrived, report } = await ended
+    expect(code).toBe(5)
     expect(arrived + (report.connections.forcedNames[0]?.undeliveredBytes ?? 0)).toBe(await readAll(socket))
   })
 

@@ -177,7 +177,10 @@ describe('half a request', () => {
     await expect.poll(() => made.traffic.counts().requests).toBe(1)
     void closeListener(made)
     expect(made.traffic.cutRequests()).toMatchObject([{ name: 'POST /upload' }])
-    expect(made.traffic.destroyConnections()).toMatchObject([{ name: `127.0.0.1:${client.socket.localPort} POST /upload` }])
+    expect(made.traffic.destroyConnections()).toMatchObject({
+      forced: [{ name: `127.0.0.1:${client.socket.localPort} POST /upload` }],
+      lost: 1,
+    })
     await made.traffic.connectionsClosed()
     await client.closed()
     await expect.poll(() => made.traffic.counts().requests).toBe(0)
@@ -199,7 +202,7 @@ test('a client that never reads is destroyed by name, and its request ends with 
   await turns(20)
   expect(made.traffic.counts()).toMatchObject({ requests: 1, connections: { open: 1 } })
   const drained = made.traffic.drainRequests()
-  expect(made.traffic.destroyConnections()).toMatchObject([{ name: `127.0.0.1:${stalled.localPort} GET /big` }])
+  expect(made.traffic.destroyConnections()).toMatchObject({ forced: [{ name: `127.0.0.1:${stalled.localPort} GET /big` }], lost: 1 })
   await drained
 })
 
@@ -301,5 +304,5 @@ test('an IPv6 client is named in brackets', async () => {
   onTestFinished(() => void socket.destroy())
   await once(socket, 'connect')
   await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
-  expect(made.traffic.destroyConnections()).toMatchObject([{ name: `[::1]:${socket.localPort}` }])
+  expect(made.traffic.destroyConnections()).toMatchObject({ forced: [{ name: `[::1]:${socket.localPort}` }], lost: 0 })
 })

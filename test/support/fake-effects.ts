@@ -30,7 +30,11 @@ export const never: Answer = { kind: 'never' }
 export type Script = Readonly<Record<string, Answer>>
 
 /** What effects answer with whose machine looks at it. */
-const OUTPUTS: Readonly<Record<string, unknown>> = { drainWatches: { after: 0 }, terminateWatches: { lost: 0 } }
+const OUTPUTS: Readonly<Record<string, unknown>> = {
+  drainWatches: { after: 0 },
+  terminateWatches: { lost: 0 },
+  destroyConnections: { lost: 0 },
+}
 
 export interface Call {
   readonly effect: string

@@ -32,6 +32,8 @@ export interface ServerPlan {
   readonly exitCode?: number
   /** Something else in the process keeps it alive, until so long after the end of its life. */
   readonly staysAliveMs?: number
+  /** Blocks the event loop for so long when its life is over. */
+  readonly blocksAtLastMs?: number
   /** A listener that nobody closes. */
   readonly leaksServer?: boolean
   /** A worker thread that nobody ends. */

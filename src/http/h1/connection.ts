@@ -103,7 +103,7 @@ export class Connection {
 
   /**
    * Closes in steps: first reads the rest of a request whose body is still arriving, for at most a second, then ends our
-   * side, then waits for the client's end: at most a second, or until its system has acknowledged everything, where that can be known. Our own
+   * side, then waits for the client's end (not that of one that still sends): at most a second, or until its system has acknowledged everything, where that can be known. Our own
    * end stands behind the data, which may take a slow client much longer than a second. A second call does nothing.
    * @see RFC 9112 section 9.6, and docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
    */
@@ -149,6 +149,13 @@ export class Connection {
     this.#undelivered = bytes
   }
 
+  /** Whether its client loses something when it is destroyed: an answer that is still to come, or to arrive. Watches are the watch drain's business. */
+  get isOwed(): boolean {
+    if (this.#undelivered > 0) return true
+    for (const exchange of this.outstanding) if (exchange.isAwaited) return true
+    return false
+  }
+
   /** Closes it at once. A connection that was told and has nothing outstanding and undelivered loses nothing by that, and is not `forced`. */
   destroy(): void {
     this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
@@ -183,11 +190,10 @@ export class Connection {
     else this.#bound = this.#clock.setTimeout(() => void this.#endWhenDelivered(), LOOK_MS)
   }
 
-  /** The client sends for too long: what it was answered is on its way, and nothing of its request is read any more. */
+  /** The client sends for too long: nobody waits for the rest of its request, nor for its end, but for what it was answered. */
   #endNow(): void {
-    const { socket } = this
-    if (socket.writableFinished) socket.destroy()
-    else socket.end(() => socket.destroy())
+    this.#bound = undefined
+    this.socket.end(() => void this.#endWhenDelivered())
   }
 
   #clearBound(): void {

@@ -11,6 +11,14 @@ import { lookAtSendQueuesNow } from './send-queue.ts'
  */
 const FIRST_HEAD_MS = 1_000
 
+/** What became of connections that were destroyed. */
+export interface Destroyed {
+  /** Those that were not at their end, by name. */
+  readonly forced: Straggler[]
+  /** How many of them had a client that had not had all of its answer. */
+  readonly lost: number
+}
+
 /**
  * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
  * without a request survives `closeIdleConnections()` on Node 20 to 24, one with half a request on all of them, and an
@@ -170,25 +178,27 @@ export class Connections {
     return new Promise((resolve) => this.#whenNone.add(resolve))
   }
 
-  /** Destroys those that `which` picks, and names those that lost something by it. They are no longer ours when it returns. */
-  destroy(which: (connection: Connection) => boolean = () => true): Straggler[] {
+  /** Destroys those that `which` picks. They are no longer ours when it returns. */
+  destroy(which: (connection: Connection) => boolean = () => true): Destroyed {
     const now = this.#clock.now()
     const forced: Straggler[] = []
     const chosen = [...this.#all].filter(which)
-    const ending = chosen.filter(({ isEnding }) => isEnding)
-    if (ending.length > 0) {
+    const answered = chosen.filter(({ isEnding, isIdle, isUsed }) => isEnding || (isUsed && isIdle))
+    if (answered.length > 0) {
       const undelivered = lookAtSendQueuesNow()
-      for (const connection of ending) connection.noteUndelivered(undelivered(connection.socket))
+      for (const connection of answered) connection.noteUndelivered(undelivered(connection.socket))
     }
+    let lost = 0
     for (const connection of chosen) {
       const straggler = connection.straggler(now)
+      if (connection.isOwed) lost++
       connection.destroy()
       if (connection.fate === 'forced') forced.push(straggler)
       // What was on it is over now, not when the event loop comes round: its handlers are looked for in the same step.
       connection.closed()
     }
     if (this.#countsFates) this.#forced.push(...forced)
-    return forced
+    return { forced, lost }
   }
 
   /** Its client was never told: a request may be on its way, as on every connection that the last call is held for. */

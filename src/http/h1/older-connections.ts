@@ -34,9 +34,16 @@ export class OlderConnections {
     }
   }
 
-  /** Closes those that are left, except for upgraded ones, of which node knows nothing. */
-  destroy(): void {
-    if (this.#isOurs) this.#server.closeAllConnections()
+  /**
+   * Closes those that are left, except for upgraded ones, of which node knows nothing, and says how many there were that were not idle: what
+   * was asked on them may have had no answer. One that never had a request may be among them, because to node it is not idle either [Node 20 to 24].
+   */
+  destroy(): Promise<number> {
+    if (!this.#isOurs) return Promise.resolve(0)
+    this.#server.closeIdleConnections()
+    const count = this.#count()
+    this.#server.closeAllConnections()
+    return count
   }
 
   /** The server is its owner's again, and so are they. */

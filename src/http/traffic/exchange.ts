@@ -125,6 +125,11 @@ export class Exchange {
     return response ? hasBegun(response) : connection.socket.bytesWritten > this.bytesWrittenBefore
   }
 
+  /** Whether an answer to it is awaited: not by a watch, which was told to end, nor by an upgrade that was answered in one piece. */
+  get isAwaited(): boolean {
+    return this.countedAs !== 'watch' && this.response !== undefined
+  }
+
   becomeWatch(): void {
     this.#accounts.moveToWatches(this)
   }

@@ -6,7 +6,7 @@ import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
 import type { Connection, Fate } from '../h1/connection.ts'
-import { Connections } from '../h1/connections.ts'
+import { Connections, type Destroyed } from '../h1/connections.ts'
 import { type GateKeeper, openGate } from '../h1/gate.ts'
 import { endWithItsResponse, endWithResponses } from '../h1/response-end.ts'
 import { emptyAcceptQueue } from './accept-queue.ts'
@@ -306,8 +306,8 @@ export class Traffic {
     return this.#connections.none()
   }
 
-  /** Destroys every connection that is left and names those that lost something by it. */
-  destroyConnections(): Straggler[] {
+  /** Destroys every connection that is left. */
+  destroyConnections(): Destroyed {
     return this.#connections.destroy()
   }
 

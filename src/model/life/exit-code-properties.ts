@@ -63,6 +63,16 @@ export function lostWatchesCost(before: ActorView, after: ActorView, { choice: {
   return is === was || `exit code ${is} for watches that have used up their grace`
 }
 
+/** Closing connections by force costs nothing, at the connection timeout or at the cut, unless a client had not had all of its answer. */
+export function lostAnswersCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
+  const isClosing = /^close-connections\/destroy-connections/.test(path.text)
+  if (kind !== 'outcome' || !isClosing || event.type.startsWith('xstate.error.')) return true
+  const { lost = 0 } = (event.object as { readonly output?: { readonly lost?: number } }).output ?? {}
+  const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
+  if (lost > 0) return severity(is) >= severity(5) || `exit code ${is} for answers that were lost`
+  return is === was || `exit code ${is} for connections that had nothing to lose`
+}
+
 /** A cut of the wait for handlers costs exit code 5, unless only such are left as may be over. */
 export function handlersCost(_before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
   const isCut = effects.map(factOf).some((fact) => fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut')

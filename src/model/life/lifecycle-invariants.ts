@@ -27,7 +27,14 @@ import {
   neverBack,
   ownCutFirst,
 } from './budget-properties.ts'
-import { atLeastEarned, changesForAReason, handlersCost, lostWatchesCost, muxFailureCosts } from './exit-code-properties.ts'
+import {
+  atLeastEarned,
+  changesForAReason,
+  handlersCost,
+  lostAnswersCost,
+  lostWatchesCost,
+  muxFailureCosts,
+} from './exit-code-properties.ts'
 import { factOf, signalOf } from './facts.ts'
 import { abortsSignals, endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
@@ -173,6 +180,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'exit-code/watches',
       'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',
       lostWatchesCost,
+    ),
+    alongEdges(
+      'exit-code/connections',
+      'connections that are closed by force cost exit code 5 when a client had not had all of its answer, and else nothing',
+      lostAnswersCost,
     ),
     alongEdges(
       'registrations/taken',
