@@ -1,8 +1,10 @@
 // @ts-check
 // What notices one mutant.
 import { composeLifecycle } from '../../dist/machines/lifecycle.js'
+import { WIRING } from '../../dist/machines/wiring.js'
 import { explore } from '../../dist/model/engine/explore.js'
 import { environmentOf, invariantsOf } from '../../dist/model/life/lifecycle-model.js'
+import { withRows } from './edited-table.mjs'
 import { SCENARIOS } from './scenarios.mjs'
 import { NotHere } from './sites.mjs'
 
@@ -15,8 +17,13 @@ const STATES_MAX = 30_000
  * The id of the first property that does not hold, or `refused: CODE` when no life can be made of the mutant.
  * @param {Mutant} mutant
  * @param {(scenario: import('./scenarios.mjs').Scenario) => boolean} [isTried]
+ * @returns {string | undefined}
  */
-export function caughtBy({ id, mode, compose }, isTried = ({ about }) => !about || about.test(id)) {
+export const caughtBy = (mutant, isTried = ({ about }) => !about || about.test(mutant.id)) =>
+  withRows(WIRING, mutant.rows ?? {}, () => caughtAsItStands(mutant, isTried))
+
+/** @type {(mutant: Mutant, isTried: (scenario: import('./scenarios.mjs').Scenario) => boolean) => string | undefined} */
+function caughtAsItStands({ id, mode, compose }, isTried) {
   let isSeen = false
   for (const { plan, outside, extra = [], narrowed } of SCENARIOS.filter(isTried)) {
     const life = mode && plan.mode !== mode ? { ...plan, mode } : plan

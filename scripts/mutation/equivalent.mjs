@@ -81,7 +81,8 @@ export const EQUIVALENT = [
     why: 'LastCallComplete comes after NotAcceptingNewRequest in every life, so the other order never happens.',
   },
   {
-    mutants: /^action dropped: root running\.close-connections\.waiting: on (LastCallComplete|InFlightRequestsDrained) \(1\), arrive$/,
+    mutants:
+      /^action dropped: root running\.(close-connections\.waiting: on (LastCallComplete|InFlightRequestsDrained) \(1\), arrive|mux-complete\.waiting: on (Start|mux\.apis) \(1\), arrive 1)$/,
     why: 'What has arrived is not looked at again when the last one came.',
   },
   {

@@ -1,5 +1,5 @@
 // @ts-check
-// Every mutant: what it is called, and the machine of a life that has it.
+// Every mutant: what it is called, and the machine of a life that has it, or the rows of the table from which that is composed.
 import { composeLifecycle } from '../../dist/machines/lifecycle.js'
 import { machineMutants, machinesBelow, withMachine } from './machine-mutants.mjs'
 import { tableMutants } from './table-mutants.mjs'
@@ -8,7 +8,7 @@ import { tableMutants } from './table-mutants.mjs'
  * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
  * @typedef {import('../../dist/machines/lifecycle.js').Composition} Composition
  * @typedef {import('xstate').AnyStateMachine} Machine
- * @typedef {{ id: string, operator: string, mode?: 'refuse' | 'retry-after', compose: (plan: LifePlan) => Machine }} Mutant
+ * @typedef {{ id: string, operator: string, mode?: 'refuse' | 'retry-after', rows?: import('./edited-table.mjs').Table, compose: (plan: LifePlan) => Machine }} Mutant
  */
 
 /** The life in which places are looked for: it has all kinds of regions. @type {Composition} */
@@ -25,7 +25,7 @@ const inRoot = ({ replace, ...mutant }) => ({ ...mutant, compose: (/** @type {Li
 export function allMutants() {
   const root = composed(WHOLE)
   /** @type {(Omit<Mutant, 'id'> & { site: string })[]} */
-  const ofTable = tableMutants().map(({ wiring, ...mutant }) => ({ ...mutant, compose: (plan) => composed({ ...plan, wiring }) }))
+  const ofTable = tableMutants().map((mutant) => ({ ...mutant, compose: composed }))
   const ofRoot = machineMutants('root', root).map(inRoot)
   const ofOtherMode = machineMutants('root', composed({ ...WHOLE, mode: 'retry-after' }), (state) => OTHER_MODE.test(state)).map(
     (mutant) => ({ ...inRoot(mutant), mode: /** @type {const} */ ('retry-after') }),

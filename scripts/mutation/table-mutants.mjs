@@ -6,7 +6,7 @@ import { WIRING } from '../../dist/machines/wiring.js'
 /**
  * @typedef {import('../../dist/machines/wiring.js').PhaseRow} Row
  * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
- * @typedef {{ operator: string, site: string, mode?: 'refuse' | 'retry-after', wiring: Readonly<Record<string, Row>> }} TableMutant
+ * @typedef {{ operator: string, site: string, mode?: 'refuse' | 'retry-after', rows: Readonly<Record<string, Row>> }} TableMutant
  */
 
 /** @type {Readonly<Record<string, Row>>} */
@@ -55,7 +55,7 @@ function wrongRow(mode, phase, other) {
     operator: 'wrong mode',
     site: `${phase}: after`,
     mode,
-    wiring: { ...ROWS, [phase]: { .../** @type {Row} */ (ROWS[phase]), after } },
+    rows: { [phase]: { .../** @type {Row} */ (ROWS[phase]), after } },
   }
 }
 
@@ -67,7 +67,7 @@ export function tableMutants() {
         operator,
         site: `${phase}: ${what}`,
         ...(row.when && { mode: row.when }),
-        wiring: { ...ROWS, [phase]: withoutUndefined({ ...row, ...change }) },
+        rows: { [phase]: withoutUndefined({ ...row, ...change }) },
       })),
     ),
   )

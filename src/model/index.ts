@@ -8,6 +8,8 @@ export { type ConformanceOptions, type Mismatch, mismatches, Replay, replayed, S
 export type { Effect } from './engine/state.ts'
 export { printTrace, type Trace, type TraceMessage, type TraceStep } from './engine/trace.ts'
 export type { ActorView } from './engine/view.ts'
+export { edgesOf } from './life/edge-properties.ts'
+export { EDGES, type LifeEdge } from './life/edges.ts'
 export { factOf, happening, signalOf } from './life/facts.ts'
 export { inWordsOfLife } from './life/life-trace.ts'
 export {

@@ -1,7 +1,7 @@
-import { type Composition, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import type { LifePlan } from '../../machines/lifecycle.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
-import type { Mode, Wiring } from '../../machines/wiring.ts'
+import type { Wiring } from '../../machines/wiring.ts'
 import { canonical } from '../engine/canonical.ts'
 import type { Choice } from '../engine/choice.ts'
 import type { Edge } from '../engine/graph.ts'
@@ -9,7 +9,7 @@ import type { ActorView } from '../engine/view.ts'
 import { alongEdges } from '../properties/along-edges.ts'
 import { confluent } from '../properties/confluence.ts'
 import { handlesOrIgnores } from '../properties/handled.ts'
-import { atMostOnce, inOrder, monitored } from '../properties/monitor.ts'
+import { atMostOnce, monitored } from '../properties/monitor.ts'
 import type { Property } from '../properties/property.ts'
 import { endReachable, isDone } from '../properties/reachability.ts'
 import { always, noDeadlock, noErrors } from '../properties/safety.ts'
@@ -27,6 +27,7 @@ import {
   neverBack,
   ownCutFirst,
 } from './budget-properties.ts'
+import { edgesOf } from './edge-properties.ts'
 import {
   atLeastEarned,
   changesForAReason,
@@ -41,7 +42,8 @@ import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { PROMPT } from './lifecycle-timed.ts'
 import { hasItsLimits } from './limit-properties.ts'
-import { beginsAtOnce, cutOnlyAfter, firesOnSuccess, inWiredOrder } from './order-properties.ts'
+import { cutOnlyAfter, firesOnSuccess } from './order-properties.ts'
+import { specifiedWiring } from './specified.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
 import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-properties.ts'
 
@@ -50,7 +52,7 @@ import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-prop
  * stable; the names in the texts are upstream's. docs/model-checking.md lists them.
  */
 export function lifecycleInvariants(plan: LifePlan): Property[] {
-  const wiring = effectiveWiring(plan)
+  const wiring = specifiedWiring(plan)
   const stopRows = Object.values(wiring).filter(({ lane }) => lane === 'stop')
   return [
     noErrors(),
@@ -94,11 +96,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     monitored('signals/success', 'a signal of the start lane fires only when its phase has succeeded', firesOnSuccess(wiring)),
     monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
-    ...upstreamOrder(plan, wiring).map(([earlier, later]) =>
-      inOrder(`order/${later}`, `${later} only after ${earlier.join(' and ')}`, signalOf, earlier, later),
-    ),
-    monitored('order/wiring', 'a phase begins, and fires, only after everything that it waits for', inWiredOrder(wiring)),
-    always('order/at-once', 'a phase begins as soon as everything that it waits for has come', beginsAtOnce(wiring)),
+    ...edgesOf(plan),
     everyEdgeTaken('order/every-edge', wiring),
     monitored('order/cuts', 'the budget cuts in its order', cutsInOrder()),
     monitored(
@@ -253,41 +251,6 @@ const HOOK_PHASES = [
     text: 'Destroy has failed when one of its functions has, unless it was cut, and only then',
   },
 ] as const
-
-type Order = readonly [earlier: readonly string[], later: string]
-
-/**
- * What upstream's edges guarantee, independent of the table that the machine is made from.
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
- */
-const BOTH: readonly Order[] = [
-  [['StopRequested'], 'ShutdownInitiated'],
-  [['StopRequested'], 'PreShutdownHooksStopped'],
-  [['ShutdownInitiated'], 'AfterShutdownDelayDuration'],
-  [['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], 'NotAcceptingNewRequest'],
-  [['NotAcceptingNewRequest'], 'RequestsDrained'],
-  [['NotAcceptingNewRequest'], 'WatchesDrained'],
-  [['NotAcceptingNewRequest', 'RequestsDrained', 'WatchesDrained'], 'InFlightRequestsDrained'],
-  [['InFlightRequestsDrained'], 'AuditStopped'],
-  [['HTTPServerStoppedListening', 'AuditStopped', 'InFlightRequestsDrained', 'ConnectionsClosed', 'HandlersDone'], 'Destroyed'],
-  [['HTTPServerStoppedListening'], 'LastCallComplete'],
-  [['LastCallComplete'], 'ConnectionsClosed'],
-  [['Destroyed'], 'ReportWritten'],
-  [['AuditRunning'], 'Bound'],
-  [['Bound'], 'Serving'],
-  [['Serving'], 'PostStartHooksLaunched'],
-  [['PostStartHooksLaunched'], 'Announced'],
-]
-const ORDER: Readonly<Record<Mode, readonly Order[]>> = {
-  refuse: [...BOTH, [['NotAcceptingNewRequest'], 'HTTPServerStoppedListening'], [['LastCallComplete'], 'RequestsDrained']],
-  'retry-after': [...BOTH, [['InFlightRequestsDrained'], 'HTTPServerStoppedListening']],
-}
-
-/** Only of what this life has: a table of somebody's own may lack a phase. */
-function upstreamOrder({ mode }: Composition, wiring: Wiring): Order[] {
-  const fired = new Set(['StopRequested', ...Object.values(wiring).map(({ fires }) => fires)])
-  return ORDER[mode].flatMap(([earlier, later]): Order[] => (fired.has(later) ? [[earlier.filter((name) => fired.has(name)), later]] : []))
-}
 
 const hasBegun = (root: ActorView): boolean => isStopping(root) || regionOf(root, 'start') === 'started'
 const isListening = (root: ActorView): boolean =>

@@ -1,3 +1,4 @@
+import type { Choice } from '../engine/choice.ts'
 import type { Graph } from '../engine/graph.ts'
 import { remembered } from '../engine/remembered.ts'
 import type { Effect } from '../engine/state.ts'
@@ -11,6 +12,8 @@ export interface Monitor {
   readonly initial: string
   /** The state after an effect, or what is wrong with it. */
   readonly next: (state: string, effect: Effect) => string | Broken
+  /** The state when something is about to happen, before what that leads to is said: for events from outside, which nothing says. */
+  readonly heard?: (state: string, choice: Choice) => string
   /** What is wrong with a state when a step is over: for what has to be said in the same step as something else. */
   readonly atRest?: (state: string) => string | undefined
 }
@@ -81,13 +84,13 @@ class Run {
 
   violation(): Violation | undefined {
     const graph = this.#graph
-    const start = this.#readAll(this.#monitor.initial, graph.initialEffects)
+    const start = this.#readAll(this.#monitor.initial, this.#monitor.initial, graph.initialEffects)
     if (typeof start !== 'string') return { finding: start.broken, edges: [] }
     this.#visit(0, start, -1, -1)
     for (let i = 0; i < this.#nodes.length; i++) {
       const { state, at } = this.#nodes[i] as Node
       for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
-        const next = this.#readAll(at, graph.effects(edge))
+        const next = this.#readAll(at, this.#monitor.heard?.(at, graph.choice(edge)) ?? at, graph.effects(edge))
         if (typeof next !== 'string') return { finding: next.broken, edges: [...this.#wayTo(i), edge] }
         this.#visit(graph.to(edge), next, i, edge)
       }
@@ -103,8 +106,8 @@ class Run {
   }
 
   /** The same lists of effects are read again and again. */
-  #readAll(at: string, effects: readonly Effect[]): string | Broken {
-    if (effects.length === 0) return at
+  #readAll(before: string, at: string, effects: readonly Effect[]): string | Broken {
+    if (effects.length === 0 && at === before) return at
     const known = remembered(this.#read, at, () => new Map<readonly Effect[], string | Broken>())
     return remembered(known, effects, () => this.#readEach(at, effects))
   }
