@@ -55,7 +55,9 @@ function followsAtOnce(phase: string, { lane, after, unless, work, workKind, fir
           }
           if (lane === 'start' && fact.outcome !== 'ok') return 'over'
           const isDue = work === undefined ? state === WAITING : state === 'begun'
-          return isDue ? 'ended' : broken(work === undefined ? beforeText(`${fires} is said`, missing) : `${phase} ends without having begun`)
+          return isDue
+            ? 'ended'
+            : broken(work === undefined ? beforeText(`${fires} is said`, missing) : `${phase} ends without having begun`)
         }
         case 'signal':
           if (fact.name === fires) return state === 'ended' ? 'over' : broken(beforeText(`${fires} is said`, missing))
