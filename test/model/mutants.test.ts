@@ -1,6 +1,7 @@
 // Fails when: a machine, a region or a row of the table is left out by the mutants, an operator finds nothing to change, or something is
 // heard though a mutant of it was explained by nothing ever hearing it.
 import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { StateMachine } from 'xstate'
 import { effectiveWiring, type LifePlan } from '#src/machines/lifecycle.ts'
@@ -29,10 +30,11 @@ const sites = mutants.map(({ id }) => id.slice(id.indexOf(': ') + 2))
 const isRegion = (value: unknown): value is { readonly id: string } =>
   typeof value === 'object' && value !== null && 'states' in value && 'id' in value && !(value instanceof StateMachine)
 
-const files = readdirSync(new URL('../../src/machines', import.meta.url)).map((file) => file.replace('.ts', ''))
+const MACHINES = new URL('../../src/machines/', import.meta.url)
+const files = readdirSync(MACHINES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 
-test.each(files)('%s is changed', async (file) => {
-  const exported: unknown[] = Object.values((await import(`../../src/machines/${file}.ts`)) as object)
+test.each(files.map((path) => [basename(path, '.ts'), path]))('%s is changed', async (file, path) => {
+  const exported: unknown[] = Object.values((await import(/* @vite-ignore */ new URL(path, MACHINES).pathname)) as object)
   const machines = exported.flatMap((value) => (value instanceof StateMachine ? [`${value.id} `] : []))
   const regions = exported.flatMap((value) => (isRegion(value) ? [`root running.${value.id}`] : []))
   const places = [...machines, ...regions, ...(OTHERS[file] ?? [])]
