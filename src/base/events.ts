@@ -1,6 +1,9 @@
 import { show } from './errors.ts'
 import type { StopProfile } from './stop-profile.ts'
 
+/** What is done outside the machines in the step in which a signal fires; `machines/on-signal.ts` says when, and what each means. */
+export type Consequence = 'closePostStartHooks' | 'resolveStart' | 'closePreShutdownHooks' | 'countFates' | 'stopAccepting'
+
 /** How a phase ended: as intended, with an error on record, cut by its bound, or never begun. */
 export type Outcome = 'ok' | 'failed' | 'cut' | 'skipped'
 
@@ -72,6 +75,8 @@ export type LifecycleFact =
       readonly type: 'signal'
       readonly name: string
       readonly outcome: Outcome
+      /** What was done in the same step, by its name in `machines/on-signal.ts`. */
+      readonly does?: Consequence
       /** Of StopRequested. */
       readonly reason?: StopReason
       /** Of StopRequested: what the stop has, in milliseconds from it. */

@@ -20,8 +20,9 @@ export function wiringMermaid(wiring: Wiring, mode: Mode): string {
     '    direction TB',
     ...nodes
       .filter((node) => node.lane === id)
-      .map(({ id: node, name, row }) => {
-        const lines = row ? [name, ...conditions(row, mode), `<b>${row.fires}</b>`] : [name]
+      .map((shown) => {
+        const { id: node, name, row } = shown
+        const lines = [name, ...conditions(shown, mode), ...(row ? [`<b>${row.fires}</b>`] : [])]
         const [open, close] = row ? (row.work ? ['["', '"]'] : ['(["', '"])']) : ['(("', '"))']
         return `    ${names.get(node)}${open}${lines.map((line, i) => (i === lines.length - 1 && row ? line : label(line))).join('<br/>')}${close}`
       }),

@@ -1,3 +1,5 @@
+import type { Consequence } from '../base/events.ts'
+import { CONSEQUENCES, ON_SIGNAL } from '../machines/on-signal.ts'
 import { stateKey } from '../machines/region.ts'
 import type { Mode, PhaseRow, Wiring } from '../machines/wiring.ts'
 import type { ChartState } from './chart.ts'
@@ -20,7 +22,12 @@ export interface FlowNode {
   readonly lane: PhaseRow['lane']
   /** Nothing for a signal that comes from outside. */
   readonly row?: PhaseRow
+  /** Of a signal from outside: what is done when it fires. */
+  readonly does?: Consequence
 }
+
+const doing = (signal: string): { readonly does?: Consequence } =>
+  Object.hasOwn(ON_SIGNAL, signal) ? { does: ON_SIGNAL[signal as keyof typeof ON_SIGNAL] } : {}
 
 export function flowOf(wiring: Wiring): WiringFlow {
   const rows = Object.entries(wiring)
@@ -28,7 +35,8 @@ export function flowOf(wiring: Wiring): WiringFlow {
   const given = new Map<string, FlowNode>()
   for (const [, { after, lane }] of rows) {
     for (const signal of after)
-      if (!firedBy.has(signal) && !given.has(signal)) given.set(signal, { id: `given ${signal}`, name: decoded(signal), lane })
+      if (!firedBy.has(signal) && !given.has(signal))
+        given.set(signal, { id: `given ${signal}`, name: decoded(signal), lane, ...doing(signal) })
   }
   return {
     nodes: [...given.values(), ...rows.map(([name, row]): FlowNode => ({ id: stateKey(name), name, lane: row.lane, row }))],
@@ -70,7 +78,8 @@ export async function wiringPicture(
   }
 }
 
-function boxOf({ id, name, row }: FlowNode, mode: Mode): Box {
+function boxOf(node: FlowNode, mode: Mode): Box {
+  const { id, name, row } = node
   const state: ChartState = {
     id,
     key: name,
@@ -83,20 +92,21 @@ function boxOf({ id, name, row }: FlowNode, mode: Mode): Box {
   }
   const texts: Text[] = [
     { role: row ? 'title' : 'raised', text: name, edges: [] },
-    ...conditions(row, mode).map((text): Text => ({ role: 'plain', text, edges: [] })),
+    ...conditions(node, mode).map((text): Text => ({ role: 'plain', text, edges: [] })),
     ...(row ? [{ role: 'raised', text: row.fires, edges: [] } as const] : []),
   ]
   const { width, height }: Size = sizeOf(texts)
   return { state, texts, size: { width: width + 2 * PADDING.width, height: height + 2 * PADDING.height } }
 }
 
-/** What a row says beside its dependencies. */
-export function conditions(row: PhaseRow | undefined, mode: Mode): string[] {
-  if (!row) return []
+/** What a box says beside its dependencies. */
+export function conditions({ row, does }: Pick<FlowNode, 'row' | 'does'>, mode: Mode): string[] {
+  if (!row) return does ? [CONSEQUENCES[does]] : []
   return [
     ...(row.unless ? [`skipped without ${row.unless}`] : []),
     ...(row.until ? [`ended by ${row.until[mode]}`] : []),
     ...(row.cut ? [`cut at ${row.cut}`] : []),
+    ...(row.does ? [CONSEQUENCES[row.does]] : []),
   ]
 }
 

@@ -12,6 +12,7 @@ import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { deferred } from '../base/deferred.ts'
 import { formatDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
+import type { Consequence } from '../base/events.ts'
 import { errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { OlderConnections } from '../http/h1/older-connections.ts'
@@ -494,10 +495,20 @@ export class Lifecycle implements Life {
   }
 
   /** First sink: what the request path reads and what others wait for is set before anybody is told. */
+  /** What a signal leads to outside the machine, in the step in which it fires. */
+  readonly #consequences: Readonly<Record<Consequence, () => void>> = {
+    closePostStartHooks: () => this.#registrations.postStartHooks.close(),
+    resolveStart: () => this.#served.resolve(),
+    closePreShutdownHooks: () => this.#registrations.preShutdownHooks.close(),
+    countFates: () => this.#traffic.initiateShutdown(),
+    stopAccepting: () => this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0),
+  }
+
   readonly #latch = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'signal':
-        this.#latchSignal(event.name)
+        if (event.does) this.#consequences[event.does]()
+        this.#signals.fire(event.name)
         break
       case 'listening':
         if (!event.admin) this.#addresses.push({ url: event.url, address: event.address, port: event.port })
@@ -512,27 +523,6 @@ export class Lifecycle implements Life {
         if (event.outcome === 'failed') this.#startError ??= event.error
         break
     }
-  }
-
-  #latchSignal(name: string): void {
-    switch (name) {
-      case 'Serving':
-        this.#registrations.postStartHooks.close()
-        break
-      case 'PostStartHooksLaunched':
-        this.#served.resolve()
-        break
-      case 'StopRequested':
-        this.#registrations.preShutdownHooks.close()
-        break
-      case 'ShutdownInitiated':
-        this.#traffic.initiateShutdown()
-        break
-      case 'NotAcceptingNewRequest':
-        this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0)
-        break
-    }
-    this.#signals.fire(name)
   }
 
   readonly #publish = publishEvents(this)

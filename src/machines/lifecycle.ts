@@ -1,6 +1,8 @@
 import { QuiesceError } from '../base/errors.ts'
+import type { Consequence } from '../base/events.ts'
 import { type ForcedBy, forcedBy } from '../base/events.ts'
 import { budgetRegion } from './budget.ts'
+import { ON_SIGNAL, type OnSignal } from './on-signal.ts'
 import type { HookPlan } from './phases/hook.ts'
 import { postStartHooksRegion } from './phases/post-start-hooks.ts'
 import { findCycle } from './phases/pre-shutdown-hooks.ts'
@@ -29,6 +31,8 @@ export interface Composition {
   readonly userPhases?: readonly UserPhase[]
   /** Replaces the built-in table; for tests of the composition itself. */
   readonly wiring?: Wiring
+  /** The same for what signals lead to outside the machines. */
+  readonly onSignal?: OnSignal
 }
 
 /** Everything that decides how one life can go: what its machine is composed of, and what that machine is given. */
@@ -37,14 +41,23 @@ export interface LifePlan extends Composition {
 }
 
 /** The rows of this life: the table without the other mode's rows and edges, plus mux signals and user phases. */
-export function effectiveWiring({ mode, awaitsListen = false, muxSignals = [], userPhases = [], wiring = WIRING }: Composition): Wiring {
+export function effectiveWiring({
+  mode,
+  awaitsListen = false,
+  muxSignals = [],
+  userPhases = [],
+  wiring = WIRING,
+  onSignal = ON_SIGNAL,
+}: Composition): Wiring {
   const rows: Record<string, PhaseRow> = {}
   for (const [phase, row] of Object.entries(wiring as Wiring)) {
     if (row.when !== undefined && row.when !== mode) continue
     const { alsoAfter, ...always } = row
+    const does = consequenceOf(onSignal, row.fires)
     const further = [...(alsoAfter?.[mode] ?? []), ...(phase === 'mux-complete' ? muxSignals.map(muxEvent) : [])]
     rows[phase] = {
       ...always,
+      ...(does && { does }),
       ...(further.length > 0 && { after: [...row.after, ...further] }),
       ...(phase === 'bind' && awaitsListen && { unbounded: true }),
     }
@@ -54,14 +67,18 @@ export function effectiveWiring({ mode, awaitsListen = false, muxSignals = [], u
   return placeUserPhases(all, userPhases)
 }
 
+const consequenceOf = (onSignal: OnSignal, signal: string): Consequence | undefined =>
+  Object.hasOwn(onSignal, signal) ? onSignal[signal as keyof OnSignal] : undefined
+
 /** Regions of the root that are no phases. */
-const OTHER_REGIONS = {
+const otherRegions = (onSignal: OnSignal = ON_SIGNAL) => ({
   start: startRegion,
-  stop: stopRegion,
+  stop: stopRegion(consequenceOf(onSignal, 'StopRequested')),
   'second-signal': secondSignalRegion,
   crash: crashRegion,
   budget: budgetRegion,
-}
+})
+const OTHER_REGIONS: readonly string[] = Object.keys(otherRegions())
 const ROOT = 'lifecycle'
 
 /** Signals that come from outside the rows. */
@@ -72,7 +89,7 @@ const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === '
 function checkWiring(rows: Wiring): void {
   const firedBy = new Map<string, string>()
   for (const [phase, { after, fires }] of Object.entries(rows)) {
-    if (phase === ROOT || Object.hasOwn(OTHER_REGIONS, phase))
+    if (phase === ROOT || OTHER_REGIONS.includes(phase))
       throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" exists already`, { phase })
     if (after.length === 0)
       throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, { phase })
@@ -123,7 +140,7 @@ export function composeLifecycle(composition: Composition) {
     states: {
       running: {
         type: 'parallel',
-        states: { ...OTHER_REGIONS, ...regions },
+        states: { ...otherRegions(composition.onSignal), ...regions },
         on: {
           StopNow: forced(1, 'stop-now'),
           SecondSignal: forced(1, 'second-signal'),

@@ -62,7 +62,9 @@ function ending(phase: string, row: PhaseRow, outputOf: (args: Args) => PhaseOut
       const { outcome, error } = outputOf(args)
       return { type: 'phase.ended', phase, outcome, ...(error && { error }) }
     }),
-    ...(fires ? [say((args) => ({ type: 'signal', name: row.fires, outcome: outputOf(args).outcome }))] : []),
+    ...(fires
+      ? [say((args) => ({ type: 'signal', name: row.fires, outcome: outputOf(args).outcome, ...(row.does && { does: row.does }) }))]
+      : []),
   ]
 }
 

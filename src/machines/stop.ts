@@ -1,4 +1,4 @@
-import type { ErrorRecord, StopReason } from '../base/events.ts'
+import type { Consequence, ErrorRecord, StopReason } from '../base/events.ts'
 import type { StopProfiles } from '../base/stop-profile.ts'
 import { raiseEvent, type StateConfig, say } from './region.ts'
 import type { InternalEvent, LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
@@ -46,7 +46,7 @@ const becauseOf = ({ context, event }: Args) => {
   const { reason, profile } = stopReason(event)
   return { reason, profile: ('profile' in event && event.profile) || context.profiles[profile] }
 }
-const stopBy = (exitCode: 0 | 4) => ({
+const stopBy = (does: Consequence | undefined, exitCode: 0 | 4) => ({
   target: 'requested',
   actions: [
     { type: 'worsen', params: { exitCode } },
@@ -55,6 +55,7 @@ const stopBy = (exitCode: 0 | 4) => ({
       type: 'signal',
       name: 'StopRequested',
       outcome: 'ok',
+      ...(does && { does }),
       ...(context.stop && { reason: context.stop.reason, budget: context.stop.profile }),
     })),
     raiseEvent({ type: 'StopRequested' }),
@@ -88,26 +89,27 @@ export const startRegion: StateConfig = {
 type Of<T extends LifecycleInEvent['type']> = Extract<LifecycleInEvent, { readonly type: T }>
 const stopNow = ({ event }: { readonly event: object }): InternalEvent => ({ type: 'StopNow', reason: (event as Of<'stop.now'>).reason })
 
-export const stopRegion: StateConfig = {
+/** @param does what is done when StopRequested fires */
+export const stopRegion = (does: Consequence | undefined): StateConfig => ({
   id: 'stop',
   initial: 'living',
   states: {
     living: {
       on: {
-        'stop.requested': stopBy(0),
-        'process.signalled': stopBy(0),
+        'stop.requested': stopBy(does, 0),
+        'process.signalled': stopBy(does, 0),
         // The crash region makes the exit code 1, the failed start row has made it 3.
-        'process.crashed': stopBy(0),
-        StartFailed: stopBy(0),
-        'listener.died': stopBy(4),
-        PostStartHookFailed: stopBy(4),
+        'process.crashed': stopBy(does, 0),
+        StartFailed: stopBy(does, 0),
+        'listener.died': stopBy(does, 4),
+        PostStartHookFailed: stopBy(does, 4),
         // Only until then: what a stop has is decided once.
         'budget.changed': { actions: 'replaceProfiles' },
       },
     },
     requested: { on: { 'stop.now': { actions: raiseEvent(stopNow) } } },
   },
-}
+})
 
 const secondSignal = ({ event }: { readonly event: object }): InternalEvent => ({
   type: 'SecondSignal',

@@ -1,3 +1,4 @@
+import type { Consequence } from '../base/events.ts'
 import type { CutSignal, OwnSignal, UpstreamSignal } from './signals.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface PhaseRow<S extends string = string> {
   /** And these, in one mode. */
   readonly alsoAfter?: Readonly<Partial<Record<Mode, readonly S[]>>>
   readonly fires: S
+  /** What is done in the step in which its signal fires; from `on-signal.ts`. */
+  readonly does?: Consequence
   /** Name of the phase machine or effect that does the work; without one the signal follows at once. */
   readonly work?: string
   /** What the work is started with; default: what WORK_INPUT has for it. */
