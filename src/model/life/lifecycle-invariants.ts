@@ -27,6 +27,7 @@ import {
   neverBack,
   ownCutFirst,
 } from './budget-properties.ts'
+import { doesWhatItOwes } from './consequence-properties.ts'
 import { edgesOf } from './edge-properties.ts'
 import {
   atLeastEarned,
@@ -95,6 +96,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       complete(stopRows.map(({ fires }) => fires)),
     ),
     monitored('signals/success', 'a signal of the start lane fires only when its phase has succeeded', firesOnSuccess(wiring)),
+    monitored(
+      'signals/does',
+      'what a signal leads to outside the machines is done in its own step, and by no other signal',
+      doesWhatItOwes(),
+    ),
     monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
     ...edgesOf(plan),
     everyEdgeTaken('order/every-edge', wiring),
