@@ -78,11 +78,14 @@ let cpuAtSignal
 let signalledAt = 0
 let longestStepMs = 0
 let turnedAt = 0
+let idleMs = 0
 
+/** A turn of the event loop without the time that it waited for something to do. */
 const noteStep = () => {
-  const now = performance.now()
-  longestStepMs = Math.max(longestStepMs, now - turnedAt)
+  const [now, idle] = [performance.now(), performance.nodeTiming.idleTime]
+  longestStepMs = Math.max(longestStepMs, now - turnedAt - (idle - idleMs))
   turnedAt = now
+  idleMs = idle
 }
 
 // Before any of the subjects: their listeners are called after this one.
@@ -92,6 +95,7 @@ process.on('SIGTERM', () => {
   signalledAt = performance.now()
   if (!steps) return
   turnedAt = signalledAt
+  idleMs = performance.nodeTiming.idleTime
   const turn = () => {
     noteStep()
     setImmediate(turn).unref()
