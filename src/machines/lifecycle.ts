@@ -2,6 +2,7 @@ import { QuiesceError } from '../base/errors.ts'
 import type { Consequence } from '../base/events.ts'
 import { type ForcedBy, forcedBy } from '../base/events.ts'
 import { budgetRegion } from './budget.ts'
+import { askingConcerned } from './hearing.ts'
 import { ON_SIGNAL, type OnSignal } from './on-signal.ts'
 import type { HookPlan } from './phases/hook.ts'
 import { postStartHooksRegion } from './phases/post-start-hooks.ts'
@@ -159,7 +160,7 @@ export function composeLifecycle(composition: Composition) {
     output: ({ context }: { context: { exitCode: number } }) => ({ exitCode: context.exitCode }),
   }
   // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines checks that every name exists.
-  return vocabulary.createMachine(config as Parameters<typeof vocabulary.createMachine>[0])
+  return askingConcerned(vocabulary.createMachine(config as Parameters<typeof vocabulary.createMachine>[0]), 'running')
 }
 
 export type LifecycleMachine = ReturnType<typeof composeLifecycle>

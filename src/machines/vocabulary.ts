@@ -1,4 +1,4 @@
-import { assign, fromPromise, setup } from 'xstate'
+import { assign, enqueueActions, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../base/events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 import { type ExitCode, moreSevere } from './exit-codes.ts'
@@ -132,6 +132,15 @@ const PHASE_MACHINES = {
 }
 const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
 
+/**
+ * Most ends cost nothing, and for each assignment xstate builds the whole snapshot anew. Typed as the plain function that it is not:
+ * setup() cannot infer the parameters of such an action.
+ */
+const settle = enqueueActions(({ context, enqueue }, { output }: { output: PhaseOutput }) => {
+  const exitCode = moreSevere((context as LifecycleContext).exitCode, exitCodeOf(output))
+  if (exitCode !== context['exitCode']) enqueue.assign({ exitCode })
+}) as unknown as (_: unknown, params: { output: PhaseOutput }) => void
+
 export const vocabulary = setup({
   types: {} as {
     input: LifecycleInput
@@ -153,7 +162,7 @@ export const vocabulary = setup({
   actions: {
     record,
     worsen: assign(({ context }, { exitCode }: { exitCode: ExitCode }) => ({ exitCode: moreSevere(context.exitCode, exitCode) })),
-    settle: assign(({ context }, { output }: { output: PhaseOutput }) => ({ exitCode: moreSevere(context.exitCode, exitCodeOf(output)) })),
+    settle,
     requestStop: assign((_, { reason, profile }: { reason: StopReason; profile: StopProfile }) => ({ stop: { reason, profile } })),
     arrive: assign(({ context }, arrival: Arrival) => ({ [`arrived.${arrival.phase}`]: arrivedWith(context, arrival) })),
     noteHookFailure: assign(({ context }, { error }: { error: ErrorRecord }) => ({ hookFailure: context.hookFailure ?? error })),

@@ -21,6 +21,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   vocabulary: ['root: '],
   'user-phases': [],
   'exit-codes': [],
+  hearing: [],
   phase: [],
   signals: [],
 }
