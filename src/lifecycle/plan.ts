@@ -7,7 +7,7 @@ import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
 /** What the machine of a life is composed of. */
-export type LifeComposition = Composition & { readonly wiring?: never }
+export type LifeComposition = Composition & { readonly wiring?: never; readonly onSignal?: never }
 
 /**
  * What a life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
