@@ -12,8 +12,7 @@ import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { deferred } from '../base/deferred.ts'
 import { formatDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
-import type { Consequence } from '../base/events.ts'
-import { errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
+import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { OlderConnections } from '../http/h1/older-connections.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
@@ -494,7 +493,6 @@ export class Lifecycle implements Life {
     }
   }
 
-  /** First sink: what the request path reads and what others wait for is set before anybody is told. */
   /** What a signal leads to outside the machine, in the step in which it fires. */
   readonly #consequences: Readonly<Record<Consequence, () => void>> = {
     closePostStartHooks: () => this.#registrations.postStartHooks.close(),
@@ -504,6 +502,7 @@ export class Lifecycle implements Life {
     stopAccepting: () => this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0),
   }
 
+  /** First sink: what the request path reads and what others wait for is set before anybody is told. */
   readonly #latch = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'signal':

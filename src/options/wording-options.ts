@@ -70,7 +70,11 @@ const object =
   (given) => {
     if (!isRecord(given)) return `: got ${show(given)}, allowed: an object`
     const names = Object.keys(fields)
-    return firstProblem(given, (name) => fields[name] ?? (() => `: unknown${didYouMean(name, names) || `, allowed: ${names.join(', ')}`}`))
+    return firstProblem(given, (name) =>
+      Object.hasOwn(fields, name)
+        ? (fields[name] as Rule)
+        : () => `: unknown${didYouMean(name, names) || `, allowed: ${names.join(', ')}`}`,
+    )
   }
 
 function firstProblem(given: object, ruleOf: (name: string) => Rule): string | undefined {
@@ -114,10 +118,17 @@ const metricLabels: Rule = (given) =>
     : `: got ${show(given)}, allowed: an object of texts`
 const contentType = rule('a content type', (given) => isHeader('Content-Type', given) && (given as string).includes('/'))
 
+/** Complete: the type of the other body would be the wrong one for this. */
+const JSON_WORDS = { body: bodyText, contentType }
+const json: Rule = (given) => {
+  const missing = Object.keys(JSON_WORDS).find((name) => isRecord(given) && given[name] === undefined)
+  return object(JSON_WORDS)(given) ?? (missing && `.${missing}: missing`)
+}
+
 const refusal = object({
   body: rule('text, or a function of the refused request', (given) => typeof given === 'string' || typeof given === 'function'),
   contentType,
-  json: object({ body: bodyText, contentType }),
+  json,
   retryAfterSeconds: rule('an integer from 0 to 86400, or false', (given) => given === false || isSeconds(given)),
   headers: refusalHeaders,
 })

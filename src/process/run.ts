@@ -65,10 +65,11 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   const giveBack = (): void => {
     for (const disposable of owned.splice(0)) disposable[Symbol.dispose]()
   }
-  released.addEventListener('abort', () => {
+  const release = (): void => {
     giveBack()
     processEnd.withdraw()
-  })
+  }
+  released.addEventListener('abort', release)
   let isForced = false
   const watching = life.events$.subscribe((event) => {
     if (event.type === 'forced') isForced = true
@@ -88,6 +89,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
       processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock, exits: () => life.sayIfLate() })
     return report
   } finally {
+    // This life has left the process: it cannot leave it again, or others that run would not be waited for.
+    released.removeEventListener('abort', release)
     watching.unsubscribe()
     giveBack()
     abortSignal[Symbol.dispose]()

@@ -152,6 +152,8 @@ describe('words that cannot be used', () => {
     ['wording.refusal.headers.connection: is set already', { refusal: { headers: { connection: 'keep-alive' } } }],
     ['wording.refusal.headers.X-A: got "a\\r\\nb", allowed: text of a header', { refusal: { headers: { 'X-A': 'a\r\nb' } } }],
     ['wording.refusal.json.body: got 5', { refusal: { json: { body: 5 } } }],
+    ['wording.refusal.json.contentType: missing', { refusal: { json: { body: '{}' } } }],
+    ['wording.toString: unknown', { toString: {} }],
     ['wording.refusals.late: unknown', { refusals: { late: {} } }],
     ['wording.refusals.watch.body: got 5', { refusals: { watch: { body: 5 } } }],
     ['wording.log.exiting: got ""', { log: { exiting: '' } }],

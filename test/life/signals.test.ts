@@ -119,6 +119,26 @@ describe('releaseProcess()', () => {
     await other.life.stop({ now: true })
     await expect.poll(() => t.process.exits).toEqual([1])
   })
+
+  test('after the end does nothing: the process waits for every life that still runs in it', async () => {
+    const { t, ended } = await running()
+    const others = [newLife(), newLife()] as const
+    for (const other of others) {
+      Object.assign(other.life.host, { process: t.process.asHostProcess() })
+      other.life.run().catch(() => {})
+      await other.fired('PostStartHooksLaunched')
+    }
+    await t.end(t.life.stop())
+    await ended
+    t.life.releaseProcess()
+    // The last one ends the process at once when it ends by force.
+    const [first, last] = others
+    await first.life.stop({ now: true })
+    await new Promise(setImmediate)
+    expect(t.process.exits).toEqual([])
+    await last.life.stop({ now: true })
+    await expect.poll(() => t.process.exits).toEqual([1])
+  })
 })
 
 describe('another listener of a signal that stops', () => {
