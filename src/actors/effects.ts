@@ -21,7 +21,7 @@ import { Audit, type AuditBackend } from './audit.ts'
 import { awaitOwner } from './await-owner.ts'
 import type { Host } from './host.ts'
 import { asPreShutdownHook } from './in-hook.ts'
-import { type Listener, warmClose } from './listener.ts'
+import { closeAll, type Listener, warmClose } from './listener.ts'
 import type { StopCauses } from './stop-causes.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
 
@@ -357,20 +357,24 @@ const recordConnections = ({ traffic, record }: World): void => record({ type: '
 
 /** Cut, it leaves the listeners alone: they are closed already. */
 async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
-  if (lastCallMs > 0) {
-    warmClose()
-    await world.traffic.acceptQueued()
+  const listeners = publicListeners(world)
+  const close = (): void => {
+    if (!signal.aborted) recordClosed(world, closeAll(listeners))
   }
-  if (!signal.aborted) closeListeners(world)
+  if (lastCallMs === 0) return close()
+  warmClose()
+  await world.traffic.acceptQueued(close)
+}
+
+function closeListeners(world: World): void {
+  recordClosed(world, closeAll(publicListeners(world)))
 }
 
 /** In reverse, as everything that is taken back. */
-function closeListeners({ opened, record }: World): void {
-  for (const listener of [...opened()].reverse()) {
-    if (listener.admin) continue
-    const url = listener.close()
-    if (url !== undefined) record({ type: 'stopped-listening', url })
-  }
+const publicListeners = ({ opened }: World): Listener[] => [...opened()].filter(({ admin }) => !admin).reverse()
+
+function recordClosed({ record }: World, urls: readonly string[]): void {
+  for (const url of urls) record({ type: 'stopped-listening', url })
 }
 
 async function closeIdleConnections({ traffic, record }: World): Promise<void> {

@@ -183,11 +183,6 @@ export class Listener {
     return undefined
   }
 
-  /** Closes the server whether or not it listens. */
-  abandon(): void {
-    this.#stop(() => {})
-  }
-
   #stop(callback?: () => void): Server {
     const { server } = this
     // close() of node also destroys idle keep-alive sockets, among them those whose next request is in the kernel's buffer already.
@@ -200,12 +195,18 @@ export class Listener {
   }
 }
 
+/** Stops accepting on all of them, one right after the other, and tells the addresses of those that did. */
+export function closeAll(listeners: readonly Listener[]): string[] {
+  return listeners.map((listener) => listener.close()).filter((url) => url !== undefined)
+}
+
 /**
- * Runs what closing a listener runs, on one that never listened. Code that runs for the first time takes half a millisecond, in which one more
- * connection may come, to be reset.
+ * Runs what closing a listener runs, on one that never listened and says that it does. Code that runs for the first time takes several times as
+ * long, and meanwhile one more connection may come, to be reset.
  */
 export function warmClose(): void {
-  new Listener(createServer(), { port: 0 }).abandon()
+  const server = Object.defineProperty(createServer(), 'listening', { value: true })
+  closeAll([new Listener(server, { port: 0 })])
 }
 
 function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {

@@ -10,11 +10,11 @@ const REST_MS = 1
 
 /**
  * Lets the event loop accept what the kernel has accepted already: node takes one connection per poll, and the kernel resets the rest
- * when the listener closes. Resolves when a short turn has brought none; to be followed by the close in the same step.
+ * when the listener closes. When a short turn has brought none, it closes the listener in the same step: a step later one more may have come.
  *
  * @param accepted how many connections there have been so far
  */
-export async function emptyAcceptQueue(clock: Clock, accepted: () => number): Promise<void> {
+export async function emptyAcceptQueue(clock: Clock, accepted: () => number, close: () => void): Promise<void> {
   const begun = clock.now()
   // An immediate that is set while the loop handles what it has polled runs before it polls again.
   await nextTurn()
@@ -31,6 +31,7 @@ export async function emptyAcceptQueue(clock: Clock, accepted: () => number): Pr
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
     hasRested &&= isEmpty
   }
+  close()
 }
 
 /** A process that has polled without a pause is interrupted soon, most of all on a busy machine: not between the last look and the close. */

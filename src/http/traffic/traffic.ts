@@ -186,9 +186,9 @@ export class Traffic {
     this.#inFlight.stopAccepting(lastCallMs > 0)
   }
 
-  /** Resolves when the kernel has no connection left that it has accepted and node has not. To be followed by the close in the same step. */
-  acceptQueued(): Promise<void> {
-    return emptyAcceptQueue(this.#clock, () => this.#connections.accepted)
+  /** Calls `close` in the step in which the kernel has no connection left that it has accepted and node has not. */
+  acceptQueued(close: () => void): Promise<void> {
+    return emptyAcceptQueue(this.#clock, () => this.#connections.accepted, close)
   }
 
   /** Resolves when no connection is left on which a request may be on its way. */
