@@ -11,10 +11,13 @@
 //   --nodes 20,22,24,26  under these versions of Node, from npm
 //   --seed 123           the choices of an earlier run, which printed its seed: gaps, requests, which connections are told early
 //   --jobs 1             how many processors to fill
+//   --late 100           milliseconds by which a client process may be late; a round in which one was later says nothing, and is played again, up to four times
+//   --cap 1              rounds of the cells with a delay of 5 s, if those are to be fewer
 //   --show 3             so many losses in full: the client's own history, and what the server says of that connection
+//   --tables             plays nothing: the tables of the last runs with the same options, one version of Node after the other, or the peers alone
 //   --write              puts the tables into docs/performance.md
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -45,7 +48,10 @@ const { values } = parseArgs({
     nodes: { type: 'string' },
     seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
     jobs: { type: 'string', default: String(availableParallelism()) },
+    late: { type: 'string', default: '100' },
+    cap: { type: 'string' },
     show: { type: 'string', default: '0' },
+    tables: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
@@ -56,6 +62,8 @@ const whole = (/** @type {string} */ name, /** @type {string} */ text) => {
 const rounds = whole('rounds', values.rounds)
 const seed = whole('seed', values.seed)
 const show = whole('show', values.show)
+const lateMs = whole('late', values.late)
+const cap = values.cap === undefined ? rounds : whole('cap', values.cap)
 const RESULTS = '.results/loss'
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
@@ -82,19 +90,25 @@ async function playHere() {
     else tallies.set(keyOf(task), { ...emptyTally({ who: whoIs(task.server), node: process.versions.node, cell: task.cell }), open: 1 })
   }
   let shown = 0
-  await playAll(
-    tasks,
-    (task, round) => {
-      const tally = /** @type {Tally & { open: number }} */ (tallies.get(keyOf(task)))
-      addRound(tally, round)
+  const tallyOf = (/** @type {import('./loss/rounds.mjs').Task} */ task) =>
+    /** @type {Tally & { open: number }} */ (tallies.get(keyOf(task)))
+  await playAll(tasks, {
+    played: (task, round) => {
+      const tally = tallyOf(task)
+      addRound(tally, round, lateMs)
       if (round.ledger.lost.length > 0 && whoIs(task.server) === 'quiesce' && shown++ < show) tell(task, round)
       if (--tally.open === 0 && tally.who === 'quiesce') console.log(lineOf(tally))
     },
-    whole('jobs', values.jobs),
-  )
+    spoiled: (task) => tallyOf(task).spoiled++,
+    lateMs,
+    processors: whole('jobs', values.jobs),
+  })
   const all = [...tallies.values()].map(({ open: _, ...tally }) => tally)
   mkdirSync(RESULTS, { recursive: true })
-  writeFileSync(`${RESULTS}/node-${process.versions.node}.json`, JSON.stringify(all))
+  for (const isPeers of [false, true]) {
+    const part = all.filter(({ who }) => (who !== 'quiesce') === isPeers)
+    if (part.length > 0) writeFileSync(fileOf(process.versions.node, isPeers), JSON.stringify(part))
+  }
   console.log(`node ${process.versions.node}: ${Math.round((performance.now() - begun) / 1000)} s\n`)
   conclude(all)
 }
@@ -111,20 +125,35 @@ function playUnder(versions) {
     const of = ['-p', 'process.versions.node']
     const npx = ['-y', '-p', `node@${version}`]
     const exact = spawnSync('npx', [...npx, '--', 'node', ...of], { encoding: 'utf8' }).stdout.trim()
-    const { status } = spawnSync('npx', [...npx, ...script], { stdio: 'inherit', env: { ...process.env, LOSS_PART: '1' } })
+    const { status } = values.tables
+      ? { status: 0 }
+      : spawnSync('npx', [...npx, ...script], { stdio: 'inherit', env: { ...process.env, LOSS_PART: '1' } })
     if (status !== 0 && status !== 1) broken++
-    else all.push(...JSON.parse(readFileSync(`${RESULTS}/node-${exact}.json`, 'utf8')))
+    else {
+      if (values.peers !== 'only') all.push(...talliesIn(fileOf(exact, false)))
+      if (values.peers !== undefined) all.push(...talliesIn(fileOf(exact, true)))
+    }
   }
   conclude(all, broken)
 }
 
+/** @param {string} node @param {boolean} isPeers */
+function fileOf(node, isPeers) {
+  return `${RESULTS}/node-${node}${isPeers ? '-peers' : ''}.json`
+}
+
+/** None when there is no such file. @param {string} file @returns {Tally[]} */
+function talliesIn(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+}
+
 /** @param {readonly Tally[]} tallies @param {number} broken versions under which the run itself did not end */
 function conclude(tallies, broken = 0) {
-  const command = ['npm run test:loss --', ...args.filter((arg) => arg !== '--write')].join(' ').replace(/ --$/, '')
+  const command = ['npm run test:loss --', ...args.filter((arg) => !['--write', '--tables'].includes(arg))].join(' ').replace(/ --$/, '')
   const lives = tallies.filter(({ who }) => who === 'quiesce')
   const failed = lives.filter((tally) => !isClean(tally)).length + broken
   if (process.env['LOSS_PART'] === undefined) {
-    const text = markdown(tallies, command)
+    const text = markdown(tallies, command, lateMs)
     console.log(`${text}\n`)
     if (values.write) writeBetweenMarkers('docs/performance.md', text)
     const [first, ...others] = lives
@@ -163,7 +192,7 @@ function tasksOfLives() {
   const offset = generator(seed)
   return cells.flatMap((cell, index) => {
     const from = Math.trunc(offset() * kinds.length)
-    return Array.from({ length: rounds }, (_, round) => ({
+    return Array.from({ length: cell.delay < 5000 ? rounds : Math.min(rounds, cap) }, (_, round) => ({
       cell,
       server: /** @type {(typeof LIVES)[number]} */ (kinds[(from + round) % kinds.length]),
       lastCall: values['last-call'],

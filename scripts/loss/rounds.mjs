@@ -8,40 +8,56 @@ import { fileURLToPath } from 'node:url'
  * @typedef {import('../../test/loss/cells.mjs').Cell} Cell
  * @typedef {import('../../test/loss/round.mjs').Round} Round
  * @typedef {{ cell: Cell, server: import('../../test/loss/replicas.mjs').ServerKind, seed: number, lastCall?: string | undefined }} Task
+ *
+ * @typedef {object} Play
+ * @property {(task: Task, round: Round) => void} played called after each round that counts
+ * @property {(task: Task, round: Round) => void} spoiled called after each one that does not, and is played again
+ * @property {number} lateMs clients that were later than this have spoiled their round: what they lost, and what not, says nothing
+ * @property {number} [processors]
  */
 
 const WORKER = fileURLToPath(new URL('../../test/loss/worker.mjs', import.meta.url))
 const WORKERS_MAX = 8
+/** A round that is spoiled so often counts as it is. */
+const TRIES_MAX = 4
 
 /**
- * How many processors a round wants for itself: one for its clients and one for its server, or what is measured is how late they are. While a long
- * delay goes by, others may share them.
+ * How many processors a round wants for itself. Its clients and its server share about one; while a long delay goes by, they leave most of it to others.
  * @param {Cell} cell
  */
-const weightOf = ({ delay, link, load }) => (delay < LONG_MS ? 2 : (link >= 15 ? 0.6 : 1) + (load === 'busy' ? 0.4 : 0))
+const weightOf = ({ delay, link, load }) => (delay < LONG_MS ? (link >= 15 ? 0.8 : 1) : 0.3) + LOAD_WEIGHTS[load]
+const LOAD_WEIGHTS = { quiet: 0, busy: 0.2, blocked: 0.2 }
 const LONG_MS = 2000
 
 /**
- * Plays all tasks, as many at a time as the machine has processors for, and calls `played` after each. The longest come first, or the end would
- * wait for one of them alone.
+ * Plays all tasks, as many at a time as the machine has processors for. The longest come first, or the end would wait for one of them alone.
  * @param {readonly Task[]} tasks
- * @param {(task: Task, round: Round) => void} played
- * @param {number} processors
+ * @param {Play} play
  */
-export async function playAll(tasks, played, processors = availableParallelism()) {
-  const queue = [...tasks].sort((a, b) => b.cell.delay - a.cell.delay)
+export async function playAll(tasks, { played, spoiled, lateMs, processors = availableParallelism() }) {
+  const queue = tasks.map((task) => ({ task, tries: 1 })).sort((a, b) => b.task.cell.delay - a.task.cell.delay)
   let free = processors
+  let underWay = 0
+  /** One at a time: a process that starts wants a processor for itself. */
+  let isOneStarting = false
   /** @type {Set<() => void>} */
   const waiting = new Set()
-  /** The next task that fits; undefined when none is left. @returns {Promise<Task | undefined>} */
+  const wakeAll = () => {
+    for (const wake of waiting) wake()
+    waiting.clear()
+  }
+  /** The next task that fits; undefined when none is left, nor one under way that may have to be played again. */
   const next = async () => {
     for (;;) {
-      const at = queue.findIndex(({ cell }) => weightOf(cell) <= free || free === processors)
-      const [task] = at < 0 ? [] : queue.splice(at, 1)
-      if (task || queue.length === 0) {
-        if (task) free -= weightOf(task.cell)
-        return task
+      const at = isOneStarting ? -1 : queue.findIndex(({ task }) => weightOf(task.cell) <= free + 1e-9 || underWay === 0)
+      const [taken] = at < 0 ? [] : queue.splice(at, 1)
+      if (taken) {
+        free -= weightOf(taken.task.cell)
+        underWay++
+        isOneStarting = true
+        return taken
       }
+      if (queue.length === 0 && underWay === 0) return undefined
       await new Promise((resolve) => waiting.add(() => resolve(undefined)))
     }
   }
@@ -52,14 +68,21 @@ export async function playAll(tasks, played, processors = availableParallelism()
     })
     ended.catch(() => {})
     await Promise.race([once(child, 'message'), ended])
-    for (let task = await next(); task; task = await next()) {
-      const answered = once(child, 'message')
+    for (let taken = await next(); taken; taken = await next()) {
+      const { task, tries } = taken
       child.send(task)
-      const [round] = await Promise.race([answered, ended])
+      await Promise.race([once(child, 'message'), ended])
+      isOneStarting = false
+      wakeAll()
+      const [round] = /** @type {[Round]} */ (await Promise.race([once(child, 'message'), ended]))
       free += weightOf(task.cell)
-      for (const wake of waiting) wake()
-      waiting.clear()
-      played(task, /** @type {Round} */ (round))
+      underWay--
+      if (round.lagMs <= lateMs || tries === TRIES_MAX) played(task, round)
+      else {
+        spoiled(task, round)
+        queue.push({ task, tries: tries + 1 })
+      }
+      wakeAll()
     }
     child.disconnect()
   }

@@ -51,20 +51,44 @@ function peersTable(tallies) {
   return table([['server', 'delay', ...linkHeaders, 'blocked at the close'], ...rows])
 }
 
-/** What stands in docs/performance.md. @param {readonly Tally[]} tallies @param {string} command */
-export function markdown(tallies, command) {
+/** A line for each version of Node. @param {readonly Tally[]} lives */
+function roundsPerCell(lives) {
+  const lines = [...new Set(lives.map(({ node }) => node))].map((node) => {
+    const cells = lives.filter((tally) => tally.node === node)
+    const perDelay = [...new Set(cells.map(({ cell: { delay } }) => delay))].map((delay) => {
+      const counts = cells.filter(({ cell }) => cell.delay === delay).map(({ rounds }) => rounds)
+      const [least, most] = [Math.min(...counts), Math.max(...counts)]
+      return `${least === most ? least : `${least} to ${most}`} with a delay of ${delay / 1000} s`
+    })
+    return `- Node ${node}, ${cells.length} cells, rounds of each: ${perDelay.join(', ')}`
+  })
+  return lines.join('\n')
+}
+
+/** What stands in docs/performance.md. @param {readonly Tally[]} tallies @param {string} command @param {number} lateMs what spoils a round */
+export function markdown(tallies, command, lateMs) {
   const lives = tallies.filter(({ who }) => who === 'quiesce')
   const peers = tallies.filter(({ who }) => who !== 'quiesce')
-  const rounds = tallies.reduce((sum, tally) => sum + tally.rounds, 0)
-  const nodes = [...new Set(tallies.map(({ node }) => node))].join(', ')
+  const sum = (/** @type {readonly Tally[]} */ of, /** @type {'rounds' | 'spoiled' | 'late'} */ what) =>
+    of.reduce((total, tally) => total + tally[what], 0)
+  const nodesOf = (/** @type {readonly Tally[]} */ of) => [...new Set(of.map(({ node }) => node))].join(', ')
+  const lateness = () => {
+    const late = sum(tallies, 'late')
+    const again = `${sum(tallies, 'spoiled')} more in which a client process was over ${lateMs} ms late were played again`
+    return `${again}${late > 0 ? `; ${late} of the terminations are among them all the same, after several tries` : ''}.`
+  }
   const dirty = lives.filter((tally) => !isClean(tally))
   return [
-    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, Node ${nodes}: ${rounds} terminations.`,
+    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, Node ${nodesOf(tallies)}: ${sum(tallies, 'rounds')} terminations.`,
+    lateness(),
+    ...(lives.length > 0 ? [roundsPerCell(lives)] : []),
     ...(lives.length > 0 ? [`Lost, of so many clients (of these on connections that the server never accepted):`, livesTable(lives)] : []),
     ...(dirty.length > 0
       ? [['Cells with a loss:', ...dirty.map((tally) => `- Node ${tally.node}: ${nameOf(tally.cell)}: ${square([tally])}`)].join('\n')]
       : []),
-    ...(peers.length > 0 ? ['Other ways to end a server, with a sleep in front where there is a delay:', peersTable(peers)] : []),
+    ...(peers.length > 0
+      ? [`Other ways to end a server (Node ${nodesOf(peers)}), with a sleep in front where there is a delay:`, peersTable(peers)]
+      : []),
   ].join('\n\n')
 }
 

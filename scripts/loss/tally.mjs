@@ -8,6 +8,8 @@ import { nameOf } from '../../test/loss/cells.mjs'
  * @property {string} node
  * @property {import('../../test/loss/cells.mjs').Cell} cell
  * @property {number} rounds
+ * @property {number} spoiled rounds beside those, in which a client was late; they count for nothing else
+ * @property {number} late rounds of those in which a client was late, too, as in all tries before
  * @property {number} clients
  * @property {number} lost
  * @property {number} neverAccepted of the lost
@@ -23,12 +25,14 @@ import { nameOf } from '../../test/loss/cells.mjs'
 /** @typedef {keyof { [K in keyof Tally as Tally[K] extends number ? K : never]: unknown }} Count */
 
 /** @type {readonly Exclude<Count, 'lateMs'>[]} */
-const SUMS = ['rounds', 'clients', 'lost', 'neverAccepted', 'refusedUntold', 'rejected', 'told', 'closedIdle', 'refused']
+const SUMS = ['spoiled', 'late', 'rounds', 'clients', 'lost', 'neverAccepted', 'refusedUntold', 'rejected', 'told', 'closedIdle', 'refused']
 
 /** @param {Pick<Tally, 'who' | 'node' | 'cell'>} what @returns {Tally} */
 export const emptyTally = (what) => ({
   ...what,
   rounds: 0,
+  spoiled: 0,
+  late: 0,
   clients: 0,
   lost: 0,
   neverAccepted: 0,
@@ -41,10 +45,11 @@ export const emptyTally = (what) => ({
   exits: {},
 })
 
-/** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round */
-export function addRound(tally, { clients, exit, lagMs, ledger }) {
+/** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round @param {number} lateMs */
+export function addRound(tally, { clients, exit, lagMs, ledger }, lateMs) {
   const { lost, rejected, told, closedIdle, refused } = ledger
   tally.rounds++
+  if (lagMs > lateMs) tally.late++
   tally.clients += clients
   tally.lost += lost.length
   tally.neverAccepted += lost.filter(({ neverAccepted }) => neverAccepted).length
@@ -74,9 +79,9 @@ export const isClean = ({ exits, lost, rounds }) => lost === 0 && exits['0'] ===
 
 /** @param {Tally} tally */
 export function lineOf({ cell, who, ...tally }) {
-  const { clients, closedIdle, exits, lateMs, lost, neverAccepted, refusedUntold, refused, rejected, rounds, told } = tally
+  const { clients, closedIdle, exits, lateMs, lost, neverAccepted, refusedUntold, refused, rejected, rounds, spoiled, told } = tally
   const of = lost === 0 ? '' : ` (${neverAccepted} never accepted, ${refusedUntold} refused untold)`
   const ends = Object.entries(exits).map(([exit, count]) => `${count} x exit ${exit}`)
-  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected; ${ends.join(', ')}; clients up to ${lateMs} ms late`
+  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected; ${ends.join(', ')}; clients up to ${lateMs} ms late${spoiled > 0 ? `, ${spoiled} spoiled` : ''}`
   return `${who}: ${nameOf(cell)}: ${lost} lost of ${clients} clients in ${rounds} rounds${of}; ${counts}`
 }

@@ -44,8 +44,9 @@ import { wallTime } from './link.mjs'
  *   to the second, for good.
  */
 
-/** Longest pause between an answer and the next request. */
+/** Longest pause between an answer and the next request; the other one while nothing is expected to happen. */
 const GAP_MS = 60
+export const CALM_GAP_MS = 600
 
 /** Clients that never retry, and go on until they are told to stop. */
 export class Crowd {
@@ -53,6 +54,8 @@ export class Crowd {
   ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, told: 0, closedIdle: 0 }
   /** Requests on their way, or with the server. */
   waiting = 0
+  /** Whether they ask ten times less often. */
+  isCalm = false
   #options
   #done
   #isOver = false
@@ -112,7 +115,7 @@ export class Crowd {
     }
 
     for (let count = 0; !this.#isOver; count++) {
-      await pause(random() * GAP_MS)
+      await pause(random() * (this.isCalm ? CALM_GAP_MS : GAP_MS))
       if (client.link?.isOver && !isFresh) {
         ledger.closedIdle++
         move()

@@ -10,12 +10,18 @@ import { freshOf, type Round, runRound } from './round.mjs'
  * wrote may be lost, by their own ledger. A sample of what `npm run test:loss` plays in full, many times: the seed decides gaps, requests, which
  * connections are told early, and here also what a sample leaves open; which of them meet is the machine's business.
  *
- * There is an instant between the last look at the accept queue and the close of the listener, and a busy machine can make it as long as it likes.
- * So here some connections may be reset in the queue, where without a last call nearly all of the new ones are; `npm run test:loss` allows none.
+ * There is an instant between the last look at the accept queue and the close of the listener, and a busy machine can make it as long as it likes
+ * (docs/decisions/0018). So of a few rounds one has to be without any connection that was reset in the queue, and none may lose half of the new ones;
+ * without a last call nearly all of them are lost in every round. All else is lost in none.
  */
 const random = generator(seed)
-/** Longer than the default, which `npm run test:loss` judges on a machine of its own: here clients may be late because the machine is. */
-const LAST_CALL = '2s'
+/**
+ * The default last call has room for clients that are late three times by so much: with an answer, with the end of their pause, with the next request.
+ * Where they are later, because the machine is, a longer one is judged.
+ */
+const LATE_MS = 40
+const LONGER_LAST_CALL = '2s'
+const ROUNDS_MAX = 4
 const anyOf = <T>(values: readonly T[]): T => values[Math.trunc(random() * values.length)] as T
 const sample = (cell: Partial<Cell>): Cell => ({
   delay: anyOf([0, 500]),
@@ -33,8 +39,8 @@ beforeAll(async () => {
 })
 afterAll(() => second.dispose())
 
-async function play(server: ServerKind, cell: Cell): Promise<Round> {
-  const round = await runRound({ cell, server, seed: Math.trunc(random() * 2 ** 31), second, lastCall: LAST_CALL, patienceMs: 1000 })
+async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<Round> {
+  const round = await runRound({ cell, server, seed: Math.trunc(random() * 2 ** 31), second, lastCall, patienceMs: 1000 })
   const { lost, ...counts } = round.ledger
   const list = Object.entries({ lost: lost.length, ...counts }).map(([name, count]) => `${count} ${name}`)
   console.log(`${server}, ${nameOf(cell)}, seed ${seed}: ${list.join(', ')}`)
@@ -51,12 +57,20 @@ describe.each(LIVES)('a termination loses nothing: %s', (server) => {
     ['a delay, in either mode', { delay: 500 }],
   ] satisfies [string, Partial<Cell>][])('%s', async (_, partial) => {
     const cell = sample(partial)
-    const { ledger, exit, report } = await play(server, cell)
-    const neverAccepted = ledger.lost.filter((loss) => loss.neverAccepted)
-    expect(ledger.lost.filter((loss) => !loss.neverAccepted)).toEqual([])
-    expect(neverAccepted.length).toBeLessThanOrEqual(freshOf(cell) / 2)
-    expect(exit).toBe(0)
-    expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal' }, connections: { forced: 0 } })
+    let neverAccepted = Number.POSITIVE_INFINITY
+    let lastCall: string | undefined
+    for (let count = 1; neverAccepted > 0; count++) {
+      const { ledger, exit, lagMs, report } = await play(server, cell, lastCall)
+      const isLate = lagMs > LATE_MS && lastCall === undefined
+      if (isLate) lastCall = LONGER_LAST_CALL
+      else expect(ledger.lost.filter((loss) => !loss.neverAccepted)).toEqual([])
+      expect(exit).toBe(0)
+      expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal' }, connections: { forced: 0 } })
+      if (isLate) continue
+      neverAccepted = ledger.lost.filter((loss) => loss.neverAccepted).length
+      expect(neverAccepted).toBeLessThanOrEqual(freshOf(cell) / 2)
+      if (count >= ROUNDS_MAX) expect(neverAccepted).toBe(0)
+    }
   })
 })
 

@@ -1,14 +1,16 @@
 // @ts-check
 import { get } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Crowd } from './crowd.mjs'
+import { CALM_GAP_MS, Crowd } from './crowd.mjs'
 import { Replica } from './replicas.mjs'
 
 const CLIENTS = 40
 /** How many of them make a new connection for each request. @param {import('./cells.mjs').Cell} cell */
 export const freshOf = ({ load }) => (load === 'blocked' ? CLIENTS : CLIENTS / 4)
 /** Traffic before SIGTERM, and after the first replica is gone. */
-const AROUND_MS = 250
+const AROUND_MS = 150
+/** In the middle of a long delay nothing happens but that some clients are told: this far from both its ends the crowd is calm. */
+const EDGE_MS = 1000
 /** How long the event loop is blocked around the close of the listener, and how long before that it begins. */
 const BLOCK_MS = 300
 const BLOCK_AHEAD_MS = 150
@@ -25,7 +27,7 @@ const LAST_PATIENCE_MS = 25_000
  * @property {number} exitMs from SIGTERM
  * @property {import('../../src/index.ts').Report | undefined} report
  * @property {readonly string[]} trace
- * @property {number} lagMs the longest that the clients' own event loop was late
+ * @property {number} lagMs the longest that the clients' own event loop was late, from a second before connections may close
  */
 
 /**
@@ -37,9 +39,10 @@ const LAST_PATIENCE_MS = 25_000
  * @param {Replica} options.second
  * @param {string | undefined} [options.lastCall] another one than the default
  * @param {number} [options.patienceMs]
+ * @param {() => void} [options.serving] called when every client has had an answer
  * @returns {Promise<Round>}
  */
-export async function runRound({ cell, server, seed, second, lastCall, patienceMs = PATIENCE_MS }) {
+export async function runRound({ cell, server, seed, second, lastCall, patienceMs = PATIENCE_MS, serving }) {
   const { client, delay, link, load, method, mode } = cell
   const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy', lastCall })
   try {
@@ -55,8 +58,8 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
       ports: [first.port, second.port],
     })
     await crowd.allServed
+    serving?.()
     const lag = monitorEventLoopDelay({ resolution: 5 })
-    lag.enable()
     await pause(AROUND_MS)
 
     if (load === 'blocked' && delay === 0) {
@@ -67,6 +70,11 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
     const signalledAt = performance.now()
     const end = first.ended.then(() => performance.now())
     first.kill('SIGTERM')
+    setTimeout(() => lag.enable(), Math.max(0, delay - EDGE_MS))
+    if (delay > 2 * EDGE_MS + CALM_GAP_MS) {
+      setTimeout(() => (crowd.isCalm = true), EDGE_MS)
+      setTimeout(() => (crowd.isCalm = false), delay - EDGE_MS - CALM_GAP_MS)
+    }
     if (load === 'blocked' && delay > 0) setTimeout(() => block(first), delay - BLOCK_AHEAD_MS)
 
     await Promise.race([end, pause(delay + patienceMs)])

@@ -7,7 +7,7 @@ import { runRound } from './round.mjs'
 const second = await Replica.start({ server: 'server.close()', seed: 0, delay: 0, mode: 'refuse', busy: false })
 
 process.on('message', async (/** @type {Omit<Parameters<typeof runRound>[0], 'second'>} */ options) => {
-  const round = await runRound({ ...options, second })
+  const round = await runRound({ ...options, second, serving: () => process.send?.({}) })
   process.send?.(round)
 })
 process.on('disconnect', async () => {
