@@ -103,12 +103,12 @@ export const EQUIVALENT = [
     why: 'StartFailed is only an asker for the end, of which the first counts.',
   },
   {
-    mutants: /^signal fired twice: root running\.[\w-]+\.fired: entry$/,
+    mutants: /^signal fired twice: root running\.[\w-]+(\.launched\.hooks)?\.fired: entry$/,
     why: 'Whoever waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
   },
   {
     mutants:
-      /^(error swallowed|success taken for failure): (root forcing|[\w-]+ cutting|report flushing|last-call holding): work on(Error|Done)$/,
+      /^(error swallowed|success taken for failure): (root forcing|root running\.post-start-hooks\.launched\.signals\.aborting|[\w-]+ cutting|report flushing|last-call holding): work on(Error|Done)$/,
     why: 'Both answers lead to the same state there, so this is the original itself.',
   },
   {

@@ -147,12 +147,16 @@ export const cutIsHeard =
 /**
  * On every run on which the cuts themselves do not hang, each of these phases has begun when the next instant of the budget but its own
  * comes: what the earlier phases do cannot use up its time. Effects named in `synchronous` are one step without waiting, so no time passes
- * while they run.
+ * while they run. A limit named in `short` is over before the next instant of the budget, whatever order of timers the model tries.
  */
 export const getsItsTurn = (
   id: string,
   text: string,
-  { turns, synchronous }: { readonly turns: Readonly<Record<string, string>>; readonly synchronous: readonly string[] },
+  {
+    turns,
+    synchronous,
+    short,
+  }: { readonly turns: Readonly<Record<string, string>>; readonly synchronous: readonly string[]; readonly short: readonly string[] },
 ): Property => ({
   id,
   text,
@@ -162,8 +166,10 @@ export const getsItsTurn = (
     for (let i = 0; i < queue.length; i++) {
       const state = queue[i] as number
       const isBusy = runsOneOf(graph.states[state] as ActorState, synchronous)
+      const isHurried = awaitsOneOf(graph.states[state] as ActorState, short)
       for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++) {
-        const { kind, path } = graph.choice(edge)
+        const { kind, path, event } = graph.choice(edge)
+        if (isHurried && kind === 'timer' && isOfBudget(event.type)) continue
         if (isBusy && !(kind === 'outcome' && synchronous.includes(sourceAt(graph, state, path.text)))) continue
         const late = lateOne(graph, state, edge, turns)
         if (late !== undefined) return { finding: late, edges: [...wayTo(graph, arrival, state), edge] }
@@ -188,6 +194,11 @@ function lateOne(graph: Graph, state: number, edge: number, turns: Readonly<Reco
   }
   return undefined
 }
+
+const isOfBudget = (type: string): boolean => /^xstate\.after\.(crash\.)?until\./.test(type)
+const awaitsOneOf = ({ timers, children }: ActorState, limits: readonly string[]): boolean =>
+  timers.some(({ event }) => limits.some((limit) => event.type.startsWith(`xstate.after.${limit}.`))) ||
+  children.some((child) => awaitsOneOf(child, limits))
 
 const runsOneOf = ({ local, children }: ActorState, sources: readonly string[]): boolean =>
   (local.logic.machine === undefined && sources.includes(local.logic.name)) || children.some((child) => runsOneOf(child, sources))

@@ -73,11 +73,15 @@ export function lostAnswersCost(before: ActorView, after: ActorView, { choice: {
   return is === was || `exit code ${is} for connections that had nothing to lose`
 }
 
-/** A cut of the wait for handlers costs exit code 5, unless only such are left as may be over. */
-export function handlersCost(_before: ActorView, after: ActorView, { choice, effects }: Edge): boolean {
+/** A cut of the wait for handlers costs exit code 5, and nothing when only such are left as may be over. */
+export function handlersCost(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
+  const { kind, path, event } = choice
+  const isNamed = kind === 'outcome' && path.text === 'handlers/name-handlers' && !event.type.startsWith('xstate.error.')
+  const { running = 1 } = isNamed ? ((event.object as { readonly output?: { readonly running?: number } }).output ?? {}) : {}
+  const [was, is] = [exitCodeOf(before), exitCodeOf(after)]
+  if (running === 0) return is === was || `exit code ${is} for handlers that may be over`
   const isCut = effects.map(factOf).some((fact) => fact?.type === 'phase.ended' && fact.phase === HANDLERS && fact.outcome === 'cut')
-  const left = choice.kind === 'outcome' ? (choice.event.object as { readonly output?: { readonly running?: number } }).output : undefined
-  return !isCut || left?.running === 0 || isForcing(after) || severity(exitCodeOf(after)) >= severity(5)
+  return !isCut || isForcing(after) || severity(is) >= severity(5) || `exit code ${is} for handlers that were certain to run`
 }
 
 export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {

@@ -1,3 +1,4 @@
+import type { StateValueMap } from 'xstate'
 import type { Outcome } from '../../base/events.ts'
 import { errorRecord, type HookKind, type LifecycleFact } from '../../base/events.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
@@ -8,11 +9,12 @@ import { type ActorView, actorAt } from '../engine/view.ts'
 import { broken, type Monitor } from '../properties/monitor.ts'
 import { isDone } from '../properties/reachability.ts'
 import { factOf, signalOf } from './facts.ts'
-import { isForcing, placeOf } from './life-views.ts'
+import { isForcing, placeOf, regionOf } from './life-views.ts'
 
 /** Post-start hooks, pre-shutdown hooks and destroy functions, each by the ends of its function. */
 
 export const POST_START_HOOK = 'post-start-hook:'
+export const ABORT_POST_START_HOOKS = 'abort-post-start-hooks'
 /** What a hook with a bound runs. */
 const FUNCTION = 'run-hook'
 
@@ -52,16 +54,14 @@ function endIn(before: ActorView, { choice: { kind, path, event } }: Edge): End 
   return { ...end, outcome: 'failed', error: errorRecord((event.object as { error?: unknown }).error).message }
 }
 
-/** From a signal on, no child of the root with this kind of id runs. */
-export const endsWith =
-  (signal: string | undefined, prefix: string) =>
+/** From a signal on, no post-start hook runs, and nothing that tells them to end. */
+export const hooksEndWith =
+  (signal: string | undefined) =>
   (_before: ActorView, after: ActorView, { effects }: Edge): true | string => {
     if (signal === undefined || !effects.some((effect) => signalOf(effect) === signal)) return true
-    const left = after.children.find(({ id }) => id.startsWith(prefix))
+    const left = after.children.find(({ id }) => id.startsWith(POST_START_HOOK) || id === ABORT_POST_START_HOOKS)
     return left === undefined || `${left.id} goes on after ${signal}`
   }
-
-const ABORT_POST_START_HOOKS = 'abort-post-start-hooks'
 
 /** With this signal, and no other, hooks that were launched are told to end, whether or not they have returned. */
 export const abortsSignals =
@@ -71,8 +71,20 @@ export const abortsSignals =
     const isAborting = (root: ActorView): boolean => root.children.some(({ id }) => id === ABORT_POST_START_HOOKS)
     const begins = isAborting(after) && !isAborting(before)
     const isDue = placeOf(after, 'post-start-hooks') === 'launched' && effects.some((effect) => signalOf(effect) === until)
+    const deaf = isDue ? hooksThatRun(after) : []
+    if (deaf.length > 0) return `${deaf.join(' and ')} is not shown as told`
     return begins === isDue || `the signals of post-start hooks are ${begins ? '' : 'not '}aborted${isDue ? ` with ${until}` : ''}`
   }
+
+/** By where the machine stands, which the inspector shows: hooks that have not been told to end. */
+function hooksThatRun(root: ActorView): string[] {
+  const { launched } = regionOf(root, 'post-start-hooks') as {
+    readonly launched?: { readonly hooks?: { readonly working?: StateValueMap } }
+  }
+  return Object.entries(launched?.hooks?.working ?? {}).flatMap(([name, at]) =>
+    at && typeof at === 'object' && at['live'] === 'running' ? [name] : [],
+  )
+}
 
 /** A phase of hooks ends as they did: of several outcomes the first of `counts` does, and it is ok only when all of them are. */
 export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly Outcome[]): Monitor => ({

@@ -9,7 +9,7 @@ import type { ActorView } from '../engine/view.ts'
 import { alongEdges } from '../properties/along-edges.ts'
 import { confluent } from '../properties/confluence.ts'
 import { handlesOrIgnores } from '../properties/handled.ts'
-import { atMostOnce, monitored } from '../properties/monitor.ts'
+import { atMostOnce, broken, type Monitor, monitored } from '../properties/monitor.ts'
 import type { Property } from '../properties/property.ts'
 import { endReachable, isDone } from '../properties/reachability.ts'
 import { always, noDeadlock, noErrors } from '../properties/safety.ts'
@@ -38,7 +38,15 @@ import {
   muxFailureCosts,
 } from './exit-code-properties.ts'
 import { factOf, signalOf } from './facts.ts'
-import { abortsSignals, endsAsItsHooks, endsByItsFunction, endsWith, hooksInOrder, POST_START_HOOK } from './hook-properties.ts'
+import {
+  ABORT_POST_START_HOOKS,
+  abortsSignals,
+  endsAsItsHooks,
+  endsByItsFunction,
+  hooksEndWith,
+  hooksInOrder,
+  POST_START_HOOK,
+} from './hook-properties.ts'
 import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { PROMPT } from './lifecycle-timed.ts'
@@ -75,8 +83,13 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     ),
     alongEdges(
       'end/second-signal',
-      'a second OS signal that is no echo of the first, a second crash, and a program that says now end the life by force',
+      'a second OS signal that is no echo of the first, and a program that says now end the life by force',
       secondMeansNow,
+    ),
+    monitored(
+      'end/second-crash',
+      'a crash of another origin than the first, or after its echoes, ends the life by force, and an echo of the first does not',
+      secondCrashMeansNow(),
     ),
     alongEdges(
       'end/at-once',
@@ -89,6 +102,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'every step of start-up has its bound of 10 s, but for an owner who has still to call listen(), and the echo of a signal is waited for 500 ms',
       isStartBounded(wiring),
     ),
+    monitored('start/not-after-stop', 'a life that was told to stop does not begin', startsBeforeStop()),
     atMostOnce('signals/once', 'every signal fires at most once', signalOf),
     monitored(
       'signals/complete',
@@ -135,8 +149,8 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     always('work/running', 'a phase at work has an effect, a hook or a timer of its own running', isAtWork(wiring)),
     alongEdges(
       'work/post-start-hooks',
-      'post-start hooks have ended when the report is due',
-      endsWith(wiring['post-start-hooks']?.abandonedAt, POST_START_HOOK),
+      'post-start hooks, and what tells them to end, have ended when the report is due',
+      hooksEndWith(wiring['post-start-hooks']?.abandonedAt),
     ),
     alongEdges(
       'work/post-start-signals',
@@ -223,8 +237,9 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     alongEdges('budget/heard', 'a phase at work when its instant comes is cut', cutIsHeard(wiring)),
     getsItsTurn('budget/reserves', 'unless a cut itself hangs, Destroy has its reserve, and so have the report and the logs', {
       turns: { destroy: 'Cut.destroy', report: 'Cut.flush' },
-      // The last call has a bound that ends before the next instant of the budget, whatever time the model lets pass.
-      synchronous: [...PROMPT, 'holdConnections'],
+      synchronous: PROMPT,
+      // The bound of the last call ends before the next instant of the budget.
+      short: ['lastCall'],
     }),
     confluent('confluence/answers', 'two phases whose effects answer give the same state in either order', areAnswersOfTwoPhases(wiring)),
     confluent(
@@ -265,16 +280,42 @@ const isListening = (root: ActorView): boolean =>
 function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   const isSecond =
     (choice.event.type === 'stop.now' && regionOf(before, 'stop') === 'requested') ||
-    (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed') ||
-    (choice.event.type === 'process.crashed' && isSecondCrash(regionOf(before, 'crash'), choice.event.object as unknown as Crash))
+    (choice.event.type === 'process.signalled' && regionOf(before, 'second-signal') === 'armed')
   return choice.kind !== 'event' || !isSecond || isForcing(after)
 }
 
 type Crash = Extract<LifecycleInEvent, { type: 'process.crashed' }>
 
-/** Of another origin than the first, or after its echoes. */
-const isSecondCrash = (region: unknown, { origin }: Crash): boolean =>
-  region === 'armed' || region === (origin === 'unhandledRejection' ? 'thrown' : 'rejected')
+/** The states: none, the origin of the first crash, `armed` when its echoes are over, `due` when the end by force has to come in this step, `over`. */
+function secondCrashMeansNow(): Monitor {
+  return {
+    initial: 'none',
+    heard: (state, { kind, event, path }) => {
+      if (state === 'over') return state
+      if (kind === 'timer' && path.text === '' && event.type.startsWith('xstate.after.crashDebounce.')) return 'armed'
+      if (kind !== 'event' || event.type !== 'process.crashed') return state
+      const { origin } = event.object as unknown as Crash
+      if (state === 'none') return origin
+      return state === origin ? state : 'due'
+    },
+    next: (state, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type !== 'forced' && fact?.type !== 'ended') return state
+      const isEarly = state !== 'over' && state !== 'due' && fact.type === 'forced' && fact.why === 'second-crash'
+      return isEarly ? broken('an echo of the first crash ends the life by force') : 'over'
+    },
+    atRest: (state) => (state === 'due' ? 'a second crash does not end the life by force' : undefined),
+  }
+}
+
+const startsBeforeStop = (): Monitor => ({
+  initial: '',
+  next: (stopped, effect) => {
+    const signal = signalOf(effect)
+    if (signal === 'Start' && stopped !== '') return broken('Start is said after StopRequested')
+    return signal === 'StopRequested' ? 'stopped' : stopped
+  },
+})
 
 function saysItsEnd(before: ActorView, after: ActorView, { effects }: Edge): true | string {
   const said = effects.map(factOf).find((fact) => fact?.type === 'ended')
@@ -367,7 +408,7 @@ function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
 
 const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
 /** A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any more. */
-const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === 'abort-post-start-hooks'
+const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === ABORT_POST_START_HOOKS
 /** The child of the root below which something happens. */
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
 
