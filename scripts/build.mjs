@@ -1,9 +1,21 @@
 // @ts-check
 // src -> dist, and only when something changed. `--clean` starts from nothing: that is what gets packed.
-// The inspector's page is a project of its own, because it runs in browsers; what is not TypeScript there is copied.
+// The inspector's page is a project of its own, because it runs in browsers; what is not TypeScript there is copied, and
+// what it shares with the rest is put into its folder.
 // Besides calling tsc it deletes outputs whose source is gone and makes the CLI executable, which tsc does not.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,6 +25,8 @@ const dist = join(root, 'dist')
 /** Written by tsc; its time is set to when the last build that succeeded began, or to 0 after one that did not. */
 const stamp = join(dist, 'build.tsbuildinfo')
 const page = 'inspector/page/'
+/** What the page's `core/shared.ts` names: files that import nothing, so that all of them together are one. */
+const shared = ['base/format-duration.js', 'machines/exit-codes.js', 'report/words.js']
 const projects = ['tsconfig.build.json', `src/${page}tsconfig.json`]
 const configs = ['package.json', 'package-lock.json', 'tsconfig.json', ...projects].map((name) => join(root, name))
 
@@ -51,6 +65,8 @@ if (!isFresh()) {
     mkdirSync(dirname(join(dist, file)), { recursive: true })
     copyFileSync(join(src, file), join(dist, file))
   }
+  const together = shared.map((file) => join(dist, file)).filter((file) => existsSync(file))
+  if (together.length > 0) writeFileSync(join(dist, page, 'core/shared.js'), together.map((file) => readFileSync(file, 'utf8')).join(''))
   for (const file of filesBelow(dist)) {
     if (!wanted.has(file) && join(dist, file) !== stamp) rmSync(join(dist, file))
   }

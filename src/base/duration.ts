@@ -1,5 +1,7 @@
 import { optionError } from './errors.ts'
 
+export { formatDuration } from './format-duration.ts'
+
 /** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'` (Go's notation). */
 export type Duration = number | string
 
@@ -33,12 +35,3 @@ function textMs(text: unknown): number | undefined {
   }
   return end > 0 ? total : undefined
 }
-
-/** `1234` → `1.234s`, `250` → `250ms`: the shortest text that a person reads at a glance. */
-export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${round(ms)}ms`
-  if (ms < 60_000) return `${round(ms / 1000)}s`
-  return `${Math.floor(ms / 60_000)}m${round((ms % 60_000) / 1000)}s`
-}
-
-const round = (n: number): number => Math.round(n * 1000) / 1000

@@ -1,9 +1,10 @@
 import { BOLD, clip, column, painter, RED, YELLOW } from '../base/cells.ts'
 import { formatDuration } from '../base/duration.ts'
-import type { StopReason, Straggler } from '../base/events.ts'
+import type { Straggler } from '../base/events.ts'
 
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import type { Report, ReportedPhase } from './report.ts'
+import { describeReason } from './words.ts'
 
 export interface RenderOptions {
   /** Colours failures and cuts with ANSI codes. Default false. */
@@ -44,32 +45,6 @@ export function renderReport(report: Report, { color = false, width = WIDTH_MAX 
 function heading({ reason, stopRequestedAt, endedAt, forced, forcedBy }: Report): string {
   const took = stopRequestedAt === null ? '' : ` in ${formatDuration(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
   return `stopped by ${reason ? describeReason(reason) : 'nobody'}, ended${forced === null ? '' : ` by force (${[forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')})`}${took}`
-}
-
-/** A stop reason in a few words. */
-export function describeReason(reason: StopReason): string {
-  switch (reason.kind) {
-    case 'os-signal':
-      return reason.signal
-    case 'stop':
-      return `stop(): ${reason.reason}`
-    case 'ipc':
-      return 'the message "shutdown" of the parent process'
-    case 'disconnected':
-      return 'the lost channel to the primary of its cluster'
-    case 'abort-signal':
-      return `an AbortSignal: ${reason.reason}`
-    case 'server-closed':
-      return 'server.close()'
-    case 'listener-died':
-      return `the listener ${reason.address}: ${reason.error.message}`
-    case 'hook-failed':
-      return `post-start hook "${reason.hook}": ${reason.error.message}`
-    case 'start-failed':
-      return `a failed start (${reason.phase}): ${reason.error.message}`
-    case 'crash':
-      return `${reason.origin}: ${reason.error.message}`
-  }
 }
 
 interface Row {

@@ -16,9 +16,8 @@ import { activeStates, regionLines, stateLine } from '#src/inspector/page/core/s
 import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf, withRoom } from '#src/inspector/page/core/timeline.ts'
 import { type Link, verdictOf } from '#src/inspector/page/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '#src/inspector/page/core/view.ts'
-import { count, duration, ENDINGS, list, offset } from '#src/inspector/page/core/words.ts'
+import { count, duration, list, offset, running } from '#src/inspector/page/core/words.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
-import { EXIT_CODES } from '#src/machines/exit-codes.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 
@@ -141,14 +140,14 @@ describe('the verdict', () => {
   test('says what a shutdown is doing and how long it still may', () => {
     const view = inTheDelay()
     const { headline, detail } = verdictOf(view, LIVE, (view.stop?.at ?? 0) + 500)
-    expect(headline).toBe('Shutting down for 500 ms, 11.5 s left')
+    expect(headline).toBe('Shutting down for 0.5s, 11.5s left')
     expect(detail).toMatch(/^Asked by stop\(\): the test asks\. Under way: tell and shutdown-delay\.$/)
   })
 
   test('says how it ended, that the server is gone, and that a report did not come', () => {
     const { headline, detail } = verdictOf(journal.last, OVER, 0)
     expect(headline).toBe('Ended in order, but something failed, exit code 4')
-    expect(detail).toMatch(/^Ended 1\.\d\d s after the stop request\. The server is gone; its final state and report stay here\.$/)
+    expect(detail).toMatch(/^Ended 1(\.\d+)?s after the stop request\. The server is gone; its final state and report stay here\.$/)
     expect(verdictOf(journal.last, { kind: 'closed', source: 'recording' }, 0).detail).toMatch(/This is a recording\.$/)
     const lost = viewWhen('NotAcceptingNewRequest')
     expect(verdictOf(lost, { kind: 'lost', attempts: 3 }, 0)).toMatchObject({ shape: 'lost', headline: 'Connection lost without a report' })
@@ -159,19 +158,15 @@ describe('the verdict', () => {
   })
 
   test.each([
-    [0, undefined, 'ok', 'Ended in order, exit code 0'],
-    [5, undefined, 'cut', 'Ended, but the deadline cut something, exit code 5'],
+    [0, undefined, 'ok', 'Graceful: everything ended by itself, exit code 0'],
+    [5, undefined, 'cut', 'The deadline cut something, exit code 5'],
     [5, 'deadline', 'cut', 'Cut by the deadline, exit code 5'],
     [1, 'second-signal', 'forced', 'Ended by force, exit code 1'],
     [3, undefined, 'failed', 'Could not start, exit code 3'],
-    [99, undefined, 'failed', 'Ended, exit code 99'],
+    [99, undefined, 'failed', 'Not one of quiesce’s exit codes, exit code 99'],
   ] as const)('exit code %s, forced by %s: %s', (exitCode, forced, shape, headline) => {
     const view = { ...journal.last, exitCode, forced }
     expect(verdictOf(view, OVER, 0)).toMatchObject({ shape, headline })
-  })
-
-  test('has words for every exit code', () => {
-    expect(Object.keys(ENDINGS)).toEqual(Object.keys(EXIT_CODES))
   })
 })
 
@@ -192,8 +187,8 @@ describe('the timeline', () => {
       for (const place of [bar?.from, bar?.to, mark?.at]) if (place !== undefined) expect(place >= 0 && place <= 1).toBe(true)
     }
     const row = (name: string) => rows.find((candidate) => candidate.name === name)
-    expect(row('shutdown-delay')).toMatchObject({ standing: 'ok', note: '1.00 s', mark: { signal: 'AfterShutdownDelayDuration' } })
-    expect(row('shutdown-delay')?.title).toBe('shutdown-delay: ok after 1.00 s; fires AfterShutdownDelayDuration')
+    expect(row('shutdown-delay')).toMatchObject({ standing: 'ok', note: '1s', mark: { signal: 'AfterShutdownDelayDuration' } })
+    expect(row('shutdown-delay')?.title).toBe('shutdown-delay: ok after 1s; fires AfterShutdownDelayDuration')
     expect(row('leave')).toMatchObject({ kind: 'hook', standing: 'failed' })
     expect(row('leave')?.title).toMatch(/^pre-shutdown hook leave: failed .*the registry is gone$/)
   })
@@ -241,15 +236,8 @@ describe('the timeline', () => {
 
   test('has round times on its axis, from the origin on', () => {
     const view = journal.last
-    expect(ticksOf(view, { from: 900, to: 6_000, origin: 1_000 }, 6).map(({ text }) => text)).toEqual([
-      '0',
-      '1 s',
-      '2 s',
-      '3 s',
-      '4 s',
-      '5 s',
-    ])
-    expect(ticksOf(view, { from: 0, to: 90, origin: 0 }, 5).map(({ text }) => text)).toEqual(['0', '20 ms', '40 ms', '60 ms', '80 ms'])
+    expect(ticksOf(view, { from: 900, to: 6_000, origin: 1_000 }, 6).map(({ text }) => text)).toEqual(['0', '1s', '2s', '3s', '4s', '5s'])
+    expect(ticksOf(view, { from: 0, to: 90, origin: 0 }, 5).map(({ text }) => text)).toEqual(['0', '20ms', '40ms', '60ms', '80ms'])
   })
 
   test('keeps the peaks of a load that has more measurements than the picture has points', () => {
@@ -330,9 +318,7 @@ describe('the other panels', () => {
     const view = { ...viewWhen('NotAcceptingNewRequest'), gauges }
     const { headline, groups } = blockingOf(view, 8_500)
     expect(headline).toBe('Waiting for 2 requests, 1 watch and 1 idle socket')
-    expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
-      { key: 'GET /slow 0', name: 'GET /slow', note: '', age: '2.50 s' },
-    ])
+    expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([{ key: 'GET /slow 0', name: 'GET /slow', note: '', age: '2.5s' }])
     expect(blockingOf({ ...view, stop: undefined }, 8_500).headline).toBe(
       'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
     )
@@ -344,7 +330,7 @@ describe('the other panels', () => {
   test('a phase under way says which cut ends it', () => {
     const view = inTheDelay()
     const phases = blockingOf(view, (view.stop?.at ?? 0) + 500).groups.find(({ kind }) => kind === 'phase')
-    expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toMatch(/^Cut\.hooks in \d\.\d\d s$/)
+    expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toMatch(/^Cut\.hooks in \d\.\ds$/)
   })
 
   test('the report is told in lines, and failures before there is one', () => {
@@ -422,16 +408,17 @@ describe('going through time', () => {
 
 test('numbers are as short as they can be read', () => {
   expect([0, 0.4, 430, 999.6, 1_028, 59_949, 125_000, 3_720_000].map(duration)).toEqual([
-    '0 ms',
-    '<1 ms',
-    '430 ms',
-    '1.00 s',
-    '1.03 s',
-    '59.9 s',
-    '2 min 05 s',
-    '1 h 02 min',
+    '0ms',
+    '<1ms',
+    '430ms',
+    '1s',
+    '1.028s',
+    '59.949s',
+    '2m5s',
+    '1h2m0s',
   ])
-  expect([0, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000 s', '−0.250 s', '+1:01.005', '+1:02:05.250'])
+  expect([-250, 0, 430, 59_949, 125_900].map(running)).toEqual(['−0.2s', '0.0s', '0.4s', '59.9s', '2m5s'])
+  expect([0, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000s', '−0.250s', '+1:01.005', '+1:02:05.250'])
   expect([count(1, 'watch'), count(2, 'watch'), count(0, 'request')]).toEqual(['1 watch', '2 watches', '0 requests'])
   expect([list([]), list(['a']), list(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
 })

@@ -32,7 +32,16 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/lifecycle/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/inspector/protocol.ts', loads: [] },
   // The page runs in browsers, which get nothing but its own folder; its core needs no browser either.
-  { place: 'src/inspector/page/core/', loads: [], only: [] },
+  {
+    place: 'src/inspector/page/core/shared.ts',
+    loads: [],
+    only: ['src/base/format-duration.ts', 'src/machines/exit-codes.ts', 'src/report/words.ts'],
+  },
+  {
+    place: 'src/inspector/page/core/',
+    loads: [],
+    only: ['src/inspector/page/core/shared.ts'],
+  },
   { place: 'src/inspector/page/', loads: [], only: ['src/inspector/page/core/'] },
   { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'], lazy: ['ws'], types: ['ws'] },
   // An entry of its own, for those who have the package.

@@ -1,9 +1,10 @@
 import { BOLD, clip, column, painter, YELLOW } from '../../base/cells.ts'
 import type { Straggler } from '../../base/events.ts'
+import { formatRunning } from '../../base/format-duration.ts'
 
 import type { Gauges } from '../../lifecycle/gauges.ts'
 import type { Progress, RunningPhase } from '../../lifecycle/progress.ts'
-import { describeReason } from '../../report/render-report.ts'
+import { describeReason } from '../../report/words.ts'
 
 export interface Frame {
   readonly width: number
@@ -24,7 +25,7 @@ const SHORT_OF_TIME = 1 / 5
 export function drainLines(progress: Progress, gauges: Gauges, { width, height, color }: Frame): string[] {
   const paint = painter(color)
   const { reason, sinceMs, leftMs, phases } = progress
-  const heading = `draining for ${seconds(sinceMs)} (${describeReason(reason)}): at most ${seconds(leftMs)} more`
+  const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}): at most ${formatRunning(leftMs)} more`
   const isShort = (left: number | undefined, since: number): boolean => left !== undefined && left < (left + since) * SHORT_OF_TIME
   const rows = [
     { text: heading, code: isShort(leftMs, sinceMs) ? YELLOW : BOLD },
@@ -43,7 +44,7 @@ export function drainLines(progress: Progress, gauges: Gauges, { width, height, 
 }
 
 function line(name: string, leftMs: number | undefined, text: string): string {
-  const left = leftMs === undefined ? '' : `${seconds(leftMs)} left`
+  const left = leftMs === undefined ? '' : `${formatRunning(leftMs)} left`
   return `  ${column(name, NAME_WIDTH)} ${left.padStart(LEFT_WIDTH)}  ${text}`.trimEnd()
 }
 
@@ -94,7 +95,7 @@ function open({ connections: { active, idle, told } }: Gauges): string[] {
 /** `2 requests, 1 hold: GET /slow 12.3s, job 9.1s`. All that there are: the line is cut where the terminal ends. */
 function list(stragglers: readonly Straggler[], ...counts: readonly string[]): string {
   const counted = counts.filter((count) => count !== '').join(', ')
-  const named = stragglers.map(({ name, ageMs }) => `${name} ${seconds(ageMs)}`).join(', ')
+  const named = stragglers.map(({ name, ageMs }) => `${name} ${formatRunning(ageMs)}`).join(', ')
   return [counted, named].filter((part) => part !== '').join(': ')
 }
 
@@ -102,12 +103,3 @@ const byAge = (stragglers: readonly Straggler[]): Straggler[] => stragglers.toSo
 
 const some = (count: number, what: 'request' | 'watch' | 'hold' | 'handler'): string =>
   count === 0 ? '' : `${count} ${what}${count === 1 ? '' : what === 'watch' ? 'es' : 's'}`
-
-/** `3.2s`, `1m05s`, `2h05m`: as exact as it can be read while it runs. */
-export function seconds(ms: number): string {
-  const tenths = Math.floor(ms / 100)
-  if (tenths < 600) return `${Math.floor(tenths / 10)}.${tenths % 10}s`
-  const whole = Math.floor(ms / 1000)
-  const [large, small, units] = whole < 3600 ? [whole / 60, whole % 60, 'ms'] : [whole / 3600, (whole % 3600) / 60, 'hm']
-  return `${Math.floor(large)}${units[0]}${String(Math.floor(small)).padStart(2, '0')}${units[1]}`
-}

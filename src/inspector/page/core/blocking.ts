@@ -1,6 +1,6 @@
 import type { Straggler } from '../../../base/events.ts'
 import { unitsOf, type View } from './view.ts'
-import { count, duration, list } from './words.ts'
+import { count, duration, list, running } from './words.ts'
 
 /** What an exit waits for, or would wait for. */
 export interface Blocking {
@@ -45,7 +45,7 @@ function underWay(view: View, now: number): BlockingGroup[] {
   // Ages are as old as the measurement.
   const aged = (items: readonly Straggler[]): BlockingItem[] =>
     items.map(({ name, ageMs }, i) => {
-      const age = unitsOf(view).duration(ageMs + Math.max(0, now - gauges.at))
+      const age = unitsOf(view).running(ageMs + Math.max(0, now - gauges.at))
       return { key: `${name} ${i}`, name, note: '', age }
     })
   const groups: BlockingGroup[] = [
@@ -72,8 +72,8 @@ function phases(view: View, now: number): BlockingGroup {
     .filter(({ standing }) => standing === 'working')
     .map(({ name, startedAt = now, cut }) => {
       const cutAt = view.budget?.cuts.find(({ signal }) => signal === cut)?.atMs
-      const note = cutAt === undefined ? '' : cutAt + stopAt > now ? `${cut} in ${duration(cutAt + stopAt - now)}` : 'being cut'
-      return { key: name, name, note, age: unitsOf(view).duration(now - startedAt) }
+      const note = cutAt === undefined ? '' : cutAt + stopAt > now ? `${cut} in ${running(cutAt + stopAt - now)}` : 'being cut'
+      return { key: name, name, note, age: unitsOf(view).running(now - startedAt) }
     })
   return group('phase', 'phase', items.length, items)
 }

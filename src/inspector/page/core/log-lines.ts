@@ -1,9 +1,10 @@
 import type { LifecycleEvent } from '../../../base/events.ts'
 import type { JournalEntry } from '../../protocol.ts'
 import { nameOf } from './machines.ts'
+import { describeReason } from './shared.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
-import { count, duration, FORCED_WORDS, reasonWords } from './words.ts'
+import { count, duration, FORCED_WORDS } from './words.ts'
 
 /** The event log: one line per entry, and which of them are shown. */
 export interface LogLine {
@@ -155,7 +156,7 @@ function factWords(event: LifecycleEvent): string {
     case 'platform':
       return `${event.platform} (${event.reason})`
     case 'signal':
-      return `${event.name}${event.outcome === 'ok' ? '' : ` (${event.outcome})`}${event.reason ? ` by ${reasonWords(event.reason)}` : ''}`
+      return `${event.name}${event.outcome === 'ok' ? '' : ` (${event.outcome})`}${event.reason ? ` by ${describeReason(event.reason)}` : ''}`
     case 'phase.started':
       return 'begins'
     case 'phase.ended':

@@ -1,5 +1,6 @@
+import { describeReason, exitCodeMeaning } from './shared.ts'
 import type { View } from './view.ts'
-import { count, duration, ending, FORCED_WORDS, reasonWords } from './words.ts'
+import { count, duration, FORCED_WORDS } from './words.ts'
 
 /** What came of a life, in lines: from the report once there is one, until then what has failed so far. */
 export interface OutcomeLine {
@@ -22,10 +23,10 @@ export function outcomeOf({ report, failures, exitCode, stop }: View): readonly 
   return [
     line(
       'exit code',
-      `${report.exitCode}: ${ending(report.exitCode).toLowerCase()}`,
+      `${report.exitCode}: ${exitCodeMeaning(report.exitCode)}`,
       report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad',
     ),
-    line('stopped by', reason ? reasonWords(reason) : stop || exitCode !== undefined ? 'nobody knows' : 'nobody'),
+    line('stopped by', reason ? describeReason(reason) : stop || exitCode !== undefined ? 'unknown' : 'nothing: no stop was requested'),
     ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
     ...(took === undefined ? [] : [line('took', duration(took))]),
     ...(lastCall

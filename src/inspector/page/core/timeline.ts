@@ -73,8 +73,8 @@ export function ticksOf(view: View, span: Span, about: number): readonly Tick[] 
 function axisTime(ms: number, step: number, units: Units): string {
   if (units === STEPS) return String(ms)
   if (Math.abs(ms) >= 60_000) return duration(ms)
-  if (step < 100) return `${Math.round(ms)} ms`
-  return `${(ms / 1_000).toFixed(step < 1_000 ? 1 : 0)} s`
+  if (step < 100) return `${Math.round(ms)}ms`
+  return `${(ms / 1_000).toFixed(step < 1_000 ? 1 : 0)}s`
 }
 
 export interface Row {
@@ -150,11 +150,11 @@ function hookRow(view: View, { key, kind, name, standing, startedAt, endedAt, er
 }
 
 const noteOf = (standing: Standing, took: number | undefined, units: Units): string =>
-  took === undefined || standing === 'skipped' ? '' : units.duration(took)
+  took === undefined || standing === 'skipped' ? '' : standing === 'working' ? units.running(took) : units.duration(took)
 
 function sentenceOf(standing: Standing, took: number | undefined, units: Units): string {
   if (took === undefined || standing === 'skipped') return standing
-  return standing === 'working' ? `under way for ${units.duration(took)}` : `${standing} after ${units.duration(took)}`
+  return standing === 'working' ? `under way for ${units.running(took)}` : `${standing} after ${units.duration(took)}`
 }
 
 const inside = (part: number): boolean => part >= 0 && part <= 1

@@ -1,6 +1,7 @@
+import { describeReason, exitCodeMeaning } from './shared.ts'
 import { spentOf } from './timeline.ts'
 import { unitsOf, type View } from './view.ts'
-import { count, duration, ending, FORCED_WORDS, list, reasonWords } from './words.ts'
+import { count, FORCED_WORDS, list, running } from './words.ts'
 
 /** Where the entries come from and whether more will. */
 export type Link =
@@ -42,7 +43,7 @@ function endedVerdict(view: View, link: Link, lookingBack: boolean): Verdict {
   const { stop } = view
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
   const why = view.forced ? ` because ${FORCED_WORDS[view.forced]}` : ''
-  const headline = view.forced === 'deadline' ? 'Cut by the deadline' : view.forced ? 'Ended by force' : ending(exitCode)
+  const headline = view.forced === 'deadline' ? 'Cut by the deadline' : view.forced ? 'Ended by force' : capital(exitCodeMeaning(exitCode))
   return {
     shape: endShape(view),
     headline: `${headline}, exit code ${exitCode}`,
@@ -88,9 +89,9 @@ function brokenOff(view: View, source: 'live' | 'recording'): Verdict {
 
 function stoppingVerdict(view: View, now: number): Verdict {
   const spent = spentOf(view, now)
-  const elapsed = unitsOf(view).duration(now - (view.stop?.at ?? now))
-  const reason = view.stop?.reason ? ` by ${reasonWords(view.stop.reason)}` : ''
-  const left = spent ? `, ${duration(spent.leftMs)} left` : ''
+  const elapsed = unitsOf(view).running(now - (view.stop?.at ?? now))
+  const reason = view.stop?.reason ? ` by ${describeReason(view.stop.reason)}` : ''
+  const left = spent ? `, ${running(spent.leftMs)} left` : ''
   return { shape: 'stopping', headline: `Shutting down for ${elapsed}${left}`, detail: `Asked${reason}. ${underWay(view)}` }
 }
 

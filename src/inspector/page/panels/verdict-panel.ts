@@ -1,7 +1,7 @@
 import { spentOf, withRoom } from '../core/timeline.ts'
 import { verdictOf } from '../core/verdict.ts'
 import { unitsOf, type View } from '../core/view.ts'
-import { duration, STEPS } from '../core/words.ts'
+import { duration, running, STEPS } from '../core/words.ts'
 import { element, Icon, make, Parts, setAttribute, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
@@ -87,9 +87,9 @@ function budgetWords(view: View, now: number): string {
   const { elapsedMs, deadlineMs, leftMs, nextCut } = spent
   if (view.exitCode !== undefined) return `Used ${duration(elapsedMs)} of ${duration(deadlineMs)}; ${duration(leftMs)} was left.`
   const next = nextCut
-    ? `next is ${nextCut.signal} in ${duration(nextCut.inMs)}`
+    ? `next is ${nextCut.signal} in ${running(nextCut.inMs)}`
     : leftMs > 0
-      ? `the deadline is in ${duration(leftMs)}`
+      ? `the deadline is in ${running(leftMs)}`
       : 'the deadline is reached'
-  return `${duration(elapsedMs)} of ${duration(deadlineMs)} used; ${next}.`
+  return `${running(elapsedMs)} of ${duration(deadlineMs)} used; ${next}.`
 }
