@@ -14,6 +14,7 @@ import { formatDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
+import { type ExchangeView, PLACES } from '../http/chain.ts'
 import type { OlderConnections } from '../http/h1/older-connections.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
@@ -154,7 +155,19 @@ export class Lifecycle implements Life {
       record: this.record,
       wording: options.wording,
       exempt: options.exempt,
-      filters: options.health ? [({ request, response }) => response !== undefined && this.#health.handle(request, response)] : [],
+      steps: [
+        ...(options.health
+          ? [
+              {
+                name: 'health',
+                says: PLACES.health,
+                onAdmin: true,
+                admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
+              },
+            ]
+          : []),
+        ...(options.steps ?? []),
+      ],
     })
     this.#drains = new Drains({ traffic: this.#traffic, record: this.record })
     this.#gauges = new GaugeReader(host.clock, this.#traffic)

@@ -24,6 +24,7 @@ import {
   value,
 } from './kinds.ts'
 import { PLATFORM_NAMES } from './platform.ts'
+import { steps } from './steps-option.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
 import { wording } from './wording-options.ts'
 
@@ -365,6 +366,14 @@ export const LIFECYCLE_OPTIONS = defineOptions({
       meaning: 'Paths, each with all below it, that your application still answers while new requests are refused',
     },
   ),
+  /**
+   * What every request passes before its handler, beside the health endpoints and the counting: an ordered list, each with its place.
+   * @default none
+   */
+  steps: option(steps(), {
+    defaultWords: 'none',
+    meaning: 'What every request passes before its handler, each with its place before or after another: health, count, or one of yours',
+  }),
   /**
    * Second listener for health: outside the drain, closed last.
    * @default none

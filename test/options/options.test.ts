@@ -286,6 +286,7 @@ describe('refusals', () => {
     exit: ['now'],
     destroyOrder: ['backwards', true],
     exempt: [['health'], ['/a%2fb'], '/health'],
+    steps: [{}, [5], [{ name: 'a' }], [{ name: 'count', admit: () => true }], [{ name: 'a', admit: () => true, befor: 'count' }]],
     signals: [['SIGTREM'], ['SIGKILL'], { add: 'SIGQUIT' }, 'SIGTERM'],
     signal: [{ aborted: false }, { aborted: 1, addEventListener() {}, removeEventListener() {} }],
     disabledPostStartHooks: ['x', [1]],

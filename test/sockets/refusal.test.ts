@@ -254,14 +254,18 @@ describe('a client that still sends its body reads the refusal (V16)', () => {
   })
 })
 
-describe('filters', () => {
+describe('steps of the chain', () => {
   test('that answer later are waited for, if they began before the drain', async () => {
     const latch = new Latch()
     const { traffic, connect } = await rig(undefined, {
-      filters: [
-        ({ response }) => {
-          void latch.promise.then(() => response?.end('ok'))
-          return true
+      steps: [
+        {
+          name: 'later',
+          before: 'count',
+          admit: ({ response }) => {
+            void latch.promise.then(() => response?.end('ok'))
+            return false
+          },
         },
       ],
     })
@@ -279,49 +283,66 @@ describe('filters', () => {
     const seen: string[] = []
     const { traffic, connect } = await refusing({
       mode: 'retry-after',
-      filters: [
-        ({ name }) => {
-          seen.push(name)
-          return false
+      steps: [
+        {
+          name: 'see',
+          before: 'count',
+          admit: ({ name }) => {
+            seen.push(name)
+            return true
+          },
         },
-        ({ request, response }) => {
-          if (request.url !== '/status') return false
-          expect(traffic.counts().requests).toBe(0)
-          response?.end('from the filter')
-          return true
+        {
+          name: 'status',
+          before: 'count',
+          admit: ({ request, response }) => {
+            if (request.url !== '/status') return true
+            expect(traffic.counts().requests).toBe(0)
+            response?.end('from the step')
+            return false
+          },
         },
       ],
     })
     const client = await connect()
-    expect(await client.ask('GET', '/status')).toMatchObject({ status: 200, body: 'from the filter' })
+    expect(await client.ask('GET', '/status')).toMatchObject({ status: 200, body: 'from the step' })
     expect(await client.ask('GET', '/other')).toMatchObject({ status: 429 })
     expect(seen).toEqual(['GET /status', 'GET /other'])
   })
 
   test('that throw are answered for like handlers', async () => {
     const { connect, facts } = await rig((_request, response) => response.end(), {
-      filters: [
-        () => {
-          throw new Error('broken filter')
+      steps: [
+        {
+          name: 'broken',
+          before: 'count',
+          admit: () => {
+            throw new Error('broken step')
+          },
         },
       ],
     })
     const client = await connect()
     expect((await client.ask('GET', '/')).status).toBe(500)
-    expect(facts).toMatchObject([{ type: 'error', where: 'handler GET /', error: { message: 'broken filter' } }])
+    expect(facts).toMatchObject([{ type: 'error', where: 'handler GET /', error: { message: 'broken step' } }])
   })
 })
 
-test('an admin server refuses nothing, counts nothing and tells nobody; filters apply', async () => {
+test('an admin server refuses nothing, counts nothing and tells nobody; steps that are for it apply', async () => {
   const { traffic, server, connect } = await rig((_request, response) => response.end('handler'), {
     takenOver: false,
     mode: 'retry-after',
-    filters: [
-      ({ request, response }) => {
-        if (request.url !== '/readyz') return false
-        response?.writeHead(500).end('red')
-        return true
+    steps: [
+      {
+        name: 'health',
+        onAdmin: true,
+        admit: ({ request, response }) => {
+          if (request.url !== '/readyz') return true
+          response?.writeHead(500).end('red')
+          return false
+        },
       },
+      { name: 'not for it', admit: () => false },
     ],
   })
   traffic.takeOver(server, { admin: true })

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
+import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
 import type { Connection } from '../h1/connection.ts'
 import { hasBegun, isEventStream } from '../h1/response-head.ts'
 import type { Member } from './wait-group.ts'
@@ -11,9 +12,6 @@ const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
 
 /** A name in a report is for people; a URL may have 16 KiB. */
 const NAME_LENGTH_MAX = 200
-
-/** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
-export type CountedAs = 'nothing' | 'request' | 'watch'
 
 /** Whoever keeps the books of an exchange. */
 export interface Accounts {
@@ -31,9 +29,9 @@ export interface Accounts {
  * One request with its response, from node's request event until the response is closed: what the drain waits for. The
  * handler's promise says less, because a framework returns before a stream has been sent, and after its client has gone.
  *
- * What changes during its life is its owner's: filters read and answer, and change nothing else.
+ * What changes during its life is its owner's; steps of the chain see it as an {@link ExchangeView}.
  */
-export class Exchange {
+export class Exchange implements ExchangeView, Passing {
   readonly request: IncomingMessage
   /** Undefined for an upgrade, whose handler gets the bare socket. */
   readonly response: ServerResponse | undefined
@@ -43,6 +41,9 @@ export class Exchange {
   readonly #accounts: Accounts
 
   countedAs: CountedAs = 'nothing'
+  stepsPassed = 0
+  /** The step that counts has looked at it. */
+  isAsked = false
   /** Its place among the watches. */
   member: Member | undefined = undefined
   isOver = false

@@ -5,6 +5,7 @@ import type { RefusalKind, Wording } from '../../base/wording.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
+import { Chain, PLACES, type PlacedStep, placeSteps } from '../chain.ts'
 import type { Connection, Fate } from '../h1/connection.ts'
 import { Connections, type Destroyed } from '../h1/connections.ts'
 import { type GateKeeper, openGate } from '../h1/gate.ts'
@@ -20,9 +21,6 @@ import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
 
-/** Looks at an exchange before anything else does; true says that it has answered, or will. Runs for every request. */
-export type Filter = (exchange: Exchange) => boolean
-
 export interface TrafficOptions {
   readonly clock: Clock
   readonly mode: Mode
@@ -35,8 +33,8 @@ export interface TrafficOptions {
   readonly random: () => number
   /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
   readonly exempt?: readonly string[]
-  /** In order; the first that answers ends the exchange's way. Default: none. */
-  readonly filters?: readonly Filter[]
+  /** What requests pass beside the counting, with its place. Default: nothing. */
+  readonly steps?: readonly PlacedStep[]
 }
 
 /** `late`: a request that came after its connection had been told to close; it is not answered at all. */
@@ -98,7 +96,8 @@ export class Traffic {
   readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
   readonly #clock: Clock
   readonly #record: (fact: LifecycleFact) => void
-  readonly #filters: readonly Filter[]
+  readonly #chain: Chain<Exchange>
+  readonly #adminChain: Chain<Exchange>
   readonly #refusals: Refusals
   readonly #inFlight: InFlight
   readonly #holds: Holds
@@ -112,10 +111,16 @@ export class Traffic {
   #underWay = 0
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
-  constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], filters = [] }: TrafficOptions) {
+  constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], steps = [] }: TrafficOptions) {
     this.#clock = clock
     this.#record = record
-    this.#filters = filters
+    const placed = placeSteps<Exchange>([{ name: 'count', says: PLACES.count, admit: (exchange) => this.#isLetIn(exchange) }, ...steps])
+    const failed = (step: string, error: unknown): void => record({ type: 'error', where: `step ${step}`, error: errorRecord(error) })
+    this.#chain = new Chain(placed, failed)
+    this.#adminChain = new Chain(
+      placed.filter(({ onAdmin }) => onAdmin),
+      failed,
+    )
     this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
     this.#inFlight = new InFlight(clock, mode, isLongRunning, exempt)
     this.#holds = new Holds(clock, this.#inFlight.requests)
@@ -129,7 +134,7 @@ export class Traffic {
    * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
    * request; one that never does stays unknown, because node keeps no public list of them (`older-connections.ts` waits for those).
    *
-   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; filters apply.
+   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; steps that are `onAdmin` apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already, by whomever
    */
@@ -426,7 +431,7 @@ export class Traffic {
   #adminKeeper(): GateKeeper {
     const connections = this.#adminConnections
     const accounts: Accounts = {
-      over: () => undefined,
+      over: (exchange) => this.#adminChain.over(exchange),
       returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: () => undefined,
@@ -436,7 +441,7 @@ export class Traffic {
       handshaking: (socket) => connections.handshaking(socket),
       connected: (socket) => connections.connected(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),
-      admit: (exchange) => !this.#isAnswered(exchange),
+      admit: (exchange) => this.#adminChain.admit(exchange),
     }
   }
 
@@ -464,18 +469,18 @@ export class Traffic {
   }
 
   #admit(exchange: Exchange): boolean {
-    if (this.#isAnswered(exchange)) {
-      this.#inFlight.count(exchange)
-      return false
-    }
+    if (this.#chain.admit(exchange)) return true
+    // Answered by a step that comes before the counting: the drain waits for that as well.
+    if (!exchange.isAsked) this.#inFlight.count(exchange)
+    return false
+  }
+
+  /** The step "count". */
+  #isLetIn(exchange: Exchange): boolean {
+    exchange.isAsked = true
     const refusedAs = this.#inFlight.admit(exchange)
     if (refusedAs) this.#refuse(exchange, refusedAs)
     return refusedAs === undefined
-  }
-
-  #isAnswered(exchange: Exchange): boolean {
-    for (const filter of this.#filters) if (filter(exchange)) return true
-    return false
   }
 
   #refuse(exchange: Exchange, kind: RefusalKind): void {
@@ -486,6 +491,7 @@ export class Traffic {
   }
 
   #over(exchange: Exchange): void {
+    this.#chain.over(exchange)
     this.#inFlight.over(exchange)
     this.#handlers.responseGone(exchange)
     this.#connections.exchangeOver(exchange)

@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { QuiesceError, show } from '../base/errors.ts'
+
+/** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
+export type CountedAs = 'nothing' | 'request' | 'watch'
+
+/** One request with its response, as the steps of the chain see it: they read and answer, and change nothing else. */
+export interface ExchangeView {
+  readonly request: IncomingMessage
+  /** Undefined for an upgrade, whose handler gets the bare socket. */
+  readonly response: ServerResponse | undefined
+  /** `GET /path`, without the query, which may hold secrets. */
+  readonly name: string
+  /** Milliseconds of the life's clock when the request arrived. */
+  readonly arrivedAt: number
+  readonly countedAs: CountedAs
+  /** Its response, or its socket if it has none, is closed. */
+  readonly isOver: boolean
+  /** Aborted when the handler has to come to its end. */
+  readonly signal: AbortSignal
+}
+
+/** One concern that every request passes before its handler. */
+export interface Step<View = ExchangeView> {
+  /** Unique in its chain; others find their place by it. */
+  readonly name: string
+  /** In one line, for pictures: what it does, and with which status a request can end here. */
+  readonly says?: string
+  /**
+   * Called once for each request, in the step in which it arrived, so it must not wait. True: the next step is asked. False: it has
+   * answered, or will. One that throws is answered 500, and the error is reported.
+   */
+  readonly admit: (exchange: View) => boolean
+  /**
+   * Called once for each request that `admit` was called for, when its response is closed; the last step first. One that throws is
+   * reported.
+   */
+  readonly over?: (exchange: View) => void
+  /** Whether requests on the admin listener pass it too. Default false. */
+  readonly onAdmin?: boolean
+}
+
+/** A step with its place: directly before or after another one. Default: after `count`, so that it sees what was let in. */
+export interface PlacedStep<View = ExchangeView> extends Step<View> {
+  readonly before?: string
+  readonly after?: string
+}
+
+/**
+ * The places that every chain has, in order, whether or not a life has the step: `health` answers the probes, `count` refuses, or
+ * counts what is let in. What a step before `count` answers is counted while requests are.
+ */
+export const PLACES = {
+  health: 'answers the health endpoints: 200, 500 or 503',
+  count: 'refuses with 429 or 503 while draining, or counts: a drain waits for it',
+} as const
+export type Place = keyof typeof PLACES
+
+const DEFAULT_PLACE: { readonly before?: string; readonly after?: string } = { after: 'count' }
+
+/** Where each step stands; at one place, in the order given. */
+export function placeSteps<View>(steps: readonly PlacedStep<View>[]): readonly PlacedStep<View>[] {
+  const order: { readonly name: string; readonly step?: PlacedStep<View> }[] = Object.keys(PLACES).map((name) => ({ name }))
+  const placedAfter = new Map<string, number>()
+  for (const step of steps) {
+    const at = order.findIndex(({ name }) => name === step.name)
+    if (at >= 0 && Object.hasOwn(PLACES, step.name) && !order[at]?.step) {
+      order[at] = { name: step.name, step }
+      continue
+    }
+    if (at >= 0) throw new QuiesceError('ERR_DUPLICATE', `steps: ${show(step.name)} is there already`, { name: step.name })
+    const place = step.before === undefined && step.after === undefined ? DEFAULT_PLACE : step
+    const other = place.before ?? place.after
+    const there = order.findIndex(({ name }) => name === other)
+    if (there < 0) {
+      throw new QuiesceError(
+        'ERR_UNKNOWN_REFERENCE',
+        `steps: the place of ${show(step.name)}: got ${show(other)}, allowed: ${order.map(({ name }) => name).join(', ')}`,
+        { name: step.name },
+      )
+    }
+    if (place.before !== undefined) order.splice(there, 0, { name: step.name, step })
+    else {
+      const behind = placedAfter.get(other as string) ?? 0
+      placedAfter.set(other as string, behind + 1)
+      order.splice(there + 1 + behind, 0, { name: step.name, step })
+    }
+  }
+  return order.flatMap(({ step }) => step ?? [])
+}
+
+/** What the chain writes on an exchange: how many steps it was given to. */
+export interface Passing {
+  stepsPassed: number
+}
+
+/**
+ * The steps that a request passes, in order. A step that is not there costs nothing: the request path runs through one array, and
+ * through another at the end of a request only when some step wants to hear of that.
+ */
+export class Chain<View extends Passing> {
+  readonly #steps: readonly Step<View>[]
+  readonly #hearsOver: boolean
+  readonly #onError: (step: string, error: unknown) => void
+
+  /** @param onError is given what a step's `over` has thrown */
+  constructor(steps: readonly Step<View>[], onError: (step: string, error: unknown) => void) {
+    this.#steps = steps
+    this.#hearsOver = steps.some(({ over }) => over !== undefined)
+    this.#onError = onError
+  }
+
+  get names(): readonly string[] {
+    return this.#steps.map(({ name }) => name)
+  }
+
+  /** Whether every step let it pass. */
+  admit(exchange: View): boolean {
+    const steps = this.#steps
+    for (let index = 0; index < steps.length; index++) {
+      exchange.stepsPassed = index + 1
+      if (!(steps[index] as Step<View>).admit(exchange)) return false
+    }
+    return true
+  }
+
+  over(exchange: View): void {
+    if (!this.#hearsOver) return
+    for (let index = exchange.stepsPassed - 1; index >= 0; index--) {
+      const step = this.#steps[index] as Step<View>
+      if (!step.over) continue
+      try {
+        step.over(exchange)
+      } catch (error) {
+        this.#onError(step.name, error)
+      }
+    }
+  }
+}
