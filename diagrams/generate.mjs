@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ERROR_CODES } from '../dist/base/errors.js'
 import { diagramsOf, elkLayout } from '../dist/diagram/index.js'
+import { PLACES } from '../dist/http/chain.js'
 import { createServer } from '../dist/index.js'
 import { planOf } from '../dist/model/life/lifecycle-model.js'
 import { markdownOf } from '../dist/options/markdown.js'
@@ -49,6 +50,22 @@ transition on the signal of its origin; a phase with several arrows waits for al
 
 ${perMode(({ mode, mermaid }) => `![Who waits for whom](wiring-${mode}.svg)\n\nThe same as Mermaid:\n\n${fence(textOf(mermaid, 'wiring'))}`)}`
 
+const places = Object.entries(PLACES)
+const chain = `# What a request passes
+
+Generated from \`src/http/chain.ts\` by \`npm run generate\`; do not edit. Every request passes these steps in this order, in the step of the event loop in which it
+arrives; each lets it pass or answers it. The option \`steps\` places further ones directly before or after any of them; without a place, after \`count\`.
+When the response is closed, the steps that were asked hear of it in the reverse order.
+
+${fence(`flowchart LR
+  arrives(["request or upgrade"])
+${places.map(([name, says]) => `  ${name}["<b>${name}</b><br/>${says}"]`).join('\n')}
+  yours["<b>your steps</b>"]
+  handler(["your handler"])
+  ${['arrives', ...places.map(([name]) => name), 'yours', 'handler'].join(' --> ')}
+`)}
+`
+
 const lifecycle = `# The whole life
 
 Generated from the machines by \`npm run generate\`; do not edit. The same as [lifecycle.svg](lifecycle.svg) and
@@ -86,6 +103,8 @@ side. \`do NAME\` is what runs meanwhile. Bold orange is a signal that is raised
 | the whole life ([Mermaid](lifecycle.md)) | [lifecycle.svg](lifecycle.svg) | [lifecycle-retry-after.svg](lifecycle-retry-after.svg) |
 | who waits for whom ([Mermaid](wiring.md)) | [wiring-refuse.svg](wiring-refuse.svg) | [wiring-retry-after.svg](wiring-retry-after.svg) |
 | one life from start to end ([Mermaid](sequences.md)) | [sequence-refuse.svg](sequence-refuse.svg) | [sequence-retry-after.svg](sequence-retry-after.svg) |
+
+What a request passes before its handler: [chain.md](chain.md).
 
 One picture for each file of \`src/machines/\` that has states:
 ${machineSvgs
@@ -136,6 +155,7 @@ const files = new Map([
   ['diagrams/README.md', index],
   ['diagrams/lifecycle.md', lifecycle],
   ['diagrams/wiring.md', wiring],
+  ['diagrams/chain.md', chain],
   ['diagrams/sequences.md', sequences],
   ...drawn.flatMap(({ mode, svg }) => [
     /** @type {const} */ ([`diagrams/lifecycle${mode === 'refuse' ? '' : `-${mode}`}.svg`, textOf(svg, 'lifecycle')]),

@@ -54,7 +54,6 @@ export const PLACES = {
   health: 'answers the health endpoints: 200, 500 or 503',
   count: 'refuses with 429 or 503 while draining, or counts: a drain waits for it',
 } as const
-export type Place = keyof typeof PLACES
 
 const DEFAULT_PLACE: { readonly before?: string; readonly after?: string } = { after: 'count' }
 
