@@ -2,6 +2,7 @@
 // Every mutant: what it is called, and the machine of a life that has it, or the rows of the table from which that is composed.
 import { composeLifecycle } from '../../dist/machines/lifecycle.js'
 import { machineMutants, machinesBelow, withMachine } from './machine-mutants.mjs'
+import { signalMutants } from './signal-mutants.mjs'
 import { tableMutants } from './table-mutants.mjs'
 
 /**
@@ -26,6 +27,10 @@ export function allMutants() {
   const root = composed(WHOLE)
   /** @type {(Omit<Mutant, 'id'> & { site: string })[]} */
   const ofTable = tableMutants().map((mutant) => ({ ...mutant, compose: composed }))
+  const ofSignals = signalMutants().map(({ onSignal, ...mutant }) => ({
+    ...mutant,
+    compose: (/** @type {LifePlan} */ plan) => composed({ ...plan, onSignal }),
+  }))
   const ofRoot = machineMutants('root', root).map(inRoot)
   const ofOtherMode = machineMutants('root', composed({ ...WHOLE, mode: 'retry-after' }), (state) => OTHER_MODE.test(state)).map(
     (mutant) => ({ ...inRoot(mutant), mode: /** @type {const} */ ('retry-after') }),
@@ -36,7 +41,7 @@ export function allMutants() {
       compose: (/** @type {LifePlan} */ plan) => withMachine(composed(plan), machine, replace(machine)),
     })),
   )
-  return named([...ofTable, ...ofRoot, ...ofOtherMode, ...ofPhases])
+  return named([...ofTable, ...ofSignals, ...ofRoot, ...ofOtherMode, ...ofPhases])
 }
 
 /** @param {(Omit<Mutant, 'id'> & { site: string })[]} mutants @returns {Mutant[]} */

@@ -20,6 +20,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
   wiring: Object.keys(WIRING).map((phase) => `root running.${phase}.waiting`),
   vocabulary: ['root: '],
   'user-phases': [],
+  'on-signal': ['on-signal '],
   'exit-codes': [],
   hearing: [],
   phase: [],
