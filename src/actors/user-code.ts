@@ -1,6 +1,7 @@
 import { type AnyActorRef, fromPromise, type NonReducibleUnknown } from 'xstate'
 import type { Clock } from '../base/clock.ts'
 import { errorRecord, type LifecycleFact, type StopCause } from '../base/events.ts'
+import { isObedience } from '../base/obedience.ts'
 
 /** What user code is called with. */
 export interface UserCodeContext {
@@ -79,10 +80,3 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
     }
   })
 }
-
-/**
- * Whether what was thrown is only the signal coming back: whoever is told to end, and ends by that, has not failed. Node's own functions
- * reject with an AbortError that has the signal's reason as its cause.
- */
-const isObedience = (thrown: unknown, { aborted, reason }: AbortSignal): boolean =>
-  aborted && (thrown === reason || (thrown instanceof Error && thrown.name === 'AbortError'))

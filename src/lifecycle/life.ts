@@ -83,8 +83,9 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its result is returned); without, until the
-   * returned Disposable is disposed.
-   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on
+   * returned Disposable is disposed. With `work` it rejects with what that throws; left alone, a refusal is no unhandled rejection, nor is
+   * work that ends by its signal.
+   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called `work`
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>

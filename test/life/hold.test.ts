@@ -1,7 +1,8 @@
 // hold(): work that is not HTTP joins the request drain.
 // Fails when: a drain ends under work that was let in, work is let in that nobody waits for, an answer or an error of the
 // work is lost, or what is cut is not told, not named, or keeps the end waiting.
-import { describe, expect, test } from 'vitest'
+import { EventEmitter, once } from 'node:events'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { aborted, never, newLife, refusal } from '../support/life.ts'
@@ -85,6 +86,31 @@ describe('held work', () => {
     await t.end(ended)
     await expect(work('after the end')).rejects.toMatchObject({ code: 'ERR_NOT_ACCEPTING' })
     expect(begun).toEqual(['before the start', 'serving', 'in a hook', 'in the delay'])
+  })
+
+  test('that nobody waits for is no crash when it is refused or ends by its signal, and is one when it fails', async () => {
+    const unhandled: unknown[] = []
+    const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[]
+    process.removeAllListeners('unhandledRejection')
+    const onUnhandled = (thrown: unknown) => void unhandled.push((thrown as Error).message)
+    process.on('unhandledRejection', onUnhandled)
+    onTestFinished(() => {
+      process.off('unhandledRejection', onUnhandled)
+      for (const other of others) process.on('unhandledRejection', other)
+    })
+    const t = newLife({ clock: new VirtualClock(), options: { deadline: '1s' } })
+    await t.life.start()
+    void t.life.hold('obeys', ({ signal }) => aborted(signal).then(() => signal.throwIfAborted()))
+    void t.life.hold('obeys node', ({ signal }) => once(new EventEmitter(), 'nothing', { signal }))
+    void t.life.hold('fails', ({ signal }) => aborted(signal).then(() => Promise.reject(new Error('work failed'))))
+    await t.end()
+    let called = false
+    void t.life.hold('refused', () => {
+      called = true
+    })
+    await new Promise(setImmediate)
+    expect(called).toBe(false)
+    expect(unhandled).toEqual(['work failed'])
   })
 
   test('needs a name, because a report of nameless work helps nobody', async () => {

@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
+import { deferred } from '../../base/deferred.ts'
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
+import { isObedience } from '../../base/obedience.ts'
 import type { WaitGroup } from './wait-group.ts'
 
 /** What held work is given. */
@@ -32,15 +34,17 @@ export class Holds {
 
   /**
    * Has the request drain wait for `work`, and returns what it returns.
-   * Rejects with what `work` throws, and with ERR_NOT_ACCEPTING, without having called it, once the drain has begun.
+   * Rejects with what `work` throws, and with ERR_NOT_ACCEPTING, without having called it, once the drain has begun. Left alone, that is
+   * no unhandled rejection, nor is work that ends by its signal: the end of a life must not crash the process.
    */
-  async run<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
-    const hold = this.#begin(name)
-    try {
-      return await work({ signal: hold.ending.signal })
-    } finally {
-      this.#end(hold)
-    }
+  run<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
+    const { promise, resolve, reject } = deferred<T>()
+    const ending = new AbortController()
+    this.#run(name, ending, work).then(resolve, (thrown: unknown) => {
+      if (isRefusal(thrown) || isObedience(thrown, ending.signal)) promise.catch(() => {})
+      reject(thrown)
+    })
+    return promise
   }
 
   /**
@@ -48,7 +52,7 @@ export class Holds {
    * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun
    */
   take(name: string): Disposable {
-    const hold = this.#begin(name)
+    const hold = this.#begin(name, new AbortController())
     return { [Symbol.dispose]: () => this.#end(hold) }
   }
 
@@ -62,10 +66,19 @@ export class Holds {
     return Array.from(this.#all, ({ name, since }) => ({ name, ageMs: now - since }))
   }
 
-  #begin(name: string): Hold {
+  async #run<T>(name: string, ending: AbortController, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
+    const hold = this.#begin(name, ending)
+    try {
+      return await work({ signal: ending.signal })
+    } finally {
+      this.#end(hold)
+    }
+  }
+
+  #begin(name: string, ending: AbortController): Hold {
     if (!name) throw new QuiesceError('ERR_NAME_MISSING', 'hold: a name is needed, for the report')
     if (!this.#requests.tryAdd()) throw new QuiesceError('ERR_NOT_ACCEPTING', `hold("${name}"): the server is draining`, { name })
-    const hold = { name, since: this.#clock.now(), ending: new AbortController() }
+    const hold = { name, since: this.#clock.now(), ending }
     this.#all.add(hold)
     return hold
   }
@@ -74,3 +87,5 @@ export class Holds {
     if (this.#all.delete(hold)) this.#requests.done()
   }
 }
+
+const isRefusal = (thrown: unknown): boolean => thrown instanceof QuiesceError && thrown.code === 'ERR_NOT_ACCEPTING'
