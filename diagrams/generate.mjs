@@ -10,6 +10,7 @@ import { PLACES } from '../dist/http/chain.js'
 import { createServer } from '../dist/index.js'
 import { planOf } from '../dist/model/life/lifecycle-model.js'
 import { markdownOf } from '../dist/options/markdown.js'
+import { STOP_OPTIONS } from '../dist/options/stop-options.js'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../dist/options/tables.js'
 
 const check = process.argv.includes('--check')
@@ -127,6 +128,10 @@ ${markdownOf(LIFECYCLE_OPTIONS)}
 ## createServer only
 
 ${markdownOf(LISTEN_OPTIONS)}
+
+## stop()
+
+${markdownOf(STOP_OPTIONS)}
 `
 
 /** @type {Record<import('../dist/base/errors.js').Fault, string>} */

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { plainPathOf } from '../base/request-target.ts'
-import type { HealthSource } from '../http/health/health.ts'
+import { HEALTH_PATHS, type HealthSource } from '../http/health/health.ts'
 import type { HealthAnswers } from '../http/health/health-answer.ts'
 import { defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 import { fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
@@ -13,11 +13,11 @@ const path = () => text('a path that begins with / and has no ? or #', (given) =
 
 export const HEALTH_PATH_OPTIONS = defineOptions({
   /** @default /healthz */
-  healthz: option(path(), { default: '/healthz', meaning: 'Path of the endpoint that says whether all is well' }),
+  healthz: option(path(), { default: HEALTH_PATHS.healthz, meaning: 'Path of the endpoint that says whether all is well' }),
   /** @default /livez */
-  livez: option(path(), { default: '/livez', meaning: 'Path of the endpoint that says whether the process lives' }),
+  livez: option(path(), { default: HEALTH_PATHS.livez, meaning: 'Path of the endpoint that says whether the process lives' }),
   /** @default /readyz */
-  readyz: option(path(), { default: '/readyz', meaning: 'Path of the endpoint that says whether traffic should come' }),
+  readyz: option(path(), { default: HEALTH_PATHS.readyz, meaning: 'Path of the endpoint that says whether traffic should come' }),
 })
 
 export type HealthPaths = { readonly [Endpoint in keyof typeof HEALTH_PATH_OPTIONS]: string }
@@ -26,8 +26,6 @@ export interface HealthPathOptions extends UserOptions<typeof HEALTH_PATH_OPTION
 
 const paths = (): Kind<HealthPathOptions, HealthPaths, 'value'> =>
   fields(HEALTH_PATH_OPTIONS, { allowed: 'an object of healthz, livez, readyz' })
-
-export const HEALTH_PATHS_DEFAULT: HealthPaths = resolveOptions(HEALTH_PATH_OPTIONS, {})
 
 const ENDPOINTS = Object.keys(HEALTH_PATH_OPTIONS)
 const SOURCES = ['all', ...ENDPOINTS]

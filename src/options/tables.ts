@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
 import type { AuditBackend } from '../actors/audit.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
+import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
+import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
 import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
 import { fraction } from './fraction.ts'
-import { HEALTH_PATHS_DEFAULT, health, isPlainPath } from './health-options.ts'
+import { health, isPlainPath } from './health-options.ts'
 import {
   ADDRESS_ALLOWED,
   addressOf,
@@ -37,6 +39,9 @@ import { wording } from './wording-options.ts'
 export const DEADLINE_SHARE_MAX = 1 / 3
 /** What a single hook may use of the hooks' time in the budget, when it states nothing itself. */
 export const HOOKS_SHARE_MAX = 4 / 5
+
+/** A shorter stop could not even report. */
+export const timeToTheEnd = () => duration('100ms')
 
 const LOOPBACK = '127.0.0.1'
 const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
@@ -207,7 +212,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * Time from StopRequested to the end by force; at least 100 ms. The process is gone by then.
    * @default 25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve
    */
-  deadline: option(duration('100ms'), {
+  deadline: option(timeToTheEnd(), {
     flag: 'deadline',
     // `docker stop` and Cloud Run kill after 10 s.
     default: '8s',
@@ -229,7 +234,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * first.
    * @default the deadline when one is given, else 5s, at most the deadline
    */
-  crashDeadline: option(duration('100ms'), {
+  crashDeadline: option(timeToTheEnd(), {
     flag: 'crash-deadline',
     default: '5s',
     defaultWords: (own) => `the deadline when one is given, else ${own}, at most the deadline`,
@@ -308,7 +313,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * @default 900ms
    */
   healthCheckTimeout: option(duration('1ms'), {
-    default: '900ms',
+    default: CHECK_TIMEOUT_MS,
     meaning: 'Longest time of one health check; after it the check has failed',
   }),
   /**
@@ -362,7 +367,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     ),
     {
       default: [],
-      defaultWords: (none) => `${none} beside ${Object.values(HEALTH_PATHS_DEFAULT).join(', ')} and /metrics`,
+      defaultWords: (none) => `${none} beside ${EXEMPT_SEGMENTS.join(', ').replace(/, (\S+)$/, ' and $1')}`,
       meaning: 'Paths, each with all below it, that your application still answers while new requests are refused',
     },
   ),

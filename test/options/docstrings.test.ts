@@ -4,11 +4,18 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { defaultText, type OptionTable } from '#src/options/define.ts'
 import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/health-options.ts'
+import { STOP_OPTIONS } from '#src/options/stop-options.ts'
 import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/tables.ts'
 import { LYING_OPTIONS, STORE_OPTIONS, TLS_OPTIONS } from './made-up-package.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FILES = ['src/options/options.ts', 'src/options/tables.ts', 'src/options/health-options.ts', 'test/options/made-up-package.ts']
+const FILES = [
+  'src/options/options.ts',
+  'src/options/tables.ts',
+  'src/options/health-options.ts',
+  'src/options/stop-options.ts',
+  'test/options/made-up-package.ts',
+]
 /** The compiler reads the types of all of node first. */
 const COMPILING_MS = 120_000
 
@@ -38,6 +45,7 @@ test.each<[string, string, OptionTable]>([
   ['src/options/tables.ts', 'ReserveOptions', RESERVE_OPTIONS],
   ['src/options/health-options.ts', 'HealthOptions', HEALTH_OPTIONS],
   ['src/options/health-options.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
+  ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreOptions', STORE_OPTIONS],
   ['test/options/made-up-package.ts', 'TlsOptions', TLS_OPTIONS],
 ])('the comments of %s state the defaults of %s', { timeout: COMPILING_MS }, (file, type, table) => {

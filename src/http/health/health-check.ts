@@ -14,13 +14,13 @@ export interface CheckContext {
 export type Check = (context: CheckContext) => unknown
 
 export interface CheckOptions {
-  /** After this time the check has failed. Above zero; default 900 ms, see {@link CHECK_TIMEOUT_MS}. */
+  /** After this time the check has failed. Above zero. Default: the option `healthCheckTimeout`. */
   readonly timeout?: Duration
   /** A second name, shared with other checks, under which a request can exclude them together. */
   readonly group?: string
 }
 
-/** Below the second that most probers wait: an answer that says what failed is worth more than none. */
+/** The default of the option `healthCheckTimeout`. Below the second that most probers wait: an answer that says what failed is worth more than none. */
 export const CHECK_TIMEOUT_MS = 900
 
 /**

@@ -15,6 +15,12 @@ import type { MetricFamily } from './metrics.ts'
 /** `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to send it traffic. */
 export type HealthEndpointName = 'healthz' | 'livez' | 'readyz'
 
+/** Where they answer, when no other path is given. */
+export const HEALTH_PATHS = { healthz: '/healthz', livez: '/livez', readyz: '/readyz' } as const satisfies Record<
+  HealthEndpointName,
+  string
+>
+
 /** Which checks a further endpoint has: those of one of the three, `all` of them, or those that are named. */
 export type HealthSource = HealthEndpointName | 'all' | readonly string[]
 
@@ -85,7 +91,7 @@ export class Health {
     this.#livezGraceMs = livezGraceMs
     this.#checkTimeoutMs = checkTimeoutMs
     this.#metrics = metrics
-    const { healthz = '/healthz', livez = '/livez', readyz = '/readyz' } = paths
+    const { healthz, livez, readyz } = { ...HEALTH_PATHS, ...paths }
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer, answers),
       livez: new HealthEndpoint(livez, clock, observer, answers),

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { plainPathOf } from '../../base/request-target.ts'
 
 /** Watched by probes and scrapers until the very end. */
-const EXEMPT_SEGMENTS = ['/readyz', '/livez', '/healthz', '/metrics']
+export const EXEMPT_SEGMENTS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics']
 
 const TOKEN_HEADER = 'x-quiesce-loopback'
 const TOKEN = randomBytes(32).toString('base64url')
