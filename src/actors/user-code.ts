@@ -69,6 +69,8 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
     }
     // xstate starts the children of an actor before the actor's own first actions: a turn later, the hook's start has been told.
     await Promise.resolve()
+    // What meant "now" came in the same step: nothing begins any more.
+    if (signal.aborted) return
     try {
       await world.inContext(() => run({ name, signal: controller.signal, reason: world.causes.cause }))
       late('resolved')

@@ -57,6 +57,16 @@ describe('stop({ now: true })', () => {
     expect(await request).toBeInstanceOf(Error)
   })
 
+  test('alone begins nothing: no pre-shutdown hook is called', async () => {
+    const t = newLife()
+    const called: string[] = []
+    t.life.addPreShutdownHook('leave', ({ name }) => void called.push(name))
+    await t.life.start()
+    expect(await t.life.stop({ now: true })).toMatchObject({ exitCode: 1, hooks: [{ name: 'leave', outcome: null }] })
+    await new Promise(setImmediate)
+    expect(called).toEqual([])
+  })
+
   test('before the start, and after the end, changes nothing that has been said', async () => {
     const t = newLife()
     const report = await t.life.stop()
