@@ -20,13 +20,16 @@ export interface AttachedLife extends Life, Disposable {
 }
 
 /**
- * Puts a lifecycle around a `node:http` or `node:https` server of your own, whoever made it: plain node, Express, Fastify, Koa. The server may
- * listen already, or as late as you like: start-up waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
- * Requests are counted from here on; those that were under way are waited for with the last connections, and cannot be named. Once it serves,
- * its `close()` becomes a stop of this life.
- * Of an HTTPS server, a connection is known from its accept on; a handshake that is not over at the end has a second from its beginning.
+ * Puts a lifecycle around a `node:http` or `node:https` server of your own, however it was made:
+ * plain node, Express, Fastify, Koa. The server may listen already, or as late as you like:
+ * start-up waits for that, and fails only when the process has nothing left to do
+ * (ERR_NOTHING_TO_SERVE). Requests are counted from here on; those that were under way are waited
+ * for with the last connections, and cannot be named. Once it serves, its `close()` becomes a stop
+ * of this life. Of an HTTPS server, a connection is known from its accept on; a handshake that is
+ * not over at the end has a second from its beginning.
  *
- * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID with one line for every bad option
+ * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID
+ * with one line for every bad option
  */
 export function attachLifecycle(server: Server, options: LifecycleOptions = {}): AttachedLife {
   return attachLifecycleOn(systemHost, server, options)

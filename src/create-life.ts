@@ -8,9 +8,11 @@ import { type LifecycleOptions, resolveLifeOptions } from './options/options.ts'
 import { processFacts } from './options/platform.ts'
 
 /**
- * Creates a life that serves nothing: a queue worker, a scheduled job. It has the same hooks, holds, signals, deadline and report as a
- * server's, and lasts from `run()` to a stop, whatever else keeps the process. Work joins the drain by `hold()`. Health and metrics are
- * answered on the listener of the option `admin`, when there is one. No shutdown delay by default: nobody has to look elsewhere.
+ * Creates a life that serves nothing: a queue worker, a scheduled job. It has the same hooks,
+ * holds, signals, deadline and report as a server's, and lasts from `run()` to a stop, whatever
+ * else keeps the process. Work joins the drain by `hold()`. Health and metrics are answered on the
+ * listener of the option `admin`, when there is one. No shutdown delay by default: there are no
+ * clients to move elsewhere.
  *
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
  */

@@ -2,7 +2,7 @@ import { didYouMean } from './did-you-mean.ts'
 import { QuiesceError } from './errors.ts'
 
 /**
- * Refuses a field that nobody reads: misspelt, it would be the default without a word.
+ * Refuses unknown fields: a misspelt one would mean the default without a word.
  *
  * @param of whose options these are, for the message
  * @throws QuiesceError ERR_OPTION_INVALID

@@ -1,6 +1,7 @@
 /**
- * What the target of a request names, by RFC 9112 section 3.2: `/a?b`, or `http://host/a?b`, the form that proxies send. Whoever
- * decides by a path, and lets another read it afterwards, has to know whether both read the same.
+ * What the target of a request names, by RFC 9112 section 3.2: `/a?b`, or `http://host/a?b`, the
+ * form that proxies send. Code that decides by a path, and lets another read it afterwards, has to
+ * know whether both read the same.
  */
 
 /** Scheme and host of a target in absolute form. The host ends where the URL standard ends it, not at the first slash of the query. */

@@ -40,10 +40,10 @@ export const instantMs = ({ cutsMs, deadlineMs }: StopProfile, instant: keyof Cu
 /** One profile per kind of stop; which one applies is decided once, at StopRequested. */
 export interface StopProfiles {
   readonly default: StopProfile
-  /** Ctrl-C on a terminal, or any signal under `node --watch`: somebody is waiting for the prompt. */
+  /** Ctrl-C on a terminal, or any signal under `node --watch`: a user is waiting for the prompt. */
   readonly interactive: StopProfile
   /** An uncaught exception: the state of the process is unknown, so it ends soon. */
   readonly crash: StopProfile
-  /** Start-up failed: nobody was served, so nobody has to be warned. */
+  /** Start-up failed: no client was served, so none has to be warned. */
   readonly startFailed: StopProfile
 }

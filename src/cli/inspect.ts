@@ -13,7 +13,7 @@ import { readText } from './read-text.ts'
 import { readOptions } from './settings.ts'
 
 /**
- * Shows a recording in the inspector's page until somebody stops it.
+ * Shows a recording in the inspector's page until it is stopped.
  * @throws QuiesceError for arguments, files and ports that cannot be used
  */
 export async function inspectCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
@@ -75,7 +75,7 @@ async function serve(recording: Recording, port: number, stop: AbortSignal): Pro
   return `http://${INSPECT_HOST}:${(server.address() as AddressInfo).port}/inspector/`
 }
 
-/** Whoever has no such program reads the URL. */
+/** Without such a program the URL is there to read. */
 function openBrowser(url: string): void {
   const [command, ...args] =
     process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']

@@ -21,7 +21,7 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   // What serves has an exit code of its own, which the output must not hide. What prints has failed in all it had to do.
   if (!isServe) process.exitCode = 4
 })
-// There is nowhere left to say it, and nobody to end a server for.
+// There is nowhere left to say it, and no reason to end a server.
 process.stderr.on('error', () => {})
 
 try {

@@ -37,7 +37,7 @@ interface PrintedStop {
 
 type KindOfStop = Exclude<keyof StopProfiles, 'startFailed'>
 
-/** What a failed start leaves has served nobody, so nobody asks how long requests have. */
+/** Without a failed start: it has served no request, so there is nothing to wait for. */
 const KINDS = { default: 'stop', interactive: 'interactive', crash: 'crash' } as const satisfies Record<KindOfStop, string>
 const KIND_NAMES = Object.keys(KINDS) as readonly KindOfStop[]
 

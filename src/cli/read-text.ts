@@ -9,8 +9,9 @@ const MIB_MAX = 256
 /**
  * The content of a file, or of a pipe, which a stop signal ends waiting for.
  *
- * A named pipe is read as a stream of its own: opening or reading it as a file would park a thread in the kernel until somebody writes,
- * and not even `process.exit` ends a process before that thread has returned.
+ * A named pipe is read as a stream of its own: opening or reading it as a file would park a thread
+ * in the kernel until there is a writer, and not even `process.exit` ends a process before that
+ * thread has returned.
  *
  * @throws what reading throws, or the signal's reason
  */

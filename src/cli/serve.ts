@@ -55,7 +55,8 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
   // In the same turn: no signal can come in between.
   release()
   const report = await ended
-  // The log has it too, among the fields of an entry, and nobody may read the log of what never served.
+  // The log has it too, among the fields of an entry, and the log of what never served may stay
+  // unread.
   if (report.reason?.kind === 'start-failed') sayOnStandardError(host.stderr, `quiesce: ${firstLine(report.reason.error.message)}\n`)
   if (!forPeople) return
   const timeline = `\n${renderReport(report, rendering)}`
@@ -93,7 +94,7 @@ function showWhileEnding(view: LiveView, { events$ }: Lifecycle): void {
   })
 }
 
-/** Whoever may look at the example server may also end it: that is what it is for. */
+/** All who may look at the example server may also end it: that is what it is for. */
 function withActions({ inspector }: ServerOptions, drill: () => unknown): Pick<ServerOptions, 'inspector'> {
   if (!inspector) return {}
   return { inspector: { ...(inspector === true ? {} : inspector), actions: true, drill } }

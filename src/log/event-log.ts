@@ -19,7 +19,9 @@ export class EventLog {
     this.#context = context
   }
 
-  /** Whether somebody may read what is logged at a level: there is a logger, by now, and it does not leave that level out. */
+  /**
+   * Whether a level is enabled: there is a logger, by now, and it does not leave that level out.
+   */
   writes(level: 'info' | 'error'): boolean {
     if (!this.#logger) return false
     try {
@@ -37,8 +39,8 @@ export class EventLog {
   }
 
   /**
-   * Opens the logger and writes what was kept, in a turn of its own: whoever begins a life listens for signals before anything is
-   * loaded. Rejects when it cannot be opened; the life goes on in silence then.
+   * Opens the logger and writes what was kept, in a turn of its own: a life listens for signals
+   * before anything is loaded. Rejects when it cannot be opened; the life goes on in silence then.
    */
   open(): Promise<void> {
     this.#opening = Promise.resolve().then(() => this.#open())
@@ -76,7 +78,7 @@ export class EventLog {
 
   /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
   async flush(): Promise<void> {
-    // Whoever opened it has heard of the failure.
+    // The caller of open() has got the failure.
     await this.#opening.catch(() => {})
     if (this.#logger) await flushLogger(this.#logger)
   }

@@ -29,16 +29,18 @@ const describeLossAsJson = (lines: number): string => `${JSON.stringify({ level:
 type Step = 'done' | 'full' | 'paused'
 
 /**
- * Where log lines go: a file descriptor that is never waited for while serving, and for a bounded time at the end.
+ * Where log lines go: a file descriptor that is never waited for while serving, and for a bounded
+ * time at the end.
  *
- * A line is written at once. When the reader does not keep up (`EAGAIN`: the pipe is full) lines wait in memory and are tried
- * again every few milliseconds, many with one write, and for {@link STEP_MS} before everything else gets its turn: a slow reader
- * costs memory and never a blocked event loop, also when it comes back to a long queue. What cannot be written for
- * another reason (`EPIPE`: nobody reads; `ENOSPC`: the disk is full) is lost, but counted, and the next line is tried again: a
- * disk may have room by then. Three ways to write to a
- * pipe do not work here: pino's `flushSync` never returns when nobody reads; `fs.write` parks a thread of the pool in the
- * kernel, and `process.exit` then waits for that thread; `process.stdout.write` drops what is pending when the process exits
- * and does not say how much of a line has left.
+ * A line is written at once. When the reader does not keep up (`EAGAIN`: the pipe is full) lines
+ * wait in memory and are tried again every few milliseconds, many with one write, and for
+ * {@link STEP_MS} before everything else gets its turn: a slow reader costs memory and never a
+ * blocked event loop, also when it comes back to a long queue. What cannot be written for another
+ * reason (`EPIPE`: the reader is gone; `ENOSPC`: the disk is full) is lost, but counted, and the
+ * next line is tried again: a disk may have room by then. Three ways to write to a pipe do not work
+ * here: pino's `flushSync` never returns without a reader; `fs.write` parks a thread of the pool in
+ * the kernel, and `process.exit` then waits for that thread; `process.stdout.write` drops what is
+ * pending when the process exits and does not say how much of a line has left.
  *
  * The descriptor must be in non-blocking mode: see {@link stdoutDestination}.
  */
@@ -88,7 +90,10 @@ export class LogDestination {
     return this.pendingBytes === 0 ? 0 : this.#clock.now() - this.#progressAt
   }
 
-  /** Lines that nobody will ever read: there was no reader, no room, or no patience left. Those that tell of it are not counted. */
+  /**
+   * Lines that are lost: broken pipe, buffer full, or flush timeout. Those that report the loss are
+   * not counted.
+   */
   get lostLines(): number {
     return this.#lostLines
   }
@@ -115,8 +120,9 @@ export class LogDestination {
   }
 
   /**
-   * As {@link flushed}, but gives up what is pending when the reader has taken nothing for `ms`: a slow reader gets
-   * everything, one that does not read holds nobody. Resolves with the number of bytes given up.
+   * As {@link flushed}, but gives up what is pending when the reader has taken nothing for `ms`: a
+   * slow reader gets everything, one that does not read holds nothing up. Resolves with the number
+   * of bytes given up.
    */
   flushBounded(ms: number): Promise<number> {
     const begun = this.#clock.now()
@@ -236,7 +242,7 @@ let ofStdout: LogDestination | undefined
  */
 export function stdoutDestination(): LogDestination {
   if (!ofStdout) {
-    // Somebody else's write to a reader that is gone must not end the server, either.
+    // A write by other code to a reader that is gone must not end the server, either.
     process.stdout.on('error', () => {})
     const { fd, isTTY } = process.stdout
     ofStdout = new LogDestination({ fd: isTTY ? nonBlockingTerminal(fd) : fd })

@@ -19,7 +19,10 @@ export interface Logger {
   flushSync?(ms: number): unknown
   /** Milliseconds since everything logged had been written; the health check `log` fails above two minutes. */
   lastFlushAgeMs?(): number
-  /** Lines that were logged and that nobody will ever read. The report warns of them, and stderr at the end of the life. */
+  /**
+   * Lines that were logged and are lost. The report warns of them, and stderr at the end of the
+   * life.
+   */
   lostLines?(): number
 }
 
@@ -32,8 +35,9 @@ export interface LogContext {
 }
 
 /**
- * A sink that writes lifecycle events to a logger: upstream's signals with upstream's names and messages, in the order they
- * fired, at info; everything of ours at debug, unless somebody has to know. Never throws.
+ * A sink that writes lifecycle events to a logger: upstream's signals with upstream's names and
+ * messages, in the order they fired, at info; everything of ours at debug, unless an operator has
+ * to know. Never throws.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
 export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
@@ -45,7 +49,10 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
   }
 }
 
-/** Writes one line. The logger is the user's: when it throws or rejects there is nobody left to tell, and a log line is no reason to end differently. */
+/**
+ * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
+ * because there is nowhere left to report it, and a log line is no reason to end differently.
+ */
 export function writeLine(logger: Logger, level: Line['level'], fields: object, message: string): void {
   if (level === 'debug' && isConsole(logger)) return
   try {
@@ -86,7 +93,7 @@ const debug = (message: string, fields: object = {}): Line => ({ level: 'debug',
 const info = (message: string, fields: object = {}): Line => ({ level: 'info', fields, message })
 const warn = (message: string, fields: object = {}): Line => ({ level: 'warn', fields, message })
 const error = (message: string, fields: object = {}): Line => ({ level: 'error', fields, message })
-/** A failure is an error, a cut a warning, everything else is for whoever looks closely. */
+/** A failure is an error, a cut a warning, everything else is for debugging. */
 const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
 

@@ -3,9 +3,10 @@ import { constants, openSync, writeSync } from 'node:fs'
 const opened = new Map<number, number>()
 
 /**
- * The terminal on `fd`, in non-blocking mode. Node leaves a terminal in blocking mode, so that one which is stopped (Ctrl-S, a
- * frozen window) would stop the server with it, deadline and all [measured]. Opened anew because the mode belongs to whoever
- * shares `fd`, the shell too; where that cannot be done, on systems without /proc, it stays as it is.
+ * The terminal on `fd`, in non-blocking mode. Node leaves a terminal in blocking mode, so that one
+ * which is stopped (Ctrl-S, a frozen window) would stop the server with it, deadline and all
+ * [measured]. Opened anew because the mode belongs to every process that shares `fd`, the shell
+ * too; where that cannot be done, on systems without /proc, it stays as it is.
  */
 export function nonBlockingTerminal(fd: number): number {
   const known = opened.get(fd)
@@ -27,7 +28,7 @@ export interface StandardError {
   readonly fd?: number
 }
 
-/** Says something that nobody has to hear: a terminal that is stopped must not hold the process for it. */
+/** Says something that may be lost: a terminal that is stopped must not hold the process for it. */
 export function sayOnStandardError(stderr: StandardError, text: string): void {
   if (!stderr.isTTY || stderr.fd === undefined) {
     stderr.write(text)

@@ -32,7 +32,10 @@ export interface StopPlan {
 /** One plan per kind of stop. */
 export type StopPlans = Readonly<Record<keyof StopProfiles, StopPlan>>
 
-/** Reserves that nobody asked for together never take more than this part of the time; above it they shrink in proportion. */
+/**
+ * Default reserves together never take more than this part of the time; above it they shrink in
+ * proportion.
+ */
 export const RESERVES_SHARE_MAX = 1 / 2
 /** Those that were asked for never take more than this part of the deadline, so that something is left for requests. */
 export const ASKED_SHARE_MAX = 9 / 10

@@ -26,7 +26,10 @@ export function onPrimaryLost(host: HostProcess, listener: () => void): Disposab
 
 const outlived = new WeakSet<Worker>()
 
-/** Node hands on here what its channel emits as errors at the process. With nobody else to hear it, any other one is a crash, as without us. */
+/**
+ * Node hands on here what its channel emits as errors at the process. Without another listener, any
+ * other error is a crash, as without us.
+ */
 function outliveChannel(worker: Worker): void {
   if (outlived.has(worker)) return
   outlived.add(worker)

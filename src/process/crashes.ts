@@ -28,7 +28,10 @@ const crashes = new SharedListeners<CrashSource, [event: CrashEvent, error: unkn
   }
 })
 
-/** Calls `listener` for every crash until disposed, except for the events in `leftToOthers`, which somebody else listens to. */
+/**
+ * Calls `listener` for every crash until disposed, except for the events in `leftToOthers`, which
+ * have other listeners.
+ */
 export function onCrash(
   source: CrashSource,
   listener: (event: CrashEvent, error: unknown) => void,

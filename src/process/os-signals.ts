@@ -10,7 +10,8 @@ export interface SignalSource {
 const listeners = new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>()
 
 /**
- * Calls `listener` for every one of these signals until disposed. While nobody listens, the process dies of SIGTERM as usual.
+ * Calls `listener` for every one of these signals until disposed. Without a listener, the process
+ * dies of SIGTERM as usual.
  * @see kubernetes/apiserver pkg/server/signal.go SetupSignalContext
  */
 export function onStopSignal(

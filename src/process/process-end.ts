@@ -31,7 +31,7 @@ export class ProcessEnd {
   readonly #process: HostProcess
   #running = 0
   #exitCode: ExitCode = 0
-  /** As we left it; a code that somebody else has set stays. */
+  /** As we left it; one that other code has set stays. */
   #exitCodeSet: HostProcess['exitCode']
   #isForced = false
   #cancelGrace: (() => void) | undefined
@@ -55,7 +55,7 @@ export class ProcessEnd {
     this.#cancelGrace = undefined
   }
 
-  /** A life goes on, and leaves the process to whoever else runs in it. */
+  /** A life goes on, and leaves the process to the other code in it. */
   withdraw(): void {
     this.#running--
   }
@@ -75,8 +75,9 @@ export class ProcessEnd {
   }
 
   /**
-   * The process ends by itself when nothing keeps it alive. What still does is named on stderr when its time is over, and overruled; with
-   * no time at all, in a step of its own, so that whoever awaits `run()` comes first.
+   * The process ends by itself when nothing keeps it alive. What still does is named on stderr when
+   * its time is over, and overruled; with no time at all, in a step of its own, so that code that
+   * awaits `run()` comes first.
    */
   #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>, exits: () => void): void {
     const process = this.#process

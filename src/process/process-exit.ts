@@ -11,5 +11,8 @@ const exits = new SharedListeners<ExitSource, [code: number]>((source, tell) => 
   return () => source.off('exit', tell)
 })
 
-/** Calls `listener` when the process ends by itself or by `process.exit()`, whoever calls it, until disposed. What is not done when it returns is never done. */
+/**
+ * Calls `listener` when the process ends by itself or by `process.exit()`, from any code, until
+ * disposed. What is not done when it returns is never done.
+ */
 export const onProcessExit = (source: ExitSource, listener: (code: number) => void): Disposable => exits.listen(source, listener)

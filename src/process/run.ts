@@ -130,8 +130,9 @@ const othersWarning = (signals: readonly string[]): string =>
   `${signals.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
 
 /**
- * A standard error that nobody reads any more is no crash of its own: what is said about a crash would be the next crash, for
- * ever, and faster than any promise settles. It stays so until the end of the process.
+ * A standard error without a reader is no crash of its own: what is said about a crash would be the
+ * next crash, for ever, and faster than any promise settles. It stays so until the end of the
+ * process.
  */
 function outliveStandardError({ stderr }: HostProcess): void {
   if (stderr.listenerCount('error') === 0) stderr.on('error', () => {})
@@ -140,7 +141,7 @@ function outliveStandardError({ stderr }: HostProcess): void {
 function ownCrashes(life: RunnableLife): Disposable {
   const crashes = onCrash(life.host.process, (origin, thrown) => {
     const error = errorRecord(thrown)
-    // Also when the life is ending already, for another reason: nobody else will ever tell of it.
+    // Also when the life is ending already, for another reason: nothing else reports it.
     life.record({ type: 'error', where: origin, error })
     if (life.isSilent) sayOnStandardError(life.host.process.stderr, `quiesce: ${origin}: ${error.stack ?? error.message}\n`)
     life.crashed(origin, thrown)

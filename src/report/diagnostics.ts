@@ -11,8 +11,9 @@ type EventMessages<Life> = {
 }
 
 /**
- * What is published on which channel of `node:diagnostics_channel`. Subscribers are called in the same step and should return
- * soon; one that throws disturbs nobody here, but its error becomes an uncaught exception, as node does it.
+ * What is published on which channel of `node:diagnostics_channel`. Subscribers are called in the
+ * same step and should return soon; one that throws disturbs nothing here, but its error becomes an
+ * uncaught exception, as node does it.
  */
 export interface DiagnosticsMessages<Life = object> extends EventMessages<Life> {
   /** Once, by whatever asks for the end first. */
@@ -36,7 +37,7 @@ export function publishEvents(life: object): (event: LifecycleEvent) => void {
   }
 }
 
-/** Kept here: node forgets a channel that nobody holds, and its subscribers with it. */
+/** Kept here: node forgets a channel without references, and its subscribers with it. */
 const channels = new Map<LifecycleEvent['type'], Channel>()
 
 function channelOf(type: LifecycleEvent['type']): Channel {

@@ -44,7 +44,7 @@ export function renderReport(report: Report, { color = false, width = WIDTH_MAX 
 
 function heading({ reason, stopRequestedAt, endedAt, forced, forcedBy }: Report): string {
   const took = stopRequestedAt === null ? '' : ` in ${formatDuration(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
-  return `stopped by ${reason ? describeReason(reason) : 'nobody'}, ended${forced === null ? '' : ` by force (${[forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')})`}${took}`
+  return `${reason ? `stopped by ${describeReason(reason)}` : 'no stop was requested'}, ended${forced === null ? '' : ` by force (${[forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')})`}${took}`
 }
 
 interface Row {

@@ -25,7 +25,7 @@ export interface ReportContext {
   readonly wiring?: () => Wiring
   /** Requests refused so far, by kind; read whenever a report is built. */
   readonly rejections?: () => Readonly<Record<string, number>>
-  /** Log lines that nobody will ever read; read whenever a report is built. */
+  /** Log lines that are lost; read whenever a report is built. */
   readonly lostLogLines?: () => number
 }
 

@@ -4,7 +4,10 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { Report } from './report.ts'
 
-/** Over what is there, and without waiting: opening a pipe that nobody reads would hold the process for ever, in its last step. */
+/**
+ * Over what is there, and without waiting: opening a pipe without a reader would hold the process
+ * for ever, in its last step.
+ */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
 
 /** What stands in the way of putting another file in its place: a mounted file such as Kubernetes' /dev/termination-log, or its folder. */
@@ -12,9 +15,10 @@ const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 
 const isIrreplaceable = (thrown: unknown): boolean => IRREPLACEABLE.includes((thrown as NodeJS.ErrnoException).code)
 
 /**
- * Writes the report beside its place and moves it there, so that nobody ever reads half of one; in its place when that is a pipe, a
- * device, a link, or a file that cannot be replaced; behind the log when that goes to the same file. What goes wrong is also said on
- * stderr: the logs are flushed by now, and the report cannot say it.
+ * Writes the report beside its place and moves it there, so that no reader gets half of one; in its
+ * place when that is a pipe, a device, a link, or a file that cannot be replaced; behind the log
+ * when that goes to the same file. What goes wrong is also said on stderr: the logs are flushed by
+ * now, and the report cannot say it.
  *
  * @param signal aborts it, without a word; what is in the report's place by then stays there
  * @throws QuiesceError ERR_REPORT_WRITE

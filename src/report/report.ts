@@ -14,7 +14,7 @@ export interface Report {
   readonly version: 1
   /** The most severe that happened. @see EXIT_CODES */
   readonly exitCode: number
-  /** Why the life ended; null when nobody asked for the end. */
+  /** Why the life ended; null when no stop was requested. */
   readonly reason: StopReason | null
   /** Why it was ended by force; null when it was not. */
   readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | null

@@ -81,8 +81,8 @@ exit code 0: graceful: everything ended by itself
     expect(renderReport(reportOf(badLife, 1), { color: true })).toContain('\u001b[31mexit code 1')
   })
 
-  test('of a life that nobody stopped', () => {
-    expect(renderReport(reportOf(quietLife.slice(0, 6)))).toMatch(/^stopped by nobody, ended\n/)
+  test('of a life without a stop', () => {
+    expect(renderReport(reportOf(quietLife.slice(0, 6)))).toMatch(/^no stop was requested, ended\n/)
   })
 
   test('describes every reason in one line', () => {

@@ -80,7 +80,7 @@ export class LiveView {
     const { columns, rows } = this.#options.size()
     const drawn = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cells(stripVTControlCharacters(line)) / columns)), 0)
     const up = Math.min(drawn, rows - 1)
-    // What somebody has typed stands behind the cursor.
+    // What the user has typed stands behind the cursor.
     return up > 0 ? `\r${ESC}${up}A` : '\r'
   }
 }
