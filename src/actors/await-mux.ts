@@ -6,7 +6,7 @@ import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 /** Who hears how a mux-complete signal ended. */
 export interface MuxListener {
   readonly clock: Clock
-  /** StopRequested: from then on nobody waits for it. */
+  /** StopRequested: from then on it is no longer waited for. */
   readonly stop: AbortSignal
   readonly record: (fact: LifecycleFact) => void
   readonly send: (event: LifecycleInEvent) => void

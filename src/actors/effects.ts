@@ -230,7 +230,8 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const { awaitsOwner } = listener
     const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
-      // Nobody waits any more; the report should say more than that the time was over. An owner who was still to call listen() is not at fault.
+      // The wait is over; the report should say more than that the time was over. An owner who was
+      // still to call listen() is not at fault.
       if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
       throw error
     })
@@ -337,7 +338,7 @@ export class Drains {
 const OLDER =
   'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
 
-/** Cut, it has nothing to say any more: whoever closes by force speaks. */
+/** On a cut it records nothing: the phase that closes by force does. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()

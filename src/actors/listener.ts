@@ -116,8 +116,9 @@ export class Listener {
     const onClose = (): void => tell({ kind: 'closed' })
     server.on('error', onError)
     server.on('close', onClose)
-    // The owner's own close() would end the listener before anybody was told: it becomes a stop, and the stop closes. Later,
-    // when frameworks are closed among what is destroyed, it is closed already, which is no error of theirs.
+    // The owner's own close() would end the listener before any client was told: it becomes a stop,
+    // and the stop closes. Later, when frameworks are closed among what is destroyed, it is closed
+    // already, which is no error of theirs.
     const takeBack = override(server, 'close', (callback?: (error?: Error) => void) => {
       if (this.#state === 'closed') return this.#stop(callback && (() => callback()))
       if (isInPreShutdownHook()) {

@@ -15,7 +15,7 @@ export class StopCauses {
     if (event.type === 'signal' && event.name === 'StopRequested' && event.reason) this.#cause ??= this.#causeOf(event.reason)
   }
 
-  /** undefined while nobody has asked for the end; the same object whenever it is read. */
+  /** undefined until a stop is requested; the same object whenever it is read. */
   get cause(): StopCause | undefined {
     return this.#cause
   }

@@ -14,8 +14,9 @@ export interface ResponseLike {
 }
 
 /**
- * Sends `answer`, with its length, so that a HEAD request learns it too (node leaves out the body by itself) and the
- * connection can be reused. Headers that a filter has set stay. Does nothing when somebody else has begun to answer.
+ * Sends `answer`, with its length, so that a HEAD request learns it too (node leaves out the body
+ * by itself) and the connection can be reused. Headers that a filter has set stay. Does nothing
+ * when other code has begun to answer.
  */
 export function respond(response: ResponseLike, { status, headers, body }: Answer): void {
   if (response.headersSent) return

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent, Straggler } from '../base/events.ts'
 import type { Blocking, Traffic } from '../http/traffic/traffic.ts'
 
-/** What is going on in a life at one moment: plain data that survives JSON, for whoever shows it. */
+/** What is going on in a life at one moment: plain data that survives JSON, to be shown. */
 export interface Gauges extends Blocking {
   /** At most {@link NAMES_MAX} of each, oldest first. */
   readonly blocking: Blocking['blocking'] & {
@@ -14,8 +14,9 @@ export interface Gauges extends Blocking {
 const NAMES_MAX = 50
 
 /**
- * The one view of what goes on in a life: the inspector, the terminal and whoever else shows it read it here. Reading looks at
- * every connection, so a few times per second is often enough; nothing is kept for it on the request path.
+ * The one view of what goes on in a life: the inspector, the terminal and all others that show it
+ * read it here. Reading looks at every connection, so a few times per second is often enough;
+ * nothing is kept for it on the request path.
  */
 export class GaugeReader {
   readonly #clock: Clock

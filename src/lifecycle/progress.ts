@@ -5,7 +5,7 @@ import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from '../machines/sign
 import type { PhaseRow, Wiring } from '../machines/wiring.ts'
 import { exitGraceMs } from '../options/budget.ts'
 
-/** How far the end of a life has come, and how long it may still take: plain data, for whoever shows it. */
+/** How far the end of a life has come, and how long it may still take: plain data, to be shown. */
 export interface Progress {
   readonly reason: StopReason
   /** Milliseconds since StopRequested. */
@@ -68,7 +68,7 @@ export class ProgressReader {
     this.#crashedAt ??= this.#context.clock.now()
   }
 
-  /** undefined while nobody has asked for the end. */
+  /** undefined until a stop is requested. */
   read(): Progress | undefined {
     const stop = this.#stop
     if (!stop) return undefined

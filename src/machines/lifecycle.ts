@@ -148,7 +148,7 @@ export function composeLifecycle(composition: Composition) {
           SecondCrash: forced(1, 'second-crash'),
           Forced: forced(5, 'deadline'),
           Ended: 'ended',
-          // Serving goes on, as with a signal that never comes; but what somebody set out to do has failed.
+          // Serving goes on, as with a signal that never comes; but the failure sets exit code 4.
           'mux-signal.failed': { actions: { type: 'worsen', params: { exitCode: 4 } } },
           'pre-shutdown-hooks.changed': { actions: 'replaceHooks' },
           'destroy-functions.changed': { actions: 'replaceDestroyFunctions' },

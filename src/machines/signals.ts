@@ -1,6 +1,7 @@
 /**
- * The lifecycle signals: every name, who coined it, and one sentence each. A signal latches and fires once, with an
- * outcome; whoever waits for it waits for the end of a phase, not for its success, so that a shutdown always progresses.
+ * The lifecycle signals: every name, who coined it, and one sentence each. A signal latches and
+ * fires once, with an outcome; what waits for it waits for the end of a phase, not for its success,
+ * so that a shutdown always progresses.
  */
 
 /** Upstream's eight, with upstream's spelling, meaning and edges. @see kubernetes/apiserver pkg/server/lifecycle_signals.go */
@@ -25,7 +26,7 @@ export const OWN_SIGNALS = {
   PostStartHooksLaunched: 'every post-start hook has been started',
   PostStartHooksDone: 'every post-start hook has ended',
   Announced: 'the platform has been told that we are ready',
-  StopRequested: 'somebody or something asked for the end',
+  StopRequested: 'a stop was requested',
   TellComplete: 'every further response tells its client to reconnect elsewhere',
   LastCallComplete: 'idle connections are closed, and no request is let in any more',
   RequestsDrained: 'no accepted request is left',

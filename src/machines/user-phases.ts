@@ -10,7 +10,7 @@ export interface UserPhase {
   readonly name: string
   /** Signals or phase names that come first; at least one. */
   readonly after: readonly string[]
-  /** Phases that wait for this one. One of the stop lane that nobody waits for comes before the report. */
+  /** Phases that wait for this one. A stop phase without dependents runs before the report. */
   readonly before: readonly string[]
   readonly timeoutMs: number
 }

@@ -35,7 +35,10 @@ export interface PhaseRow<S extends string = string> {
   readonly cut?: CutSignal
   /** Whether the work is a machine that ends by itself when it is told of its cut. */
   readonly workKind?: 'machine' | 'effect' | 'regions'
-  /** A stop does not end this work; with this signal it is told to end, and nobody waits for it. By mode, because the listener's end is. */
+  /**
+   * A stop does not end this work; with this signal it is told to end, and not waited for. By mode,
+   * because the listener's end is.
+   */
   readonly until?: Readonly<Record<Mode, S>>
   /** Work that was told, and goes on, is cut by this signal. */
   readonly abandonedAt?: S
@@ -93,7 +96,8 @@ export const WIRING = defineWiring({
   'audit-shutdown': { lane: 'stop', after: ['InFlightRequestsDrained'], unless: 'AuditRunning', work: 'auditShutdown', workKind: 'effect', fires: 'AuditStopped', cut: 'Cut.audit' },
   destroy: { lane: 'stop', after: ['ConnectionsClosed', 'HandlersDone', 'AuditStopped'], work: 'destroy', workKind: 'machine', fires: 'Destroyed', cut: 'Cut.destroy' },
   'admin-listener': { lane: 'stop', after: ['Destroyed'], work: 'closeAdmin', workKind: 'effect', fires: 'AdminClosed', cut: 'Cut.flush' },
-  // Nobody else waits for TellComplete; here it is waited for, so that no phase outlives the report and the budget.
+  // No other phase waits for TellComplete; here it is waited for, so that no phase outlives the
+  // report and the budget.
   report: { lane: 'stop', after: ['AdminClosed', 'TellComplete'], work: 'report', workKind: 'machine', fires: 'ReportWritten', cut: 'Cut.flush' },
   end: { lane: 'stop', after: ['ReportWritten'], fires: 'Ended' },
 })

@@ -10,8 +10,9 @@ import { hasSendQueue, lookAtSendQueues } from './send-queue.ts'
 const CONNECTION: unique symbol = Symbol('quiesce.connection')
 
 /**
- * How long a closing connection reads what its client still sends, and then waits for the client's own end (V16), unless that is sent something
- * still. Whoever bounds the end of connections ends that, too: the connection timeout, and the cut of connections.
+ * How long a closing connection reads what its client still sends, and then waits for the client's
+ * own end (V16), unless that is sent something still. What bounds the end of connections ends that,
+ * too: the connection timeout, and the cut of connections.
  */
 const LINGER_MS = 1000
 /** How often it is looked whether a slow client has been sent everything. */
@@ -37,7 +38,7 @@ export class Connection {
   isOverdue = false
   /** It closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
-  /** A request that was answered before all of its body had come. Nobody waits for the rest. */
+  /** A request that was answered before all of its body had come. The rest is not waited for. */
   unread: IncomingMessage | undefined
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
@@ -60,7 +61,10 @@ export class Connection {
     return this.outstanding.newest === undefined
   }
 
-  /** Whether its client has ended or broken it off: what nobody but us has closed has no sign of a client in it. */
+  /**
+   * Whether its client has ended or broken it off: one that only we have closed has no sign of its
+   * client.
+   */
   get clientHasLeft(): boolean {
     return this.socket.readableEnded || this.socket.errored !== null
   }
@@ -190,7 +194,10 @@ export class Connection {
     else this.#bound = this.#clock.setTimeout(() => void this.#endWhenDelivered(), LOOK_MS)
   }
 
-  /** The client sends for too long: nobody waits for the rest of its request, nor for its end, but for what it was answered. */
+  /**
+   * The client sends for too long: there is no wait for the rest of its request, nor for its end,
+   * but for what it was answered.
+   */
   #endNow(): void {
     this.#bound = undefined
     this.socket.end(() => void this.#endWhenDelivered())

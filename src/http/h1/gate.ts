@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { QuiesceError } from '../../base/errors.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 
-/** Whoever decides about what a gate sees. */
+/** Admission callbacks: they decide about what a gate sees. */
 export interface GateKeeper {
   /** True when requests that arrive together have to be known together before the first of them is looked at. */
   readonly letsRequestsGather: boolean
@@ -86,7 +86,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
     try {
       if (!keeper.admit(exchange)) return
       if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
-        // What node does when nobody listens.
+        // What node does without a listener.
         response?.writeContinue()
         event = 'request'
       }
@@ -143,7 +143,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
 
   gated[GATE] = true
   server.emit = emit as Server['emit']
-  // Without a listener, node says "100 Continue" before anybody has seen the request.
+  // Without a listener, node says "100 Continue" before any code has seen the request.
   server.on('checkContinue', gateDecidesToContinue)
 
   return {
@@ -152,7 +152,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
       isOpen = false
       server.off('checkContinue', gateDecidesToContinue)
       delete gated[GATE]
-      // Somebody who has wrapped our `emit` since keeps it; it lets everything through now.
+      // Code that has wrapped our `emit` since keeps it; it lets everything through now.
       if (server.emit !== (emit as Server['emit'])) return
       if (ownEmit) server.emit = ownEmit
       else delete (server as Partial<Server>).emit

@@ -1,4 +1,6 @@
-/** Puts a method of the object's own in front of the one it has; the result takes it away, unless somebody has put another in front of it. */
+/**
+ * Shadows a method of the object; the result restores it, unless it has been shadowed again since.
+ */
 export function override<T extends object, Name extends keyof T>(target: T, name: Name, method: T[Name]): () => void {
   const before = Object.getOwnPropertyDescriptor(target, name)
   target[name] = method

@@ -35,8 +35,9 @@ export function endWithItsResponse(exchange: Exchange, response: ServerResponse)
 }
 
 /**
- * Whether node has made the response for this request, and sends it now: then it is published when it has been sent, and otherwise ends with
- * its connection. Nobody publishes one that is not node's, and one that waits behind another can be destroyed alone [Node 24 and 26].
+ * Whether node has made the response for this request, and sends it now: then it is published when
+ * it has been sent, and otherwise ends with its connection. The channel covers only responses that
+ * node made, and one that waits behind another can be destroyed alone [Node 24 and 26].
  */
 function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): boolean {
   return response.req === request && response.socket === request.socket && response.listenerCount('finish') > 0

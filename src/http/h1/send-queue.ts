@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 
-/** How many bytes of a socket, whose side we have ended, its peer's system has not acknowledged: 0 also when nobody knows. */
+/**
+ * How many bytes of a socket, whose side we have ended, its peer's system has not acknowledged: 0
+ * also when that is unknown.
+ */
 export type Undelivered = (socket: Socket) => number
 
-/** Node does not say what is left in the system's queues; Linux does, for all sockets of this network namespace. Elsewhere nobody does. */
+/**
+ * Node does not say what is left in the system's queues; Linux does, for all sockets of this
+ * network namespace. Other systems do not.
+ */
 const FILES = process.platform === 'linux' ? ['/proc/net/tcp', '/proc/net/tcp6'] : []
 
 /** Our own end takes a place in the queue like a byte. */
@@ -13,7 +19,7 @@ const END_BYTES = 1
 /** The most that an encrypted connection says as its goodbye. A client that has vanished leaves it there, and has lost nothing by that. */
 const ENCRYPTED_END_BYTES = 128
 
-/** Whether anybody may know. */
+/** Whether the number can be known. */
 export const hasSendQueue = (socket: Socket): boolean => FILES.length > 0 && socket instanceof Socket
 
 let looking: Promise<Undelivered> | undefined

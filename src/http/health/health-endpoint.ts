@@ -121,10 +121,11 @@ export class HealthEndpoint {
   }
 
   /**
-   * Answers a request for the endpoint or one of its checks, whatever its method, and says whether it does. False at once
-   * for every other path, and before `install()`. Never throws. As upstream, it goes by the decoded path: `/%72eadyz` is `/readyz`.
+   * Answers a request for the endpoint or one of its checks, whatever its method, and says whether
+   * it does. False at once for every other path, and before `install()`. Never throws. As upstream,
+   * it goes by the decoded path: `/%72eadyz` is `/readyz`.
    *
-   * @param isEscaped whether the target has escapes; for whoever asks several endpoints
+   * @param isEscaped whether the target has escapes; for a caller that asks several endpoints
    */
   handle(request: RequestLike, response: ResponseLike, isEscaped = (request.url ?? '').includes('%')): boolean {
     const { url = '/' } = request

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
 
-/** The end of somebody's patience: by a deadline known from the start, or earlier by hand. */
+/** A deadline that is known from the start and can be ended early by hand. */
 export interface Stop {
   /** Aborted when it is over; `reason` says why (`ERR_TIMEOUT` at the deadline, `ERR_ABORTED` by hand). */
   readonly signal: AbortSignal
@@ -10,8 +10,9 @@ export interface Stop {
 }
 
 /**
- * A stop `ms` milliseconds from now; `Infinity` for one without a deadline. Whoever makes it must `cancel()` it when it is
- * no longer needed, because its timer keeps the process alive. A second `cancel()`, or one after the deadline, does nothing.
+ * A stop `ms` milliseconds from now; `Infinity` for one without a deadline. Its maker must
+ * `cancel()` it when it is no longer needed, because its timer keeps the process alive. A second
+ * `cancel()`, or one after the deadline, does nothing.
  */
 export function stopAfter(clock: Clock, ms: number): { readonly stop: Stop; readonly cancel: () => void } {
   const ending = new AbortController()
@@ -56,7 +57,7 @@ export class RateLimiter implements Limiter {
   /** How many at the queue's front have been answered; shifting them off one by one would be quadratic. */
   #answered = 0
   #timer: unknown
-  /** Stops that somebody in the queue waits under; one listener each. */
+  /** Stops with queued waiters; one listener each. */
   readonly #watched = new Set<AbortSignal>()
 
   /** @param ratePerSecond above zero; `Infinity` grants every turn at once */

@@ -40,7 +40,7 @@ function answer(response: ServerResponse): void {
     response.writeHead(500, HEADERS)
     response.end(BODY)
   } catch {
-    // Whoever stands in front of `writeHead` or `end` may be what threw in the first place.
+    // A wrapper around `writeHead` or `end` may be what threw in the first place.
     response.destroy()
   }
 }

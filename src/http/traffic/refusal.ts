@@ -81,8 +81,9 @@ export function refuse(exchange: Exchange, { status, reasonPhrase, answerTo }: R
 }
 
 /**
- * Answers in place of an upgrade's handler, and ends the connection. Node has taken its hands off the socket before the
- * upgrade event: nobody reads it, so its end would go unnoticed, and an error on it would be uncaught.
+ * Answers in place of an upgrade's handler, and ends the connection. Node has taken its hands off
+ * the socket before the upgrade event: it has no reader, so its end would go unnoticed, and an
+ * error on it would be uncaught.
  */
 export function answerUpgrade(connection: Connection, answer: string): void {
   const { socket } = connection

@@ -15,7 +15,7 @@ interface Cut {
   hasAnswered: boolean
 }
 
-/** What was running when nobody could wait any longer. */
+/** What was running when the wait was cut. */
 export interface CutHandlers {
   /** Their promises are pending. */
   readonly pending: readonly Straggler[]
@@ -24,11 +24,13 @@ export interface CutHandlers {
 }
 
 /**
- * Handlers that are not over. They may outlive their response, when the client left or somebody else answered, and then still
- * use what is about to be destroyed (V8). One that returned a promise is over when that has settled; for any other whose client
- * has left, see {@link UnendedResponses}. Why, and for how long: docs/decisions/0015-a-handler-whose-client-has-left.md
+ * Handlers that are not over. They may outlive their response, when the client left or other code
+ * answered, and then still use what is about to be destroyed (V8). One that returned a promise is
+ * over when that has settled; for any other whose client has left, see {@link UnendedResponses}.
+ * Why, and for how long: docs/decisions/0015-a-handler-whose-client-has-left.md
  *
- * Their time is over when they are {@link cut}: what they answer after that is reported as late, and changes nothing else.
+ * Their time is over when they are {@link cut}: what they answer after that is reported as late,
+ * and changes nothing else.
  */
 export class RunningHandlers {
   readonly #clock: Clock
@@ -75,14 +77,17 @@ export class RunningHandlers {
     } else if (exchange.handling === 'callback') this.#unended.responseGone(exchange)
   }
 
-  /** Nobody waits for the handlers of these any more, and nothing can be answered for them. */
+  /** The handlers of these are no longer waited for, and nothing can be answered for them. */
   cut(exchanges: Iterable<Exchange>): void {
     for (const exchange of exchanges) {
       if (exchange.handlersRunning > 0 && !this.#cut.has(exchange)) this.#cut.set(exchange, { at: this.#clock.now(), hasAnswered: false })
     }
   }
 
-  /** Nobody waits for any handler any more, neither of these exchanges that are not over nor of those that are. */
+  /**
+   * No handler is waited for any more, neither of these exchanges that are not over nor of those
+   * that are.
+   */
   cutAll(outstanding: Iterable<Exchange>): CutHandlers {
     const exchanges = [...outstanding]
     const pending = this.running(exchanges)

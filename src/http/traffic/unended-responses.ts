@@ -15,7 +15,7 @@ export const NAMED_MAX = 1000
 /** A warning names so many. */
 const WARNED_OF_MAX = 10
 
-/** Without the response, which nobody else may be holding any more. */
+/** Without the response, so that it can be collected. */
 interface Unended {
   readonly name: string
   readonly arrivedAt: number
@@ -71,7 +71,7 @@ export class UnendedResponses {
     return new Promise((resolve) => this.#whenNone.add(resolve))
   }
 
-  /** Names those that are left. Nobody waits for them any more. */
+  /** Names those that are left. They are no longer waited for. */
   cut(): Straggler[] {
     this.#isWaitedFor = false
     this.#clearTimer()
@@ -131,9 +131,11 @@ export class UnendedResponses {
 }
 
 /**
- * Whether an end of the response is still to be expected, and will be heard. Not from a watch or an event stream, which ends with its client; not when
- * it was piped, because what is piped into a closed response never ends it; not when our side destroyed it, which is what a handler
- * does that gives up; and not from one that waited behind another on its connection, whose end node tells nobody.
+ * Whether an end of the response is still to be expected, and will be heard. Not from a watch or an
+ * event stream, which ends with its client; not when it was piped, because what is piped into a
+ * closed response never ends it; not when our side destroyed it, which is what a handler does that
+ * gives up; and not from one that waited behind another on its connection, whose end node does not
+ * report.
  */
 const isUnended = ({ countedAs, connection }: Exchange, response: ServerResponse): boolean =>
   !response.writableEnded &&

@@ -5,9 +5,10 @@ import { type Limiter, RateLimiter, type Stop, stopAfter, watchDrainRate } from 
 const REFUSED = 'add with positive delta after Wait is forbidden'
 
 /**
- * Counts what is under way, and waits for its end. From the call of `wait()` on, nobody new is let in; JavaScript runs the
- * check and the count as one step, so every `add` is either counted and waited for, or refused. There is no third outcome.
- * `wait()` itself has no bound: whoever calls it has one.
+ * Counts what is under way, and waits for its end. From the call of `wait()` on, no new member is
+ * let in; JavaScript runs the check and the count as one step, so every `add` is either counted and
+ * waited for, or refused. There is no third outcome. `wait()` itself has no bound: its caller has
+ * one.
  *
  * @see kubernetes/apimachinery pkg/util/waitgroup/waitgroup.go SafeWaitGroup
  */
@@ -52,7 +53,10 @@ export class WaitGroup {
     if (count === 0) this.#resolveEmpty?.()
   }
 
-  /** @throws QuiesceError ERR_WAIT_GROUP when nobody is counted: a `done` too many hides somebody else's request. */
+  /**
+   * @throws QuiesceError ERR_WAIT_GROUP when no member is counted: a `done` too many hides another
+   * request.
+   */
   done(): void {
     this.add(-1)
   }
@@ -112,17 +116,20 @@ class Seat implements Member {
 }
 
 /**
- * A wait group whose members leave at a limited rate once it is waited for, so that a server's watches do not all reconnect
- * to its peers in the same instant. While waiting, every member passes the limiter exactly once:
+ * A wait group whose members leave at a limited rate once it is waited for, so that a server's
+ * watches do not all reconnect to its peers in the same instant. While waiting, every member passes
+ * the limiter exactly once:
  *
- * - a member with a *goodbye* queues for its token when the drain begins, in the order of joining. With the token its
- *   goodbye is called, and its own `done()` costs nothing more;
- * - a member without one queues when it leaves, and so holds the counter (not the visible count) until its token is there.
- *   So does a member that leaves while its goodbye is still queued, with the place it already has.
+ * - a member with a *goodbye* queues for its token when the drain begins, in the order of joining.
+ *   With the token its goodbye is called, and its own `done()` costs nothing more;
+ * - a member without one queues when it leaves, and so holds the counter (not the visible count)
+ *   until its token is there. So does a member that leaves while its goodbye is still queued, with
+ *   the place it already has.
  *
- * A token that cannot come before the stop is refused, which ends the queueing like a grant: whoever would be told too late
- * is told at once. Upstream knows only the second kind: there a watch handler ends by itself on the shutdown signal and
- * holds its response until the token is granted. A node handler cannot be held back like that, so the token comes first.
+ * A token that cannot come before the stop is refused, which ends the queueing like a grant: a
+ * member that would be told too late is told at once. Upstream knows only the second kind: there a
+ * watch handler ends by itself on the shutdown signal and holds its response until the token is
+ * granted. A node handler cannot be held back like that, so the token comes first.
  *
  * Joining and leaving are O(1); the group owns no timer.
  *
@@ -149,7 +156,10 @@ export class RateLimitedWaitGroup {
     else if (seat.token === 'in') this.#queue(seat, this.#pace)
   }
 
-  /** @param onGoodbyeError told of each goodbye that throws; its member counts as told. Default: nobody is. */
+  /**
+   * @param onGoodbyeError told of each goodbye that throws; its member counts as told. Default:
+   * errors are ignored.
+   */
   constructor(onGoodbyeError: (error: Error) => void = () => undefined) {
     this.#onGoodbyeError = onGoodbyeError
   }
@@ -170,9 +180,9 @@ export class RateLimitedWaitGroup {
   }
 
   /**
-   * A place for a request that was let in before and changes its nature: it may join while the group is waited for, and
-   * queues for its token at once. Undefined when the wait is over, because nobody would wait for it: it must stay where it
-   * is counted. Never throws.
+   * A place for a request that was let in before and changes its nature: it may join while the
+   * group is waited for, and queues for its token at once. Undefined when the wait is over, because
+   * it would not be waited for: it must stay where it is counted. Never throws.
    */
   adopt(goodbye?: () => void): Member | undefined {
     return this.#waited ? undefined : this.#join(goodbye)
@@ -200,7 +210,8 @@ export class RateLimitedWaitGroup {
     for (const seat of this.#toTell) this.#queue(seat, pace)
     this.#toTell.clear()
     try {
-      // A loop, because somebody may be adopted between the moment the last one leaves and the moment this is noticed.
+      // A loop, because a member may be adopted between the moment the last one leaves and the
+      // moment this is noticed.
       while (this.#held > 0 && !pace.stop.signal.aborted) await this.#emptyOr(pace.stop.signal)
       const after = this.#visible
       return this.#held === 0 ? { before, after } : { before, after, error: toError(pace.stop.signal.reason) }

@@ -5,10 +5,11 @@ import type { Mode, PhaseRow } from '../wiring.ts'
 import type { HookPlan } from './hook.ts'
 
 /**
- * Post-start hooks run side by side with the traffic, one region each. A stop does not end them: their abort signals come with the end
- * of the listener, so that informers and caches live through the drain. They come to all of them, also to those that have
- * returned, because a hook may start work and return. Nobody waits for what they do then; what has not ended when the report is due is cut.
- * The first that fails asks for an orderly stop (V11).
+ * Post-start hooks run side by side with the traffic, one region each. A stop does not end them:
+ * their abort signals come with the end of the listener, so that informers and caches live through
+ * the drain. They come to all of them, also to those that have returned, because a hook may start
+ * work and return. What they do then is not waited for; what has not ended when the report is due
+ * is cut. The first that fails asks for an orderly stop (V11).
  * @see kubernetes/apiserver pkg/server/hooks.go RunPostStartHooks, genericapiserver.go RunWithContext
  */
 export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, hooks: readonly HookPlan[]): StateConfig {
