@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 
 /**
- * Who may use the inspector. Without a token (on a loopback address): whoever asks by an address or as localhost, because a
- * site that had its own name point here would ask by that name. With a token: whoever brings it, in the URL of the first
- * visit, in the cookie that this visit is answered with, or as `Authorization: Bearer`.
+ * Who may use the inspector. Without a token (on a loopback address): requests by an address or as
+ * localhost, because a site that had its own name point here would ask by that name. With a token:
+ * requests that bring it, in the URL of the first visit, in the cookie that this visit is answered
+ * with, or as `Authorization: Bearer`.
  *
  * What acts, and whatever another site's page could use, is for the inspector's own pages only.
  */
@@ -75,7 +76,10 @@ export const queryOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): URLSearchP
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-/** A `+` is a space in a query, and no token has spaces: whoever pastes one without escaping it means the plus. */
+/**
+ * A `+` is a space in a query, and no token has spaces: one that was pasted without escaping means
+ * the plus.
+ */
 const tokenOfUrl = (request: IncomingMessage): string | undefined => queryOf(request).get('token')?.replaceAll(' ', '+')
 const cookieName = ({ socket }: IncomingMessage): string => `quiesce-inspector-${socket.localPort}`
 

@@ -41,8 +41,9 @@ interface Said {
 }
 
 /**
- * The actors of a life in the journal: who there is, who sends what to whom, who is in which state and how it got there.
- * Watched only while somebody reads: an observed machine costs twice the time of one that is not.
+ * The actors of a life in the journal: who there is, who sends what to whom, who is in which state
+ * and how it got there. Watched only while there is a reader: an observed machine costs twice the
+ * time of one that is not.
  */
 export class ActorWatch implements Source {
   readonly #root: WatchedSystem
@@ -153,7 +154,7 @@ export class ActorWatch implements Source {
     const { status, context } = snapshot
     const said = this.#said.get(actor.sessionId)
     const isNew = said === undefined || said.context !== context || said.status !== status
-    // An event that nobody handles leaves everything as it is.
+    // An event without a handler leaves everything as it is.
     if (isNew || taken.length > 0) {
       this.#write({
         kind: 'state',

@@ -2,8 +2,9 @@
 const UI = 'https://stately.ai'
 
 /**
- * A page that hands the messages of the socket on to the official UI in a frame, which has no way to connect by itself. What
- * the life's machines hold leaves the browser by that, to whoever serves the UI: it is opened on purpose or not at all.
+ * A page that hands the messages of the socket on to the official UI in a frame, which has no way
+ * to connect by itself. What the life's machines hold leaves the browser by that, to the site that
+ * serves the UI: it is opened on purpose or not at all.
  */
 export const BRIDGE_PAGE = `<!doctype html>
 <html lang="en">

@@ -6,8 +6,8 @@ import type { JournalFact, Source } from './journal.ts'
 /** How often it is looked. A person sees no more, and a shutdown of a second still has some points. */
 const PERIOD_MS = 250
 /**
- * What is going on, some times per second and whenever a signal fires, while somebody reads. An entry is written when it
- * says more than that everything has become older.
+ * What is going on, some times per second and whenever a signal fires, while there is a reader. An
+ * entry is written when it says more than that everything has become older.
  */
 export class GaugeWatch implements Source {
   readonly #clock: Clock

@@ -89,7 +89,7 @@ export class JournalFile implements Reader {
   }
 }
 
-/** Without waiting: opening a pipe that nobody reads would never return. */
+/** Without waiting: opening a pipe without a reader would never return. */
 function openFile(path: string): number {
   let fd: number
   try {

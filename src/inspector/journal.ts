@@ -16,15 +16,18 @@ export interface Line {
   readonly isVital: boolean
 }
 
-/** Whoever reads along. It has a place of its own in the journal, and asks for what comes after it whenever it can take more. */
+/**
+ * A reader of the journal. It has a place of its own in the journal, and asks for what comes after
+ * it whenever it can take more.
+ */
 export interface Reader {
   /** There is more, or what it has not read yet is not kept any more. Must return soon. */
   more(): void
-  /** Nothing comes any more. Resolves when all has been handed on; whoever waits for it bounds the wait. */
+  /** Nothing comes any more. Resolves when all has been handed on; the caller bounds the wait. */
   end(): Promise<void> | undefined
 }
 
-/** Something that is looked at only while somebody reads. */
+/** Something that is looked at only while there is a reader. */
 export interface Source {
   /** Begins to look, and says how things are. */
   begin(): void
@@ -38,7 +41,10 @@ const LENGTH_MAX = 4 * 1024 * 1024
 /** Dropping walks through all entries, so it makes room for a while. */
 const LENGTH_AFTER_DROP = 3 * 1024 * 1024
 
-/** Signals, phases and their like come a bounded number of times in a life; these come whenever somebody's handler throws. */
+/**
+ * Signals, phases and their like come a bounded number of times in a life; these come whenever a
+ * user's handler throws.
+ */
 const UNBOUNDED_FACTS: readonly LifecycleEvent['type'][] = ['error', 'late', 'warning']
 
 /**
@@ -58,7 +64,7 @@ export class Journal {
   #last = 1
   /** Number of the last line that was dropped. */
   #lostUpTo = 0
-  /** Until here nobody had read along: what the sources would have said is missing. */
+  /** Until here there was no reader: what the sources would have said is missing. */
   #blindUpTo = 0
   #describedAt = 0
   #hasEnded = false

@@ -101,7 +101,7 @@ class Observation {
     try {
       const file = new JournalFile(path, this.#journal, failed)
       this.#flushOnExit = () => file.flushNow()
-      // Somebody else may end the process in the middle of the life.
+      // Other code may end the process in the middle of the life.
       host.process.on('exit', this.#flushOnExit)
       this.#journal.attach(file)
     } catch (thrown) {

@@ -32,7 +32,7 @@ const PREFIX = '/inspector/'
 const STREAMS_MAX = 16
 const TOO_MANY: Problem = { status: 503, text: `${STREAMS_MAX} streams are open already` }
 
-/** Nothing from anywhere else, nothing inline, and in nobody's frame. */
+/** Nothing from anywhere else, nothing inline, and in no frame. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -80,13 +80,13 @@ export class PageServer {
     })
   }
 
-  /** Closes every connection; the listener is closed by whoever opened it. */
+  /** Closes every connection; the listener is closed by its opener. */
   destroyConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // Node leaves an upgraded socket's errors to whoever has it.
+    // Node leaves an upgraded socket's errors to its holder.
     socket.on('error', () => {})
     const refuse = ({ status, text }: Problem): void => {
       socket.end(

@@ -65,7 +65,7 @@ export interface ActorStoppedEntry {
   readonly actor: string
 }
 
-/** Somebody has sent something. `from` is undefined when it came from outside. */
+/** An event was sent. `from` is undefined when it came from outside. */
 export interface SentEntry {
   readonly kind: 'sent'
   readonly from?: string
@@ -73,7 +73,10 @@ export interface SentEntry {
   readonly event: { readonly type: string }
 }
 
-/** A machine is in another state than before, or its context differs; or somebody has begun to watch, and this is how it was found. */
+/**
+ * A machine is in another state than before, or its context differs; or watching has begun, and
+ * this is how it was found.
+ */
 export interface StateEntry {
   readonly kind: 'state'
   readonly actor: string

@@ -38,7 +38,7 @@ export class StaticFiles {
   }
 }
 
-/** Somebody may have packed the library without its page; the streams are there all the same. */
+/** The library may have been packed without its page; the streams are there all the same. */
 async function list(folder: string): Promise<ReadonlySet<string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = entries.filter((entry) => entry.isFile())

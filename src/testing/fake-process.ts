@@ -16,8 +16,9 @@ export interface FakeProcessOptions {
 type CrashOrigin = 'uncaughtException' | 'unhandledRejection'
 
 /**
- * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and messages are events, `exit`
- * is recorded and throws {@link ProcessExit}, stderr is text. What nobody listens to does what it does to a real process: it ends it.
+ * A process that a test ends, signals and crashes without touching its own: OS signals, crashes and
+ * messages are events, `exit` is recorded and throws {@link ProcessExit}, stderr is text. What has
+ * no listener does what it does to a real process: it ends it.
  */
 export class FakeProcess extends EventEmitter {
   readonly pid = 4711
@@ -45,7 +46,7 @@ export class FakeProcess extends EventEmitter {
     this.send = ipc ? (message) => this.sent.push(message) > 0 : undefined
   }
 
-  /** The signal that ended the process because nobody listened to it. */
+  /** The signal that ended the process because it had no listener. */
   get killedBy(): NodeJS.Signals | undefined {
     return this.#killedBy
   }
@@ -56,8 +57,9 @@ export class FakeProcess extends EventEmitter {
   }
 
   /**
-   * Delivers an OS signal. A signal that nobody listens to kills.
-   * @throws QuiesceError ERR_OPTION_INVALID for a process that is over, or a signal that no process can listen to
+   * Delivers an OS signal. A signal without a listener kills.
+   * @throws QuiesceError ERR_OPTION_INVALID for a process that is over, or a signal that no process
+   * can listen to
    */
   signal(name: NodeJS.Signals): void {
     this.#mustLive('signal')
@@ -68,7 +70,7 @@ export class FakeProcess extends EventEmitter {
   }
 
   /**
-   * Something thrown that nobody caught. Without a listener the process writes it to stderr and exits with 1.
+   * An uncaught exception. Without a listener the process writes it to stderr and exits with 1.
    * @throws QuiesceError ERR_OPTION_INVALID for a process that is over
    */
   crash(thrown: unknown, origin: CrashOrigin = 'uncaughtException'): void {
@@ -103,7 +105,10 @@ export class FakeProcess extends EventEmitter {
     throw new ProcessExit(exitCode)
   }
 
-  /** Whether anybody listened. Nobody stands behind the event whom a listener's exit could reach. */
+  /**
+   * Whether there was a listener. No caller stands behind the event whom a listener's exit could
+   * reach.
+   */
   #heard(event: string, ...args: unknown[]): boolean {
     try {
       return this.emit(event, ...args)

@@ -92,7 +92,7 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
 
   /**
    * A new connection to the life's first listener, or to a port or Unix socket.
-   * @throws Error ECONNREFUSED when nobody listens there
+   * @throws Error ECONNREFUSED without a listener there
    */
   async connect(place?: number | string): Promise<TestConnection> {
     return new TestConnection(await this.network.connect(place ?? this.#firstPlace()))

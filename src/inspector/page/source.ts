@@ -21,8 +21,9 @@ export function route(path: string, query: Readonly<Record<string, string>> = {}
 }
 
 /**
- * The server's stream of entries. Reconnects until all has been received: a life whose connection is lost may still be there. After the end there is
- * nothing to come back to, unless somebody asks for it.
+ * The server's stream of entries. Reconnects until all has been received: a life whose connection
+ * is lost may still be there. After the end there is nothing to come back to, unless the user asks
+ * for it.
  */
 export class EntrySource {
   readonly #listener: Listener

@@ -125,7 +125,7 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
 export const timerName = ({ event, delayMs, to }: Timer): string => {
   const after = 'xstate.after.'
   if (event.type.startsWith(after)) return event.type.slice(after.length)
-  return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to nobody' : ''}`
+  return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to an actor that is gone' : ''}`
 }
 
 const detail = ({ type: _, ...rest }: { readonly type: string }): string => (Object.keys(rest).length === 0 ? '' : ` ${brief(rest)}`)

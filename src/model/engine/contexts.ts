@@ -31,7 +31,7 @@ export class Contexts {
     const values = keys.map((key) => this.#valueOf(key, object[key]))
     return this.#contexts.intern(keys.map((key, i) => `${key}=${values[i]}`).join(), (index) => ({
       index,
-      // Its own object: what is handed in may belong to somebody else.
+      // Its own object: what is handed in may belong to the caller.
       object: { ...object },
       values: new Map(keys.map((key, i) => [key, values[i] as number])),
     }))

@@ -5,10 +5,12 @@ import type { Step, Steps } from './step.ts'
 import { unsupported } from './unsupported.ts'
 
 /**
- * What follows from one event, to the end: xstate's delivery, step by step. Each actor has a mailbox and works through it one
- * macrostep at a time; whoever is sent to while at rest answers within the sender's turn, whoever is at work finishes first.
+ * What follows from one event, to the end: xstate's delivery, step by step. Each actor has a
+ * mailbox and works through it one macrostep at a time; an actor at rest answers within the
+ * sender's turn, one at work finishes first.
  *
- * An actor of a stored state is turned into a {@link Live} one when it is touched, and back when everything is at rest.
+ * An actor of a stored state is turned into a {@link Live} one when it is touched, and back when
+ * everything is at rest.
  */
 export class Delivery {
   /** What was said, in order. */
@@ -184,7 +186,7 @@ export class Delivery {
     this.#send(actor, parent, event)
   }
 
-  /** The parent no longer has this child; timers that were to reach it reach nobody. */
+  /** The parent no longer has this child; timers that were to reach it are lost. */
   #forget(child: Live): void {
     const { parent } = child
     if (parent?.child(child.id) !== child) return

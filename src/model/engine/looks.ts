@@ -34,7 +34,7 @@ interface Answer<T> {
   readonly answer: T
 }
 
-/** What somebody sees who looks. */
+/** Result of an observation. */
 type Sight = string | number | boolean
 
 function see({ look, positions }: Pick<Question<unknown>, 'look' | 'positions'>, { regions, contextState, children }: Standing): Sight {

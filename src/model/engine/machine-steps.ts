@@ -64,7 +64,8 @@ export class MachineSteps {
     let partsLeft = this.#machine.options.maxIterations ?? 0
     const raised = [event]
     for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
-      // An error that nobody handles ends the machine; that a machine raises one itself is no such thing.
+      // An error without a handler ends the machine; that a machine raises one itself is no such
+      // thing.
       if (isDeaf(at, next.type) && !(next === event && next.type.startsWith('xstate.error.'))) continue
       const part = this.#part(at, next)
       doings = doings.and(part.doing)

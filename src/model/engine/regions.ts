@@ -183,7 +183,7 @@ function activeNodes(node: AnyStateNode, value: StateValue): AnyStateNode[] {
   return [node, ...Object.entries(value).flatMap(([key, inner]) => activeNodes(node.states[key] as AnyStateNode, inner as StateValue))]
 }
 
-/** Those of the machine's own root are the same whoever comes first. */
+/** Those of the machine's own root are the same in any order of the regions. */
 const triesEventless = (node: AnyStateNode): boolean => {
   if (node.type !== 'atomic' && node.type !== 'final') return false
   for (let at = node; at.parent; at = at.parent) if (at.always) return true
@@ -230,7 +230,7 @@ function isSeparable({ root, implementations }: AnyStateMachine): boolean {
   ]
   return (
     nodes.every(({ type }) => type !== 'history') &&
-    // Its `check` may be given a condition that nobody sees before it runs.
+    // Its `check` may be given a condition that cannot be seen before it runs.
     !actions.some((action) => (action as { readonly type?: unknown })?.type === 'xstate.enqueueActions') &&
     !guards.some(looksAtState) &&
     nodes.every((node) => !node.always || staysEventless(node))

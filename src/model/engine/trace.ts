@@ -19,7 +19,7 @@ export interface Trace {
 export interface TraceStep {
   /** What happened: the choice's label, or `start`. */
   readonly label: string
-  /** Whoever it happened to: ids joined by `/`, the root's is empty. */
+  /** The actor it happened to: ids joined by `/`, the root's is empty. */
   readonly at: string
   /** Who told whom what, in order. */
   readonly messages: readonly TraceMessage[]

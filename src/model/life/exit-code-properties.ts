@@ -48,7 +48,7 @@ export const atLeastEarned = (wiring: Wiring): Monitor => ({
 /** What costs something at once, whatever is said of it. */
 const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed']
 
-/** Serving goes on, but what somebody set out to do has failed. */
+/** Serving goes on, but the failure sets exit code 4. */
 export function muxFailureCosts(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   if (choice.event.type !== 'mux-signal.failed' || isForcing(before)) return true
   return severity(exitCodeOf(after)) >= severity(4)

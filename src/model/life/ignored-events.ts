@@ -50,7 +50,7 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     machine: 'watch-drain',
     event: 'xstate.after.grace.*',
     in: ['draining'],
-    why: 'a grace of 0 is none: nobody is waited for, and nobody terminated',
+    why: 'a grace of 0 is none: no watch is waited for, and none terminated',
   },
   { machine: 'tell', event: 'xstate.done.actor.begin-telling', in: ['ramping'], why: 'the ramp decides when telling is complete' },
 ]

@@ -209,7 +209,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'hooks and destroy functions that are added to a life take part in it, and in its budget until a stop is requested',
       registrationsAreTaken,
     ),
-    alongEdges('stop/asked', 'whoever asks for the end gets it, with the reason on record', askersAreHeard),
+    alongEdges('stop/asked', 'a requested stop happens, with the reason on record', askersAreHeard),
     alongEdges(
       'stop/first-reason-stands',
       'the first reason of a stop stands',

@@ -33,7 +33,8 @@ const LIMITS: Readonly<Record<string, Limit>> = {
     until: ['break-off-requests', 'cut-requests'],
     ends: 'break-off-requests',
   },
-  // Upstream's genericapiserver.go, RunWithContext: the grace is a hard limit; without one nobody is waited for, and nobody terminated.
+  // Upstream's genericapiserver.go, RunWithContext: the grace is a hard limit; without one no watch
+  // is waited for, and none terminated.
   watchDrain: {
     ms: (_, { watchGraceMs }) => (watchGraceMs > 0 ? watchGraceMs : undefined),
     until: ['terminate-watches', 'terminate-watches-now'],

@@ -3,7 +3,10 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { broken, type Monitor } from '../properties/monitor.ts'
 import { factOf } from './facts.ts'
 
-/** What start-up has not brought about is not said: whoever waits for it is skipped (decision 0003). */
+/**
+ * What start-up has not brought about does not fire: phases that wait for it are skipped (decision
+ * 0003).
+ */
 export function firesOnSuccess(wiring: Wiring): Monitor {
   const starts = new Set(Object.values(wiring).flatMap(({ lane, fires }) => (lane === 'start' ? [fires] : [])))
   return {

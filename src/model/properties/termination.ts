@@ -10,7 +10,10 @@ export interface Termination {
   readonly from?: (root: ActorView) => boolean
   /** The end. Default: the root is done. */
   readonly isEnd?: (root: ActorView) => boolean
-  /** What is sure to happen when it stays possible. Default timers only: nobody owes an answer, and time passes. */
+  /**
+   * What is sure to happen when it stays possible. Default timers only: no answer is owed, and time
+   * passes.
+   */
   readonly isFair?: (choice: Choice) => boolean
 }
 

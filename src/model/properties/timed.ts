@@ -112,7 +112,7 @@ class TimedSearch {
     this.#add({ state, zone: this.#passing(state, next), atMost: from.atMost, from, edge })
   }
 
-  /** Time passes, unless somebody answers before it can. */
+  /** Time passes, unless an answer comes before it can. */
   #passing(state: number, zone: Zone): Zone {
     const { prompt = [] } = this.#bound
     const isPrompt = ({ local, children }: ActorState): boolean => prompt.includes(local.logic.name) || children.some(isPrompt)

@@ -22,9 +22,10 @@ interface Bound {
 }
 
 /**
- * A network in memory: `node:http` servers that listen on it take no port of the machine, and their connections are
- * {@link MemorySocket}s. HTTP itself is node's own, byte for byte. What is sent takes turns of the event loop and no time,
- * and arrives in the order in which it was sent, whoever sent it.
+ * A network in memory: `node:http` servers that listen on it take no port of the machine, and their
+ * connections are {@link MemorySocket}s. HTTP itself is node's own, byte for byte. What is sent
+ * takes turns of the event loop and no time, and arrives in the order in which it was sent, by all
+ * senders together.
  */
 export class MemoryNetwork implements Carrier {
   readonly clock: Clock
@@ -42,7 +43,7 @@ export class MemoryNetwork implements Carrier {
     return this.#underWay === 0
   }
 
-  /** Whether anybody listens on a port or a Unix socket. */
+  /** Whether there is a listener on a port or a Unix socket. */
   listensOn(place: Place): boolean {
     return this.#bound.has(place)
   }
@@ -99,9 +100,9 @@ export class MemoryNetwork implements Carrier {
   }
 
   /**
-   * A connection to whoever listens there: the client's end of it, when the server has its own.
+   * A connection to what listens there: the client's end of it, when the server has its own.
    * @param place a port, or the path of a Unix socket
-   * @throws Error ECONNREFUSED when nobody listens
+   * @throws Error ECONNREFUSED without a listener
    */
   async connect(place: Place): Promise<MemorySocket> {
     const bound = this.#bound.get(place)
@@ -110,7 +111,8 @@ export class MemoryNetwork implements Carrier {
     const there: Endpoint = { address: bound.address === ANY_ADDRESS ? CLIENT_ADDRESS : bound.address, port: Number(place) || 0 }
     const { client, server: socket } = MemorySocket.pair(this, here, there)
     await new Promise<void>((resolve) => this.carry(resolve))
-    // Bound by somebody else meanwhile, or by nobody: a connection that was never accepted is reset.
+    // Bound by another listener meanwhile, or by none: a connection that was never accepted is
+    // reset.
     if (this.#bound.get(place) !== bound) throw refused(place)
     this.#accepted.add(socket)
     socket.once('close', () => this.#accepted.delete(socket))

@@ -88,7 +88,7 @@ export interface Row {
   readonly bar: { readonly from: number; readonly to: number } | undefined
   /** Where its signal fired. */
   readonly mark: { readonly at: number; readonly signal: string } | undefined
-  /** A sentence for whoever cannot see the bar, or points at it. */
+  /** A sentence for screen readers and for the tooltip. */
   readonly title: string
 }
 
@@ -133,7 +133,7 @@ function phaseRow(view: View, phase: PhaseView, now: number, span: Span): Row {
 const settledStanding = (standing: Standing, fired: Standing | undefined): Standing => (standing === 'waiting' && fired ? fired : standing)
 
 function hookRow(view: View, { key, kind, name, standing, startedAt, endedAt, error }: HookView, now: number, span: Span): Row {
-  // A post-start hook may run as long as the server; it is ended by the stop and tells nobody.
+  // A post-start hook may run as long as the server; it is ended by the stop and says nothing.
   const to = endedAt ?? now
   const units = unitsOf(view)
   const took = to - startedAt

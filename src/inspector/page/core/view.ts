@@ -214,7 +214,10 @@ function moved(view: View, { actor: id, value, context: changed, status, taken }
   }
 }
 
-/** The root machine chooses a profile when the stop is requested: until then nobody knows which cuts will hold. */
+/**
+ * The root machine chooses a profile when the stop is requested: until then it is open which cuts
+ * will hold.
+ */
 function chosenBudget(context: unknown): Budget | undefined {
   const profile = (context as { readonly stop?: { readonly profile?: Partial<StopProfile> } } | null | undefined)?.stop?.profile
   if (typeof profile?.deadlineMs !== 'number') return undefined
