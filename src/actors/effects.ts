@@ -338,7 +338,7 @@ export class Drains {
 const OLDER =
   'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'
 
-/** On a cut it records nothing: the phase that closes by force does. */
+/** On a cut it records nothing: `destroyConnections` does. */
 async function lingerConnections(world: World, signal: AbortSignal): Promise<void> {
   world.traffic.endUpgraded()
   await world.traffic.connectionsClosed()

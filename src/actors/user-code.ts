@@ -7,9 +7,12 @@ import { isObedience } from '../base/obedience.ts'
 export interface UserCodeContext {
   /** The name under which it was registered. */
   readonly name: string
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when it is no longer waited for. */
   readonly signal: AbortSignal
-  /** Why the life ends: `kind`, and with it the OS signal, the reason given to `stop()`, or the Error itself. undefined while nobody has asked for the end. */
+  /**
+   * Why the life ends: `kind`, and with it the OS signal, the reason given to `stop()`, or the
+   * Error itself. undefined until a stop is requested.
+   */
   readonly reason: StopCause | undefined
 }
 
@@ -18,7 +21,10 @@ export interface StopCodeContext extends UserCodeContext {
   readonly reason: StopCause
 }
 
-/** A function of the user's: it may return anything, throw anything, never return, or answer when nobody listens any more. */
+/**
+ * A function of the user's: it may return anything, throw anything, never return, or answer too
+ * late.
+ */
 export type UserCode = (context: UserCodeContext) => unknown
 
 /** The same, of a pre-shutdown hook or a destroy function. */
@@ -49,7 +55,10 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
     readonly what: string
     readonly run: UserCode | undefined
     readonly reason: Error
-    /** Of its signal, for whoever aborts it also when the code has returned. Default: one of its own. */
+    /**
+     * Of its signal, for a caller that aborts it also when the code has returned. Default: one of
+     * its own.
+     */
     readonly controller?: AbortController | undefined
   },
 ) {

@@ -1,6 +1,7 @@
 /**
- * Whether what was thrown is only the signal coming back: whoever is told to end, and ends by that, has not failed. Node's own functions
- * reject with an AbortError that has the signal's reason as its cause.
+ * Whether what was thrown is only the signal coming back: code that is told to end, and ends by
+ * that, has not failed. Node's own functions reject with an AbortError that has the signal's reason
+ * as its cause.
  */
 export const isObedience = (thrown: unknown, { aborted, reason }: AbortSignal): boolean =>
   aborted && (thrown === reason || (thrown instanceof Error && thrown.name === 'AbortError'))

@@ -190,7 +190,8 @@ export class Lifecycle implements Life {
       ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
     })
     this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
-    // Handled here as well: a life that never serves while nobody awaits start() must not be an unhandled rejection.
+    // Handled here as well: a life that never serves while start() is not awaited must not be an
+    // unhandled rejection.
     this.#served.promise.catch(() => {})
     this.#observer = parts.observe?.(this)
     const sinks = [
@@ -362,7 +363,10 @@ export class Lifecycle implements Life {
     return this.#traffic.takeOver(server)
   }
 
-  /** Tells the machine what the outside wants or has seen. Before `begin()` and after the end there is nobody to tell. */
+  /**
+   * Tells the machine what the outside wants or has seen. Before `begin()` and after the end there
+   * is no machine to tell.
+   */
   send(event: LifecycleInEvent): void {
     const actor = this.#actor
     if (actor?.getSnapshot().status !== 'active') return
@@ -399,7 +403,9 @@ export class Lifecycle implements Life {
     return this.#gauges.read()
   }
 
-  /** How far the end has come and how long it may still take; undefined while nobody has asked for it. */
+  /**
+   * How far the end has come and how long it may still take; undefined until a stop is requested.
+   */
   progress(): Progress | undefined {
     return this.#progress.read()
   }
@@ -515,7 +521,10 @@ export class Lifecycle implements Life {
     stopAccepting: () => this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0),
   }
 
-  /** First sink: what the request path reads and what others wait for is set before anybody is told. */
+  /**
+   * First sink: what the request path reads and what others wait for is set before any observer is
+   * told.
+   */
   readonly #latch = (event: LifecycleEvent): void => {
     switch (event.type) {
       case 'signal':
@@ -546,7 +555,10 @@ export class Lifecycle implements Life {
     }
   }
 
-  /** For whoever looks closely; the answers withhold the reasons. @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth */
+  /**
+   * For debugging; the answers withhold the reasons.
+   * @see kubernetes/apiserver pkg/server/healthz/healthz.go handleRootHealth
+   */
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
     const names = failed.map(({ name }) => name).join(',')
     this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
@@ -597,7 +609,7 @@ export class Lifecycle implements Life {
     this.#sayLostLines()
     this.sayIfLate()
     this.#served.reject(whyNotServed)
-    // Whoever observes hears the last word first. An end by force waits for nobody.
+    // Observers hear the last word first. An end by force does not wait for them.
     const resolve = (): void => this.#ended.resolve(report)
     const observed = this.#observer?.end(report, this.#flushMs)
     if (observed && report.forced === null) observed.then(resolve, resolve)
@@ -606,8 +618,9 @@ export class Lifecycle implements Life {
   }
 
   /**
-   * Writes the report and what it can of the logs, in one synchronous step. The report first: writing it takes no time, and a log that
-   * nobody reads takes all that it gets. What is lost of the log meanwhile stands in the report too, unless that went to a pipe.
+   * Writes the report and what it can of the logs, in one synchronous step. The report first:
+   * writing it takes no time, and a log that is not read takes all that it gets. What is lost of
+   * the log meanwhile stands in the report too, unless that went to a pipe.
    */
   #writeLast(exitCode: ExitCode): void {
     const { reportFile } = this.options

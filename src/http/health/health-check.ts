@@ -36,8 +36,9 @@ export const PASSED: Verdict = { passed: true }
 const failed = (reason: string): Verdict => ({ passed: false, reason })
 
 /**
- * A user's check, run so that it cannot harm anybody: bounded in time, whatever it throws becomes a reason, an answer
- * after its time is ignored, and requests that come while it runs share the run. Several endpoints may hold one check.
+ * A user's check, run so that it can do no harm: bounded in time, whatever it throws becomes a
+ * reason, an answer after its time is ignored, and requests that come while it runs share the run.
+ * Several endpoints may hold one check.
  */
 export class NamedCheck {
   readonly name: string

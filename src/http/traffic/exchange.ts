@@ -13,7 +13,7 @@ const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
 /** A name in a report is for people; a URL may have 16 KiB. */
 const NAME_LENGTH_MAX = 200
 
-/** Whoever keeps the books of an exchange. */
+/** Accounting callbacks of an exchange. */
 export interface Accounts {
   /** Its response, or its socket if it has none, is closed. */
   over(exchange: Exchange): void
@@ -89,7 +89,7 @@ export class Exchange implements ExchangeView, Passing {
     return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
   }
 
-  /** The name for whoever keeps it for long: a piece of a string keeps the whole of it. */
+  /** The name for a caller that keeps it for long: a piece of a string keeps the whole of it. */
   copyName(): string {
     return Buffer.from(this.name).toString()
   }

@@ -24,7 +24,7 @@ export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | '
 
 /**
  * Headers that identify this process's own client to its own servers, for hooks that call the API while it refuses others.
- * The token is new in every process and never written anywhere: send it to nobody else.
+ * The token is new in every process and never written anywhere: send it to no other server.
  */
 export function loopbackHeaders(): Record<string, string> {
   return { [TOKEN_HEADER]: TOKEN }

@@ -68,7 +68,10 @@ export interface Blocking {
     readonly watches: readonly Straggler[]
     readonly holds: readonly Straggler[]
     readonly handlers: readonly Straggler[]
-    /** Those with nothing on them that are still there although idle ones are being closed; before that they hold up nobody. */
+    /**
+     * Idle connections that are still open although idle ones are being closed; before that they
+     * hold nothing up.
+     */
     readonly connections: readonly Straggler[]
   }
 }
@@ -152,7 +155,10 @@ export class Traffic {
     }
   }
 
-  /** The same for a server of quiesce's own, which has nobody to be given back to: it is ours until it has closed. */
+  /**
+   * The same for a server of quiesce's own, which has no owner to be given back to: it is ours
+   * until it has closed.
+   */
   takeOverOwn(server: Server, options?: { readonly admin?: boolean }): void {
     const gate = this.takeOver(server, options)
     server.once('close', () => gate[Symbol.dispose]())
@@ -236,8 +242,9 @@ export class Traffic {
   }
 
   /**
-   * The same for good, before the budget is used up: connections are broken off with what is left on them, and nobody waits for the
-   * handlers of that any more. What was asked for before it on its connection is answered first.
+   * The same for good, before the budget is used up: connections are broken off with what is left
+   * on them, and there is no wait for the handlers of that any more. What was asked for before it
+   * on its connection is answered first.
    */
   breakOffRequests(): Straggler[] {
     const left = this.cutRequests()
@@ -334,7 +341,7 @@ export class Traffic {
     return this.#handlers.running(this.#connections.exchanges())
   }
 
-  /** Names the handlers that run. From now on nobody waits for them: what they answer is late. */
+  /** Names the handlers that run. From now on they are not waited for: what they answer is late. */
   cutHandlers(): CutHandlers {
     return this.#handlers.cutAll(this.#connections.exchanges())
   }
@@ -463,7 +470,7 @@ export class Traffic {
     connections.exchangeBegun(exchange)
     if (response) endWithItsResponse(exchange, response)
     else exchange.bytesWrittenBefore = socket.bytesWritten
-    // A server in front has taken its time, and its client has left: nobody will say again that the connection is closed.
+    // The socket closed before the request reached us, so its 'close' has fired already.
     if (socket.destroyed) setImmediate(() => connection.closed())
     return exchange
   }

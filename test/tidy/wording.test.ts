@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { files, read } from './sources.ts'
+
+/** Pronouns for people who are never named. A sentence says which caller, client or code it means. */
+const VAGUE = /\b(nobody|somebody|whoever|anybody)\b/i
+
+/** Written by the mutation run, with the reasons from its own folder. */
+const GENERATED = ['docs/mutation.md']
+
+const prose = files.filter(
+  (path) =>
+    (path.startsWith('src/') || /^(docs\/.*|README|CONTRIBUTING)\.md$/.test(path)) && /\.(ts|md)$/.test(path) && !GENERATED.includes(path),
+)
+
+/** `path:line: text` of every line with such a word. */
+const vagueLines = (path: string, text: string): string[] =>
+  text.split('\n').flatMap((line, index) => (VAGUE.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []))
+
+test('names who or what is meant, in every comment, message and document', () => {
+  expect(prose).toContain('README.md')
+  expect(prose.flatMap((path) => vagueLines(path, read(path)))).toEqual([])
+})
+
+test.each(['Nobody waits for it.', "/** somebody else's */", 'for whoever asks', 'before anybody'])('finds: %s', (text) => {
+  expect(vagueLines('src/x.ts', `const x = 1\n${text}`)).toEqual([`src/x.ts:2: ${text}`])
+})
