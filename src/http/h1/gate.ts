@@ -8,6 +8,8 @@ import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 export interface GateKeeper {
   /** True when requests that arrive together have to be known together before the first of them is looked at. */
   readonly letsRequestsGather: boolean
+  /** Lets a request that gathers go on, in the order in which they were given: in an immediate, or when there is time for it. */
+  letGoOn(pass: () => void): void
   /** The server has accepted a socket, whose TLS handshake will make another one of it. */
   handshaking(socket: Socket): void
   /** The server has a connection on which requests may come. */
@@ -74,7 +76,7 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
       const exchange = keeper.arrived(request, response)
       if (!exchange) return true
       // An immediate runs when all that was read is parsed; a tick may run between two requests of the same read [measured].
-      if (response && keeper.letsRequestsGather) setImmediate(pass, event, exchange)
+      if (response && keeper.letsRequestsGather) keeper.letGoOn(() => pass(event, exchange))
       else pass(event, exchange, socket, head)
     }
     return true

@@ -53,6 +53,12 @@ export interface Counts {
   readonly rejected: Readonly<Record<RejectionKind, number>>
 }
 
+/**
+ * While the accept queue is emptied, the handlers of new requests wait, but no longer than this: to accept is quick, and a
+ * handler that takes milliseconds would let its client, and others, fill the queue again.
+ */
+const GATHERING_MS = 100
+
 /** What an end has to wait for: how many of each, and the oldest by name. */
 export interface Blocking {
   readonly requests: number
@@ -109,6 +115,8 @@ export class Traffic {
   readonly #connections: Connections
   readonly #adminConnections: Connections
   #lastCallMs = 0
+  /** Requests whose handlers wait until the accept queue is empty; undefined when none has to. */
+  #waiting: (() => void)[] | undefined
   #acceptedBefore = 0
   /** Requests and holds that were under way at NotAcceptingNewRequest. */
   #underWay = 0
@@ -198,8 +206,27 @@ export class Traffic {
   }
 
   /** Calls `close` in the step in which the kernel has no connection left that it has accepted and node has not. */
-  acceptQueued(close: () => void): Promise<void> {
-    return emptyAcceptQueue(this.#clock, () => this.#connections.accepted, close)
+  async acceptQueued(close: () => void): Promise<void> {
+    const waiting: (() => void)[] = []
+    this.#waiting = waiting
+    // In the order in which they came; what comes from now on goes on by itself, behind them.
+    const goOn = (): void => {
+      if (this.#waiting !== waiting) return
+      this.#waiting = undefined
+      for (const pass of waiting) setImmediate(pass)
+    }
+    try {
+      await emptyAcceptQueue({
+        clock: this.#clock,
+        accepted: () => this.#connections.accepted,
+        close,
+        turned: (sinceMs) => {
+          if (sinceMs >= GATHERING_MS) goOn()
+        },
+      })
+    } finally {
+      goOn()
+    }
   }
 
   /** Resolves when no connection is left on which a request may be on its way. */
@@ -424,6 +451,10 @@ export class Traffic {
       get letsRequestsGather() {
         return state.telling
       },
+      letGoOn: (pass) => {
+        if (this.#waiting) this.#waiting.push(pass)
+        else setImmediate(pass)
+      },
       handshaking: (socket) => connections.handshaking(socket),
       connected: (socket) => connections.connected(socket),
       arrived: (request, response) => {
@@ -445,6 +476,7 @@ export class Traffic {
     }
     return {
       letsRequestsGather: false,
+      letGoOn: (pass) => void setImmediate(pass),
       handshaking: (socket) => connections.handshaking(socket),
       connected: (socket) => connections.connected(socket),
       arrived: (request, response) => this.#arrived(connections, accounts, request, response),

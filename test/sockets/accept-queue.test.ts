@@ -1,0 +1,42 @@
+// Fails when: handlers run while the accept queue is emptied, so that slow ones let it fill again; or a queue that never empties keeps the listener open.
+import { expect, test } from 'vitest'
+import { systemClock } from '#src/base/clock.ts'
+import { emptyAcceptQueue } from '#src/http/traffic/accept-queue.ts'
+import { rig, turns } from './rig.ts'
+
+test('what arrives while the queue is emptied is handled once the listener has closed, in its order', async () => {
+  const order: string[] = []
+  const { traffic, connect } = await rig((request, response) => {
+    order.push(request.url ?? '')
+    response.end('ok')
+  })
+  const clients = [await connect(), await connect()]
+  await turns(3)
+  traffic.completeTelling()
+  traffic.stopAccepting(300)
+  // Before the first turn, so that both are read while the queue is looked at.
+  for (const [index, client] of clients.entries()) client.request('GET', `/${index}`)
+  await traffic.acceptQueued(() => order.push('closed'))
+  for (const client of clients) expect((await client.response()).status).toBe(200)
+  expect(order).toEqual(['closed', '/0', '/1'])
+})
+
+test('a queue that never runs empty is given up after its bound', async () => {
+  let connections = 0
+  let closed = 0
+  const begun = performance.now()
+  const busy = (): void => {
+    const until = performance.now() + 5
+    while (performance.now() < until);
+  }
+  await emptyAcceptQueue({
+    clock: systemClock,
+    // Each turn brings one more, because each takes as long as a slow handler.
+    accepted: () => ++connections,
+    close: () => closed++,
+    turned: busy,
+  })
+  expect(closed).toBe(1)
+  // A thousand turns of 5 ms would be five seconds.
+  expect(performance.now() - begun).toBeLessThan(4_000)
+})
