@@ -64,6 +64,18 @@ describe('RateLimiter', () => {
     expect(next, 'the turn of the refused is free again').toEqual(['0:granted@50'])
   })
 
+  test('turns that are refused at the end of the queue are free again, so that the next who asks waits for none of them', async () => {
+    const clock = new VirtualClock()
+    const limiter = new RateLimiter(clock, 100)
+    const { stop, cancel } = stopAfter(clock, 1000)
+    ask(clock, limiter, forEver(clock), 1)
+    ask(clock, limiter, stop, 5)
+    cancel()
+    const next = ask(clock, limiter, forEver(clock), 2)
+    await clock.runToEnd()
+    expect(next).toEqual(['0:granted@10', '1:granted@20'])
+  })
+
   test('a stop that is over refuses at once', async () => {
     const clock = new VirtualClock()
     const { stop, cancel } = stopAfter(clock, 10)

@@ -94,6 +94,53 @@ describe('a report', () => {
     expect(reportOf([failed('a'), failed('b')]).errors.map(({ where }) => where)).toEqual(['destroy hook "a"', 'destroy hook "b"'])
   })
 
+  test('keeps hooks of one name and different kinds apart', () => {
+    const hook = (kind: 'pre-shutdown' | 'destroy', outcome: 'ok' | 'failed'): LifecycleEvent[] => [
+      { at: 1, type: 'hook.started', kind, name: 'pool' },
+      { at: 2, type: 'hook.ended', kind, name: 'pool', outcome, durationMs: 1 },
+    ]
+    expect(reportOf([...hook('pre-shutdown', 'failed'), ...hook('destroy', 'ok')]).hooks).toEqual([
+      { kind: 'pre-shutdown', name: 'pool', outcome: 'failed', durationMs: 1 },
+      { kind: 'destroy', name: 'pool', outcome: 'ok', durationMs: 1 },
+    ])
+  })
+
+  test('names beside each drain what that drain has cut', () => {
+    const cut = (what: 'requests' | 'watches', phase: string): LifecycleEvent[] => [
+      { at: 1, type: 'phase.started', phase },
+      { at: 2, type: 'drained', what, before: 1, after: 1, cut: [{ name: `GET /${what}`, ageMs: 1 }] },
+      { at: 2, type: 'phase.ended', phase, outcome: 'cut' },
+    ]
+    const { phases } = reportOf([...cut('requests', 'request-drain'), ...cut('watches', 'watch-drain')])
+    expect(phases.map(({ name, cut: named }) => [name, named.map((one) => one.name)])).toEqual([
+      ['request-drain', ['GET /requests']],
+      ['watch-drain', ['GET /watches']],
+    ])
+  })
+
+  test('gives a phase that begins after its cut no time, and never less than none', () => {
+    const { phases } = reportOf([
+      { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'stop', reason: 'test' }, budget },
+      { at: budget.cutsMs.hooks + 1, type: 'phase.started', phase: 'pre-shutdown-hooks' },
+    ])
+    expect(phases[0]?.budget).toBe(0)
+  })
+
+  test('has the first reason to force the end, whatever comes after it', () => {
+    const report = reportOf([
+      { at: 1, type: 'forced', why: 'second-signal', signal: 'SIGINT' },
+      { at: 2, type: 'forced', why: 'deadline' },
+    ])
+    expect(report).toMatchObject({ forced: 'second-signal', forcedBy: { signal: 'SIGINT' } })
+  })
+
+  test('counts a listener that died among the errors', () => {
+    const error = { name: 'Error', message: 'EMFILE' }
+    const reason: StopReason = { kind: 'listener-died', address: 'http://127.0.0.1:8080', error }
+    const report = reportOf([{ at: 1, type: 'signal', name: 'StopRequested', outcome: 'ok', reason, budget }])
+    expect(report.errors).toEqual([{ where: 'http://127.0.0.1:8080', error }])
+  })
+
   test('counts a failure that comes again and again, wherever that is', () => {
     const stack = 'Error: no database\n    at handler'
     const failed = (n: number): LifecycleEvent => ({

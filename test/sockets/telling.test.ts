@@ -179,6 +179,12 @@ describe('whatever a handler does with its headers, the client is told', () => {
     expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
   })
 
+  test('and a switch of protocols is none of its answers', async () => {
+    const { traffic, connect } = await rig((_, response) => response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'h2c' }).end())
+    traffic.beginTelling(AT_ONCE)
+    expect((await (await connect()).ask('GET', '/')).headers).toMatchObject({ connection: 'Upgrade' })
+  })
+
   test('also without a body', async () => {
     const { traffic, connect } = await rig((request, response) => {
       response.statusCode = request.method === 'HEAD' ? 200 : 204
@@ -431,4 +437,21 @@ test('a head that cannot be written is not a told one', async () => {
   traffic.beginTelling(AT_ONCE)
   const client = await connect()
   expect(await client.ask('GET', '/bad')).toMatchObject({ status: 500, headers: { connection: 'close' } })
+})
+
+test('a connection whose head could not be written, and that is broken off then, does not count as told', async () => {
+  const { traffic, connect } = await rig((request, response) => {
+    try {
+      response.writeHead(200, { 'X-Bad': 'a\nb' })
+    } catch {
+      request.socket.destroy()
+    }
+  })
+  traffic.initiateShutdown()
+  traffic.beginTelling(AT_ONCE)
+  const client = await connect()
+  client.request('GET', '/')
+  await client.closed()
+  await traffic.connectionsClosed()
+  expect(traffic.connectionFates()).toMatchObject({ told: 0 })
 })
