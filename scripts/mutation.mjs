@@ -5,7 +5,7 @@
 //   npm run mutation                  all of them; writes both files
 //   npm run mutation -- TEXT          only those whose name contains TEXT; writes nothing
 //   npm run mutation -- --document    writes docs/mutation.md anew, for a reason that was added to equivalent.mjs
-//   npm run mutation -- --check [N]   that the files name every mutant there is, and that N of them (default 40), drawn by the printed
+//   npm run mutation -- --check [N]   that the files name every mutant there is, and that N of them (default 10), drawn by the printed
 //                                     seed (SEED=… repeats it), are caught, or not, as they say
 import { readFileSync, writeFileSync } from 'node:fs'
 import { assertOriginalHolds } from './mutation/catch.mjs'
@@ -16,7 +16,7 @@ import { caughtByOf } from './mutation/pool.mjs'
 
 const TABLE = new URL('mutation/caught.json', import.meta.url)
 const DOCUMENT = new URL('../docs/mutation.md', import.meta.url)
-const SAMPLE = 40
+const SAMPLE = 10
 
 const names = allMutants().map(({ id }) => id)
 const [first, second] = process.argv.slice(2)
