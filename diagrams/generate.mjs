@@ -54,8 +54,8 @@ ${perMode(({ mode, mermaid }) => `![Who waits for whom](wiring-${mode}.svg)\n\nT
 const places = Object.entries(PLACES)
 const chain = `# What a request passes
 
-Generated from \`src/http/chain.ts\` by \`npm run generate\`; do not edit. Every request passes these steps in this order, in the step of the event loop in which it
-arrives; each lets it pass or answers it. The option \`steps\` places further ones directly before or after any of them; without a place, after \`count\`.
+Generated from \`src/http/chain.ts\` by \`npm run generate\`; do not edit. Every request passes these steps in this order, before its handler;
+each lets it pass or answers it. None waits. The option \`steps\` places further ones directly before or after any of them; without a place, after \`count\`.
 When the response is closed, the steps that were asked hear of it in the reverse order.
 
 ${fence(`flowchart LR

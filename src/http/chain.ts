@@ -24,11 +24,9 @@ export interface ExchangeView {
 export interface Step<View = ExchangeView> {
   /** Unique in its chain; others find their place by it. */
   readonly name: string
-  /** In one line, for pictures: what it does, and with which status a request can end here. */
-  readonly says?: string
   /**
-   * Called once for each request, in the step in which it arrived, so it must not wait. True: the next step is asked. False: it has
-   * answered, or will. One that throws is answered 500, and the error is reported.
+   * Called once for each request, synchronously: it must not wait. True: the next step is asked.
+   * False: it has answered, or will. One that throws is answered 500, and the error is reported.
    */
   readonly admit: (exchange: View) => boolean
   /**
@@ -55,37 +53,37 @@ export const PLACES = {
   count: 'refuses with 429 or 503 while draining, or counts: a drain waits for it',
 } as const
 
-const DEFAULT_PLACE: { readonly before?: string; readonly after?: string } = { after: 'count' }
+/** Undefined for a step that is a place itself. */
+function placeOf({ name, before, after }: PlacedStep<never>): Pick<PlacedStep, 'before' | 'after'> | undefined {
+  if (Object.hasOwn(PLACES, name)) return undefined
+  if (before !== undefined) return { before }
+  return { after: after ?? 'count' }
+}
 
-/** Where each step stands; at one place, in the order given. */
+/**
+ * Where each step stands. Of several at one place, the first given is the first asked.
+ * @throws QuiesceError ERR_DUPLICATE for a name of two steps, ERR_UNKNOWN_REFERENCE for a place that leads to none of {@link PLACES}
+ */
 export function placeSteps<View>(steps: readonly PlacedStep<View>[]): readonly PlacedStep<View>[] {
-  const order: { readonly name: string; readonly step?: PlacedStep<View> }[] = Object.keys(PLACES).map((name) => ({ name }))
-  const placedAfter = new Map<string, number>()
-  for (const step of steps) {
-    const at = order.findIndex(({ name }) => name === step.name)
-    if (at >= 0 && Object.hasOwn(PLACES, step.name) && !order[at]?.step) {
-      order[at] = { name: step.name, step }
-      continue
-    }
-    if (at >= 0) throw new QuiesceError('ERR_DUPLICATE', `steps: ${show(step.name)} is there already`, { name: step.name })
-    const place = step.before === undefined && step.after === undefined ? DEFAULT_PLACE : step
-    const other = place.before ?? place.after
-    const there = order.findIndex(({ name }) => name === other)
-    if (there < 0) {
-      throw new QuiesceError(
-        'ERR_UNKNOWN_REFERENCE',
-        `steps: the place of ${show(step.name)}: got ${show(other)}, allowed: ${order.map(({ name }) => name).join(', ')}`,
-        { name: step.name },
-      )
-    }
-    if (place.before !== undefined) order.splice(there, 0, { name: step.name, step })
-    else {
-      const behind = placedAfter.get(other as string) ?? 0
-      placedAfter.set(other as string, behind + 1)
-      order.splice(there + 1 + behind, 0, { name: step.name, step })
-    }
-  }
-  return order.flatMap(({ step }) => step ?? [])
+  const twice = steps.find(({ name }, index) => steps.findIndex((other) => other.name === name) < index)
+  if (twice) throw new QuiesceError('ERR_DUPLICATE', `steps: ${show(twice.name)} is there already`, { name: twice.name })
+  const beside = (side: 'before' | 'after', name: string): PlacedStep<View>[] =>
+    steps.filter((step) => placeOf(step)?.[side] === name).flatMap((step) => around(step.name))
+  const around = (name: string): PlacedStep<View>[] => [
+    ...beside('before', name),
+    ...steps.filter((step) => step.name === name),
+    ...beside('after', name),
+  ]
+  const placed = Object.keys(PLACES).flatMap(around)
+  const lost = steps.find((step) => !placed.includes(step))
+  if (!lost) return placed
+  const { before, after } = placeOf(lost) ?? {}
+  const allowed = new Set([...Object.keys(PLACES), ...placed.map(({ name }) => name)])
+  throw new QuiesceError(
+    'ERR_UNKNOWN_REFERENCE',
+    `steps: the place of ${show(lost.name)}: got ${show(before ?? after)}, allowed: ${[...allowed].join(', ')}`,
+    { name: lost.name },
+  )
 }
 
 /** What the chain writes on an exchange: how many steps it was given to. */
@@ -94,8 +92,8 @@ export interface Passing {
 }
 
 /**
- * The steps that a request passes, in order. A step that is not there costs nothing: the request path runs through one array, and
- * through another at the end of a request only when some step wants to hear of that.
+ * The steps that a request passes, in order. A step that is not there costs nothing: the request
+ * path runs through one array, and again at the end of a request only when some step has `over`.
  */
 export class Chain<View extends Passing> {
   readonly #steps: readonly Step<View>[]
@@ -107,10 +105,6 @@ export class Chain<View extends Passing> {
     this.#steps = steps
     this.#hearsOver = steps.some(({ over }) => over !== undefined)
     this.#onError = onError
-  }
-
-  get names(): readonly string[] {
-    return this.#steps.map(({ name }) => name)
   }
 
   /** Whether every step let it pass. */

@@ -14,7 +14,7 @@ import { formatDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
-import { type ExchangeView, PLACES } from '../http/chain.ts'
+import type { ExchangeView } from '../http/chain.ts'
 import type { OlderConnections } from '../http/h1/older-connections.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
@@ -160,7 +160,6 @@ export class Lifecycle implements Life {
           ? [
               {
                 name: 'health',
-                says: PLACES.health,
                 onAdmin: true,
                 admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
               },

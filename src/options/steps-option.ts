@@ -4,7 +4,7 @@ import { PLACES, type PlacedStep } from '../http/chain.ts'
 import type { Kind } from './define.ts'
 import { isRecord, value } from './kinds.ts'
 
-const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin?, says? }'
+const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin? }'
 const FUNCTION = 'a function of the exchange'
 
 /** Each field of a step: what it may be, and whether it has to be there. */
@@ -20,7 +20,6 @@ const FIELDS: Readonly<Record<keyof PlacedStep, { readonly allowed: string; read
     before: { allowed: 'the name of another step', accepts: (given) => typeof given === 'string' },
     after: { allowed: 'the name of another step', accepts: (given) => typeof given === 'string' },
     onAdmin: { allowed: 'true or false', accepts: (given) => typeof given === 'boolean' },
-    says: { allowed: 'a text', accepts: (given) => typeof given === 'string' },
   }
 const isField = (name: string): name is keyof PlacedStep => Object.hasOwn(FIELDS, name)
 

@@ -9,8 +9,9 @@ const PAUSE_MS = 20
 const STEPS_MAX = 14
 
 /**
- * Rehearses the beginning of the end of a life while the server serves: on the very machine that runs, step by step and with pauses, as pure functions, so that no
- * effect runs and no timer is set. Code that runs for the first time costs many times what it costs later, and nearly all that the
+ * Rehearses the beginning of the end of a life while the server serves: on the very machine that
+ * runs, step by step and with pauses, as pure functions, so that no effect runs and no timer is set.
+ * Code that runs for the first time costs many times what it costs later, and nearly all that the
  * end of a life runs would run for the first time, when others wait for it (docs/decisions/0016).
  *
  * Calls `setTimeout` of the clock for each step and keeps no process alive. Stops when `signal` is aborted.

@@ -18,6 +18,8 @@ describe('places', () => {
       'b',
       'count',
     ])
+    // Directly means so, whatever stands where in the list.
+    expect(namesOf(step('c', { after: 'a' }), step('a'), step('b'), step('d', { before: 'a' }))).toEqual(['count', 'd', 'a', 'c', 'b'])
   })
 
   test('that a life has not are places all the same', () => {
@@ -31,6 +33,7 @@ describe('places', () => {
         message: 'steps: the place of "a": got "auth", allowed: health, count',
       }),
     )
+    expect(() => namesOf(step('a', { before: 'b' }), step('b', { before: 'a' }))).toThrowError(/of "a": got "b", allowed: health, count$/)
     expect(() => namesOf(step('a'), step('a'))).toThrowError(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
   })
 })

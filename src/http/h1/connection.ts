@@ -106,9 +106,11 @@ export class Connection {
   }
 
   /**
-   * Closes in steps: first reads the rest of a request whose body is still arriving, for at most a second, then ends our
-   * side, then waits for the client's end (not that of one that still sends): at most a second, or until its system has acknowledged everything, where that can be known. Our own
-   * end stands behind the data, which may take a slow client much longer than a second. A second call does nothing.
+   * Closes in steps: first reads the rest of a request whose body is still arriving, for at most a
+   * second, then ends our side, then waits for the client's end: at most a second, or until its
+   * system has acknowledged everything, where that can be known. The end of a client that still
+   * sends is not waited for. Our own end stands behind the data, which may take a slow client much
+   * longer than a second. A second call does nothing.
    * @see RFC 9112 section 9.6, and docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
    */
   linger(): void {

@@ -19,7 +19,7 @@ export interface Accounts {
   over(exchange: Exchange): void
   /** A handler has returned a promise. */
   returned(exchange: Exchange, promise: PromiseLike<unknown>): void
-  /** A filter or a handler has thrown. */
+  /** A step of the chain or a handler has thrown. */
   threw(exchange: Exchange, thrown: unknown): void
   /** It is a watch, as its handler or the head of its response says. */
   moveToWatches(exchange: Exchange): void
@@ -42,8 +42,6 @@ export class Exchange implements ExchangeView, Passing {
 
   countedAs: CountedAs = 'nothing'
   stepsPassed = 0
-  /** The step that counts has looked at it. */
-  isAsked = false
   /** Its place among the watches. */
   member: Member | undefined = undefined
   isOver = false

@@ -27,10 +27,6 @@ export class Telling {
     this.#writeHead = this.#tellingWriteHead()
   }
 
-  get isUnderWay(): boolean {
-    return this.#plan !== undefined
-  }
-
   /** A second call does nothing. */
   begin(plan: TellPlan): void {
     if (this.#plan) return

@@ -5,7 +5,7 @@ import type { RefusalKind, Wording } from '../../base/wording.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
-import { Chain, PLACES, type PlacedStep, placeSteps } from '../chain.ts'
+import { Chain, type PlacedStep, placeSteps } from '../chain.ts'
 import type { Connection, Fate } from '../h1/connection.ts'
 import { Connections, type Destroyed } from '../h1/connections.ts'
 import { type GateKeeper, openGate } from '../h1/gate.ts'
@@ -106,6 +106,8 @@ export class Traffic {
   readonly #clock: Clock
   readonly #record: (fact: LifecycleFact) => void
   readonly #chain: Chain<Exchange>
+  /** The place of the step "count" in it. */
+  readonly #countsAt: number
   readonly #adminChain: Chain<Exchange>
   readonly #refusals: Refusals
   readonly #inFlight: InFlight
@@ -125,7 +127,8 @@ export class Traffic {
   constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], steps = [] }: TrafficOptions) {
     this.#clock = clock
     this.#record = record
-    const placed = placeSteps<Exchange>([{ name: 'count', says: PLACES.count, admit: (exchange) => this.#isLetIn(exchange) }, ...steps])
+    const placed = placeSteps<Exchange>([{ name: 'count', admit: (exchange) => this.#isLetIn(exchange) }, ...steps])
+    this.#countsAt = placed.findIndex(({ name }) => name === 'count')
     const failed = (step: string, error: unknown): void => record({ type: 'error', where: `step ${step}`, error: errorRecord(error) })
     this.#chain = new Chain(placed, failed)
     this.#adminChain = new Chain(
@@ -147,7 +150,7 @@ export class Traffic {
    *
    * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; steps that are `onAdmin` apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
-   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already, by whomever
+   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already
    */
   takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
     const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
@@ -510,13 +513,12 @@ export class Traffic {
   #admit(exchange: Exchange): boolean {
     if (this.#chain.admit(exchange)) return true
     // Answered by a step that comes before the counting: the drain waits for that as well.
-    if (!exchange.isAsked) this.#inFlight.count(exchange)
+    if (exchange.stepsPassed <= this.#countsAt) this.#inFlight.count(exchange)
     return false
   }
 
   /** The step "count". */
   #isLetIn(exchange: Exchange): boolean {
-    exchange.isAsked = true
     const refusedAs = this.#inFlight.admit(exchange)
     if (refusedAs) this.#refuse(exchange, refusedAs)
     return refusedAs === undefined

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../base/events.ts'
-import { type ErrorRecord, errorRecord, type LifecycleFact } from '../../base/events.ts'
+import { type ErrorRecord, errorRecord, type LifecycleFact, type Outcome } from '../../base/events.ts'
 import type { ExitCode } from '../exit-codes.ts'
 
 /**

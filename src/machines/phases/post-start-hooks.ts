@@ -1,5 +1,4 @@
-import type { Outcome } from '../../base/events.ts'
-import { errorRecord } from '../../base/events.ts'
+import { errorRecord, type Outcome } from '../../base/events.ts'
 import { firedState, gate, raiseEvent, type StateConfig, say, stateKey, withEvents } from '../region.ts'
 import type { Mode, PhaseRow } from '../wiring.ts'
 import type { HookPlan } from './hook.ts'
