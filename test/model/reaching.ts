@@ -235,6 +235,30 @@ export const REACHING: Readonly<Record<string, AnyStateMachine>> = {
       },
     },
   }),
+  'what is enqueued, as the context says and another region has written it': setup({
+    types: {} as { context: { readonly n: number; readonly m: number } },
+    actions: { say, up: assign({ n: ({ context }: { context: { n: number } }) => (context.n + 1) % 3 }) },
+  }).createMachine({
+    context: { n: 0, m: 0 },
+    type: 'parallel',
+    states: {
+      beside,
+      counts: { on: { up: { actions: 'up' } } },
+      enqueues: {
+        on: {
+          take: {
+            actions: enqueueActions(({ context, enqueue, check }) => {
+              if (context.n !== context.m) enqueue.assign({ m: context.n })
+              if (check(({ context }: { context: { n: number } }) => context.n === 2)) enqueue(saying('two'))
+              enqueue.assign(({ context }) => (context.n === 1 ? { m: 0 } : {}))
+              enqueue('up')
+            }),
+          },
+        },
+      },
+      reads: { on: { look: { guard: ({ context }) => context.m === 2, actions: saying('m is two') } } },
+    },
+  }),
   history: createMachine({
     initial: 'on',
     states: {

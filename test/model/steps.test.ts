@@ -24,8 +24,8 @@ describe('every step, computed by xstate again, is the one that was remembered',
       { mode, input },
       { outside: mode === 'refuse' ? ['stop', 'crash'] : ['start', 'signal'], recheckEvery: 20 },
     )
-    // Else nothing was remembered, and nothing has been tested.
-    expect(model.steps.computed).toBeLessThan(model.steps.taken.length)
+    // Else little was remembered, and little has been tested; without its regions a life takes ten times as long.
+    expect(model.steps.computed * 5).toBeLessThan(model.steps.taken.length)
   })
 })
 

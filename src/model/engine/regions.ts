@@ -219,19 +219,12 @@ const isBelow = (node: AnyStateNode, ancestor: AnyStateNode): boolean => {
  */
 function isSeparable({ root, implementations }: AnyStateMachine): boolean {
   const nodes = allNodes(root)
-  const actions = [
-    ...Object.values(implementations.actions as object),
-    ...nodes.flatMap(({ entry, exit }) => [...entry, ...exit]),
-    ...nodes.flatMap((node) => transitionsOf(node).flatMap((transition) => transition.actions)),
-  ]
   const guards = [
     ...Object.values(implementations.guards as object),
     ...nodes.flatMap((node) => transitionsOf(node).map(({ guard }) => guard)),
   ]
   return (
     nodes.every(({ type }) => type !== 'history') &&
-    // Its `check` may be given a condition that cannot be seen before it runs.
-    !actions.some((action) => (action as { readonly type?: unknown })?.type === 'xstate.enqueueActions') &&
     !guards.some(looksAtState) &&
     nodes.every((node) => !node.always || staysEventless(node))
   )
@@ -246,7 +239,8 @@ function staysEventless(node: AnyStateNode): boolean {
   return (node.always ?? []).every((transition) => staysInRegion(transition, frame))
 }
 
-function looksAtState(guard: unknown): boolean {
+/** Those that `enqueueActions` asks by its `check` are seen when it asks. */
+export function looksAtState(guard: unknown): boolean {
   if (typeof guard !== 'function') return false
   const { stateValue, guards } = guard as { readonly stateValue?: unknown; readonly guards?: readonly unknown[] }
   return stateValue !== undefined || (guards ?? []).some(looksAtState)

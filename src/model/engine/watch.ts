@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
 import { type Look, textOfLook } from './looks.ts'
-import { allNodes, type Frame, staysInRegion, transitionsOf } from './regions.ts'
+import { allNodes, type Frame, looksAtState, staysInRegion, transitionsOf } from './regions.ts'
 
 type Context = Readonly<Record<string, unknown>>
 
@@ -52,7 +52,7 @@ export class WatchedMachine {
     // A machine that goes round for ever ends in an error here; live it would hang.
     this.machine.options.maxIterations = Math.min(machine.options.maxIterations ?? MICROSTEPS_MAX, MICROSTEPS_MAX)
     this.#watchSelection()
-    this.#watchAssigns()
+    this.#watchActions()
   }
 
   /** Begins a step, and gives what is to stand for the context in it. A divided step ends when the first event is answered. */
@@ -135,17 +135,36 @@ export class WatchedMachine {
     }
   }
 
-  #watchAssigns(): void {
-    const watch = (action: unknown): unknown => (isAssign(action) ? this.#watchAssign(action) : action)
+  #watchActions(): void {
     const actions = this.machine.implementations.actions as Record<string, unknown>
-    for (const [name, action] of Object.entries(actions)) actions[name] = watch(action)
+    for (const [name, action] of Object.entries(actions)) actions[name] = this.#watchAction(action)
     for (const node of allNodes(this.machine.root))
       for (const holder of [node, ...transitionsOf(node), node.initial]) {
         for (const key of ['entry', 'exit', 'actions']) {
           const list: unknown = Reflect.get(holder, key)
-          if (Array.isArray(list)) Reflect.set(holder, key, list.map(watch))
+          if (Array.isArray(list)) Reflect.set(holder, key, list.map(this.#watchAction))
         }
       }
+  }
+
+  readonly #watchAction = (action: unknown): unknown => {
+    if (isAssign(action)) return this.#watchAssign(action)
+    return isEnqueueing(action) ? this.#watchEnqueueing(action) : action
+  }
+
+  /** What it enqueues is only known when it runs, and so is which conditions it asks. */
+  #watchEnqueueing(action: Enqueueing): Enqueueing {
+    const resolve: Enqueueing['resolve'] = (scope, snapshot, args, params, self) => {
+      const collect: Collect = ({ check, ...rest }, given) => self.collect({ ...rest, check: (guard) => this.#isMet(guard, check) }, given)
+      const [next, more, enqueued] = action.resolve(scope, snapshot, args, params, { ...self, collect })
+      return [next, more, enqueued.map(this.#watchAction)] as const
+    }
+    return Object.assign(() => {}, action, { resolve })
+  }
+
+  #isMet(guard: unknown, check: (guard: unknown) => boolean): boolean {
+    if (!this.#isAside && looksAtState(guard)) this.look({ kind: 'all' })
+    return check(guard)
   }
 
   #watchAssign(action: Assign): Assign {
@@ -221,8 +240,24 @@ interface Assign {
   ) => readonly [AnyMachineSnapshot, ...unknown[]]
 }
 
-const isAssign = (action: unknown): action is Assign =>
-  (action as { readonly type?: unknown } | undefined)?.type === 'xstate.assign' && typeof action === 'function'
+type Collect = (args: { readonly check: (guard: unknown) => boolean }, params: unknown) => void
+
+interface Enqueueing {
+  readonly type: 'xstate.enqueueActions'
+  readonly collect: Collect
+  readonly resolve: (
+    scope: unknown,
+    snapshot: AnyMachineSnapshot,
+    args: unknown,
+    params: unknown,
+    action: Pick<Enqueueing, 'collect'>,
+  ) => readonly [AnyMachineSnapshot, unknown, readonly unknown[]]
+}
+
+const isBuiltIn = (action: unknown, type: string): boolean =>
+  typeof action === 'function' && (action as { readonly type?: unknown }).type === type
+const isAssign = (action: unknown): action is Assign => isBuiltIn(action, 'xstate.assign')
+const isEnqueueing = (action: unknown): action is Enqueueing => isBuiltIn(action, 'xstate.enqueueActions')
 
 /** One function for all keys, or one function or value for each. */
 function evaluate(assignment: Assign['assignment'], args: object, params: unknown): Context | undefined {

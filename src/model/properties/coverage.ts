@@ -1,7 +1,9 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
+import type { ActiveStates } from '../engine/regions.ts'
 import { remembered } from '../engine/remembered.ts'
-import type { LocalState } from '../engine/state.ts'
+import type { LocalState, ModelEvent } from '../engine/state.ts'
+import type { Step } from '../engine/step.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 
 /** A transition that no run takes, and why. */
@@ -22,58 +24,67 @@ export interface Untaken {
  */
 export function untaken({ model }: Exploration): Untaken[] {
   const machines = new Map(model.steps.logics.all.flatMap(({ machine }) => (machine ? [[machine, new Visits()] as const] : [])))
-  for (const { from, event, step } of model.steps.taken) {
-    const visits = machines.get(step.local.logic.machine as AnyStateMachine)
-    visits?.add(step.transitions, from, event?.type)
-    visits?.add([], step.local)
-  }
+  for (const { from, event, step } of model.steps.taken) machines.get(step.local.logic.machine as AnyStateMachine)?.add(step, from, event)
   return [...machines].flatMap(([machine, visits]) => {
     const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
     const keys = constantKeys(locals)
     const context = locals[0]?.standing?.context ?? {}
-    return transitionsOf(machine.root)
-      .flatMap((transition) => visits.untaken(machine, transition).map((found) => ({ found, transition })))
-      .map(
-        ({ found, transition: { guard } }): Untaken =>
-          found.why === 'refused' && guard !== undefined && readsOnly(guard, keys, machine, context)
-            ? { ...found, why: 'constant' }
-            : found,
-      )
+    return visits.untaken(machine).map(({ transition, why }): Untaken => {
+      const { source, eventType, target = [], guard } = transition
+      const isConstant = why === 'refused' && guard !== undefined && readsOnly(guard, keys, machine, context)
+      const targets = (target as readonly AnyStateNode[]).map(({ id }) => id)
+      return { machine: machine.id, source: source.id, event: eventType, targets, why: isConstant ? 'constant' : why }
+    })
   })
+}
+
+interface Found {
+  readonly transition: AnyTransitionDefinition
+  readonly why: 'unreached' | 'unheard' | 'refused'
 }
 
 class Visits {
   readonly #taken = new Set<AnyTransitionDefinition>()
-  readonly #entered = new Set<AnyStateNode>()
-  readonly #heard = new Map<AnyStateNode, Set<string>>()
+  /** Types of events, by the states that were active together when they came: of these there are few, and of whole configurations many. */
+  readonly #heard = new Map<ActiveStates, Set<string>>()
 
-  add(taken: readonly AnyTransitionDefinition[], at?: LocalState, event?: string): void {
-    for (const transition of taken) {
-      this.#taken.add(transition)
-      this.#hear(transition.source, transition.eventType)
-    }
-    for (const node of at?.standing?.nodes ?? []) {
-      this.#entered.add(node)
-      if (event !== undefined) this.#hear(node, event)
-    }
+  add({ transitions, local }: Step, from: LocalState | undefined, event: ModelEvent | undefined): void {
+    for (const transition of transitions) this.#taken.add(transition)
+    this.#visit(local)
+    if (from) this.#visit(from, event?.type)
   }
 
-  #hear(node: AnyStateNode, event: string): void {
-    this.#entered.add(node)
-    remembered(this.#heard, node, () => new Set<string>()).add(event)
+  #visit({ standing }: LocalState, event?: string): void {
+    if (!standing) return
+    this.#hear(standing.frame.trunk, event)
+    for (const region of standing.regions) this.#hear(region, event)
   }
 
-  untaken(machine: AnyStateMachine, transition: AnyTransitionDefinition): Untaken[] {
-    const { source, eventType, target = [] } = transition
-    if (this.#taken.has(transition)) return []
-    const why = !this.#entered.has(source)
-      ? 'unreached'
-      : eventType === '' || this.#heard.get(source)?.has(eventType)
-        ? 'refused'
-        : 'unheard'
-    return [
-      { machine: machine.id, source: source.id, event: eventType, targets: (target as readonly AnyStateNode[]).map(({ id }) => id), why },
-    ]
+  #hear(states: ActiveStates, event: string | undefined): void {
+    const heard = remembered(this.#heard, states, () => new Set<string>())
+    if (event !== undefined) heard.add(event)
+  }
+
+  untaken(machine: AnyStateMachine): Found[] {
+    const places = this.#places()
+    return transitionsOf(machine.root).flatMap((transition): Found[] => {
+      if (this.#taken.has(transition)) return []
+      const heard = places.get(transition.source)
+      if (!heard) return [{ transition, why: 'unreached' }]
+      return [{ transition, why: transition.eventType === '' || heard.has(transition.eventType) ? 'refused' : 'unheard' }]
+    })
+  }
+
+  /** The states that were entered, if only on the way, with the types of events that came to them. */
+  #places(): ReadonlyMap<AnyStateNode, ReadonlySet<string>> {
+    const places = new Map<AnyStateNode, Set<string>>()
+    const add = (node: AnyStateNode, events: Iterable<string>): void => {
+      const heard = remembered(places, node, () => new Set<string>())
+      for (const event of events) heard.add(event)
+    }
+    for (const [{ nodes }, events] of this.#heard) for (const node of nodes) add(node, events)
+    for (const { source, eventType } of this.#taken) add(source, [eventType])
+    return places
   }
 }
 
