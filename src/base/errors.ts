@@ -38,7 +38,10 @@ export const ERROR_CODES = {
   ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },
   ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'An optional package is not installed; the message says which' },
   ERR_LISTEN: { fault: 'environment', meaning: 'An address could not be bound; `cause` is the error of the system' },
-  ERR_REPORT_WRITE: { fault: 'environment', meaning: 'The report could not be written to `reportFile`' },
+  ERR_REPORT_WRITE: {
+    fault: 'environment',
+    meaning: 'The report could not be written to `reportFile`; at the start: a report could not be written there',
+  },
   ERR_JOURNAL_WRITE: { fault: 'environment', meaning: 'The journal could not be written to `journal`' },
   ERR_JOURNAL_READ: { fault: 'caller', meaning: 'A file is no recording: neither a report nor a journal' },
   ERR_START: { fault: 'environment', meaning: 'The server could not start; `cause` says why, `details` has the phase and the report' },

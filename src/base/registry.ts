@@ -64,7 +64,8 @@ export interface RegistryTexts {
 /** Longest name that is accepted; names appear in logs, paths and pictures. */
 const NAME_LENGTH_MAX = 200
 
-function checkName(name: unknown): void {
+/** @throws QuiesceError ERR_NAME_MISSING for what cannot stand in logs, paths and pictures as a name */
+export function checkName(name: unknown): asserts name is string {
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (typeof name !== 'string' || name.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f]/.test(name)) {

@@ -9,11 +9,9 @@ import { Registry } from '../example/registry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { createDefaultLogger } from '../log/log.ts'
 import { stdoutDestination } from '../log/log-destination.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { renderReport } from '../report/render-report.ts'
 import { type CliHost, renderOptions } from './cli.ts'
-import { firstLine } from './first-line.ts'
 import type { ServeSettings } from './flags.ts'
 import { drainLines } from './live/drain-lines.ts'
 import { LiveView } from './live/live-view.ts'
@@ -55,9 +53,6 @@ export async function serve({ options, logLevel, pretty }: ServeSettings, host: 
   // In the same turn: no signal can come in between.
   release()
   const report = await ended
-  // The log has it too, among the fields of an entry, and the log of what never served may stay
-  // unread.
-  if (report.reason?.kind === 'start-failed') sayOnStandardError(host.stderr, `quiesce: ${firstLine(report.reason.error.message)}\n`)
   if (!forPeople) return
   const timeline = `\n${renderReport(report, rendering)}`
   if (host.stdout.isTTY !== true) {

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs/internal/Observable'
 import type { BoundAddress } from '../actors/listener.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
+import type { Duration } from '../base/duration.ts'
 import type { LifecycleEvent } from '../base/events.ts'
 import type { LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
@@ -24,7 +25,8 @@ export interface Life extends AsyncDisposable {
    * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown`, the option
    * `signal`, and in a worker of `node:cluster` the end of its channel to the primary stop it; other listeners of these signals are warned about.
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
-   * still alive a second later, unless the option `exit` is `natural`. Of several lives that run in one process the last one ends it, with
+   * still alive a second later, unless the option `exit` is `natural`. An exit code that is not 0 is said on standard error in one line, with what
+   * led to it, unless the option `logger` is `false`. Of several lives that run in one process the last one ends it, with
    * the most severe of their exit codes. When something else ends the process before that, by `process.exit()`, what is left of the log
    * and the report are written in one step, of at most the flush reserve, and its exit code stays. A second call returns the same promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
@@ -89,6 +91,18 @@ export interface Life extends AsyncDisposable {
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
+
+  /**
+   * Runs `work` every `period` while the server serves: the first time one period after it began to serve, and for the last time before
+   * NotAcceptingNewRequest. Each run is part of the request drain, as with {@link hold}. Runs never overlap: what falls into a run that
+   * is still under way is left out. A run that throws is logged and stands in the report; the next one comes all the same.
+   *
+   * @param period above 0
+   * @returns what ends it before the drain does; a run that is under way is still waited for
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID, and ERR_TOO_LATE from NotAcceptingNewRequest on
+   * @example life.every('publish', '5s', () => outbox.publish())
+   */
+  every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable
 
   /** What is in flight now, and how many connections are open. Looks at every connection: for metrics and tests, not for every request. */
   counts(): Counts

@@ -7,12 +7,14 @@ import { awaitMux } from '../actors/await-mux.ts'
 import { Drains, giveWorld, type World } from '../actors/effects.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
+import { recur } from '../actors/recurring.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { deferred } from '../base/deferred.ts'
-import { formatDuration } from '../base/duration.ts'
+import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
+import { checkName } from '../base/registry.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
 import type { OlderConnections } from '../http/h1/older-connections.ts'
@@ -41,7 +43,7 @@ import { publishEvents } from '../report/diagnostics.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
-import { writeReport, writeReportNow } from '../report/report-file.ts'
+import { checkReportFile, writeReport, writeReportNow } from '../report/report-file.ts'
 import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
@@ -286,6 +288,19 @@ export class Lifecycle implements Life {
     return work ? this.#traffic.hold(name, work) : this.#traffic.hold(name)
   }
 
+  every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable {
+    const { checked, periodMs } = checkedRecurring(name, period, work)
+    const draining = this.#signals.signal('NotAcceptingNewRequest')
+    if (draining.aborted) throw new QuiesceError('ERR_TOO_LATE', `every(${show(name)}): the server is draining`, { name })
+    return recur(name, periodMs, checked, {
+      clock: this.host.clock,
+      hold: (held, run) => this.#traffic.hold(held, run),
+      serving: this.#signals.signal('Serving'),
+      draining,
+      failed: (thrown) => this.record({ type: 'error', where: `every ${show(name)}`, error: errorRecord(thrown) }),
+    })
+  }
+
   counts(): Counts {
     return this.#traffic.counts()
   }
@@ -456,6 +471,7 @@ export class Lifecycle implements Life {
     try {
       const composition = this.#composition()
       this.#health.checkReferences()
+      checkReportFile(this.options.reportFile)
       return machineFor(composition)
     } catch (error) {
       this.#startError = error
@@ -674,6 +690,16 @@ export class Lifecycle implements Life {
     const report = this.#report.build(70)
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
+}
+
+function checkedRecurring(name: unknown, period: Duration, work: unknown) {
+  checkName(name)
+  const field = `period of ${show(name)}`
+  const periodMs = parseDuration(field, period)
+  if (periodMs === 0) throw optionError(field, period, 'more than 0')
+  if (typeof work !== 'function')
+    throw new QuiesceError('ERR_FUNCTION_MISSING', `work of every(${show(name)}): got ${show(work)}, allowed: a function`, { name })
+  return { checked: work as (context: HoldContext) => unknown, periodMs }
 }
 
 const disposeAll = (...disposables: Disposable[]): Disposable => ({

@@ -423,7 +423,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     },
   ),
   /**
-   * Pino-compatible, or false for silence. A console is told nothing at debug.
+   * Pino-compatible, or false for silence, on standard error too. A console is told nothing at debug.
    * @default pino on standard output for createServer, none for attachLifecycle
    */
   logger: option(
@@ -436,6 +436,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   /**
    * The report is written here, as JSON, on every path that can still write: also when something else calls `process.exit()`, or the
    * process ends because nothing keeps it alive (`forced` is `process-exit` then). What was there stays until the new one is whole.
+   * A place where none could be written is refused at the start: ERR_REPORT_WRITE, exit code 3.
    * @default none
    */
   reportFile: option(text('a file name'), {

@@ -11,6 +11,7 @@ import type { SignalName } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
 import type { Report } from '../report/report.ts'
+import { whyNotGraceful } from '../report/why-not-graceful.ts'
 import { onPrimaryLost } from './cluster-worker.ts'
 import { type CrashEvent, onCrash } from './crashes.ts'
 import { onStopSignal, othersListen } from './os-signals.ts'
@@ -83,6 +84,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     )
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
+    sayWhyNotGraceful(life, report)
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
     if (!released.aborted)
@@ -95,6 +97,12 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     giveBack()
     abortSignal[Symbol.dispose]()
   }
+}
+
+/** Without a logger of the user's there may be no log at all, and with one it may be read elsewhere. */
+function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): void {
+  const why = options.logger === false ? undefined : whyNotGraceful(report)
+  if (why !== undefined) sayOnStandardError(host.process.stderr, `quiesce: ${why}\n`)
 }
 
 /** Only where time is real: a world of tests has the machines to itself. */

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { Report } from './report.ts'
@@ -32,8 +33,36 @@ export async function writeReport(path: string | undefined, report: Report, sign
     if (!hasReplaced) await writeFile(path, text(report), { flag: IN_PLACE, signal })
   } catch (thrown) {
     const error = writeError(path, thrown)
-    if (!signal.aborted) sayOnStandardError(process.stderr, `${error.message}\n`)
+    if (!signal.aborted) sayOnStandardError(process.stderr, `quiesce: ${error.message}\n`)
     throw error
+  }
+}
+
+/**
+ * Whether a report could be written now, so that a folder that is not there is found out at the start and not after the
+ * drain. What changes after that still costs the end its report.
+ *
+ * @throws QuiesceError ERR_REPORT_WRITE
+ */
+export function checkReportFile(path: string | undefined): void {
+  if (path === undefined) return
+  try {
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there?.isDirectory()) throw new Error('it is a directory')
+    // A file that cannot be written can still be replaced where its folder can.
+    if (there && !(there.isFile() && isWritable(dirname(path)))) accessSync(path, constants.W_OK)
+    else accessSync(dirname(path), constants.W_OK)
+  } catch (thrown) {
+    throw writeError(path, thrown)
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -95,7 +124,7 @@ export function writeReportNow(path: string | undefined, report: Report): boolea
       closeSync(fd)
     }
   } catch (thrown) {
-    sayOnStandardError(process.stderr, `${writeError(path, thrown).message}\n`)
+    sayOnStandardError(process.stderr, `quiesce: ${writeError(path, thrown).message}\n`)
     return false
   }
 }
@@ -121,4 +150,4 @@ function replaceNow(path: string, content: string): boolean {
 const text = (report: Report): string => `${JSON.stringify(report, undefined, 2)}\n`
 
 const writeError = (path: string, thrown: unknown): QuiesceError =>
-  new QuiesceError('ERR_REPORT_WRITE', `quiesce: the report could not be written to ${path}: ${toError(thrown).message}`, { path }, thrown)
+  new QuiesceError('ERR_REPORT_WRITE', `the report could not be written to ${path}: ${toError(thrown).message}`, { path }, thrown)

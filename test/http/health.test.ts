@@ -296,9 +296,21 @@ describe('one check cannot harm another, or the process', () => {
     expect((await get('/healthz/hostile')).body).toBe(`internal server error: ${reason}\n`)
   })
 
-  test.each([[false], [null], [0], [''], [new Error('returned, not thrown')]])('a check that returns %s has passed', async (value) => {
-    const { get } = await serveChecks('/healthz', { returns: () => value })
-    expect((await get('/healthz')).body).toBe('ok')
+  test.each([[undefined], [true], [null], [0], [''], [new Error('returned, not thrown')]])(
+    'a check that returns %s has passed',
+    async (value) => {
+      const { get } = await serveChecks('/healthz', { returns: () => value })
+      expect((await get('/healthz')).body).toBe('ok')
+    },
+  )
+
+  test.each([
+    ['returns', () => false],
+    ['resolves to', () => Promise.resolve(false)],
+  ])('a check that %s false has failed: isReady() says so', async (_, check) => {
+    const { get } = await serveChecks('/healthz', { pool: check })
+    expect(await get('/healthz')).toMatchObject({ status: 500 })
+    expect((await get('/healthz/pool')).body).toBe('internal server error: it returned false\n')
   })
 
   /** A health on a virtual clock with one slow check, and how often that was begun. */

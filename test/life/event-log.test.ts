@@ -75,7 +75,7 @@ test('the token that the inspector made is said on standard error when the log l
 
 test.each([
   ['silent', /^quiesce: uncaughtException: Error: boom\n/],
-  ['warn', /^$/],
+  ['warn', /^quiesce: exit code 1: [^\n]*: uncaughtException: boom\n$/],
 ] as const)('a crash is said on standard error when a log that begins at %s leaves errors out, and only then', async (lowest, said) => {
   const t = newLife({ options: { logger: startingAt(lowest) } })
   const ended = t.life.run()

@@ -148,7 +148,9 @@ describe('quiesce serve', () => {
     expect(await exited).toBe(3)
     expect(await output).toContain('EADDRINUSE')
     expect(await stderr).toMatch(
-      new RegExp(`^quiesce: failed to create listener: failed to listen on 127\\.0\\.0\\.1:${port}: .*address already in use.*\n$`),
+      new RegExp(
+        `^quiesce: exit code 3: could not start: [a-z-]+: failed to create listener: failed to listen on 127\\.0\\.0\\.1:${port}: .*address already in use.*\n$`,
+      ),
     )
   })
 

@@ -1,5 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, lstatSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,27 +22,46 @@ import { startServer, type TestProcess, temporaryFolder } from '../support/proce
  * ends is required by every `program.report()` of these tests; here is what else can happen to it.
  */
 
-test('a report that cannot be written costs 4 and one line on standard error', async () => {
-  const reportFile = join(temporaryFolder(), 'missing', 'report.json')
-  const program = startServer({ options: { reportFile } })
-  await (await program.connect()).ask('GET', '/hello')
+test.each([
+  ['in a folder that is not there', () => join(temporaryFolder(), 'missing', 'report.json'), 'ENOENT'],
+  ['that is a folder', () => temporaryFolder(), 'it is a directory'],
+])('a report file %s is refused at the start', async (_, path, why) => {
+  const program = startServer({ options: { reportFile: path() } })
+  expect((await program.ended()).code).toBe(3)
+  const said = program.stderr.split('\n').filter((line) => line.startsWith('quiesce: exit code'))
+  expect(said).toEqual([expect.stringMatching(/^quiesce: exit code 3: could not start: .*the report could not be written to/)])
+  expect(said[0]).toContain(why)
+})
+
+/** A program whose report has a folder while it starts, and none when it ends. */
+async function startedWithFolder(options: object = {}): Promise<{ program: TestProcess; reportFile: string }> {
+  const folder = join(temporaryFolder(), 'removed')
+  mkdirSync(folder)
+  const reportFile = join(folder, 'report.json')
+  const program = startServer({ options: { reportFile, ...options } })
+  await program.serving()
+  rmSync(folder, { recursive: true })
+  return { program, reportFile }
+}
+
+const complaints = ({ lines }: TestProcess): string[] => lines.filter((line) => line.startsWith('quiesce: the report'))
+
+test('a report that cannot be written any more costs 4 and one line on standard error', async () => {
+  const { program, reportFile } = await startedWithFolder()
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(4)
-  expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
-    expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENOENT`),
-  ])
+  expect(complaints(program)).toEqual([expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENOENT`)])
   expect(program.lines).toContain('resolved 4')
 })
 
 test('so does one that cannot be written in the last moment, and the process still ends by force', async () => {
-  const reportFile = join(temporaryFolder(), 'missing', 'report.json')
-  const program = startServer({ options: { reportFile, deadline: '40s' } })
+  const { program } = await startedWithFolder({ deadline: '40s' })
   await program.requested('GET', '/hang')
   program.signal('SIGTERM')
   await program.said('600 ms after the stop request')
   program.signal('SIGTERM')
   expect((await program.ended()).code).toBe(1)
-  expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toHaveLength(1)
+  expect(complaints(program)).toHaveLength(1)
 })
 
 test('nothing is left beside the report', async () => {
@@ -70,9 +100,7 @@ describe.skipIf(process.platform === 'win32')('a report that goes to a pipe', ()
     const reportFile = pipe()
     const program = startServer({ options: { reportFile, deadline: '40s' } })
     expect(await endingCode(program, how)).toBe(code)
-    expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
-      expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENXIO`),
-    ])
+    expect(complaints(program)).toEqual([expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: ENXIO`)])
     expect(lstatSync(reportFile).isFIFO()).toBe(true)
   })
 })
@@ -119,9 +147,7 @@ test.skipIf(process.platform === 'win32').each([
   expect(await endingCode(program, how)).toBe(code)
   expect(readFileSync(reportFile, 'utf8')).toBe(earlier)
   expect(readdirSync(folder)).toEqual(['report.json'])
-  expect(program.lines.filter((line) => line.startsWith('quiesce:'))).toEqual([
-    expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: EFBIG`),
-  ])
+  expect(complaints(program)).toEqual([expect.stringContaining(`quiesce: the report could not be written to ${reportFile}: EFBIG`)])
 })
 
 test.skipIf(process.platform === 'win32')('a report goes where a link leads, and leaves the link alone', async () => {

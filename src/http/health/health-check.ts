@@ -10,7 +10,10 @@ export interface CheckContext {
   readonly request: RequestLike
 }
 
-/** Passes by returning or resolving, with whatever value; fails by throwing or rejecting, with the reason. */
+/**
+ * Passes by returning or resolving, with any value but `false`; fails by throwing or rejecting, with the reason, and by `false`, without one:
+ * pools and clients offer `isReady(): boolean`.
+ */
 export type Check = (context: CheckContext) => unknown
 
 export interface CheckOptions {
@@ -91,7 +94,7 @@ export class NamedCheck {
       }
       // The executor catches what the check throws, `resolve` what a hostile thenable does.
       new Promise((resolve) => resolve(this.#check({ signal: ending.signal, request }))).then(
-        () => end(PASSED),
+        (value) => end(value === false ? failed('it returned false') : PASSED),
         (thrown: unknown) => end(failed(reasonOf(thrown))),
       )
     })

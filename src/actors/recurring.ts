@@ -1,0 +1,61 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Clock } from '../base/clock.ts'
+import { isObedience } from '../base/obedience.ts'
+import type { HoldContext } from '../http/traffic/holds.ts'
+
+/** What recurring work needs of its life. */
+export interface RecurringWorld {
+  readonly clock: Clock
+  /** Makes one run part of the request drain. */
+  readonly hold: (name: string, work: (context: HoldContext) => unknown) => Promise<unknown>
+  /** Aborted when the life serves: nothing runs before that. */
+  readonly serving: AbortSignal
+  /** Aborted when nothing new is accepted: nothing begins after that. */
+  readonly draining: AbortSignal
+  readonly failed: (thrown: unknown) => void
+}
+
+/**
+ * Runs `work` every `periodMs` from serving to draining. Runs never overlap: what falls into a run that is still under way is
+ * left out, and the rhythm stays. A run that fails is reported, and the next one comes all the same.
+ *
+ * @returns what ends it; a run that is under way goes on
+ */
+export function recur(name: string, periodMs: number, work: (context: HoldContext) => unknown, world: RecurringWorld): Disposable {
+  const { clock, serving, draining } = world
+  // Timers are set in steps of the machine; the work belongs to its caller's context.
+  const run = AsyncResource.bind(work)
+  let timer: unknown
+  let isOver = false
+
+  const end = (): void => {
+    isOver = true
+    clock.clearTimeout(timer)
+    serving.removeEventListener('abort', begin)
+    draining.removeEventListener('abort', end)
+  }
+  const waitUntil = (due: number): void => {
+    if (!isOver) timer = clock.setTimeout(() => tick(due), Math.max(0, due - clock.now()))
+  }
+  const tick = (due: number): void => {
+    let given: AbortSignal | undefined
+    world
+      .hold(name, (context) => {
+        given = context.signal
+        return run(context)
+      })
+      .catch((thrown: unknown) => {
+        if (!given || !isObedience(thrown, given)) world.failed(thrown)
+      })
+      .then(() => waitUntil(nextDue(due, periodMs, clock.now())))
+  }
+  const begin = (): void => waitUntil(clock.now() + periodMs)
+
+  draining.addEventListener('abort', end, { once: true })
+  if (serving.aborted) begin()
+  else serving.addEventListener('abort', begin, { once: true })
+  return { [Symbol.dispose]: end }
+}
+
+/** The next beat after `now` of a rhythm that has one at `due`. */
+const nextDue = (due: number, periodMs: number, now: number): number => due + periodMs * (Math.floor(Math.max(0, now - due) / periodMs) + 1)

@@ -1,0 +1,54 @@
+import { clip } from '../base/cells.ts'
+import type { StopReason } from '../base/events.ts'
+import { exitCodeMeaning } from '../machines/exit-codes.ts'
+import type { Report } from './report.ts'
+import { describeReason } from './words.ts'
+
+/** Messages of errors may be of any length; the report has them whole. */
+const WIDTH_MAX = 300
+
+/**
+ * Why a life did not end gracefully, in one line for standard error: the exit code, what it means, and the first thing that
+ * led to it. undefined when it did.
+ */
+export function whyNotGraceful(report: Report): string | undefined {
+  const { exitCode } = report
+  if (exitCode === 0) return undefined
+  const [first, ...more] = causes(report)
+  const why = first === undefined ? '' : `: ${first}${more.length > 0 ? `, and ${more.length} more` : ''}`
+  return clip(`exit code ${exitCode}: ${exitCodeMeaning(exitCode)}${why}`.slice(0, WIDTH_MAX + 1), WIDTH_MAX)
+}
+
+/** What led to the exit code of a report, the most telling first. */
+function causes(report: Report): string[] {
+  switch (report.exitCode) {
+    case 1:
+      return forces(report)
+    case 3:
+      return report.reason ? [whyNotStarted(report.reason)] : failures(report)
+    case 5:
+      return cuts(report)
+    default:
+      return failures(report)
+  }
+}
+
+const whyNotStarted = (reason: StopReason): string =>
+  reason.kind === 'start-failed' ? `${reason.phase}: ${reason.error.message}` : describeReason(reason)
+
+function forces({ reason, forced, forcedBy }: Report): string[] {
+  if (forced === null) return reason ? [describeReason(reason)] : []
+  const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason ?? forcedBy?.exitCode
+  return [by === undefined ? forced : `${forced}: ${by}`]
+}
+
+const failures = ({ errors }: Report): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
+
+/** Handlers and connections that are still there are so because of what was cut; alone, they are the cause. */
+function cuts({ requests, watches, handlers, connections, hooks, phases }: Report): string[] {
+  const drained = [...requests.cut, ...watches.cut]
+  const named = (drained.length > 0 ? drained : [...handlers, ...connections.forcedNames]).map(({ name }) => name)
+  const cutHooks = hooks.filter(({ outcome }) => outcome === 'cut').map(({ kind, name }) => `${kind} hook ${JSON.stringify(name)}`)
+  const found = [...new Set([...named, ...cutHooks])]
+  return found.length > 0 ? found : phases.filter(({ outcome }) => outcome === 'cut').map(({ name }) => `phase ${name}`)
+}
