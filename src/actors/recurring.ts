@@ -35,19 +35,19 @@ export function recur(name: string, periodMs: number, work: (context: HoldContex
     draining.removeEventListener('abort', end)
   }
   const waitUntil = (due: number): void => {
-    if (!isOver) timer = clock.setTimeout(() => tick(due), Math.max(0, due - clock.now()))
+    if (!isOver) timer = clock.setTimeout(() => void tick(due), Math.max(0, due - clock.now()))
   }
-  const tick = (due: number): void => {
+  const tick = async (due: number): Promise<void> => {
     let given: AbortSignal | undefined
-    world
-      .hold(name, (context) => {
+    try {
+      await world.hold(name, (context) => {
         given = context.signal
         return run(context)
       })
-      .catch((thrown: unknown) => {
-        if (!given || !isObedience(thrown, given)) world.failed(thrown)
-      })
-      .then(() => waitUntil(nextDue(due, periodMs, clock.now())))
+    } catch (thrown) {
+      if (!given || !isObedience(thrown, given)) world.failed(thrown)
+    }
+    waitUntil(nextDue(due, periodMs, clock.now()))
   }
   const begin = (): void => waitUntil(clock.now() + periodMs)
 
