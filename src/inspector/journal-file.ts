@@ -1,6 +1,6 @@
 import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { QuiesceError, toError } from '../base/errors.ts'
-import type { Journal, Reader } from './journal.ts'
+import type { ReadableJournal, Reader } from './reading.ts'
 
 /**
  * The journal as a file: an entry per line. While the life runs it is written without waiting, one write at a time; at the end
@@ -11,7 +11,7 @@ import type { Journal, Reader } from './journal.ts'
  */
 export class JournalFile implements Reader {
   readonly #fd: number
-  readonly #journal: Journal
+  readonly #journal: ReadableJournal
   readonly #failed: (error: QuiesceError) => void
   readonly #path: string
   #read = 0
@@ -24,7 +24,7 @@ export class JournalFile implements Reader {
    * @param failed called once, when writing fails; nothing more is written then
    * @throws QuiesceError ERR_JOURNAL_WRITE
    */
-  constructor(path: string, journal: Journal, failed: (error: QuiesceError) => void) {
+  constructor(path: string, journal: ReadableJournal, failed: (error: QuiesceError) => void) {
     this.#path = path
     this.#journal = journal
     this.#failed = failed

@@ -2,30 +2,11 @@ import type { LifecycleEvent } from '../base/events.ts'
 import type { Report } from '../report/report.ts'
 import { plain } from './plain.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
+import type { Line, ReadableJournal, Reader } from './reading.ts'
 
 type WithoutBase<E> = E extends unknown ? Omit<E, 'n' | 'at'> : never
 /** What is said; the journal adds the number and the time. */
 export type JournalFact = WithoutBase<JournalEntry>
-
-/** An entry as it is kept. */
-export interface Line {
-  readonly n: number
-  /** JSON, without a line break. */
-  readonly text: string
-  /** What a journal cannot be understood without: kept whatever comes after it. */
-  readonly isVital: boolean
-}
-
-/**
- * A reader of the journal. It has a place of its own in the journal, and asks for what comes after
- * it whenever it can take more.
- */
-export interface Reader {
-  /** There is more, or what it has not read yet is not kept any more. Must return soon. */
-  more(): void
-  /** Nothing comes any more. Resolves when all has been handed on; the caller bounds the wait. */
-  end(): Promise<void> | undefined
-}
 
 /** Something that is looked at only while there is a reader. */
 export interface Source {
@@ -53,7 +34,7 @@ const UNBOUNDED_FACTS: readonly LifecycleEvent['type'][] = ['error', 'late', 'wa
  * that does not read costs nothing but its place. Nothing a reader or a source does gets out of here: an exception in an
  * observer of xstate's would stop the machine that it observes.
  */
-export class Journal {
+export class Journal implements ReadableJournal {
   readonly #elapsed: () => number
   readonly #lengthMax: number
   readonly #sources: Source[] = []
@@ -95,7 +76,6 @@ export class Journal {
   /** What a source has to say; not vital. */
   readonly write = (fact: JournalFact): void => this.#append(fact, this.#elapsed(), false)
 
-  /** Everything that is kept and comes after number `n`. */
   after(n: number): readonly Line[] {
     const lines = this.#lines
     // Most readers ask for the last few.
@@ -104,12 +84,10 @@ export class Journal {
     return from === 0 ? lines : lines.slice(from)
   }
 
-  /** Whether a reader that has read up to `n` can go on there, with nothing missing in between. */
   canResume(n: number): boolean {
     return n <= this.#last && n >= this.#lostUpTo && n > this.#blindUpTo
   }
 
-  /** Whether nothing that comes after `n` was dropped. */
   isComplete(n: number): boolean {
     return n >= this.#lostUpTo
   }
@@ -118,7 +96,6 @@ export class Journal {
     return this.#hasEnded
   }
 
-  /** Calls the reader from now on, at once if there is something to read. Disposing of the result lets it go. */
   attach(reader: Reader): Disposable {
     const isFirst = this.#readers.size === 0
     this.#readers.add(reader)

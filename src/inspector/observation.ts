@@ -7,10 +7,10 @@ import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import type { Report } from '../report/report.ts'
 import { ActorWatch, type WatchedSystem } from './actor-watch.ts'
 import { GaugeWatch } from './gauge-watch.ts'
-import type { Inspector } from './inspector.ts'
 import { Journal } from './journal.ts'
 import { JournalFile } from './journal-file.ts'
 import type { OpeningEntry } from './protocol.ts'
+import type { Inspector } from './server/inspector.ts'
 
 /** What is observed of a life. */
 export type ObservedLife = Pick<
@@ -61,7 +61,7 @@ class Observation {
   async open(): Promise<Listener[]> {
     const { options, requestStop } = this.#life
     if (!options.inspector) return []
-    const [{ Inspector }, { definitionText }] = await Promise.all([import('./inspector.ts'), import('./official.ts')])
+    const [{ Inspector }, { definitionText }] = await Promise.all([import('./server/inspector.ts'), import('./server/official.ts')])
     const page = new Inspector(options.inspector, {
       journal: this.#journal,
       report: () => this.#life.report,

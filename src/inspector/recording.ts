@@ -1,12 +1,11 @@
 import type { Composition } from '../machines/lifecycle.ts'
 import { WIRING } from '../machines/wiring.ts'
 import type { Report } from '../report/report.ts'
-import type { Line, Reader } from './journal.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
+import type { Line, ReadableJournal, Reader } from './reading.ts'
 
 /** A journal that is over: read from a file, or made from a report or a counter-example. */
-export class Recording {
-  /** Nothing comes any more. */
+export class Recording implements ReadableJournal {
   readonly isOver = true
   readonly opening: OpeningEntry
   readonly report: Report | undefined

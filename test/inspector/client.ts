@@ -23,6 +23,7 @@ export async function ask(
 /** A stream of the inspector, as a browser reads it. */
 export class StreamReader {
   session: Session | undefined
+  readonly headers: IncomingMessage['headers']
   readonly entries: JournalEntry[] = []
   /** It was told that nothing comes any more. */
   hasEnded = false
@@ -42,6 +43,7 @@ export class StreamReader {
 
   private constructor(sent: ClientRequest, response: IncomingMessage) {
     this.#request = sent
+    this.headers = response.headers
     response.setEncoding('utf8').on('data', (text: string) => this.#read(text))
     response.on('error', () => {})
     this.closed = new Promise((resolve) => response.once('close', resolve))

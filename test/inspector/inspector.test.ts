@@ -235,14 +235,50 @@ describe('access', () => {
     expect(await status('report', { Origin: new URL(url).origin, 'Sec-Fetch-Site': 'same-origin' })).toBe(200)
   })
 
-  test('allows nothing from elsewhere, nor anything inline, nor a frame', async () => {
-    const { url } = await inspected()
-    const { headers } = await ask(`${url}report`)
-    expect(headers['content-security-policy']).toContain("default-src 'none'")
-    expect(headers['content-security-policy']).not.toContain('unsafe')
-    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
-    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  test('allows nothing from elsewhere, nor anything inline, nor a frame, whatever the answer', async () => {
+    const { url } = await inspected({ token: TOKEN })
+    const bearer = { Authorization: `Bearer ${TOKEN}` }
+    const asked: readonly (readonly [path: string, headers: Record<string, string>, status: number, method?: string])[] = [
+      ['report', bearer, 200],
+      ['events', bearer, 200, 'HEAD'],
+      [`?token=${TOKEN}`, {}, 303],
+      ['official', bearer, 200],
+      ['nothing.js', bearer, 404],
+      ['report', bearer, 405, 'DELETE'],
+      ['report', {}, 401],
+      ['report', { ...bearer, Origin: 'null' }, 403],
+      // Its Host cannot be read as one.
+      ['report', { ...bearer, Host: 'localhost/evil' }, 400],
+      ['ws', { Connection: 'Upgrade', Upgrade: 'websocket' }, 401],
+    ]
+    for (const [path, headers, status, method = 'GET'] of asked) {
+      const reply = await ask(`${url}${path}`, { headers, method })
+      expect(reply).toMatchObject({
+        status,
+        headers: {
+          'cache-control': 'no-store',
+          'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'/),
+          'cross-origin-resource-policy': 'same-origin',
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+        },
+      })
+      expect(reply.headers['content-security-policy']).not.toContain('unsafe')
+    }
+    const stream = await StreamReader.open(url, bearer)
+    expect(stream.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'text/event-stream; charset=utf-8',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    })
   })
+})
+
+test('leaves the globals of the process as they are', async () => {
+  const { Request, Response } = globalThis
+  const { url } = await inspected()
+  expect((await ask(`${url}report`)).status).toBe(200)
+  expect([globalThis.Request, globalThis.Response]).toEqual([Request, Response])
 })
 
 describe('actions', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent } from '#src/base/events.ts'
-import { Journal, type Reader, type Source } from '#src/inspector/journal.ts'
+import { Journal, type Source } from '#src/inspector/journal.ts'
 import type { JournalEntry, OpeningEntry } from '#src/inspector/protocol.ts'
+import type { Reader } from '#src/inspector/reading.ts'
 import type { Report } from '#src/report/report.ts'
 
 const OPENING: OpeningEntry = {

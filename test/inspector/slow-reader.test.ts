@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { Journal } from '#src/inspector/journal.ts'
-import { PageServer } from '#src/inspector/page-server.ts'
+import { PageServer } from '#src/inspector/server/page-server.ts'
 
 /** Far more than the buffers of a socket hold. */
 const WRITTEN_MAX = 64 * 1024 * 1024

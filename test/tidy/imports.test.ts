@@ -43,7 +43,9 @@ const LAYERS: readonly Layer[] = [
     only: ['src/inspector/page/core/shared.ts'],
   },
   { place: 'src/inspector/page/', loads: [], only: ['src/inspector/page/core/'] },
-  { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'], lazy: ['ws'], types: ['ws'] },
+  { place: 'src/inspector/reading.ts', loads: [] },
+  { place: 'src/inspector/server/', loads: ['node:', 'hono', '@hono/node-server'], lazy: ['ws'], types: ['ws'] },
+  { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'] },
   // An entry of its own, for those who have the package.
   { place: 'src/opentelemetry/', loads: ['@opentelemetry/api'], only: ['src/base/', 'src/machines/exit-codes.ts'] },
   { place: 'src/create-life.ts', loads: ['node:'] },

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { QuiesceError } from '../base/errors.ts'
-import type { ReadableJournal } from './event-stream.ts'
-import type { Reader } from './journal.ts'
+import { QuiesceError } from '../../base/errors.ts'
+import type { JournalEntry } from '../protocol.ts'
+import type { ReadableJournal, Reader } from '../reading.ts'
 import { OfficialTranslator } from './official.ts'
-import type { JournalEntry } from './protocol.ts'
 
 /** "Going away": the server is. @see RFC 6455 section 7.4.1 */
 const GOING_AWAY = 1001

@@ -1,4 +1,4 @@
-import type { JournalEntry, OpeningEntry, StateEntry } from './protocol.ts'
+import type { JournalEntry, OpeningEntry, StateEntry } from '../protocol.ts'
 
 /** The version of `@statelyai/inspect` whose messages these are. */
 const VERSION = '0.7.2'

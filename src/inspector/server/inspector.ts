@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ResolvedInspector } from '../options/options.ts'
+import type { ResolvedInspector } from '../../options/options.ts'
 import { isLoopback, newToken } from './access.ts'
 import { type PageContent, PageServer } from './page-server.ts'
 

@@ -1,8 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Journal, Reader } from './journal.ts'
-
-/** What a reader needs of a journal; a recorded one has it too. */
-export type ReadableJournal = Pick<Journal, 'after' | 'canResume' | 'isComplete' | 'isOver' | 'attach'>
+import type { ReadableJournal, Reader } from '../reading.ts'
 
 /**
  * A journal as server-sent events. The only buffer is the response's own: once that is full, the stream goes on reading the
@@ -21,7 +18,7 @@ export class EventStream implements Reader {
     this.#response = response
     this.#journal = journal
     this.#resumeAfter = resumeAfter
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
     response.write(`event: session\ndata: ${JSON.stringify(session)}\n\n`)
   }
 
