@@ -1,8 +1,7 @@
 import type { Server } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
-import { optionError } from './base/errors.ts'
-import { OlderConnections } from './http/h1/older-connections.ts'
+import { transportOf } from './http/transports.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
@@ -37,12 +36,10 @@ export function attachLifecycle(server: Server, options: LifecycleOptions = {}):
 
 /** `attachLifecycle` in a given world; the test kit has its own. */
 export function attachLifecycleOn(host: Host, server: Server, options: LifecycleOptions): AttachedLife {
-  if (!isHttp1(server)) {
-    throw optionError('server', server, 'a node:http or node:https server (what app.listen() of Express returns, or fastify.server)')
-  }
+  const transport = transportOf(server)
   const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
   const listener = new Listener(server, undefined)
-  const older = server.listening ? new OlderConnections(server, host.clock) : undefined
+  const older = server.listening ? transport.older(server, host.clock) : undefined
   const life = new Lifecycle({
     options: resolved,
     host,
@@ -70,11 +67,3 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
   }
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
 }
-
-/** A server of node:net has no idle connections to close; one of node:http2 may have them, and has settings. */
-const isHttp1 = (server: unknown): server is Server =>
-  typeof server === 'object' &&
-  server !== null &&
-  typeof (server as Partial<Server>).listen === 'function' &&
-  typeof (server as Partial<Server>).closeIdleConnections === 'function' &&
-  !('updateSettings' in server)

@@ -1,11 +1,11 @@
 import { type Host, systemHost } from './actors/host.ts'
-import { keepAliveUntil } from './http/h1/keep-alive.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { type LifecycleOptions, resolveLifeOptions } from './options/options.ts'
 import { processFacts } from './options/platform.ts'
+import { keepAliveUntil } from './process/keep-alive.ts'
 
 /**
  * Creates a life that serves nothing: a queue worker, a scheduled job. It has the same hooks,

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, ListenOptions } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
-import { override } from '../http/h1/override.ts'
+import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
 
 /** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */

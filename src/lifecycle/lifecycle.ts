@@ -17,7 +17,6 @@ import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } f
 import { checkName } from '../base/registry.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
-import type { OlderConnections } from '../http/h1/older-connections.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
@@ -25,6 +24,8 @@ import { metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import { type Counts, Traffic } from '../http/traffic/traffic.ts'
+import { transportOf } from '../http/transports.ts'
+import type { OlderConnections } from '../http/wire.ts'
 import { EventLog } from '../log/event-log.ts'
 import type { Logger } from '../log/log.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
@@ -154,6 +155,7 @@ export class Lifecycle implements Life {
       isLongRunning: safeLongRunning(options.longRunning, (error) =>
         this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
       ),
+      transportOf,
       record: this.record,
       wording: options.wording,
       exempt: options.exempt,

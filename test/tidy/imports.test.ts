@@ -59,6 +59,42 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/index.ts', loads: [] },
 ]
 
+/** What a place does not name, not even in a type; `except` of it may be named. */
+interface Seam {
+  readonly from: (path: string) => boolean
+  readonly never: readonly string[]
+  readonly except?: readonly string[]
+}
+
+const within =
+  (...places: readonly string[]) =>
+  (path: string): boolean =>
+    places.some((place) => path.startsWith(place))
+
+/** Protocols are behind `src/http/wire.ts`: the traffic knows none of them, and one file knows which there are. */
+const TRANSPORTS = ['src/http/h1/', 'src/http/tls/']
+const PROTOCOLS = ['node:http', 'node:https', 'node:http2', 'node:tls']
+const SEAMS: readonly Seam[] = [
+  { from: (path) => !within(...TRANSPORTS, 'src/http/transports.ts')(path), never: TRANSPORTS },
+  {
+    from: within('src/http/traffic/', 'src/http/wire.ts'),
+    never: ['src/http/', ...PROTOCOLS],
+    except: ['src/http/traffic/', 'src/http/wire.ts', 'src/http/chain.ts', 'src/http/respond.ts'],
+  },
+]
+
+const crossings = (all: readonly Source[]): string[] =>
+  SEAMS.flatMap(({ from, never, except = [] }) =>
+    all
+      .filter(({ path }) => path.startsWith('src/') && from(path))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter(({ specifier, target }) => (target === undefined ? isOf(never, specifier) : within(...never)(target)))
+          .filter(({ target }) => target === undefined || !within(...except)(target))
+          .map(({ line, specifier }) => `${path}:${line}: import of ${specifier}`),
+      ),
+  )
+
 const rankOf = (path: string): number => LAYERS.findIndex(({ place }) => path.startsWith(place))
 
 const isOf = (packages: readonly string[], what: string): boolean =>
@@ -103,6 +139,10 @@ function cycles(all: readonly Source[]): string[] {
 describe('imports', () => {
   test('go in the allowed directions only', () => {
     expect(violations(sources('src'))).toEqual([])
+  })
+
+  test('go around no seam', () => {
+    expect(crossings(sources('src'))).toEqual([])
   })
 
   test('make no cycle at run time', () => {
@@ -160,6 +200,23 @@ describe('the rules see', () => {
     ['a part of rxjs', 'src/actors/x.ts', "import { map } from 'rxjs/operators'"],
   ])('nothing wrong with %s', (_, path, text) => {
     expect(violations([parse(path, text)])).toEqual([])
+  })
+
+  test.each([
+    ['traffic that names a protocol', 'src/http/traffic/x.ts', "import type { ServerResponse } from 'node:http'"],
+    ['traffic that names a transport', 'src/http/traffic/x.ts', "import type { Http1Wire } from '../h1/wire.ts'"],
+    ['traffic that names the list of them', 'src/http/traffic/x.ts', "import { transportOf } from '../transports.ts'"],
+    ['an actor that names a transport', 'src/actors/x.ts', "import type { Http1Wire } from '../http/h1/wire.ts'"],
+  ])('%s', (_, path, text) => {
+    expect(crossings([parse(path, text)])).not.toEqual([])
+  })
+
+  test.each([
+    ['traffic that names the seam', 'src/http/traffic/x.ts', "import type { Wire } from '../wire.ts'"],
+    ['a transport that names its protocol', 'src/http/h1/x.ts', "import { Server } from 'node:http'"],
+    ['a test that names a transport', 'test/x.ts', "import { http1 } from '#src/http/h1/transport.ts'"],
+  ])('nothing around a seam in %s', (_, path, text) => {
+    expect(crossings([parse(path, text)])).toEqual([])
   })
 
   test('a cycle', () => {

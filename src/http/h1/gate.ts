@@ -2,23 +2,11 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { QuiesceError } from '../../base/errors.ts'
+import { Handshakes } from '../tls/handshake.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
-
-/** Admission callbacks: they decide about what a gate sees. */
-export interface GateKeeper {
-  /** True when requests that arrive together have to be known together before the first of them is looked at. */
-  readonly letsRequestsGather: boolean
-  /** Lets a request that gathers go on, in the order in which they were given: in an immediate, or when there is time for it. */
-  letGoOn(pass: () => void): void
-  /** The server has accepted a socket, whose TLS handshake will make another one of it. */
-  handshaking(socket: Socket): void
-  /** The server has a connection on which requests may come. */
-  connected(socket: Socket): void
-  /** A request has arrived, without a response if it is an upgrade. Undefined when it is too late to look at it. */
-  arrived(request: IncomingMessage, response: ServerResponse | undefined): Exchange | undefined
-  /** True to let the handlers have it, false when it is answered already. */
-  admit(exchange: Exchange): boolean
-}
+import type { Keeper } from '../wire.ts'
+import { endWithItsResponse } from './response-end.ts'
+import { Http1Wire, wireOf } from './wire.ts'
 
 /** The events by which node hands over a request. */
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
@@ -40,13 +28,13 @@ const plainEmit = EventEmitter.prototype.emit
  * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay the keeper's.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openGate(server: Server, keeper: GateKeeper): Disposable {
+export function openGate(server: Server, keeper: Keeper): Disposable {
   const gated = server as Gated
   if (gated[GATE])
     throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
   const ownEmit = Object.hasOwn(server, 'emit') ? server.emit : undefined
   const prototype = Object.getPrototypeOf(server) as Server
-  const isTls = 'setSecureContext' in server
+  const handshakes = 'setSecureContext' in server ? new Handshakes(keeper) : undefined
   let isOpen = true
 
   function emit(this: Server, event: string, ...args: unknown[]): boolean {
@@ -60,10 +48,13 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
     }
     const isHeard = inheritedEmit().call(server, event, ...args)
     // After node's own listener, so that our look at the socket's end comes after node's too.
-    if (isOpen && event === 'connection' && isTls) keeper.handshaking(args[0] as Socket)
-    else if (isOpen && event === (isTls ? 'secureConnection' : 'connection')) keeper.connected(args[0] as Socket)
+    if (isOpen && event === 'connection' && handshakes) handshakes.begun(args[0] as Socket)
+    else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection')) wireFor(args[0] as Socket)
     return isHeard
   }
+
+  /** The wire of a socket; a socket that has none is a connection from now on, or what a handshake has made of one. */
+  const wireFor = (socket: Socket): Http1Wire => wireOf(socket) ?? new Http1Wire(socket, keeper, handshakes?.ended(socket))
 
   /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
   const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit
@@ -73,13 +64,32 @@ export function openGate(server: Server, keeper: GateKeeper): Disposable {
     // A `checkContinue` listener hands its request on by emitting it again, and so does a server in front of another one.
     if (known) deliver(event, known, request, response, socket, head)
     else {
-      const exchange = keeper.arrived(request, response)
+      const exchange = arrived(request, response)
       if (!exchange) return true
       // An immediate runs when all that was read is parsed; a tick may run between two requests of the same read [measured].
       if (response && keeper.letsRequestsGather) keeper.letGoOn(() => pass(event, exchange))
       else pass(event, exchange, socket, head)
     }
     return true
+  }
+
+  function arrived(request: IncomingMessage, response: ServerResponse | undefined): Exchange | undefined {
+    const { socket } = request
+    const wire = wireFor(socket)
+    const { connection } = wire
+    const exchange = keeper.arrived(connection, request, response)
+    if (!exchange) {
+      // An upgrade comes without node's own listener for errors.
+      if (!response) socket.on('error', () => undefined)
+      return undefined
+    }
+    // A request comes after the body of the one before it, which need not be kept.
+    wire.unread = undefined
+    if (response) endWithItsResponse(exchange, response)
+    else wire.bytesWrittenBefore = socket.bytesWritten
+    // The socket closed before the request reached us, so its 'close' has fired already.
+    if (socket.destroyed) setImmediate(() => connection.closed())
+    return exchange
   }
 
   function pass(event: RequestEvent, exchange: Exchange, socket?: Socket, head?: Buffer): void {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
+import type { OlderConnections as Older } from '../wire.ts'
 
 /** How often it is looked at them: node tells only when the last one is over, and idle ones would stay for their keep-alive timeout. */
 const LOOK_MS = 100
@@ -8,7 +9,7 @@ const LOOK_MS = 100
  * The connections that a server had when it was attached, as far as no request has made them known since. Node keeps no public list of them:
  * they can be counted and closed, neither named nor told. To be used when those that are known have closed.
  */
-export class OlderConnections {
+export class OlderConnections implements Older {
   readonly #server: Server
   readonly #clock: Clock
   #isOurs = true

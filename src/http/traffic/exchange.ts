@@ -1,10 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
-import type { Connection } from '../h1/connection.ts'
-import { hasBegun, isEventStream } from '../h1/response-head.ts'
+import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -23,6 +21,8 @@ export interface Accounts {
   threw(exchange: Exchange, thrown: unknown): void
   /** It is a watch, as its handler or the head of its response says. */
   moveToWatches(exchange: Exchange): void
+  /** Whether one more client is told to leave now; `isOverdue`: its turn has come before. */
+  tells(isOverdue: boolean): boolean
 }
 
 /**
@@ -32,9 +32,9 @@ export interface Accounts {
  * What changes during its life is its owner's; steps of the chain see it as an {@link ExchangeView}.
  */
 export class Exchange implements ExchangeView, Passing {
-  readonly request: IncomingMessage
-  /** Undefined for an upgrade, whose handler gets the bare socket. */
-  readonly response: ServerResponse | undefined
+  readonly request: ExchangeView['request']
+  /** Undefined for an upgrade, whose handler gets the bare socket. For steps and for its wire: the traffic does not touch it. */
+  readonly response: ExchangeView['response']
   readonly connection: Connection
   /** `clock.now()` of the request event. */
   readonly arrivedAt: number
@@ -45,12 +45,8 @@ export class Exchange implements ExchangeView, Passing {
   /** Its place among the watches. */
   member: Member | undefined = undefined
   isOver = false
-  /** Its response has to tell the client that the connection closes. */
+  /** Its answer has to tell the client that the connection closes. */
   mustTell = false
-  /** The response's own `writeHead`, once ours stands in front of it. */
-  writeHead: ServerResponse['writeHead'] | undefined = undefined
-  /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
-  bytesWrittenBefore = 0
   /** How its handlers say that they are over: by a promise, or else by ending the response. Undefined before they were called. */
   handling: 'callback' | 'promise' | undefined = undefined
   /** Promises returned by its handlers that have not settled and are waited for. */
@@ -66,8 +62,8 @@ export class Exchange implements ExchangeView, Passing {
 
   constructor(
     accounts: Accounts,
-    request: IncomingMessage,
-    response: ServerResponse | undefined,
+    request: ExchangeView['request'],
+    response: ExchangeView['response'],
     connection: Connection,
     arrivedAt: number,
   ) {
@@ -120,23 +116,29 @@ export class Exchange implements ExchangeView, Passing {
 
   /** Whether some of an answer was sent. */
   get hasBegunToAnswer(): boolean {
-    const { response, connection } = this
-    return response ? hasBegun(response) : connection.socket.bytesWritten > this.bytesWrittenBefore
+    return this.connection.wire.hasBegun(this)
+  }
+
+  get isUpgrade(): boolean {
+    return this.response === undefined
   }
 
   /** Whether an answer to it is awaited: not by a watch, which was told to end, nor by an upgrade that was answered in one piece. */
   get isAwaited(): boolean {
-    return this.countedAs !== 'watch' && this.response !== undefined
+    return this.countedAs !== 'watch' && !this.isUpgrade
   }
 
   becomeWatch(): void {
     this.#accounts.moveToWatches(this)
   }
 
-  /** To be called once the head of its response may be written: one that streams events is a watch from then on. */
-  noteHead(): void {
-    const { response } = this
-    if (response && !response.writableEnded && isEventStream(response)) this.becomeWatch()
+  /**
+   * Whether its answer tells the client that the connection closes; asked by its wire at the last
+   * moment at which that can be decided.
+   * @param isOverdue an earlier answer on its connection should have told, and could not
+   */
+  isToTell(isOverdue: boolean): boolean {
+    return this.mustTell || this.#accounts.tells(isOverdue)
   }
 
   returned(promise: PromiseLike<unknown>): void {

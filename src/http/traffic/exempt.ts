@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { plainPathOf } from '../../base/request-target.ts'
+import type { ExchangeView } from '../chain.ts'
 
 /** Watched by probes and scrapers until the very end. */
 export const EXEMPT_SEGMENTS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics']
@@ -17,7 +17,7 @@ const TOKEN = randomBytes(32).toString('base64url')
  * @see kubernetes/apiserver pkg/server/filters/with_retry_after.go isRequestExemptFromRetryAfter
  * @param more paths of the user's that pass as well
  */
-export function isExempt({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>, more: readonly string[] = []): boolean {
+export function isExempt({ url = '/', headers }: Pick<ExchangeView['request'], 'url' | 'headers'>, more: readonly string[] = []): boolean {
   const path = plainPathOf(url, headers.host)
   return isBelow(path, EXEMPT_SEGMENTS) || isBelow(path, more) || isOwnToken(headers[TOKEN_HEADER])
 }

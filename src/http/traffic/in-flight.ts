@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
 import type { RefusalKind } from '../../base/wording.ts'
 import type { Mode } from '../../machines/wiring.ts'
+import type { ExchangeView } from '../chain.ts'
 import type { Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
 import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
@@ -27,7 +27,7 @@ export class InFlight {
   readonly #clock: Clock
   readonly #mode: Mode
   readonly #exempt: readonly string[]
-  readonly #isLongRunning: (request: IncomingMessage) => boolean
+  readonly #isLongRunning: (request: ExchangeView['request']) => boolean
   /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
   #joinUntil = Number.POSITIVE_INFINITY
   #admission: Admission = 'open'
@@ -35,7 +35,7 @@ export class InFlight {
   #hasLateCalls = false
   #admittedLast = 0
 
-  constructor(clock: Clock, mode: Mode, isLongRunning: (request: IncomingMessage) => boolean, exempt: readonly string[] = []) {
+  constructor(clock: Clock, mode: Mode, isLongRunning: (request: ExchangeView['request']) => boolean, exempt: readonly string[] = []) {
     this.#exempt = exempt
     this.#clock = clock
     this.#mode = mode
@@ -74,8 +74,8 @@ export class InFlight {
    * call tells its client to leave, so that no connection has a second one.
    */
   admit(exchange: Exchange): RefusalKind | undefined {
-    const { request, response } = exchange
-    const isWatch = response === undefined || this.#isLongRunning(request)
+    const { request } = exchange
+    const isWatch = exchange.isUpgrade || this.#isLongRunning(request)
     if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
       if (!isWatch && this.#joinLast(exchange)) return undefined
       if (this.#mode === 'retry-after') return 'retry-after'

@@ -1,21 +1,14 @@
-import type { IncomingMessage } from 'node:http'
 import { show, toError } from '../../base/errors.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from '../../base/wording.ts'
-import type { Connection } from '../h1/connection.ts'
+import type { ExchangeView } from '../chain.ts'
+import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
 /** How requests of one kind are refused. */
 export interface Refusal {
   readonly kind: RefusalKind
-  readonly status: number
-  readonly reasonPhrase: string
   /** Prebuilt, unless the body is a function of the user's. Never throws. */
-  readonly answerTo: (request: IncomingMessage) => RefusalAnswer
-}
-
-interface RefusalAnswer {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly answerTo: (request: ExchangeView['request']) => WireAnswer
 }
 
 export type Refusals = Readonly<Record<RefusalKind, Refusal>>
@@ -33,7 +26,9 @@ export const buildRefusals = (words: Wording['refusals'], onError: (error: Error
 function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: Error) => void): Refusal {
   const { status, title } = statusOf(kind)
   const { body, contentType, json, retryAfterSeconds, headers } = words
-  const answer = (text: string, type = contentType): RefusalAnswer => ({
+  const answer = (text: string, type = contentType): WireAnswer => ({
+    status,
+    reasonPhrase: title,
     headers: {
       ...(retryAfterSeconds !== false && { 'Retry-After': String(retryAfterSeconds) }),
       'Content-Type': type,
@@ -43,7 +38,7 @@ function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: E
     },
     body: text,
   })
-  const refusal = (answerTo: Refusal['answerTo']): Refusal => ({ kind, status, reasonPhrase: title, answerTo })
+  const refusal = (answerTo: Refusal['answerTo']): Refusal => ({ kind, answerTo })
   const plain = typeof body === 'string' ? answer(body) : answer(`${title}\n`, 'text/plain; charset=utf-8')
   const asJson = json && answer(json.body, json.contentType)
   if (typeof body === 'string') return refusal(asJson ? (request) => (wantsJson(request) ? asJson : plain) : () => plain)
@@ -61,40 +56,14 @@ function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: E
 }
 
 /** Named at all is enough: which of several types a client likes best makes no difference to an error page. */
-const wantsJson = ({ headers: { accept } }: IncomingMessage): boolean => accept !== undefined && JSON_TYPE.test(accept)
+const wantsJson = ({ headers: { accept } }: ExchangeView['request']): boolean => accept !== undefined && JSON_TYPE.test(accept)
 const JSON_TYPE = /\bapplication\/(?:problem\+)?json\b/i
 
 /**
  * Answers with `refusal` and has the connection closed after it, as soon as the rest of the request has been read (V16).
  * With another request behind this one on the connection, that one carries the close.
  */
-export function refuse(exchange: Exchange, { status, reasonPhrase, answerTo }: Refusal): void {
-  const { request, response, connection } = exchange
-  const { headers, body } = answerTo(request)
-  if (response) {
-    exchange.mustTell = true
-    response.writeHead(status, headers)
-    response.end(body)
-  } else {
-    answerUpgrade(connection, `HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
-  }
+export function refuse(exchange: Exchange, { answerTo }: Refusal): void {
+  exchange.mustTell = true
+  exchange.connection.wire.refuse(exchange, answerTo(exchange.request))
 }
-
-/**
- * Answers in place of an upgrade's handler, and ends the connection. Node has taken its hands off
- * the socket before the upgrade event: it has no reader, so its end would go unnoticed, and an
- * error on it would be uncaught.
- */
-export function answerUpgrade(connection: Connection, answer: string): void {
-  const { socket } = connection
-  socket.on('error', () => undefined)
-  socket.resume()
-  socket.write(answer)
-  connection.wasTold = true
-  connection.linger()
-}
-
-const headerLines = (headers: Readonly<Record<string, string>>): string =>
-  Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('')

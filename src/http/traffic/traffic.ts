@@ -1,16 +1,15 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
 import type { RefusalKind, Wording } from '../../base/wording.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
-import { Chain, type PlacedStep, placeSteps } from '../chain.ts'
-import type { Connection, Fate } from '../h1/connection.ts'
-import { Connections, type Destroyed } from '../h1/connections.ts'
-import { type GateKeeper, openGate } from '../h1/gate.ts'
-import { endWithItsResponse, endWithResponses } from '../h1/response-end.ts'
+import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
+import type { Keeper, Transport } from '../wire.ts'
 import { emptyAcceptQueue } from './accept-queue.ts'
+import type { Connection, Fate } from './connection.ts'
+import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
 import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
@@ -25,7 +24,9 @@ export interface TrafficOptions {
   readonly clock: Clock
   readonly mode: Mode
   /** Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not throw. */
-  readonly isLongRunning: (request: IncomingMessage) => boolean
+  readonly isLongRunning: (request: ExchangeView['request']) => boolean
+  /** The protocol of a server. Throws when there is none for it. */
+  readonly transportOf: (server: unknown) => Transport
   readonly record: (fact: LifecycleFact) => void
   /** What refused requests are answered with. */
   readonly wording: Pick<Wording, 'refusals'>
@@ -95,8 +96,9 @@ export interface TerminatedWatches {
 export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
 
 /**
- * The traffic of one life, on one or more HTTP/1.1 servers: what has been let in and is not over, and the connections it came
- * on. It counts, refuses, tells and ends; when to do which is the machines' business.
+ * The traffic of one life, on one or more servers: what has been let in and is not over, and the connections it came on. It
+ * counts, refuses, tells and ends; when to do which is the machines' business, and how it is done on a connection that of its
+ * transport (wire.ts).
  *
  * The request path reads plain fields and bumps plain counters, with one object per request and no emission.
  */
@@ -104,6 +106,7 @@ export class Traffic {
   /** What has begun. Latched: nothing here is ever taken back. */
   readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
   readonly #clock: Clock
+  readonly #transportOf: TrafficOptions['transportOf']
   readonly #record: (fact: LifecycleFact) => void
   readonly #chain: Chain<Exchange>
   /** The place of the step "count" in it. */
@@ -124,8 +127,9 @@ export class Traffic {
   #underWay = 0
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
-  constructor({ clock, mode, isLongRunning, record, wording, random, exempt = [], steps = [] }: TrafficOptions) {
+  constructor({ clock, mode, isLongRunning, transportOf, record, wording, random, exempt = [], steps = [] }: TrafficOptions) {
     this.#clock = clock
+    this.#transportOf = transportOf
     this.#record = record
     const placed = placeSteps<Exchange>([{ name: 'count', admit: (exchange) => this.#isLetIn(exchange) }, ...steps])
     this.#countsAt = placed.findIndex(({ name }) => name === 'count')
@@ -146,22 +150,21 @@ export class Traffic {
 
   /**
    * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
-   * request; one that never does stays unknown, because node keeps no public list of them (`older-connections.ts` waits for those).
+   * request; one that never does stays unknown, because node keeps no public list of them (`Transport.older` waits for those).
    *
    * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; steps that are `onAdmin` apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already
    */
   takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
-    const gate = openGate(server, admin ? this.#adminKeeper() : this.#keeper())
-    const noMoreEnds = endWithResponses()
+    const gate = this.#transportOf(server).open(server, admin ? this.#adminKeeper() : this.#keeper())
     let isOurs = true
     return {
       [Symbol.dispose]: () => {
         if (!isOurs) return
         isOurs = false
-        gate[Symbol.dispose]()
-        void (admin ? this.#adminConnections : this.#connections).none().then(noMoreEnds)
+        gate.giveBack()
+        void (admin ? this.#adminConnections : this.#connections).none().then(() => gate.connectionsGone())
       },
     }
   }
@@ -183,14 +186,14 @@ export class Traffic {
     this.#connections.countFates()
   }
 
-  /** Responses begin to carry `Connection: close`, those of requests under way included. A second call does nothing. */
+  /** Answers begin to tell clients to leave, those to requests under way included. A second call does nothing. */
   beginTelling(plan: TellPlan): void {
     this.state.telling = true
     this.#telling.begin(plan)
-    for (const exchange of this.#connections.exchanges()) this.#telling.arm(exchange)
+    for (const exchange of this.#connections.exchanges()) exchange.connection.wire.tellBy(exchange)
   }
 
-  /** From now on every response carries it. */
+  /** From now on every answer does. */
   completeTelling(): void {
     if (!this.state.telling) this.beginTelling({ how: 'at-once', delayMs: 0 })
     this.#telling.complete()
@@ -279,8 +282,7 @@ export class Traffic {
   breakOffRequests(): Straggler[] {
     const left = this.cutRequests()
     for (const connection of new Set(Array.from(this.#counted('request'), (request) => request.connection))) {
-      const outstanding = [...connection.outstanding]
-      const cut = outstanding.slice(outstanding.findIndex(({ countedAs }) => countedAs === 'request'))
+      const cut = connection.wire.lostWith(({ countedAs }) => countedAs === 'request')
       const now = this.#clock.now()
       left.push(...cut.filter(({ countedAs }) => countedAs === 'watch').map((watch) => watch.straggler(now)))
       this.#handlers.abandon(cut)
@@ -307,13 +309,10 @@ export class Traffic {
     const requests: Straggler[] = []
     let unserved = 0
     for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
-      const outstanding = [...connection.outstanding]
+      const { wire } = connection
       // A watch that has ended and only waits for the request before it is sent with that.
-      const first = outstanding.findIndex(
-        ({ countedAs, response }, index) => countedAs === 'watch' && !(index > 0 && response?.writableEnded),
-      )
-      if (first < 0) continue
-      const cut = outstanding.slice(first)
+      const cut = wire.lostWith((exchange) => exchange.countedAs === 'watch' && !wire.onlyWaits(exchange))
+      if (cut.length === 0) continue
       for (const exchange of cut) {
         if (exchange.countedAs === 'watch') {
           watches.push(exchange.straggler(now))
@@ -340,7 +339,7 @@ export class Traffic {
    * for them, and of themselves they would last as long as their clients like.
    */
   endUpgraded(): void {
-    for (const { response, connection } of [...this.#connections.exchanges()]) if (!response) this.#connections.endByForce(connection)
+    for (const { isUpgrade, connection } of [...this.#connections.exchanges()]) if (isUpgrade) this.#connections.endByForce(connection)
   }
 
   /** Resolves when no connection is left; admin connections do not count. */
@@ -439,7 +438,7 @@ export class Traffic {
 
   // What a gate asks.
 
-  #keeper(): GateKeeper {
+  #keeper(): Keeper {
     const { state } = this
     const connections = this.#connections
     const accounts: Accounts = {
@@ -449,8 +448,10 @@ export class Traffic {
         if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record)
       },
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
+      tells: (isOverdue) => this.#telling.draw(isOverdue),
     }
     return {
+      clock: this.#clock,
       get letsRequestsGather() {
         return state.telling
       },
@@ -458,31 +459,31 @@ export class Traffic {
         if (this.#waiting) this.#waiting.push(pass)
         else setImmediate(pass)
       },
-      handshaking: (socket) => connections.handshaking(socket),
-      connected: (socket) => connections.connected(socket),
-      arrived: (request, response) => {
-        const exchange = this.#arrived(connections, accounts, request, response)
-        if (exchange && state.telling) this.#telling.arm(exchange)
+      opened: (wire) => connections.opened(wire),
+      arrived: (connection, request, response) => {
+        const exchange = this.#arrived(connections, accounts, connection, request, response)
+        if (exchange && state.telling) connection.wire.tellBy(exchange)
         return exchange
       },
       admit: (exchange) => this.#admit(exchange),
     }
   }
 
-  #adminKeeper(): GateKeeper {
+  #adminKeeper(): Keeper {
     const connections = this.#adminConnections
     const accounts: Accounts = {
       over: (exchange) => this.#adminChain.over(exchange),
       returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: () => undefined,
+      tells: () => false,
     }
     return {
+      clock: this.#clock,
       letsRequestsGather: false,
       letGoOn: (pass) => void setImmediate(pass),
-      handshaking: (socket) => connections.handshaking(socket),
-      connected: (socket) => connections.connected(socket),
-      arrived: (request, response) => this.#arrived(connections, accounts, request, response),
+      opened: (wire) => connections.opened(wire),
+      arrived: (connection, request, response) => this.#arrived(connections, accounts, connection, request, response),
       admit: (exchange) => this.#adminChain.admit(exchange),
     }
   }
@@ -490,23 +491,16 @@ export class Traffic {
   #arrived(
     connections: Connections,
     accounts: Accounts,
-    request: IncomingMessage,
-    response: ServerResponse | undefined,
+    connection: Connection,
+    request: ExchangeView['request'],
+    response: ExchangeView['response'],
   ): Exchange | undefined {
-    const { socket } = request
-    const connection = connections.of(socket)
     if (!connection.takesRequests) {
       this.#rejected.late++
-      // An upgrade comes without node's own listener for errors.
-      if (!response) socket.on('error', () => undefined)
       return undefined
     }
     const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
     connections.exchangeBegun(exchange)
-    if (response) endWithItsResponse(exchange, response)
-    else exchange.bytesWrittenBefore = socket.bytesWritten
-    // The socket closed before the request reached us, so its 'close' has fired already.
-    if (socket.destroyed) setImmediate(() => connection.closed())
     return exchange
   }
 
@@ -527,7 +521,7 @@ export class Traffic {
   #refuse(exchange: Exchange, kind: RefusalKind): void {
     this.#rejected[kind]++
     publishRefusal(exchange.request, kind)
-    this.#telling.arm(exchange)
+    exchange.connection.wire.tellBy(exchange)
     refuse(exchange, this.#refusals[kind])
   }
 

@@ -1,7 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
 import type { LifecycleFact, Straggler } from '../../base/events.ts'
-import { isEventStream } from '../h1/response-head.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -52,13 +50,13 @@ export class UnendedResponses {
 
   /** The response of an exchange, which was not handled by a promise, has been sent or has lost its client. */
   responseGone(exchange: Exchange): void {
-    const { response } = exchange
-    if (!response || !isUnended(exchange, response)) return
+    const { wire } = exchange.connection
+    // A watch ends with its client.
+    if (exchange.countedAs !== 'request' || !wire.mayStillEnd(exchange)) return
     this.#dropOverdue()
     const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, leftAt: this.#clock.now() }
     this.#all.add(unended)
-    // What node emits in the very step of `end()` when there is no socket left to send anything [measured on Node 20 to 26].
-    response.once('prefinish', () => this.#ended(unended))
+    wire.onLateEnd(exchange, () => this.#ended(unended))
     this.#awaitFirst()
   }
 
@@ -129,19 +127,3 @@ export class UnendedResponses {
     this.#record({ type: 'warning', message: 'handlers whose clients had left ended no response in time', details })
   }
 }
-
-/**
- * Whether an end of the response is still to be expected, and will be heard. Not from a watch or an
- * event stream, which ends with its client; not when it was piped, because what is piped into a
- * closed response never ends it; not when our side destroyed it, which is what a handler does that
- * gives up; and not from one that waited behind another on its connection, whose end node does not
- * report.
- */
-const isUnended = ({ countedAs, connection }: Exchange, response: ServerResponse): boolean =>
-  !response.writableEnded &&
-  countedAs === 'request' &&
-  connection.clientHasLeft &&
-  response.errored === null &&
-  response.socket !== null &&
-  response.listenerCount('unpipe') === 0 &&
-  !isEventStream(response)

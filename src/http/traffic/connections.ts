@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
-import type { Exchange } from '../traffic/exchange.ts'
-import { Connection, connectionOf, type Fate } from './connection.ts'
+import type { Wire } from '../wire.ts'
+import { Connection, type Fate } from './connection.ts'
+import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
 
 /**
@@ -33,8 +33,6 @@ export class Connections {
   readonly #onClosed = (connection: Connection): void => {
     if (this.#forget(connection)) this.#settle(connection)
   }
-  /** Those whose TLS handshake is not over, by their client's address. */
-  readonly #handshakes = new Map<string, Connection>()
   #accepted = 0
   #countsFates = false
   #closesIdle = false
@@ -66,31 +64,13 @@ export class Connections {
     for (const { outstanding } of this.#all) yield* outstanding
   }
 
-  /** The connection of a socket, tracked from now on if it was not yet. */
-  of(socket: Socket): Connection {
-    const known = connectionOf(socket)
-    if (known) return known
-    const connection = new Connection(socket, this.#clock, this.#onClosed)
+  /** One more is there. */
+  opened(wire: Wire): Connection {
+    const connection = new Connection(wire, this.#clock, this.#onClosed)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
     return connection
-  }
-
-  /** A socket whose handshake has begun is a connection like others: one without a request. */
-  handshaking(socket: Socket): void {
-    const peer = peerOf(socket)
-    if (peer !== undefined) this.#handshakes.set(peer, this.of(socket))
-  }
-
-  /** A socket is there on which requests may come. One that a handshake has made takes the place of the one that was accepted. */
-  connected(socket: Socket): void {
-    const connection = this.of(socket)
-    const peer = this.#handshakes.size > 0 ? peerOf(socket) : undefined
-    const raw = peer === undefined ? undefined : this.#handshakes.get(peer)
-    if (!raw || raw === connection) return
-    this.#accepted--
-    this.#forget(raw)
   }
 
   /** How the connections ended that were open when {@link countFates} was called, or opened since. */
@@ -140,15 +120,18 @@ export class Connections {
     })
   }
 
-  /** Ends a connection without its newest exchanges, which are over at once; the older ones get their responses before it closes. */
-  breakOff(connection: Connection, newest: readonly Exchange[]): void {
-    if (connection.outstanding.oldest === newest[0]) {
+  /** Breaks off what its wire has found to be lost; all of it is over then, and what is older is answered first. */
+  breakOff(connection: Connection, lost: readonly Exchange[]): void {
+    const goesOn = connection.wire.breakOff(lost)
+    if (goesOn === 'destroyed') {
       this.destroy((one) => one === connection)
       return
     }
-    connection.isBrokenOff = true
-    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
-    for (const exchange of newest) exchange.end()
+    if (goesOn === 'closing') {
+      connection.isBrokenOff = true
+      if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+    }
+    for (const exchange of lost) exchange.end()
   }
 
   /** Ends a connection gently although something is on it, and names it. */
@@ -165,8 +148,9 @@ export class Connections {
   }
 
   /** An exchange is over, and no longer outstanding on its connection. */
-  exchangeOver({ connection, request }: Exchange): void {
-    if (!request.complete) connection.unread = request
+  exchangeOver(exchange: Exchange): void {
+    const { connection } = exchange
+    connection.wire.over(exchange)
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (this.#held && connection.mayBringRequest) this.#held.add(connection)
     if (this.#closesIdle && connection.mayBringRequest) this.#endLate(connection)
@@ -186,7 +170,7 @@ export class Connections {
     const answered = chosen.filter(({ isEnding, isIdle, isUsed }) => isEnding || (isUsed && isIdle))
     if (answered.length > 0) {
       const undelivered = lookAtSendQueuesNow()
-      for (const connection of answered) connection.noteUndelivered(undelivered(connection.socket))
+      for (const connection of answered) connection.noteUndelivered(undelivered(connection.wire.socket))
     }
     let lost = 0
     for (const connection of chosen) {
@@ -216,8 +200,6 @@ export class Connections {
 
   /** False when it was forgotten before. */
   #forget(connection: Connection): boolean {
-    const peer = this.#handshakes.size > 0 ? peerOf(connection.socket) : undefined
-    if (peer !== undefined && this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer)
     if (this.#held) this.#release(connection)
     return this.#all.delete(connection)
   }
@@ -234,10 +216,6 @@ export class Connections {
     this.#whenNone.clear()
   }
 }
-
-/** Undefined for a socket that is closed, or not of a network. */
-const peerOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
-  remotePort === undefined ? undefined : `${remoteAddress}:${remotePort}`
 
 /** The first immediate may run before the loop has polled again, the second one cannot. */
 const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http'
+import type { Exchange } from '../traffic/exchange.ts'
+import type { WireAnswer } from '../wire.ts'
+import type { Http1Wire } from './wire.ts'
+
+/**
+ * Answers in place of a handler that has done nothing yet. An upgrade has no response: its answer is
+ * written as bytes, and the connection is closed after it.
+ */
+export function refuse({ response }: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+  if (response) {
+    response.writeHead(answer.status, answer.headers)
+    response.end(answer.body)
+  } else answerUpgrade(answer, wire)
+}
+
+/** Answers in place of a handler that has failed, or breaks off what it has sent a part of. */
+export function fail({ response }: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+  if (!response) failUpgrade(answer, wire)
+  else if (response.writableEnded) return
+  else if (response.headersSent) response.destroy()
+  else answerAnew(response, answer)
+}
+
+function answerAnew(response: ServerResponse, { status, headers, body }: WireAnswer): void {
+  // What the handler had prepared describes another body: its length, its type, its caching.
+  for (const name of response.getHeaderNames()) response.removeHeader(name)
+  response.statusMessage = ''
+  try {
+    response.writeHead(status, headers)
+    response.end(body)
+  } catch {
+    // A wrapper around `writeHead` or `end` may be what threw in the first place.
+    response.destroy()
+  }
+}
+
+function failUpgrade(answer: WireAnswer, wire: Http1Wire): void {
+  const { socket, bytesWrittenBefore } = wire
+  if (socket.bytesWritten === bytesWrittenBefore && socket.writable) answerUpgrade(answer, wire)
+  else socket.destroy()
+}
+
+/**
+ * Node has taken its hands off the socket before the upgrade event: it has no reader, so its end
+ * would go unnoticed, and an error on it would be uncaught.
+ */
+function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: Http1Wire): void {
+  socket.on('error', () => undefined)
+  socket.resume()
+  socket.write(`HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
+  connection.wasTold = true
+  connection.linger()
+}
+
+const headerLines = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')

@@ -1,0 +1,96 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import { isEventStream } from './response-head.ts'
+import type { Http1Wire } from './wire.ts'
+
+/** The response's own `writeHead`, once ours stands in front of it. */
+const WRITE_HEAD: unique symbol = Symbol('quiesce.writeHead')
+
+type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
+
+/**
+ * How a client of HTTP/1.1 is told to leave: by `Connection: close` in the head of a response.
+ *
+ * Whether to tell is decided when the head is written, not when its request arrives: requests that
+ * were under way at the beginning take part, and only then is it known whether another request waits
+ * behind this one. Told on an earlier response, that request would be lost.
+ *
+ * Notices then, too, whether the response is a watch. One whose head is out already cannot tell any
+ * more: the next one on its connection does.
+ */
+export function tellBy(exchange: Exchange, wire: Http1Wire): void {
+  const response = exchange.response as Armed | undefined
+  if (!response || response[WRITE_HEAD]) return
+  wire.closeGently()
+  if (response.headersSent) {
+    wire.isOverdue = true
+    noteHead(exchange, response)
+  } else {
+    response[WRITE_HEAD] = response.writeHead
+    response.writeHead = tellingWriteHead
+  }
+}
+
+/** An answer that has to tell tells when nothing is behind it, because what is behind it could not be answered. */
+const isTelling = (exchange: Exchange, { connection, isOverdue }: Http1Wire): boolean =>
+  connection.outstanding.newest === exchange && exchange.isToTell(isOverdue)
+
+/**
+ * One function for all responses, so that arming one costs two assignments. `shouldKeepAlive = false` is not enough: a
+ * `Connection: keep-alive` of the handler's own, as proxies and event streams send it, takes precedence over it [measured].
+ */
+const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
+  const exchange = exchangeOf(this.req) as Exchange
+  const original = this[WRITE_HEAD] as (...args: WriteHeadArgs) => ServerResponse
+  const [status] = args
+  // A status below 200 is not the response yet. One without a client has no connection to tell of.
+  if (exchange.isOver || this.headersSent || !(status >= 200)) return original.apply(this, args)
+  const wire = exchange.connection.wire as Http1Wire
+  const tells = isTelling(exchange, wire)
+  const result = original.apply(this, tells ? withClose(this, args) : args)
+  if (tells) wire.connection.wasTold = true
+  // Not in the middle of a `write`: a watch that is told at once may end its response in the same step.
+  if (isEventStream(this)) queueMicrotask(() => noteHead(exchange, this))
+  return result
+} as ServerResponse['writeHead']
+
+/** One that streams events is a watch from then on. */
+function noteHead(exchange: Exchange, response: ServerResponse): void {
+  if (!response.writableEnded && isEventStream(response)) exchange.becomeWatch()
+}
+
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[] | readonly (readonly [string, OutgoingHttpHeader])[]
+type WriteHeadArgs = [status: number, reasonOrHeaders?: string | Headers | null, headers?: Headers | null]
+
+/** The same arguments with `Connection: close` where node looks for it: in the given headers, else on the response. */
+function withClose(response: ServerResponse, [status, second, third]: WriteHeadArgs): WriteHeadArgs {
+  const headers = typeof second === 'string' ? third : (third ?? second)
+  const given = headers ? entriesOf(headers as Headers) : []
+  const own = given.filter(([name]) => isConnection(name))
+  const close = closing(own.length > 0 ? own.map(([, value]) => value).join() : response.getHeader('connection'))
+  if (!headers || typeof headers === 'string') {
+    response.setHeader('Connection', close)
+    return typeof second === 'string' ? [status, second] : [status]
+  }
+  const rest = given.filter(([name]) => !isConnection(name))
+  const told = Array.isArray(headers) ? [...rest.flat(), 'Connection', close] : { ...Object.fromEntries(rest), Connection: close }
+  return typeof second === 'string' ? [status, second, told as Headers] : [status, told as Headers]
+}
+
+/** Headers come as an object, as a flat list of names and values, or as a list of pairs. */
+function entriesOf(headers: Headers): [string, unknown][] {
+  if (!Array.isArray(headers)) return Object.entries(headers)
+  if (Array.isArray(headers[0])) return headers as [string, unknown][]
+  const pairs: [string, unknown][] = []
+  for (let index = 0; index < headers.length; index += 2) pairs.push([headers[index] as string, headers[index + 1]])
+  return pairs
+}
+
+const isConnection = (name: string): boolean => name.length === 10 && name.toLowerCase() === 'connection'
+
+/** A `Connection` value with its `keep-alive` replaced by `close`; what else it says, such as `Upgrade`, stays. */
+function closing(given: unknown): string {
+  const options = String(given ?? '').split(',')
+  const others = options.map((option) => option.trim()).filter((option) => option && !/^(?:keep-alive|close)$/i.test(option))
+  return [...others, 'close'].join(', ')
+}

@@ -1,0 +1,157 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import type { Connection } from '../traffic/connection.ts'
+import type { Exchange } from '../traffic/exchange.ts'
+import { Lingering } from '../traffic/lingering.ts'
+import type { Keeper, Wire, WireAnswer } from '../wire.ts'
+import { fail, refuse } from './answers.ts'
+import { hasBegun, isEventStream } from './response-head.ts'
+import { tellBy } from './telling.ts'
+
+/** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
+const WIRE: unique symbol = Symbol('quiesce.wire')
+
+interface Tagged {
+  [WIRE]?: Http1Wire
+}
+
+/**
+ * One connection that speaks HTTP/1.1. Answers go out in the order of the requests, so that what is
+ * behind an exchange is lost with it, and only the last answer may say that the connection closes
+ * (`telling.ts`). It ends with its socket.
+ */
+export class Http1Wire implements Wire {
+  readonly socket: Socket
+  readonly connection: Connection
+  readonly stage = undefined
+  /** A response went out untold because its head was sent too early to tell; the next one tells for certain. */
+  isOverdue = false
+  /** A request that was answered before all of its body had come. The rest is not waited for. */
+  unread: IncomingMessage | undefined = undefined
+  /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
+  bytesWrittenBefore = 0
+  readonly #clock: Clock
+  #lingering: Lingering | undefined = undefined
+
+  /** @param connection that the socket goes on with; default: a new one */
+  constructor(socket: Socket, keeper: Keeper, connection?: Connection) {
+    this.socket = socket
+    this.#clock = keeper.clock
+    ;(socket as Tagged)[WIRE] = this
+    socket.once('close', onSocketClose)
+    this.connection = connection ?? keeper.opened(this)
+    connection?.goOnWith(this)
+  }
+
+  get hasSent(): boolean {
+    return this.socket.bytesRead > 0
+  }
+
+  tellBy(exchange: Exchange): void {
+    tellBy(exchange, this)
+  }
+
+  refuse(exchange: Exchange, answer: WireAnswer): void {
+    refuse(exchange, answer, this)
+  }
+
+  fail(exchange: Exchange, answer: WireAnswer): void {
+    fail(exchange, answer, this)
+  }
+
+  hasBegun({ response }: Exchange): boolean {
+    return response ? hasBegun(response) : this.socket.bytesWritten > this.bytesWrittenBefore
+  }
+
+  onlyWaits(exchange: Exchange): boolean {
+    return exchange.response?.writableEnded === true && this.connection.outstanding.oldest !== exchange
+  }
+
+  /**
+   * Not when it was piped, because what is piped into a closed response never ends it; not an event
+   * stream, which ends with its client; not when our side destroyed it, which is what a handler does
+   * that gives up; and not one that waited behind another on its connection, whose end node does not
+   * report.
+   */
+  mayStillEnd({ response }: Exchange): boolean {
+    return (
+      response !== undefined &&
+      !response.writableEnded &&
+      this.#clientHasLeft &&
+      response.errored === null &&
+      response.socket !== null &&
+      response.listenerCount('unpipe') === 0 &&
+      !isEventStream(response)
+    )
+  }
+
+  /**
+   * From now on, whenever node would close the socket at once after a last response, it lingers
+   * instead. A socket closed with unread bytes in it resets its client, which may then lose the
+   * response that it has just been sent.
+   */
+  closeGently(): void {
+    this.socket.destroySoon = lingerInstead
+  }
+
+  onLateEnd({ response }: Exchange, ended: () => void): void {
+    // What node emits in the very step of `end()` when there is no socket left to send anything [measured on Node 20 to 26].
+    response?.once('prefinish', ended)
+  }
+
+  over({ request }: Exchange): void {
+    if (!request.complete) this.unread = request
+  }
+
+  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
+    const all = [...this.connection.outstanding]
+    const first = all.findIndex(isMeant)
+    return first < 0 ? [] : all.slice(first)
+  }
+
+  /** There is no way to take back one answer: nothing can follow it on its connection. */
+  breakOff([first]: readonly Exchange[]): 'closing' | 'destroyed' {
+    return this.connection.outstanding.oldest === first ? 'destroyed' : 'closing'
+  }
+
+  linger(): void {
+    this.#lingering = new Lingering(this.connection, this.#clock, this.connection.outstanding.newest?.request ?? this.unread)
+  }
+
+  destroy(): void {
+    this.#lingering?.cancel()
+    this.socket.destroy()
+  }
+
+  replaced(): void {
+    this.#lingering?.cancel()
+    this.socket.off('close', onSocketClose)
+  }
+
+  closed(): void {
+    this.#lingering?.cancel()
+    this.connection.closed()
+  }
+
+  /**
+   * Whether its client has ended or broken it off: one that only we have closed has no sign of its
+   * client.
+   */
+  get #clientHasLeft(): boolean {
+    return this.socket.readableEnded || this.socket.errored !== null
+  }
+}
+
+/** The wire that a socket was given, if any. */
+export function wireOf(socket: Socket): Http1Wire | undefined {
+  return (socket as Tagged)[WIRE]
+}
+
+function onSocketClose(this: Socket): void {
+  wireOf(this)?.closed()
+}
+
+function lingerInstead(this: Socket): void {
+  wireOf(this)?.connection.linger()
+}

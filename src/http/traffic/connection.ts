@@ -1,0 +1,167 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Straggler } from '../../base/events.ts'
+import type { Wire } from '../wire.ts'
+import type { Exchange } from './exchange.ts'
+import { ExchangeList } from './exchange-list.ts'
+
+/**
+ * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
+ * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with whatever
+ * was on it.
+ */
+export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
+
+/**
+ * One connection of a server, from its accept to its end, with the exchanges that are outstanding on
+ * it: several when the client does not wait for answers. What is done on it does its {@link Wire};
+ * here stands what is known of it.
+ */
+export class Connection {
+  /** `clock.now()` when it was first seen. */
+  readonly openedAt: number
+  readonly outstanding = new ExchangeList()
+  /** Whether it ever had a request. */
+  isUsed = false
+  /** Its client has been told that the connection closes: no later request is looked at. */
+  wasTold = false
+  /** It closes by force as soon as what is outstanding is over. */
+  isBrokenOff = false
+  #wire: Wire
+  readonly #clock: Clock
+  readonly #onClosed: (connection: Connection) => void
+  #isEnding = false
+  #isEndedIdle = false
+  #isForced = false
+  #undelivered = 0
+  #patience: unknown
+
+  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection) => void) {
+    this.#wire = wire
+    this.#clock = clock
+    this.openedAt = clock.now()
+    this.#onClosed = onClosed
+  }
+
+  get wire(): Wire {
+    return this.#wire
+  }
+
+  /** From now on this one does what is done: the connection has changed its protocol. */
+  goOnWith(wire: Wire): void {
+    this.#wire.replaced()
+    this.#wire = wire
+    if (this.#isEnding) wire.linger()
+  }
+
+  get isIdle(): boolean {
+    return this.outstanding.newest === undefined
+  }
+
+  /** Whether its client has begun to send its first request, or its handshake. */
+  get isHalfSent(): boolean {
+    return !this.isUsed && this.#wire.hasSent
+  }
+
+  /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */
+  get takesRequests(): boolean {
+    return !this.wasTold && !this.#isEnding
+  }
+
+  /** Whether a request may be on its way that is not here yet: nothing is outstanding, and its client does not know that it closes. */
+  get mayBringRequest(): boolean {
+    return this.isIdle && this.takesRequests
+  }
+
+  get fate(): Fate {
+    if (this.#isForced) return 'forced'
+    if (this.wasTold) return 'told'
+    return this.#isEndedIdle ? 'idleUntold' : 'ended'
+  }
+
+  add(exchange: Exchange): void {
+    this.isUsed = true
+    this.outstanding.add(exchange)
+  }
+
+  /** Closes it gently. A second call does nothing. */
+  linger(): void {
+    if (this.#isEnding || this.#wire.socket.destroyed) return
+    this.#isEnding = true
+    this.#clearPatience()
+    this.#wire.linger()
+  }
+
+  /** Closes it gently although its client was not told. */
+  endIdle(): void {
+    this.#isEndedIdle = true
+    this.linger()
+  }
+
+  /** The same in `ms`, unless it has a request then, or its client was told meanwhile. */
+  endIdleIn(ms: number): void {
+    this.#clearPatience()
+    this.#patience = this.#clock.setTimeout(() => {
+      if (this.mayBringRequest) this.endIdle()
+    }, ms)
+  }
+
+  /** Closes it gently, so that the responses before what is lost on it arrive. */
+  endByForce(): void {
+    this.#isForced = true
+    this.linger()
+  }
+
+  /** Whether our side is ending, or has ended. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
+  /** What its client had not been sent when that was looked at. */
+  get undelivered(): number {
+    return this.#undelivered
+  }
+
+  noteUndelivered(bytes: number): void {
+    this.#undelivered = bytes
+  }
+
+  /** Whether its client loses something when it is destroyed: an answer that is still to come, or to arrive. Watches are the watch drain's business. */
+  get isOwed(): boolean {
+    if (this.#undelivered > 0) return true
+    for (const exchange of this.outstanding) if (exchange.isAwaited) return true
+    return false
+  }
+
+  /** Closes it at once. A connection that was told and has nothing outstanding and undelivered loses nothing by that, and is not `forced`. */
+  destroy(): void {
+    this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
+    this.#wire.destroy()
+  }
+
+  /** `ADDRESS:PORT`, and the request that is on it. */
+  straggler(now: number): Straggler {
+    const { socket, stage } = this.#wire
+    const { remoteAddress = 'unknown', remotePort, remoteFamily } = socket
+    const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
+    const address = remotePort === undefined ? host : `${host}:${remotePort}`
+    const doing = this.outstanding.oldest?.name ?? stage
+    return {
+      name: doing ? `${address} ${doing}` : address,
+      ageMs: now - this.openedAt,
+      ...(this.#undelivered > 0 && { undeliveredBytes: this.#undelivered }),
+    }
+  }
+
+  /** A response that waits behind another one is never closed by node when its socket is: its exchange ends here. A second call does nothing. */
+  closed(): void {
+    this.#clearPatience()
+    const { outstanding } = this
+    while (outstanding.oldest) outstanding.oldest.end()
+    this.#onClosed(this)
+  }
+
+  #clearPatience(): void {
+    if (this.#patience !== undefined) this.#clock.clearTimeout(this.#patience)
+    this.#patience = undefined
+  }
+}

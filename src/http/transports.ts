@@ -1,0 +1,16 @@
+import { optionError } from '../base/errors.ts'
+import { http1 } from './h1/transport.ts'
+import type { Transport } from './wire.ts'
+
+/** Every transport there is; beside it, no file outside of a transport's folder names one. */
+const TRANSPORTS: readonly Transport[] = [http1]
+
+/**
+ * The transport of a server.
+ * @throws QuiesceError ERR_OPTION_INVALID when there is none for it
+ */
+export function transportOf(server: unknown): Transport {
+  const transport = TRANSPORTS.find((one) => one.serves(server))
+  if (transport) return transport
+  throw optionError('server', server, 'a node:http or node:https server (what app.listen() of Express returns, or fastify.server)')
+}

@@ -1,0 +1,133 @@
+import type { Server, Socket } from 'node:net'
+import type { Clock } from '../base/clock.ts'
+import type { ExchangeView } from './chain.ts'
+import type { Answer } from './respond.ts'
+import type { Connection } from './traffic/connection.ts'
+import type { Exchange } from './traffic/exchange.ts'
+
+/**
+ * The seam between the traffic of a life and the protocols it comes by.
+ *
+ * `traffic/` has what is the same for all of them, once: a connection is known from its accept on,
+ * has exchanges outstanding on it, is idle when it has none, and ends in one of four ways. It
+ * decides which exchange is counted, refused, cut or told, and names what is left; it knows no
+ * protocol and no response.
+ *
+ * A transport has what differs, in a folder of its own (`h1/`): how a request arrives and how its
+ * end is heard, how its client is told to leave, what is lost with an exchange that is broken off,
+ * what half a request is, and how a connection is closed. It decides nothing and counts nothing.
+ *
+ * Three kinds of object pass between them:
+ * - a {@link Transport} puts a gate in front of a server, and reports to a {@link Keeper} which
+ *   connections it has and which requests arrive;
+ * - a {@link Wire} is what the traffic has in its hands of one connection. A connection may change
+ *   it: that of a TLS handshake gives way to that of the protocol which the handshake has chosen,
+ *   and that of HTTP/1.1 to that of the protocol to which it was upgraded (`Connection.goOnWith`);
+ * - an exchange is ended by its wire, with `exchange.end()`, when its response has been sent or its
+ *   connection is gone.
+ *
+ * Nothing here is made per request: the methods of a wire get the exchange that they are about.
+ */
+
+/** What one life asks of a protocol on its servers. One value per protocol, listed in `transports.ts`. */
+export interface Transport {
+  /** Whether it is the one for this server. */
+  serves(server: unknown): boolean
+  /**
+   * Stands in front of the server's handlers from now on.
+   * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
+   */
+  open(server: Server, keeper: Keeper): Gate
+  /** The connections that the server has already, as far as they do not become known by a request. */
+  older(server: Server, clock: Clock): OlderConnections
+}
+
+/** A transport in front of one server. */
+export interface Gate {
+  /** The server is its owner's again; what is under way is not let go. A second call does nothing. */
+  giveBack(): void
+  /** No connection is left whose requests came through it. To be called once, after {@link giveBack}. */
+  connectionsGone(): void
+}
+
+/** What a transport reports to the traffic, and asks it. */
+export interface Keeper {
+  readonly clock: Clock
+  /** True when requests that arrive together have to be known together before the first of them is looked at. */
+  readonly letsRequestsGather: boolean
+  /** Lets a request that gathers go on, in the order in which they were given: in an immediate, or when there is time for it. */
+  letGoOn(pass: () => void): void
+  /** A connection is there, from the accept on. */
+  opened(wire: Wire): Connection
+  /** A request has arrived, without a response if it is an upgrade. Undefined when it is too late to look at it. */
+  arrived(connection: Connection, request: ExchangeView['request'], response: ExchangeView['response']): Exchange | undefined
+  /** True to let the handlers have it, false when it is answered already. */
+  admit(exchange: Exchange): boolean
+}
+
+/** One connection, as its protocol sees it. */
+export interface Wire {
+  /** Names the client, and says what it was not sent yet. Only the wire writes to it and closes it. */
+  readonly socket: Socket
+  /** What the connection does without a request, for its name: `TLS handshake`. Undefined when it is only idle. */
+  readonly stage: string | undefined
+  /** Whether its client has sent something; before the first request that is half of one, or of a handshake. */
+  readonly hasSent: boolean
+
+  /**
+   * Has the answer to this exchange tell the client that the connection closes, and notes
+   * `connection.wasTold` when it has. Whether it does is asked of `exchange.isToTell()` at the last
+   * moment: when the head of the answer is sent. A second call does nothing.
+   */
+  tellBy(exchange: Exchange): void
+
+  /** Answers in place of the handler, which has done nothing yet. */
+  refuse(exchange: Exchange, answer: WireAnswer): void
+  /** The handler has failed: answers in its place when nothing was sent, breaks off what was sent in part, and never throws. */
+  fail(exchange: Exchange, answer: WireAnswer): void
+
+  /** Whether some of an answer was sent. */
+  hasBegun(exchange: Exchange): boolean
+  /** Whether the answer is complete, and only waits for one that has to be sent before it. */
+  onlyWaits(exchange: Exchange): boolean
+  /** Whether the handler, whose client has left, may still end its response, and that will be heard. */
+  mayStillEnd(exchange: Exchange): boolean
+  /** Calls back when it does. */
+  onLateEnd(exchange: Exchange, ended: () => void): void
+  /** The exchange is over and no longer outstanding. */
+  over(exchange: Exchange): void
+
+  /** What is lost when the exchanges that `isMeant` picks are broken off, oldest first: with them goes what cannot be answered any more. */
+  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[]
+  /**
+   * Breaks off the exchanges that {@link lostWith} has found, as far as that can be done without
+   * their connection, and says what that has to do: `open`, it goes on; `closing`, it closes by
+   * force when what is still outstanding is over; `destroyed`, that is what breaks them off.
+   */
+  breakOff(lost: readonly Exchange[]): 'open' | 'closing' | 'destroyed'
+
+  /** Closes gently: what was answered arrives, as far as its client takes it. Called once. */
+  linger(): void
+  /** Closes at once. */
+  destroy(): void
+  /** Another wire has taken its place, and closes from now on. */
+  replaced(): void
+}
+
+/** A complete answer that quiesce gives by itself, for protocols that say the status in words, too. */
+export interface WireAnswer extends Answer {
+  readonly reasonPhrase: string
+}
+
+/** Connections that a server had before its gate: no list of them is to be had. To be used when those that are known have closed. */
+export interface OlderConnections {
+  /**
+   * Closes those that are idle, waits for those that are not, and resolves when none is left or `signal` is aborted.
+   * @param found called with their number when there is something to wait for
+   */
+  gone(signal: AbortSignal, found: (count: number) => void): Promise<void>
+  /** Closes those that are left, and says how many there were that were not idle: what was asked on them may have had no answer. */
+  destroy(): Promise<number>
+  /** The server is its owner's again, and so are they. */
+  release(): void
+}
