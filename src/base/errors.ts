@@ -24,6 +24,10 @@ export const ERROR_CODES = {
   ERR_UNKNOWN_REFERENCE: { fault: 'caller', meaning: 'A name in `after`, `before` or `signal()` that belongs to nothing' },
   ERR_ALREADY_ATTACHED: { fault: 'caller', meaning: 'The server has a lifecycle already' },
   ERR_NOTHING_TO_SERVE: { fault: 'caller', meaning: 'The attached server did not listen' },
+  ERR_LOOKED_AT: {
+    fault: 'caller',
+    meaning: '`run()` or `start()` was called by a module that `quiesce check`, `plan` or `diagram` imports: export the server instead',
+  },
   ERR_WORKER_THREAD: { fault: 'caller', meaning: '`run()` was called outside the main thread' },
   ERR_NOT_ACCEPTING: { fault: 'caller', meaning: '`hold()` after the drain has begun' },
   ERR_WAIT_GROUP: { fault: 'caller', meaning: 'A wait group was counted up while it is waited for, or below zero' },

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { deferred } from '../base/deferred.ts'
 import { optionError, show, toError } from '../base/errors.ts'
+import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import type { Property } from '../model/properties/property.ts'
@@ -18,11 +19,13 @@ export interface LifeModule {
 
 export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a server, or a function that makes one'
 
-/** @throws QuiesceError ERR_OPTION_INVALID in one line */
+/** @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_LOOKED_AT, when the module runs or starts its server itself */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
-  const module = await loaded(label, path)
-  const made: unknown = module['default']
-  const life: unknown = typeof made === 'function' ? await called(label, path, made as () => unknown) : made
+  const { module, life } = await lookedAt(async () => {
+    const module = await loaded(label, path)
+    const made: unknown = module['default']
+    return { module, life: typeof made === 'function' ? await called(label, path, made as () => unknown) : made }
+  })
   if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
   const properties = module['properties'] ?? []
   if (!Array.isArray(properties) || !properties.every(isProperty))
@@ -34,8 +37,18 @@ async function loaded(label: string, path: string): Promise<Readonly<Record<stri
   try {
     return await answerOf<Readonly<Record<string, unknown>>>(import(pathToFileURL(resolve(path)).href))
   } catch (thrown) {
-    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${firstLine(toError(thrown).message)})`)
+    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${whyNotLoaded(path, toError(thrown))})`)
   }
+}
+
+const TYPESCRIPT = /\.[cm]?ts$/
+
+function whyNotLoaded(path: string, error: NodeJS.ErrnoException): string {
+  const isUnreadable = error.code === 'ERR_UNKNOWN_FILE_EXTENSION' || error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+  if (!TYPESCRIPT.test(path) || !isUnreadable) return firstLine(error.message)
+  return error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+    ? `Node ${process.versions.node} does not load TypeScript; Node 22.18 and newer do, or give the compiled module`
+    : `Node loads only TypeScript whose types can be stripped: ${firstLine(error.message)}`
 }
 
 async function called(label: string, path: string, make: () => unknown): Promise<unknown> {

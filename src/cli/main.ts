@@ -3,6 +3,8 @@ import { stopSignalsDefault } from '../options/stop-signals.ts'
 import { onStopSignal } from '../process/os-signals.ts'
 
 const isServe = process.argv[2] === 'serve'
+/** The commands that import a module of the user's. */
+const LOOKS = ['check', 'plan', 'diagram']
 
 // First of all, and so all else is loaded later: a stop signal that comes while modules load must stop the server in order,
 // although there is none yet. Node's default is to die of it. Commands that serve nothing have nothing to end in order.
@@ -40,7 +42,7 @@ try {
   if (code !== undefined) process.exitCode ??= code
   // What the module of a user's life has opened must not keep a command that is done.
   // It has told of its errors by the next turn.
-  if (process.argv[2] === 'check') process.stdout.write('', () => setImmediate(() => process.exit()))
+  if (LOOKS.includes(process.argv[2] ?? '')) process.stdout.write('', () => setImmediate(() => process.exit()))
 } catch (error) {
   process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = 70

@@ -29,7 +29,7 @@ export interface Life extends AsyncDisposable {
    * led to it, unless the option `logger` is `false`. Of several lives that run in one process the last one ends it, with
    * the most severe of their exit codes. When something else ends the process before that, by `process.exit()`, what is left of the log
    * and the report are written in one step, of at most the flush reserve, and its exit code stays. A second call returns the same promise.
-   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread
+   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a module that the command line only looks at
    */
   run(): Promise<Report>
 

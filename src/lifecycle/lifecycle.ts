@@ -14,6 +14,7 @@ import { deferred } from '../base/deferred.ts'
 import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
+import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import { checkName } from '../base/registry.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
@@ -330,7 +331,12 @@ export class Lifecycle implements Life {
     actor.start()
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    refuseWhileLookedAt('start()')
+    return this.#start()
+  }
+
+  async #start(): Promise<void> {
     if (!this.#started) {
       this.#started = true
       this.begin()
@@ -358,6 +364,7 @@ export class Lifecycle implements Life {
   }
 
   run(): Promise<Report> {
+    refuseWhileLookedAt('run()')
     this.#run ??= runLifecycle(this, this.#released.signal)
     return this.#run
   }

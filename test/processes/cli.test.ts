@@ -196,6 +196,45 @@ test.each([
   expect(await stderr).toMatch(/^quiesce: --config: got ".*life\.mjs", allowed: .*\(.*its promise never settles\)\n$/)
 })
 
+describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => {
+  /** The exit code and what is said of a module that is written for the test. */
+  async function lookAt(name: string, source: string): Promise<{ code: number | null; said: string }> {
+    const folder = await mkdtemp(join(tmpdir(), 'quiesce-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await writeFile(join(folder, name), source)
+    const { child, stderr, exited } = start(command, `--config=${join(folder, name)}`)
+    child.stdout.resume()
+    return { code: await exited, said: await stderr }
+  }
+  const made = `import { createServer } from '${new URL('../../dist/index.js', import.meta.url).href}'
+    const server = createServer({ listener: () => {} }, { port: 0 })\n`
+
+  test.each([
+    ['runs its server', 'await server.run()', 'run()'],
+    ['runs it and waits for nothing', 'void server.run()', 'run()'],
+    ['starts it and looks away', 'server.started = (async () => server.start())().catch(() => {})', 'start()'],
+    ['makes and runs it', 'export { run as default }; async function run() { await server.run(); return server }', 'run()'],
+  ])('refuses a module that %s: nothing is served, exit code 2', async (_, last, call) => {
+    const { code, said } = await lookAt('life.mjs', `${made}${last.includes('default') ? '' : 'export default server\n'}${last}`)
+    expect(said).toBe(`quiesce: ${call} is called while its module is imported: export the server instead of running it\n`)
+    expect(code).toBe(2)
+  })
+
+  test('loads TypeScript where Node does, and says what does not', async () => {
+    const { code, said } = await lookAt(
+      'life.ts',
+      `${made}const name: string = 'typed'\nserver.addDestroy(name, () => {})\nexport default server`,
+    )
+    const loads = (process.features as { typescript?: unknown }).typescript === 'strip'
+    expect(said).toMatch(
+      loads
+        ? /^(\(node:\d+\) ExperimentalWarning[^]*)?$/
+        : /allowed: .* \(Node \S+ does not load TypeScript; Node 22\.18 and newer do, or give the compiled module\)\n$/,
+    )
+    expect(code).toBe(loads ? 0 : 2)
+  })
+})
+
 describe.runIf(process.platform === 'linux')('a stop signal while the command line is loading', () => {
   test.each([
     ['SIGTERM', 'that is about to be written'],
