@@ -95,7 +95,13 @@ export type LifecycleFact =
       readonly error?: ErrorRecord
       readonly details?: Readonly<Record<string, unknown>>
     }
-  | { readonly type: 'hook.started'; readonly kind: HookKind; readonly name: string }
+  | {
+      readonly type: 'hook.started'
+      readonly kind: HookKind
+      readonly name: string
+      /** Its own limit, in milliseconds from now. */
+      readonly limitMs?: number
+    }
   | {
       readonly type: 'hook.ended'
       readonly kind: HookKind

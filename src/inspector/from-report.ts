@@ -1,7 +1,8 @@
 import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
 import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
-import { WIRING } from '../machines/wiring.ts'
+import { type Mode, type PhaseName, WIRING } from '../machines/wiring.ts'
 import type { Report, ReportedHook, ReportedPhase } from '../report/report.ts'
+import { phaseOfHook } from '../report/view.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
 
 /**
@@ -17,13 +18,6 @@ export function journalOfReport(report: Report): JournalEntry[] {
     { at: end, kind: 'report' as const, report },
   ]
   return bodies.map((body, index) => ({ n: index + 1, ...body }))
-}
-
-/** The phase in which hooks of a kind run. */
-const PHASE_OF_HOOK: Readonly<Partial<Record<ReportedHook['kind'], string>>> = {
-  'post-start': 'post-start-hooks',
-  'pre-shutdown': 'pre-shutdown-hooks',
-  destroy: 'destroy',
 }
 
 class Facts {
@@ -81,7 +75,7 @@ class Facts {
   #hooks(hooks: readonly ReportedHook[]): void {
     let next: number | undefined
     for (const { kind, name, outcome, durationMs, error } of hooks) {
-      const phase = this.#report.phases.find((candidate) => candidate.name === (PHASE_OF_HOOK[kind] ?? name))
+      const phase = this.#report.phases.find((candidate) => candidate.name === phaseOfHook({ kind, name }))
       const latest = this.#timeOf(phase?.end ?? Number.POSITIVE_INFINITY)
       const begun = kind === 'post-start' || next === undefined ? this.#timeOf(phase?.start) : next
       this.#add(begun, { type: 'hook.started', kind, name })
@@ -117,15 +111,21 @@ function openingOf(report: Report): OpeningEntry {
     source: 'report',
     title: `report of ${report.endedAt}`,
     wallAtStart: report.startedAt,
+    mode: modeOf(report),
     phases: phasesOf(report),
     ...(typeof deadline?.ms === 'number' && { deadlineMs: deadline.ms }),
   }
 }
 
+/** Of the rows that a life goes through, one stands for its mode. */
+const modeOf = ({ phases }: Report): Mode =>
+  phases.some(({ name }) => name === ('close-listener-after-drain' satisfies PhaseName)) ? 'retry-after' : 'refuse'
+
 /** The rows of the life: those of its mode, and what its report has beside them. */
-function phasesOf({ phases }: Report): OpeningEntry['phases'] {
+function phasesOf(report: Report): OpeningEntry['phases'] {
+  const { phases } = report
   const composition: Composition = {
-    mode: phases.some(({ name }) => name === 'close-listener-after-drain') ? 'retry-after' : 'refuse',
+    mode: modeOf(report),
     userPhases: phases
       .filter(({ name }) => !Object.hasOwn(WIRING, name))
       .map(({ name }) => ({ name, after: ['NotAcceptingNewRequest'], before: ['destroy'], timeoutMs: 1 })),

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent, Straggler } from '../base/events.ts'
-import type { Gauges } from '../lifecycle/gauges.ts'
+import type { Gauges } from '../report/gauges.ts'
 import type { JournalFact, Source } from './journal.ts'
 
 /** How often it is looked. A person sees no more, and a shutdown of a second still has some points. */

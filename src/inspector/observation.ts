@@ -132,6 +132,7 @@ class Observation {
       title: `process ${pid}`,
       wallAtStart: new Date(host.clock.wall() - elapsed).toISOString(),
       pid,
+      mode: options.whileDraining,
       phases: rows.map(([name, { lane, after, fires, cut }]) => ({
         name,
         half: lane,

@@ -1,5 +1,6 @@
 import type { LifecycleEvent } from '../base/events.ts'
-import type { Gauges } from '../lifecycle/gauges.ts'
+import type { Mode } from '../machines/wiring.ts'
+import type { Gauges } from '../report/gauges.ts'
 import type { Report } from '../report/report.ts'
 
 /**
@@ -28,6 +29,8 @@ export interface OpeningEntry {
   readonly title: string
   readonly wallAtStart: string
   readonly pid?: number
+  /** How new requests are refused while draining. */
+  readonly mode?: Mode
   /** Rows of the wiring that this life has: the order of regions, and what each one waits for and fires. */
   readonly phases: readonly PhaseDescription[]
   /** Milliseconds after StopRequested; undefined without a deadline. */

@@ -32,25 +32,26 @@ import type { Logger } from '../log/log.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
-import type { SignalName } from '../machines/signals.ts'
+import type { BudgetInstant, SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
+import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { isInteractiveStop } from '../options/platform.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
+import { leftUntil } from '../report/ending.ts'
+import { type Gauges, gaugesOf, NAMES_MAX } from '../report/gauges.ts'
+import { type Progress, progressOf } from '../report/progress.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
 import { checkReportFile, writeReport, writeReportNow } from '../report/report-file.ts'
-import { GaugeReader, type Gauges } from './gauges.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
-import { type Progress, ProgressReader } from './progress.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { whyNotServed } from './why-not-served.ts'
@@ -110,8 +111,6 @@ export class Lifecycle implements Life {
   readonly #traffic: Traffic
   readonly #drains: Drains
   readonly #health: Health
-  readonly #gauges: GaugeReader
-  readonly #progress: ProgressReader
   readonly #registrations: Registrations
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
@@ -144,8 +143,8 @@ export class Lifecycle implements Life {
     this.#listeners = parts.adopted ?? []
     this.#log = new EventLog(parts.openLogger, options)
     this.#report = new ReportBuilder({
+      view: () => recorder.view,
       wallAtStart: host.clock.wall(),
-      wiring: () => this.#wiring,
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
     })
@@ -174,13 +173,6 @@ export class Lifecycle implements Life {
       ],
     })
     this.#drains = new Drains({ traffic: this.#traffic, record: this.record })
-    this.#gauges = new GaugeReader(host.clock, this.#traffic)
-    this.#progress = new ProgressReader({
-      clock: host.clock,
-      wiring: () => this.#wiring,
-      crashProfile: () => this.#actor?.getSnapshot().context.profiles.crash,
-      requestDrainTimeoutMs: options.requestDrainTimeoutMs,
-    })
     this.#health = new Health({
       clock: host.clock,
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
@@ -201,9 +193,7 @@ export class Lifecycle implements Life {
     const sinks = [
       this.#latch,
       this.#causes.observe,
-      this.#gauges.observe,
-      this.#progress.observe,
-      this.#report.fold,
+      this.#report.observe,
       this.#log.write,
       ...(this.#observer ? [this.#observer.fact] : []),
       this.#tellUsers,
@@ -318,6 +308,7 @@ export class Lifecycle implements Life {
     this.#registrations.muxSignals.close()
     this.#composed = this.#compose()
     const { machine, wiring } = this.#composed
+    this.#recorder.composed(wiring)
     const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
     giveWorld(actor.system, this.#world())
@@ -392,8 +383,9 @@ export class Lifecycle implements Life {
    */
   send(event: LifecycleInEvent): void {
     const actor = this.#actor
-    if (actor?.getSnapshot().status !== 'active') return
-    if (event.type === 'process.crashed') this.#progress.crashed()
+    const { status, context } = actor?.getSnapshot() ?? {}
+    if (!actor || !context || status !== 'active') return
+    if (event.type === 'process.crashed') this.#recorder.crashed(context.profiles.crash)
     actor.send(event)
   }
 
@@ -423,19 +415,21 @@ export class Lifecycle implements Life {
 
   /** What is going on now; to be read some times per second at most. */
   gauges(): Gauges {
-    return this.#gauges.read()
+    return gaugesOf(this.#traffic.blocking(NAMES_MAX), this.#recorder.view, this.elapsed)
   }
 
   /**
-   * How far the end has come and how long it may still take; undefined until a stop is requested.
+   * How far the end has come, what it waits for, and how long it may still take; undefined until a stop is requested. To be read some
+   * times per second at most.
    */
   progress(): Progress | undefined {
-    return this.#progress.read()
+    const { view } = this.#recorder
+    return view.stop && progressOf(view, this.options.whileDraining, this.gauges(), this.elapsed)
   }
 
   /** How long the process may live on after the end of this life, which has come. */
   get exitGraceMs(): number {
-    return this.#progress.exitGraceMs
+    return exitGraceMs(this.#leftUntil('flush'))
   }
 
   /** Milliseconds since the life began. */
@@ -470,7 +464,12 @@ export class Lifecycle implements Life {
 
   /** Time that is left for what is written last. */
   get #flushMs(): number {
-    return Math.min(this.options.reservesMs.flush, this.progress()?.leftMs ?? Number.POSITIVE_INFINITY)
+    return Math.min(this.options.reservesMs.flush, Math.max(0, this.#leftUntil('forced')))
+  }
+
+  /** Milliseconds until an instant of the budget, below 0 when it is over. */
+  #leftUntil(instant: BudgetInstant): number {
+    return leftUntil(this.#recorder.view, instant, this.elapsed)
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
@@ -617,7 +616,7 @@ export class Lifecycle implements Life {
 
   /** By how much the deadline has been missed, once. */
   #late(): string | undefined {
-    const { lateMs } = this.#progress
+    const lateMs = -this.#leftUntil('forced')
     if (lateMs <= LATE_MS || this.#isLate) return undefined
     this.#isLate = true
     return formatDuration(Math.round(lateMs))

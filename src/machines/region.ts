@@ -130,7 +130,7 @@ function regionEnds(phase: string, row: PhaseRow) {
 function working(phase: string, row: PhaseRow, work: string, ends: ReturnType<typeof regionEnds>): StateConfig {
   const input = row.input ?? WORK_INPUT[work]
   const id = stateKey(phase)
-  const limitOf = ownLimitOf(work)
+  const limitOf = ownLimitOf(work, row.input)
   const onCut = row.workKind === 'machine' ? { actions: sendTo(id, { type: 'cut' }) } : ends.fired(fixed('cut'))
   const timedOut: PhaseOutput = {
     outcome: 'failed',

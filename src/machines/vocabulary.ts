@@ -212,9 +212,12 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   }),
 }
 
-/** The limit that a work has of its own, as its machine states it; without one, only the budget ends it. */
-export function ownLimitOf(work: string): ((context: LifecycleContext) => number | undefined) | undefined {
+/**
+ * The limit that a work has of its own, as its machine states it; without one, only the budget ends it.
+ * @param given what its row starts it with, if that says so
+ */
+export function ownLimitOf(work: string, given?: unknown): ((context: LifecycleContext) => number | undefined) | undefined {
   const machine = Object.hasOwn(PHASE_MACHINES, work) ? PHASE_MACHINES[work as keyof typeof PHASE_MACHINES] : undefined
   const { limitMs } = (machine?.root.meta ?? {}) as Partial<OwnLimit<unknown>>
-  return limitMs && ((context) => limitMs(WORK_INPUT[work]?.({ context })))
+  return limitMs && ((context) => limitMs(given ?? WORK_INPUT[work]?.({ context })))
 }

@@ -1,7 +1,8 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import type { ErrorRecord, HookKind, LifecycleEvent, StopReason } from '../base/events.ts'
+import type { ErrorRecord, LifecycleEvent, StopReason } from '../base/events.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
+import { hookKey, phaseOfHook, WAITED_FOR_BY } from '../report/view.ts'
 
 export interface TraceOptions {
   /** Default: the tracer `quiesce` of the global provider. */
@@ -10,13 +11,6 @@ export interface TraceOptions {
   readonly parent?: Context
 }
 
-/** The phase that runs hooks of a kind. */
-const PHASE_OF: Readonly<Record<HookKind, string | undefined>> = {
-  'post-start': 'post-start-hooks',
-  'pre-shutdown': 'pre-shutdown-hooks',
-  destroy: 'destroy',
-  phase: undefined,
-}
 const NAMES_MAX = 20
 
 /**
@@ -75,14 +69,14 @@ class LifeSpans {
         break
       case 'hook.started': {
         const { kind, name } = event
-        const phase = this.#phases.get(PHASE_OF[kind] ?? name)
+        const phase = this.#phases.get(phaseOfHook(event))
         const inPhase = phase ? trace.setSpan(this.#inRoot, phase) : this.#inRoot
         const attributes = { 'quiesce.hook.kind': kind, 'quiesce.hook.name': name }
-        this.#hooks.set(`${kind} ${name}`, this.#start(`${kind} hook ${name}`, attributes, inPhase))
+        this.#hooks.set(hookKey(event), this.#start(`${kind} hook ${name}`, attributes, inPhase))
         break
       }
       case 'hook.ended':
-        this.#end(this.#hooks, `${event.kind} ${event.name}`, event.outcome, event.error)
+        this.#end(this.#hooks, hookKey(event), event.outcome, event.error)
         break
       case 'listening':
         root.addEvent('listening', { 'server.address': event.address, 'server.port': event.port, 'quiesce.admin': event.admin })
@@ -94,14 +88,14 @@ class LifeSpans {
         })
         break
       case 'drained':
-        this.#phases.get(event.what === 'requests' ? 'request-drain' : 'watch-drain')?.setAttributes({
+        this.#phases.get(event.what === 'requests' ? WAITED_FOR_BY.request : WAITED_FOR_BY.watch)?.setAttributes({
           'quiesce.drain.before': event.before,
           'quiesce.drain.after': event.after,
           'quiesce.drain.cut': event.cut.slice(0, NAMES_MAX).map(({ name }) => name),
         })
         break
       case 'connections':
-        this.#phases.get('close-connections')?.setAttributes({
+        this.#phases.get(WAITED_FOR_BY.connection)?.setAttributes({
           'quiesce.connections.told': event.told,
           'quiesce.connections.idle_untold': event.idleUntold,
           'quiesce.connections.ended': event.ended,

@@ -1,16 +1,19 @@
 import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
+import type { StopProfile } from '../base/stop-profile.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
+import type { Wiring } from '../machines/wiring.ts'
+import { crashedAt, cutsOf, hookKey, type LifeView, NOTHING_KNOWN, reduce } from './view.ts'
 
 /**
- * Where everything that happens passes through: facts come from machines and actors, get their time, and go to the sinks in
- * the order they were added. Sinks are ours and must not throw; an observer of the user's that does is not heard here: rxjs throws it from a timer.
+ * Where everything that happens passes through: facts come from machines and actors, get their time, are folded into what is known of the
+ * life, and go to the sinks in the order they were added. Sinks are ours and must not throw; an observer of the user's that does is not heard here: rxjs throws it from a timer.
  */
 export class Recorder {
   readonly #clock: Clock
   readonly #startedAt: number
-  readonly #hooks = new Map<string, number>()
   readonly #sinks: ((event: LifecycleEvent) => void)[] = []
+  #view = NOTHING_KNOWN
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -21,6 +24,21 @@ export class Recorder {
     this.#sinks.push(sink)
   }
 
+  /** What is known by now. */
+  get view(): LifeView {
+    return this.#view
+  }
+
+  /** The life is composed of these rows. */
+  composed(rows: Wiring): void {
+    this.#view = { ...this.#view, cuts: cutsOf(rows) }
+  }
+
+  /** The process has crashed. */
+  crashed(budget: StopProfile): void {
+    this.#view = crashedAt(this.#view, this.elapsed, budget)
+  }
+
   /** Milliseconds since the life began. */
   get elapsed(): number {
     return this.#clock.now() - this.#startedAt
@@ -28,15 +46,15 @@ export class Recorder {
 
   /** Bound, because it is handed to every actor. */
   readonly record = (fact: MachineFact | LifecycleFact): void => {
-    const now = this.#clock.now()
-    const event = { ...this.#timed(fact, now), at: now - this.#startedAt } as LifecycleEvent
+    const at = this.elapsed
+    const event = { ...this.#timed(fact, at), at } as LifecycleEvent
+    this.#view = reduce(this.#view, event)
     for (const sink of this.#sinks) sink(event)
   }
 
-  #timed(fact: MachineFact | LifecycleFact, now: number): LifecycleFact {
-    if (fact.type === 'hook.started') this.#hooks.set(`${fact.kind} ${fact.name}`, now)
+  #timed(fact: MachineFact | LifecycleFact, at: number): LifecycleFact {
     if (fact.type !== 'hook.ended' || 'durationMs' in fact) return fact
     // A hook that never began took no time.
-    return { ...fact, durationMs: now - (this.#hooks.get(`${fact.kind} ${fact.name}`) ?? now) }
+    return { ...fact, durationMs: at - (this.#view.hooks.get(hookKey(fact))?.startedAt ?? at) }
   }
 }

@@ -81,7 +81,10 @@ export interface ReportedPhase {
   readonly start: number
   /** null: still under way when the report was sealed. */
   readonly end: number | null
-  /** Time it had until its own limit or its cut, whichever comes first, in milliseconds; null when it has neither. */
+  /**
+   * Time it had until its own limit or its cut, whichever comes first, in milliseconds; null when it has neither. One that began after its
+   * cut had until the next.
+   */
   readonly budget: number | null
   /** null: still under way. */
   readonly outcome: Outcome | null

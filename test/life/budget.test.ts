@@ -79,7 +79,11 @@ test('the limit of the request drain breaks off what is left: told, named, its c
   while (t.life.gauges().requests === 0) await t.clock.advance(1)
   const ended = t.life.stop()
   while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
-  expect(t.life.progress()?.requestsLeftMs).toBeCloseTo(2_000, -2)
+  expect(t.life.progress()).toMatchObject({
+    phases: [{ name: 'request-drain', leftMs: expect.closeTo(2_000, -2) }],
+    blockers: [{ name: 'GET /hangs' }, { name: 'job' }],
+    headline: expect.stringMatching(/^GET \/hangs and 1 more block the exit; cut in (2\.0|1\.9)s$/),
+  })
   const report = await t.end(ended)
   await told
   expect(await answer).toBe('ECONNRESET')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import type { Gauges } from '#src/lifecycle/gauges.ts'
+import type { Gauges } from '#src/report/gauges.ts'
 import { Latch } from '../sockets/rig.ts'
 import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'

@@ -118,12 +118,17 @@ describe('a report', () => {
     ])
   })
 
-  test('gives a phase that begins after its cut no time, and never less than none', () => {
+  test('gives a phase that begins after its cut what is left until the next one, and never less than nothing', () => {
     const { phases } = reportOf([
       { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'stop', reason: 'test' }, budget },
       { at: budget.cutsMs.hooks + 1, type: 'phase.started', phase: 'pre-shutdown-hooks' },
     ])
-    expect(phases[0]?.budget).toBe(0)
+    expect(phases[0]?.budget).toBe(budget.cutsMs.requests - budget.cutsMs.hooks - 1)
+    const { phases: last } = reportOf([
+      { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok', reason: { kind: 'stop', reason: 'test' }, budget },
+      { at: budget.deadlineMs + 1, type: 'phase.started', phase: 'report' },
+    ])
+    expect(last[0]?.budget).toBe(0)
   })
 
   test('has the first reason to force the end, whatever comes after it', () => {

@@ -47,7 +47,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/inspector/server/', loads: ['node:', 'hono', '@hono/node-server'], lazy: ['ws'], types: ['ws'] },
   { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'] },
   // An entry of its own, for those who have the package.
-  { place: 'src/opentelemetry/', loads: ['@opentelemetry/api'], only: ['src/base/', 'src/machines/exit-codes.ts'] },
+  { place: 'src/opentelemetry/', loads: ['@opentelemetry/api'], only: ['src/base/', 'src/machines/exit-codes.ts', 'src/report/view.ts'] },
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },

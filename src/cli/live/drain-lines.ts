@@ -1,9 +1,9 @@
 import { BOLD, clip, column, painter, YELLOW } from '../../base/cells.ts'
-import type { Straggler } from '../../base/events.ts'
 import { formatRunning } from '../../base/format-duration.ts'
-
-import type { Gauges } from '../../lifecycle/gauges.ts'
-import type { Progress, RunningPhase } from '../../lifecycle/progress.ts'
+import type { PhaseName } from '../../machines/wiring.ts'
+import type { Blocker } from '../../report/ending.ts'
+import type { Gauges } from '../../report/gauges.ts'
+import type { Progress, RunningPhase } from '../../report/progress.ts'
 import { describeReason } from '../../report/words.ts'
 
 export interface Frame {
@@ -19,22 +19,24 @@ const LEFT_WIDTH = 11
 const SHORT_OF_TIME = 1 / 5
 
 /**
- * A life that ends, as it stands at one moment: how long it may still take, then each running phase with what it waits for, the
- * oldest first. One line each, none longer than the terminal is wide.
+ * A life that ends, as it stands at one moment: how long it may still take, what it waits for, then each running phase with what that
+ * waits for, the oldest first. One line each, none longer than the terminal is wide.
  */
 export function drainLines(progress: Progress, gauges: Gauges, { width, height, color }: Frame): string[] {
   const paint = painter(color)
-  const { reason, sinceMs, leftMs, phases } = progress
-  const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}): at most ${formatRunning(leftMs)} more`
-  const isShort = (left: number | undefined, since: number): boolean => left !== undefined && left < (left + since) * SHORT_OF_TIME
+  const { reason, mode, sinceMs, leftMs, phases, headline } = progress
+  const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}, ${mode}): at most ${formatRunning(leftMs)} more`
+  const isShort = (left: number, since: number): boolean => left < (left + since) * SHORT_OF_TIME
   const rows = [
     { text: heading, code: isShort(leftMs, sinceMs) ? YELLOW : BOLD },
+    { text: headline, code: BOLD },
     ...phases.map((phase) => ({
-      text: line(phase.name, phase.leftMs, waitsFor(phase, gauges)),
+      text: line(phase.name, phase.leftMs, waitsFor(phase, progress, gauges)),
       code: isShort(phase.leftMs, phase.sinceMs) ? YELLOW : 0,
     })),
-    ...inFlight(phases, gauges).map((text) => ({ text: line('in flight', undefined, text), code: 0 })),
+    ...inFlight(progress, gauges).map((text) => ({ text: line('in flight', undefined, text), code: 0 })),
     ...open(gauges).map((text) => ({ text: line('connections', undefined, text), code: 0 })),
+    ...refused(gauges).map((text) => ({ text: line('refused', undefined, text), code: 0 })),
   ]
   return rows.slice(0, height).map(({ text, code }) => {
     // The last cell stays empty: some terminals wrap as soon as it is written.
@@ -48,58 +50,46 @@ function line(name: string, leftMs: number | undefined, text: string): string {
   return `  ${column(name, NAME_WIDTH)} ${left.padStart(LEFT_WIDTH)}  ${text}`.trimEnd()
 }
 
-/** What a phase waits for, in words. */
-function waitsFor({ name }: RunningPhase, { requests, watches, holds, handlers, blocking }: Gauges): string {
-  switch (name) {
-    case 'pre-shutdown-hooks':
-    case 'post-start-hooks':
-    case 'destroy':
-      return list(blocking.hooks.filter((hook) => hook.name.startsWith(HOOKS_OF[name])))
-    case 'request-drain':
-      return list(byAge([...blocking.requests, ...blocking.holds]), some(requests, 'request'), some(holds, 'hold'))
-    case 'watch-drain':
-      return list(blocking.watches, some(watches, 'watch'))
-    case 'handlers':
-      return list(blocking.handlers, some(handlers, 'handler'))
-    case 'close-connections':
-      return list(blocking.connections)
-    case 'tell':
-      return 'clients are told to connect elsewhere'
-    case 'last-call':
-      return 'requests that are on their way are still answered'
-    case 'shutdown-delay':
-      return 'still serving, while traffic finds its way elsewhere'
-    default:
-      return ''
-  }
-}
+/** What phases wait for that wait for nothing with a name. */
+const WORDS: Readonly<Partial<Record<string, string>>> = {
+  tell: 'clients are told to connect elsewhere',
+  'last-call': 'requests that are on their way are still answered',
+  'shutdown-delay': 'still serving, while traffic finds its way elsewhere',
+  'post-start-hooks': 'run on until they are told to end',
+} satisfies Partial<Record<PhaseName, string>>
 
-const HOOKS_OF = { 'pre-shutdown-hooks': 'pre-shutdown ', 'post-start-hooks': 'post-start ', destroy: 'destroy ' } as const
+/** What a phase waits for, in words. */
+function waitsFor({ name }: RunningPhase, { blockers }: Progress, gauges: Gauges): string {
+  return WORDS[name] ?? list(blockers.filter(({ phase, kind }) => phase === name && kind !== 'phase').toSorted(byAge), gauges)
+}
 
 /** What no phase waits for yet. */
-function inFlight(phases: readonly RunningPhase[], { requests, watches, holds, blocking }: Gauges): string[] {
-  const runs = (phase: string): boolean => phases.some(({ name }) => name === phase)
-  const drained = runs('request-drain') ? [] : [...blocking.requests, ...blocking.holds]
-  const told = runs('watch-drain') ? [] : blocking.watches
-  const counts = [
-    ...(drained.length > 0 ? [some(requests, 'request'), some(holds, 'hold')] : []),
-    ...(told.length > 0 ? [some(watches, 'watch')] : []),
-  ]
-  return counts.length > 0 ? [list(byAge([...drained, ...told]), ...counts)] : []
+function inFlight({ blockers }: Progress, gauges: Gauges): string[] {
+  const later = blockers.filter(({ isWaitedFor, kind }) => !isWaitedFor && IN_FLIGHT.includes(kind))
+  return later.length > 0 ? [list(later.toSorted(byAge), gauges)] : []
 }
+
+const IN_FLIGHT: readonly Blocker['kind'][] = ['request', 'hold', 'watch']
 
 function open({ connections: { active, idle, told } }: Gauges): string[] {
   return active + idle + told > 0 ? [`${active} active, ${idle} idle, ${told} told to leave`] : []
 }
 
-/** `2 requests, 1 hold: GET /slow 12.3s, job 9.1s`. All that there are: the line is cut where the terminal ends. */
-function list(stragglers: readonly Straggler[], ...counts: readonly string[]): string {
-  const counted = counts.filter((count) => count !== '').join(', ')
-  const named = stragglers.map(({ name, ageMs }) => `${name} ${formatRunning(ageMs)}`).join(', ')
-  return [counted, named].filter((part) => part !== '').join(': ')
+function refused({ rejected }: Gauges): string[] {
+  const kinds = Object.entries(rejected).filter(([, count]) => count > 0)
+  return kinds.length > 0 ? [kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')] : []
 }
 
-const byAge = (stragglers: readonly Straggler[]): Straggler[] => stragglers.toSorted((a, b) => b.ageMs - a.ageMs)
+/** `2 requests, 1 hold: GET /slow 12.3s, job 9.1s`. All that there are: the line is cut where the terminal ends. */
+function list(blockers: readonly Blocker[], { requests, holds, watches, handlers }: Gauges): string {
+  const counts: Readonly<Partial<Record<Blocker['kind'], number>>> = { request: requests, hold: holds, watch: watches, handler: handlers }
+  const counted = Object.entries(counts).flatMap(([kind, count]) =>
+    blockers.some((blocker) => blocker.kind === kind) ? [some(count, kind)] : [],
+  )
+  const named = blockers.map(({ name, ageMs }) => `${name} ${formatRunning(ageMs)}`).join(', ')
+  return [counted.join(', '), named].filter((part) => part !== '').join(': ')
+}
 
-const some = (count: number, what: 'request' | 'watch' | 'hold' | 'handler'): string =>
-  count === 0 ? '' : `${count} ${what}${count === 1 ? '' : what === 'watch' ? 'es' : 's'}`
+const byAge = (a: Blocker, b: Blocker): number => b.ageMs - a.ageMs
+
+const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : what === 'watch' ? 'es' : 's'}`

@@ -5,6 +5,7 @@ import type { RefusalKind, Wording } from '../../base/wording.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
+import type { TrafficGauges } from '../../report/gauges.ts'
 import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
 import type { Keeper, Transport } from '../wire.ts'
 import { emptyAcceptQueue } from './accept-queue.ts'
@@ -59,29 +60,6 @@ export interface Counts {
  * handler that takes milliseconds would let its client, and others, fill the queue again.
  */
 const GATHERING_MS = 100
-
-/** What an end has to wait for: how many of each, and the oldest by name. */
-export interface Blocking {
-  readonly requests: number
-  readonly watches: number
-  readonly holds: number
-  /** Handlers that outlived their responses. */
-  readonly handlers: number
-  /** Each open connection once: `told` that it closes, else `active` with a request on it, else `idle`. */
-  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
-  /** Oldest first. */
-  readonly blocking: {
-    readonly requests: readonly Straggler[]
-    readonly watches: readonly Straggler[]
-    readonly holds: readonly Straggler[]
-    readonly handlers: readonly Straggler[]
-    /**
-     * Idle connections that are still open although idle ones are being closed; before that they
-     * hold nothing up.
-     */
-    readonly connections: readonly Straggler[]
-  }
-}
 
 /** What went when the watches that were left were broken off. */
 export interface TerminatedWatches {
@@ -406,7 +384,7 @@ export class Traffic {
   }
 
   /** What an end has to wait for now, with at most `max` names of each kind. Looks at every connection. */
-  blocking(max: number): Blocking {
+  blocking(max: number): TrafficGauges {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()
     const named = (all: Iterable<{ readonly name: string; readonly arrivedAt: number }>): Straggler[] =>
@@ -419,12 +397,13 @@ export class Traffic {
       else if (!connection.isIdle) active++
       if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
-    const { requests, watches, holds } = this.counts()
+    const { requests, watches, holds, rejected } = this.counts()
     return {
       requests,
       watches,
       holds,
       handlers: orphans.length,
+      rejected,
       connections: { active, idle: this.#connections.size - active - told, told },
       blocking: {
         requests: named(this.#counted('request')),

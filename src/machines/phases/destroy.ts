@@ -1,6 +1,6 @@
 import { assign, fromPromise, setup } from 'xstate'
 import type { ErrorRecord } from '../../base/events.ts'
-import { type HookPlan, hookMachine } from './hook.ts'
+import { type HookPlan, hookLimitMs, hookMachine } from './hook.ts'
 import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 import { aggregate } from './pre-shutdown-hooks.ts'
 
@@ -70,7 +70,15 @@ export const destroyMachine = setup({
       always: [{ guard: 'someFailed', target: 'someFailed' }, { guard: 'allCalled', target: 'done' }, { target: 'running' }],
     },
     running: {
-      entry: { type: 'record', params: ({ context }) => ({ type: 'hook.started', kind: 'destroy', name: current(context).name }) },
+      entry: {
+        type: 'record',
+        params: ({ context }) => ({
+          type: 'hook.started',
+          kind: 'destroy',
+          name: current(context).name,
+          limitMs: hookLimitMs(current(context)),
+        }),
+      },
       invoke: {
         id: 'destroy-function',
         src: 'hook',

@@ -1,7 +1,7 @@
 import { fromPromise, setup } from 'xstate'
 import { formatDuration } from '../../base/duration.ts'
 import type { HookKind } from '../../base/events.ts'
-import { FAILED_STATE, OK, outputOfFinalState, type PhaseOutput } from './phase.ts'
+import { FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**
  * One piece of user code with a bound: it runs until it settles or its time is over. What it answers after that is inert;
@@ -13,16 +13,20 @@ export interface HookPlan {
   readonly timeoutMs: number
 }
 
+export const hookLimitMs = ({ timeoutMs }: Pick<HookPlan, 'timeoutMs'>): number => timeoutMs
+
 export const hookMachine = setup({
   types: {} as {
     input: HookPlan
     context: HookPlan
     output: PhaseOutput
+    meta: OwnLimit<HookPlan>
   },
   actors: { runHook: fromPromise<void, HookPlan>(() => Promise.resolve()) },
-  delays: { hookTimeout: ({ context }) => context.timeoutMs },
+  delays: { hookTimeout: ({ context }) => hookLimitMs(context) },
 }).createMachine({
   id: 'hook',
+  meta: { limitMs: hookLimitMs },
   context: ({ input }) => input,
   initial: 'running',
   states: {

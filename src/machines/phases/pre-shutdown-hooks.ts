@@ -1,6 +1,6 @@
 import { enqueueActions, setup } from 'xstate'
 import type { ErrorRecord, LifecycleFact } from '../../base/events.ts'
-import { type HookPlan, hookMachine } from './hook.ts'
+import { type HookPlan, hookLimitMs, hookMachine } from './hook.ts'
 import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
 /**
@@ -98,7 +98,7 @@ export const preShutdownHooksMachine = setup({
       )
       enqueue.assign({ running: [...context.running, ...ready.map((hook) => hook.name)] })
       for (const hook of ready) {
-        enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name } })
+        enqueue({ type: 'record', params: { type: 'hook.started', kind: 'pre-shutdown', name: hook.name, limitMs: hookLimitMs(hook) } })
         enqueue.spawnChild('hook', { id: CHILD + hook.name, input: { kind: 'pre-shutdown', name: hook.name, timeoutMs: hook.timeoutMs } })
       }
     }),

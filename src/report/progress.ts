@@ -1,0 +1,60 @@
+import type { StopReason } from '../base/events.ts'
+import type { Mode } from '../machines/wiring.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf, leftUntil } from './ending.ts'
+import type { Gauges } from './gauges.ts'
+import type { LifeView } from './view.ts'
+
+/** How far the end of a life has come, and how long it may still take: plain data, to be shown. */
+export interface Progress {
+  readonly reason: StopReason
+  /** How new requests are refused. */
+  readonly mode: Mode
+  /** Milliseconds since StopRequested. */
+  readonly sinceMs: number
+  /** Until the deadline; not below 0. */
+  readonly leftMs: number
+  /** What runs now, in the order begun. */
+  readonly phases: readonly RunningPhase[]
+  /** What the end waits for, or will wait for, and what ends it: the last to be ended first. */
+  readonly blockers: readonly Blocker[]
+  /** The first of these in a sentence: `GET /hang blocks the exit; cut in 35.8s`. */
+  readonly headline: string
+}
+
+export interface RunningPhase {
+  readonly name: string
+  readonly sinceMs: number
+  /** Until its own limit or its cut, whichever comes first, or else until the deadline; not below 0. */
+  readonly leftMs: number
+}
+
+/** undefined until a stop is requested. */
+export function progressOf(view: LifeView, mode: Mode, gauges: Gauges, now: number): Progress | undefined {
+  const { stop } = view
+  if (!stop?.reason || !stop.budget) return undefined
+  const blockers = blockersOf(view, gauges, now)
+  const phases = [...view.phases.values()].filter(({ endedAt }) => endedAt === undefined)
+  return {
+    reason: stop.reason,
+    mode,
+    sinceMs: now - stop.at,
+    leftMs: Math.max(0, leftUntil(view, 'forced', now)),
+    phases: phases.map(({ name, startedAt }) => ({
+      name,
+      sinceMs: now - startedAt,
+      leftMs: Math.max(0, (boundOfPhase(view, name, now)?.at ?? now) - now),
+    })),
+    blockers,
+    headline: headlineOf(blockers, now, unnamedIn(blockers, gauges)),
+  }
+}
+
+/** Of what is waited for, how many have no name here. */
+function unnamedIn(blockers: readonly Blocker[], gauges: Gauges): number {
+  const { requests, holds, watches, handlers } = gauges
+  const counts = { request: requests, hold: holds, watch: watches, handler: handlers }
+  return Object.entries(counts).reduce((sum, [kind, count]) => {
+    const named = blockers.filter((blocker) => blocker.kind === kind)
+    return sum + (named.some(({ isWaitedFor }) => isWaitedFor) ? Math.max(0, count - named.length) : 0)
+  }, 0)
+}

@@ -1,0 +1,146 @@
+// Fails when: what holds up the end is not named, is named although nothing waits for it, or is said to end by another bound or at another
+// time than it does.
+import { describe, expect, test } from 'vitest'
+import type { LifecycleEvent, Straggler } from '#src/base/events.ts'
+import { WIRING } from '#src/machines/wiring.ts'
+import { blockersOf, boundOfPhase, headlineOf } from '#src/report/ending.ts'
+import type { Gauges } from '#src/report/gauges.ts'
+import { crashedAt, cutsOf, type LifeView, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+
+const STOP_AT = 1_000
+const cutsMs = { hooks: 10_000, requests: 20_000, connections: 21_000, audit: 22_000, destroy: 24_000, flush: 24_500 }
+const budget = { delayMs: 3_000, lastCallMs: 0, watchGraceMs: 5_000, deadlineMs: 25_000, cutsMs }
+const stopRequested: LifecycleEvent = {
+  at: STOP_AT,
+  type: 'signal',
+  name: 'StopRequested',
+  outcome: 'ok',
+  reason: { kind: 'ipc' },
+  budget,
+}
+const started = (phase: string, at: number, limitMs?: number): LifecycleEvent => ({
+  at,
+  type: 'phase.started',
+  phase,
+  ...(limitMs !== undefined && { limitMs }),
+})
+
+const view = (...events: readonly LifecycleEvent[]): LifeView => events.reduce(reduce, { ...NOTHING_KNOWN, cuts: cutsOf(WIRING) })
+const stopped = (...events: readonly LifecycleEvent[]): LifeView => view(stopRequested, ...events)
+
+const NO_TRAFFIC: Gauges['blocking'] = { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] }
+const blockers = (of: LifeView, now: number, blocking: Partial<Gauges['blocking']> = {}) =>
+  blockersOf(of, { blocking: { ...NO_TRAFFIC, ...blocking } }, now)
+const headline = (...given: Parameters<typeof blockers>): string => headlineOf(blockers(...given), given[1])
+const one = (name: string, ageMs = 500): readonly Straggler[] => [{ name, ageMs }]
+
+describe('a phase is ended by', () => {
+  test('its own limit, when that comes before its cut', () => {
+    expect(boundOfPhase(stopped(started('watch-drain', 4_000, 5_000)), 'watch-drain', 4_000)).toEqual({ by: 'limit', at: 9_000 })
+  })
+
+  test('its cut, when that comes before its own limit, or when it has none', () => {
+    const cut = { by: 'Cut.requests', at: STOP_AT + 20_000 }
+    expect(boundOfPhase(stopped(started('request-drain', 4_000)), 'request-drain', 4_000)).toEqual(cut)
+    expect(boundOfPhase(stopped(started('request-drain', 4_000, 60_000)), 'request-drain', 4_000)).toEqual(cut)
+  })
+
+  test('the next cut, when its own has come already', () => {
+    const late = stopped(started('request-drain', 21_500))
+    expect(boundOfPhase(late, 'request-drain', 21_500)).toEqual({ by: 'Cut.connections', at: STOP_AT + 21_000 })
+    expect(boundOfPhase(late, 'request-drain', 40_000)).toEqual({ by: 'Forced', at: STOP_AT + 25_000 })
+  })
+
+  test('the deadline, when nothing else ends it', () => {
+    const forced = { by: 'Forced', at: STOP_AT + 25_000 }
+    expect(boundOfPhase(stopped(started('post-start-hooks', 0)), 'post-start-hooks', 4_000)).toEqual(forced)
+  })
+
+  test('nothing, while no stop is requested', () => {
+    expect(boundOfPhase(view(started('post-start-hooks', 0)), 'post-start-hooks', 4_000)).toBeUndefined()
+  })
+
+  test('the budget of a crash that comes meanwhile, where that is sooner; a second crash gives no time back', () => {
+    const quick = { ...budget, deadlineMs: 2_500, cutsMs: { ...cutsMs, requests: 2_000 } }
+    const crashed = crashedAt(stopped(started('request-drain', 4_000)), 5_000, quick)
+    expect(boundOfPhase(crashed, 'request-drain', 5_000)).toEqual({ by: 'Cut.requests', at: 7_000 })
+    expect(crashedAt(crashed, 6_000, quick)).toBe(crashed)
+    const late = crashedAt(stopped(started('request-drain', 4_000)), 20_500, quick)
+    expect(boundOfPhase(late, 'request-drain', 20_500)).toEqual({ by: 'Cut.requests', at: STOP_AT + 20_000 })
+  })
+})
+
+describe('the end is held up by', () => {
+  test('what is in flight, ended by the cut of its phase, also before that has begun', () => {
+    expect(blockers(stopped(started('request-drain', 4_000)), 5_000, { requests: one('GET /hang') })).toEqual([
+      {
+        kind: 'request',
+        name: 'GET /hang',
+        ageMs: 500,
+        phase: 'request-drain',
+        isWaitedFor: true,
+        bound: { by: 'Cut.requests', at: 21_000 },
+      },
+    ])
+    expect(blockers(stopped(), 2_000, { holds: one('job') })).toMatchObject([
+      { kind: 'hold', isWaitedFor: false, bound: { by: 'Cut.requests' } },
+    ])
+  })
+
+  test('a hook, by its own limit or the cut of its phase, whichever comes first', () => {
+    const hooks = (limitMs: number) =>
+      stopped(started('pre-shutdown-hooks', STOP_AT), { at: 2_000, type: 'hook.started', kind: 'pre-shutdown', name: 'leave', limitMs })
+    expect(blockers(hooks(4_000), 3_000)).toMatchObject([{ name: 'pre-shutdown hook "leave"', bound: { by: 'limit', at: 6_000 } }])
+    expect(blockers(hooks(60_000), 3_000)).toMatchObject([{ bound: { by: 'Cut.hooks', at: 11_000 } }])
+  })
+
+  test('no hook that lives on through the stop', () => {
+    const refreshing = stopped(started('post-start-hooks', 0), { at: 0, type: 'hook.started', kind: 'post-start', name: 'refresh' })
+    expect(blockers(refreshing, 3_000)).toEqual([])
+  })
+
+  test('nothing that is over', () => {
+    const over = stopped(started('shutdown-delay', STOP_AT, 3_000), {
+      at: 4_000,
+      type: 'phase.ended',
+      phase: 'shutdown-delay',
+      outcome: 'ok',
+    })
+    expect(headline(over, 4_000)).toBe('nothing blocks the exit')
+  })
+})
+
+describe('the headline', () => {
+  const draining = stopped(started('request-drain', 4_000), started('watch-drain', 4_000, 5_000))
+
+  test('names the one thing, and says when it is cut', () => {
+    expect(headline(draining, 5_000, { requests: one('GET /hang') })).toBe('GET /hang blocks the exit; cut in 16.0s')
+  })
+
+  test('names of several the one that is ended last, and of those the oldest', () => {
+    const requests = [...one('POST /young', 100), ...one('GET /old', 9_000)]
+    const several = headline(draining, 5_000, { requests, watches: one('GET /watch', 60_000) })
+    expect(several).toBe('GET /old and 2 more block the exit; cut in 16.0s')
+  })
+
+  test('names what is waited for before what will be', () => {
+    const leaving = stopped(started('pre-shutdown-hooks', STOP_AT), {
+      at: 2_000,
+      type: 'hook.started',
+      kind: 'pre-shutdown',
+      name: 'leave',
+      limitMs: 4_000,
+    })
+    expect(headline(leaving, 3_000, { requests: one('GET /hang') })).toBe('pre-shutdown hook "leave" blocks the exit; times out in 3.0s')
+  })
+
+  test('names a phase that waits for nothing with a name', () => {
+    expect(headline(stopped(started('shutdown-delay', STOP_AT, 3_000)), 2_000, { requests: one('GET /hang') })).toBe(
+      'waiting for shutdown-delay; over in 2.0s',
+    )
+  })
+
+  test('promises no time that is over', () => {
+    expect(headline(draining, 30_000, { requests: one('GET /hang') })).toBe('GET /hang blocks the exit; being cut')
+  })
+})
