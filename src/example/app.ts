@@ -53,11 +53,7 @@ export function addExampleHooks(
   server.addPreShutdownHook('leave-registry', () => registry.leave(instance))
 }
 
-export function createExampleApp({
-  registry,
-  clock = systemClock,
-  signalOf = (context) => shutdownSignalOf(context.env.incoming),
-}: ExampleParts): Hono<ExampleEnv> {
+export function createExampleApp({ registry, clock = systemClock, signalOf = shutdownSignalOf }: ExampleParts): Hono<ExampleEnv> {
   const app = new Hono<ExampleEnv>()
 
   app.get('/', (context) => context.json({ routes: ROUTES, instances: registry.instances }))

@@ -1,7 +1,8 @@
-import { QuiesceError } from '../../base/errors.ts'
+import { QuiesceError, show } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
+import { nodeRequestsOf, REQUESTS_ALLOWED, type RequestGiven } from '../framework-request.ts'
 import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
 
@@ -174,7 +175,7 @@ interface Tagged {
   [EXCHANGE]?: Exchange
 }
 
-/** The exchange of a request, or undefined when its server was not taken over. With Hono, give `c.env.incoming`. */
+/** The exchange of node's request, or undefined when its server was not taken over. */
 export function exchangeOf(request: object): Exchange | undefined {
   return (request as Tagged)[EXCHANGE]
 }
@@ -183,10 +184,10 @@ export function exchangeOf(request: object): Exchange | undefined {
  * The signal that tells this request's handler to come to its end: for a watch, when its turn in the watch drain has come;
  * for any other request, when its drain is cut. Always the same for the same request, also when asked for late.
  *
- * @param request node's request; with Hono, `c.env.incoming`
+ * @param request what the handler was given: node's request, Hono's context or `c.req.raw`, Fastify's request, Koa's context
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
  */
-export function shutdownSignalOf(request: object): AbortSignal {
+export function shutdownSignalOf(request: RequestGiven): AbortSignal {
   return known(request).signal
 }
 
@@ -196,18 +197,20 @@ export function shutdownSignalOf(request: object): AbortSignal {
  * both are under way: then its turn has come at once. When less than half of the watch grace is left, which would be less than every
  * other watch had, it stays a request, and is told all the same. A second call does nothing.
  *
- * @param request node's request; with Hono, `c.env.incoming`
+ * @param request what the handler was given: node's request, Hono's context or `c.req.raw`, Fastify's request, Koa's context
  * @returns its {@link shutdownSignalOf}
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
  */
-export function markWatch(request: object): AbortSignal {
+export function markWatch(request: RequestGiven): AbortSignal {
   const exchange = known(request)
   exchange.becomeWatch()
   return exchange.signal
 }
 
-function known(request: object): Exchange {
-  const exchange = exchangeOf(request)
-  if (!exchange) throw new QuiesceError('ERR_UNKNOWN_REFERENCE', 'not a node request of a server that quiesce has taken over')
-  return exchange
+function known(given: RequestGiven): Exchange {
+  for (const request of nodeRequestsOf(given)) {
+    const exchange = exchangeOf(request)
+    if (exchange) return exchange
+  }
+  throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `request: got ${show(given)}, allowed: ${REQUESTS_ALLOWED}`)
 }

@@ -1,0 +1,101 @@
+// What handlers of the usual frameworks are given is enough for shutdownSignalOf() and markWatch().
+// Fails when: one of them is not understood any more (the web Request of @hono/node-server keeps node's in a place of its own),
+// two forms of one request give different signals, or what is no request is taken for one.
+import { once } from 'node:events'
+import { createServer as createNodeServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import Koa from 'koa'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { attachLifecycle, createServer, markWatch, shutdownSignalOf } from '#src/index.ts'
+
+const OPTIONS = { platform: 'unknown', deadline: '30s', logger: false } as const
+
+type Ask = typeof shutdownSignalOf
+type Seen = (given: object) => void
+
+/** Each calls `seen` with every form in which its handlers have the request. */
+const LISTENERS: Readonly<Record<string, (seen: Seen) => RequestListener | Promise<RequestListener>>> = {
+  'node:http': (seen) => (request, response) => {
+    seen(request)
+    response.end()
+  },
+  Hono: (seen) => {
+    const app = new Hono()
+    app.get('/', (context) => {
+      for (const given of [context, context.req, context.req.raw]) seen(given)
+      return context.text('')
+    })
+    return getRequestListener(app.fetch) as RequestListener
+  },
+  Express: (seen) =>
+    express().get('/', (request, response) => {
+      seen(request)
+      response.end()
+    }),
+  Fastify: async (seen) => {
+    const app = fastify()
+    app.get('/', (request) => {
+      seen(request)
+      seen(request.raw)
+      return ''
+    })
+    await app.ready()
+    return app.routing
+  },
+  Koa: (seen) =>
+    new Koa()
+      .use((context) => {
+        for (const given of [context, context.req]) seen(given)
+        context.body = ''
+      })
+      .callback() as RequestListener,
+}
+
+describe.each(Object.keys(LISTENERS))('%s', (framework) => {
+  test.each([
+    ['shutdownSignalOf', shutdownSignalOf],
+    ['markWatch', markWatch],
+  ] as const)('its handlers can call %s with what they have', async (_, ask: Ask) => {
+    const signals = new Set<AbortSignal>()
+    let forms = 0
+    const listener = await LISTENERS[framework]?.((given) => {
+      forms++
+      signals.add(ask(given))
+    })
+    const server = createNodeServer(listener)
+    const life = attachLifecycle(server, OPTIONS)
+    onTestFinished(async () => void (await life.stop()))
+    server.listen(0, '127.0.0.1')
+    await Promise.all([life.start(), once(server, 'listening')])
+    await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text()
+    expect(forms).toBeGreaterThan(0)
+    expect(signals.size).toBe(1)
+  })
+})
+
+test('a created server gives its fetch handler a Request that is enough', async () => {
+  const signals: AbortSignal[] = []
+  const life = createServer(
+    (request) => {
+      signals.push(shutdownSignalOf(request))
+      return new Response('')
+    },
+    { ...OPTIONS, port: 0, host: '127.0.0.1' },
+  )
+  onTestFinished(async () => void (await life.stop()))
+  await life.start()
+  await (await fetch(life.addresses[0]?.url ?? '')).text()
+  expect(signals).toHaveLength(1)
+})
+
+test.each([[undefined], [null], ['/watch'], [{}], [new Request('http://localhost/')]])('%s is no request of ours', (given) => {
+  for (const ask of [shutdownSignalOf, markWatch]) {
+    expect(() => ask(given as object)).toThrow(
+      expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE', message: expect.stringMatching(/^request: got .*, allowed: /) as string }),
+    )
+  }
+})
