@@ -47,6 +47,20 @@ describe('destroy functions run', () => {
   })
 })
 
+test('those that the cut leaves are all called, also after one that throws', async () => {
+  const t = newLife({ options: { deadline: '5s' } })
+  const called: string[] = []
+  t.life.addDestroy('hangs', () => new Promise(() => {}))
+  t.life.addDestroy('throws', () => {
+    called.push('throws')
+    throw new Error('no time')
+  })
+  t.life.addDestroy('last', () => void called.push('last'))
+  await t.life.start()
+  await t.end()
+  expect(called).toEqual(['throws', 'last'])
+})
+
 test('every one runs once, after all that it names, whatever they name', () => {
   const plans = fc.array(fc.uniqueArray(fc.nat(9)), { maxLength: 10 }).map((lists) =>
     // Names of earlier ones only: no cycle, before it is shuffled.

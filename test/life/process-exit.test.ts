@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
@@ -11,17 +11,40 @@ import { temporaryFolder } from '../support/process.ts'
 
 /** The process ends while a life is under way, by an exit that is not ours. Real processes: test/processes/exit.test.ts. */
 
-function lifeIn(process: FakeProcess, options: ServerOptions) {
+function lifeIn(process: FakeProcess, options: ServerOptions, listener: RequestListener = (_, response) => response.end()) {
   const host = { clock: systemClock, random: () => 0, process: process.asHostProcess(), createHttpServer: createServer }
   const reportFile = join(temporaryFolder(), 'report.json')
   const life = createServerOn(
     host,
-    { listener: (_, response) => response.end() },
+    { listener },
     { port: 0, host: '127.0.0.1', platform: 'unknown', shutdownDelay: 0, logger: false, reportFile, ...options },
   )
   const read = (): Report | undefined => (existsSync(reportFile) ? (JSON.parse(readFileSync(reportFile, 'utf8')) as Report) : undefined)
   return { life, read }
 }
+
+test('the report of an end by force is written when everything is broken off, and names that', async () => {
+  const process = new FakeProcess()
+  const asked: string[] = []
+  const { life, read } = lifeIn(process, {}, (request) => void asked.push(request.url ?? ''))
+  life.run().catch(() => {})
+  await expect.poll(() => life.addresses).toHaveLength(1)
+  const { port } = life.addresses[0] as { readonly port: number }
+  const answer = fetch(`http://127.0.0.1:${port}/never`)
+  answer.catch(() => {})
+  await expect.poll(() => asked).toEqual(['/never'])
+  const written: unknown[] = []
+  process.on('exit', () => void written.push(read()))
+  await life.stop({ now: true })
+  expect(process.exits).toEqual([1])
+  // What was not written by then never is.
+  expect(written[0]).toMatchObject({
+    forced: 'stop-now',
+    requests: { after: 1, cut: [{ name: expect.stringContaining('/never') as string }] },
+    connections: { forced: 1, forcedNames: [{ name: expect.stringContaining('/never') as string }] },
+  })
+  await expect(answer).rejects.toThrow()
+})
 
 describe('the exit of the process', () => {
   test('is listened to from the beginning of a life to its end, once for all lives', async () => {

@@ -2,6 +2,7 @@
 // Fails when: a signal that was chosen is not heard or one that was not still is, the process keeps a listener of a life that has ended
 // or has given it back, another listener of a signal is not warned about, or a name that no signal has, or that no program can hear, is taken in silence.
 import { describe, expect, test } from 'vitest'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
 import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '#src/options/stop-signals.ts'
 import type { FakeProcess } from '#src/testing/fake-process.ts'
@@ -138,6 +139,34 @@ describe('releaseProcess()', () => {
     expect(t.process.exits).toEqual([])
     await last.life.stop({ now: true })
     await expect.poll(() => t.process.exits).toEqual([1])
+  })
+})
+
+describe('the end of what run() runs', () => {
+  test('has the most severe exit code of all lives in the process, whichever is the last', async () => {
+    const { t, ended } = await running()
+    t.life.addDestroy('fails', () => Promise.reject(new Error('no')))
+    const other = newLife()
+    Object.assign(other.life.host, { process: t.process.asHostProcess() })
+    const otherEnded = other.life.run()
+    await other.fired('PostStartHooksLaunched')
+    await t.end(t.life.stop())
+    expect((await ended).exitCode).toBe(4)
+    await other.end(other.life.stop())
+    expect((await otherEnded).exitCode).toBe(0)
+    expect(t.process.exitCode).toBe(4)
+  })
+
+  test('finds the process still there: a signal then ends it with the exit code of the life, and does not kill it', async () => {
+    const t = newLife({ clock: new VirtualClock(), options: { exit: 'explicit' } })
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    t.life.addDestroy('fails', () => Promise.reject(new Error('no')))
+    await t.end(t.life.stop())
+    await ended
+    expect(t.process.exits).toEqual([])
+    t.process.signal('SIGTERM')
+    expect([t.process.killedBy, t.process.exits]).toEqual([undefined, [4]])
   })
 })
 

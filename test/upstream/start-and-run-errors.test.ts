@@ -367,6 +367,33 @@ describe('a stop', () => {
     expect(audit.calls).toEqual(['run'])
   })
 
+  test('in the middle of start() shuts an audit backend down again that begins all the same, also after the end', async () => {
+    const running = new Roadblock()
+    const audit = new NotedAudit({ run: () => running.pass() })
+    const t = newLife({ options: { audit } })
+    t.life.start().catch(() => undefined)
+    await running.reached
+    await t.end(t.life.stop())
+    expect(audit.calls).toEqual(['run'])
+    running.release()
+    await expect.poll(() => audit.calls).toEqual(['run', 'shutdown'])
+  })
+
+  test('when the first of two listeners is bound leaves the second alone', async () => {
+    const { port } = await occupied()
+    const t = newLife({
+      options: {
+        listeners: [
+          { port: 0, host: '127.0.0.1' },
+          { port, host: '127.0.0.1' },
+        ],
+      },
+    })
+    t.life.events$.subscribe(({ type }) => void (type === 'listening' && t.life.stop().catch(() => undefined)))
+    await expect(t.life.start()).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
+    expect(await t.end(t.life.ended)).toMatchObject({ exitCode: 0, listeners: [{ admin: false }], errors: [] })
+  })
+
   test('by `await using` ends the life when its scope is left, also by an error', async () => {
     const t = newLife()
     await expect(
