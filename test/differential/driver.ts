@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { UserCodeContext } from '#src/actors/user-code.ts'
-import { shutdownSignalOf } from '#src/http/traffic/exchange.ts'
+import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import type { Life } from '#src/lifecycle/life.ts'
 import type { Model } from '#src/model/engine/explore.ts'
 import { remembered } from '#src/model/engine/remembered.ts'

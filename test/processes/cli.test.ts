@@ -228,7 +228,7 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
     const loads = (process.features as { typescript?: unknown }).typescript === 'strip'
     expect(said).toMatch(
       loads
-        ? /^(\(node:\d+\) ExperimentalWarning[^]*)?$/
+        ? /^(\(node:\d+\) ExperimentalWarning[\s\S]*)?$/
         : /allowed: .* \(Node \S+ does not load TypeScript; Node 22\.18 and newer do, or give the compiled module\)\n$/,
     )
     expect(code).toBe(loads ? 0 : 2)

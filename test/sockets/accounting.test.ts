@@ -5,7 +5,8 @@ import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { type Exchange, exchangeOf, markWatch, shutdownSignalOf } from '#src/http/traffic/exchange.ts'
+import { markWatch, shutdownSignalOf } from '#src/http/shutdown-signal.ts'
+import { type Exchange, exchangeOf } from '#src/http/traffic/exchange.ts'
 import { hasSettled, Latch, rig, turns } from './rig.ts'
 
 /** Keeps every response open; tests answer by path. */

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { shutdownSignalOf } from '#src/http/traffic/exchange.ts'
+import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { type Rig, rig, turns } from './rig.ts'
 
 const AT_ONCE = { how: 'at-once', delayMs: 0 } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { shutdownSignalOf } from '#src/http/traffic/exchange.ts'
+import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { Latch, rig, turns } from './rig.ts'
 
 const BODY = 'Internal Server Error\n'

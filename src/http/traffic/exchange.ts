@@ -1,8 +1,7 @@
-import { QuiesceError, show } from '../../base/errors.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
-import { nodeRequestsOf, REQUESTS_ALLOWED, type RequestGiven } from '../framework-request.ts'
 import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
 
@@ -178,39 +177,4 @@ interface Tagged {
 /** The exchange of node's request, or undefined when its server was not taken over. */
 export function exchangeOf(request: object): Exchange | undefined {
   return (request as Tagged)[EXCHANGE]
-}
-
-/**
- * The signal that tells this request's handler to come to its end: for a watch, when its turn in the watch drain has come;
- * for any other request, when its drain is cut. Always the same for the same request, also when asked for late.
- *
- * @param request what the handler was given: node's request, Hono's context or `c.req.raw`, Fastify's request, Koa's context
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
- */
-export function shutdownSignalOf(request: RequestGiven): AbortSignal {
-  return known(request).signal
-}
-
-/**
- * Makes a request a watch from now on: for handlers that answer with something else than an event stream, or late. (A response whose
- * head says `text/event-stream` is a watch without it.) In one step it leaves the request drain and joins the watch drain, also while
- * both are under way: then its turn has come at once. When less than half of the watch grace is left, which would be less than every
- * other watch had, it stays a request, and is told all the same. A second call does nothing.
- *
- * @param request what the handler was given: node's request, Hono's context or `c.req.raw`, Fastify's request, Koa's context
- * @returns its {@link shutdownSignalOf}
- * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
- */
-export function markWatch(request: RequestGiven): AbortSignal {
-  const exchange = known(request)
-  exchange.becomeWatch()
-  return exchange.signal
-}
-
-function known(given: RequestGiven): Exchange {
-  for (const request of nodeRequestsOf(given)) {
-    const exchange = exchangeOf(request)
-    if (exchange) return exchange
-  }
-  throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `request: got ${show(given)}, allowed: ${REQUESTS_ALLOWED}`)
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { shutdownSignalOf } from '../../http/traffic/exchange.ts'
+import { shutdownSignalOf } from '../../http/shutdown-signal.ts'
 
 /**
  * The server that scripts have when they bring none: what a path does stands in its name. `/slow…` and `/watch…` are answered by
