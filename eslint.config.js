@@ -2,8 +2,9 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
+  { ignores: ['build/', '**/dist/'] },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['src/**/*.ts', 'packages/*/{src,test}/**/*.ts', 'test/**/*.ts'],
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: {
       parser: tseslint.parser,
@@ -19,7 +20,7 @@ export default tseslint.config(
   },
   {
     // Not in tests: async request listeners and rejections that are no errors are what they put under a server.
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'packages/*/src/**/*.ts'],
     rules: {
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/prefer-promise-reject-errors': 'error',

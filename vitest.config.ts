@@ -27,6 +27,8 @@ const project = (
   maxWorkers: number,
   patienceMs: number,
 ) => ({
+  // Packages of this repository are tested as their sources; what follows is vite's default.
+  ssr: { resolve: { conditions: ['quiesce-source', 'module', 'node', 'development|production'] } },
   test: {
     name,
     ...files,
@@ -43,7 +45,13 @@ const workers = Math.max(2, availableParallelism())
 export default defineConfig({
   test: {
     projects: [
-      project('unit', 0, { include: ['test/**/*.test.ts'], exclude: [...processes, ...alone] }, workers, 30_000),
+      project(
+        'unit',
+        0,
+        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...processes, ...alone] },
+        workers,
+        30_000,
+      ),
       project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
       project('alone', 2, { include: alone }, 1, 60_000),
     ],

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '10' },
     lines: { type: 'string' },
-    source: { type: 'string', default: '../dist/log/log-destination.js' },
+    source: { type: 'string', default: '../build/src/log/log-destination.js' },
   },
 })
 /** As many of 165 bytes as may wait, and what waits of an error storm. */

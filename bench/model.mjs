@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { assign, setup } from 'xstate'
-import { RESERVES_DEFAULT_MS } from '../dist/base/stop-profile.js'
-import { explore } from '../dist/model/engine/explore.js'
-import { exploreLifecycle } from '../dist/model/life/lifecycle-model.js'
-import { stopProfile } from '../dist/options/budget.js'
+import { explore } from '../build/packages/model/src/index.js'
+import { RESERVES_DEFAULT_MS } from '../build/src/base/stop-profile.js'
+import { exploreLifecycle } from '../build/src/model/life/lifecycle-model.js'
+import { stopProfile } from '../build/src/options/budget.js'
 
 /** Of each system; the best counts, because everything else only adds to it. */
 const RUNS = 5

@@ -4,14 +4,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ERROR_CODES } from '../dist/base/errors.js'
-import { diagramsOf, elkLayout } from '../dist/diagram/index.js'
-import { PLACES } from '../dist/http/chain.js'
-import { createServer } from '../dist/index.js'
-import { planOf } from '../dist/model/life/lifecycle-model.js'
-import { markdownOf } from '../dist/options/markdown.js'
-import { STOP_OPTIONS } from '../dist/options/stop-options.js'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../dist/options/tables.js'
+import { MODEL_ERROR_CODES } from '#model'
+import { ERROR_CODES } from '../build/src/base/errors.js'
+import { diagramsOf, elkLayout } from '../build/src/diagram/index.js'
+import { PLACES } from '../build/src/http/chain.js'
+import { createServer } from '../build/src/index.js'
+import { planOf } from '../build/src/model/life/lifecycle-model.js'
+import { markdownOf } from '../build/src/options/markdown.js'
+import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/tables.js'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -32,7 +33,7 @@ const drawn = await Promise.all(
     mermaid: await diagramsOf(plan, { format: 'mermaid' }),
   })),
 )
-const textOf = (/** @type {readonly import('../dist/diagram/index.js').Diagram[]} */ all, /** @type {string} */ name) =>
+const textOf = (/** @type {readonly import('../build/src/diagram/index.js').Diagram[]} */ all, /** @type {string} */ name) =>
   all.find((diagram) => diagram.name === name)?.text ?? ''
 const [first] = drawn
 
@@ -134,24 +135,35 @@ ${markdownOf(LISTEN_OPTIONS)}
 ${markdownOf(STOP_OPTIONS)}
 `
 
-/** @type {Record<import('../dist/base/errors.js').Fault, string>} */
+/** @type {Record<import('../build/src/base/errors.js').Fault, string>} */
 const faults = {
   caller: 'Of the program that uses quiesce',
   environment: 'Of what the program runs in',
   work: 'Of work that quiesce runs or waits for',
   quiesce: 'Of quiesce',
 }
+/** @param {Record<string, { readonly meaning: string }>} codes */
+const tableOf = (codes) =>
+  `| code | when |\n|---|---|\n${Object.entries(codes)
+    .map(([code, { meaning }]) => `| \`${code}\` | ${cell(meaning)} |`)
+    .join('\n')}`
 const errors = `# Errors
 
 Generated from \`src/base/errors.ts\` by \`npm run generate\`; do not edit. Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
 \`message\` is for people and may change, \`details\` has the data behind it, \`cause\` what led to it.
 
 ${Object.entries(faults)
-  .map(([fault, title]) => {
-    const rows = Object.entries(ERROR_CODES).filter(([, code]) => code.fault === fault)
-    return `## ${title}\n\n| code | when |\n|---|---|\n${rows.map(([code, { meaning }]) => `| \`${code}\` | ${cell(meaning)} |`).join('\n')}`
-  })
+  .map(
+    ([fault, title]) =>
+      `## ${title}\n\n${tableOf(Object.fromEntries(Object.entries(ERROR_CODES).filter(([, code]) => code.fault === fault)))}`,
+  )
   .join('\n\n')}
+
+## Of the model checker
+
+These are a ModelError of \`@quiesce/model\`, which \`quiesce/testing\` exports as well: \`code\`, \`message\` and \`details\` mean the same.
+
+${tableOf(MODEL_ERROR_CODES)}
 `
 
 const files = new Map([

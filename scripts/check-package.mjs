@@ -43,7 +43,7 @@ for (const name of ['index.html', 'style.css', 'main.js']) {
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/.*\.(js|d\.ts)|dist\/inspector\/page\/\w+\.(html|css|svg)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(
       file,
     )
   ) {

@@ -1,9 +1,10 @@
 // @ts-check
 // What notices one mutant.
-import { composeLifecycle } from '../../dist/machines/lifecycle.js'
-import { WIRING } from '../../dist/machines/wiring.js'
-import { explore } from '../../dist/model/engine/explore.js'
-import { environmentOf, invariantsOf } from '../../dist/model/life/lifecycle-model.js'
+
+import { explore } from '#model'
+import { composeLifecycle } from '../../build/src/machines/lifecycle.js'
+import { WIRING } from '../../build/src/machines/wiring.js'
+import { environmentOf, invariantsOf } from '../../build/src/model/life/lifecycle-model.js'
 import { withRows } from './edited-table.mjs'
 import { SCENARIOS } from './scenarios.mjs'
 import { NotHere } from './sites.mjs'
@@ -27,7 +28,7 @@ function caughtAsItStands({ id, mode, compose }, isTried) {
   let isSeen = false
   for (const { plan, outside, extra = [], narrowed } of SCENARIOS.filter(isTried)) {
     const life = mode && plan.mode !== mode ? { ...plan, mode } : plan
-    /** @type {import('../../dist/model/engine/explore.js').Exploration} */
+    /** @type {import('#model').Exploration} */
     let exploration
     try {
       const environment = environmentOf(life, { outside })
@@ -51,7 +52,7 @@ function caughtAsItStands({ id, mode, compose }, isTried) {
   return undefined
 }
 
-/** A mutant is caught by the property that says most about it: almost every one also spoils the end. @param {import('../../dist/model/properties/property.js').Property[]} properties */
+/** A mutant is caught by the property that says most about it: almost every one also spoils the end. @param {import('#model').Property[]} properties */
 const specificFirst = (properties) => {
   const isGeneral = ({ id = '' }) => /^(end|no-)/.test(id)
   return [...properties.filter((property) => !isGeneral(property)), ...properties.filter(isGeneral)]

@@ -2,7 +2,7 @@
 // The wiring table with other rows, edited in place as a developer would: everything that reads the table, the properties too, sees the edit.
 
 /**
- * @typedef {import('../../dist/machines/wiring.js').PhaseRow} Row
+ * @typedef {import('../../build/src/machines/wiring.js').PhaseRow} Row
  * @typedef {Readonly<Record<string, Row>>} Table
  */
 

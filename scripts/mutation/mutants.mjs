@@ -1,13 +1,13 @@
 // @ts-check
 // Every mutant: what it is called, and the machine of a life that has it, or the rows of the table from which that is composed.
-import { composeLifecycle } from '../../dist/machines/lifecycle.js'
+import { composeLifecycle } from '../../build/src/machines/lifecycle.js'
 import { machineMutants, machinesBelow, withMachine } from './machine-mutants.mjs'
 import { signalMutants } from './signal-mutants.mjs'
 import { tableMutants } from './table-mutants.mjs'
 
 /**
- * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
- * @typedef {import('../../dist/machines/lifecycle.js').Composition} Composition
+ * @typedef {import('../../build/src/machines/lifecycle.js').LifePlan} LifePlan
+ * @typedef {import('../../build/src/machines/lifecycle.js').Composition} Composition
  * @typedef {import('xstate').AnyStateMachine} Machine
  * @typedef {{ id: string, operator: string, mode?: 'refuse' | 'retry-after', rows?: import('./edited-table.mjs').Table, compose: (plan: LifePlan) => Machine }} Mutant
  */

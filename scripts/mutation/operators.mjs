@@ -1,7 +1,7 @@
 // @ts-check
 // What can be wrong at one place of a machine, by kind of mistake.
 import { enqueueActions } from 'xstate'
-import { BUDGET_INSTANTS } from '../../dist/machines/signals.js'
+import { BUDGET_INSTANTS } from '../../build/src/machines/signals.js'
 import { actionsOf, changedAt, isObject, listOf, sitesOf, transitionsOf, workOf } from './sites.mjs'
 
 /**

@@ -2,14 +2,14 @@
 // Lives in which mutants are looked for, cheapest first: a mutant is caught by the first that shows it. `about` says which mutants, by name, a
 // life could show at all; without it every one.
 
-import { RESERVES_DEFAULT_MS } from '../../dist/base/stop-profile.js'
-import { rejects, resolves } from '../../dist/model/engine/environment.js'
-import { stopProfile } from '../../dist/options/budget.js'
+import { rejects, resolves } from '#model'
+import { RESERVES_DEFAULT_MS } from '../../build/src/base/stop-profile.js'
+import { stopProfile } from '../../build/src/options/budget.js'
 
 /**
- * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
- * @typedef {import('../../dist/model/engine/explore.js').ExploreOptions} ExploreOptions
- * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../dist/model/life/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
+ * @typedef {import('../../build/src/machines/lifecycle.js').LifePlan} LifePlan
+ * @typedef {import('#model').ExploreOptions} ExploreOptions
+ * @typedef {{ name: string, about?: RegExp, plan: LifePlan, outside: readonly import('../../build/src/model/life/lifecycle-model.js').OutsideEvent[], extra?: readonly { type: string }[], narrowed?: Partial<ExploreOptions> }} Scenario
  */
 
 const profile = (/** @type {number} */ delayMs, /** @type {number} */ deadlineMs, watchGraceMs = deadlineMs / 3) =>

@@ -1,8 +1,8 @@
 // @ts-check
 // Mutants of what signals lead to outside the machines: a consequence that is missing, or that hangs on another signal.
-import { ON_SIGNAL } from '../../dist/machines/on-signal.js'
+import { ON_SIGNAL } from '../../build/src/machines/on-signal.js'
 
-/** @typedef {import('../../dist/machines/on-signal.js').OnSignal} OnSignal */
+/** @typedef {import('../../build/src/machines/on-signal.js').OnSignal} OnSignal */
 
 /** Signals with no consequence of their own, one of each lane. */
 const OTHERS = /** @type {const} */ (['Bound', 'AfterShutdownDelayDuration'])

@@ -1,11 +1,11 @@
 // @ts-check
 // Mutants of the wiring table: one wrong entry in one row each. The table is what somebody edits who changes who waits for whom.
-import { BUDGET_INSTANTS, cutSignal } from '../../dist/machines/signals.js'
-import { WIRING } from '../../dist/machines/wiring.js'
+import { BUDGET_INSTANTS, cutSignal } from '../../build/src/machines/signals.js'
+import { WIRING } from '../../build/src/machines/wiring.js'
 
 /**
- * @typedef {import('../../dist/machines/wiring.js').PhaseRow} Row
- * @typedef {import('../../dist/machines/lifecycle.js').LifePlan} LifePlan
+ * @typedef {import('../../build/src/machines/wiring.js').PhaseRow} Row
+ * @typedef {import('../../build/src/machines/lifecycle.js').LifePlan} LifePlan
  * @typedef {{ operator: string, site: string, mode?: 'refuse' | 'retry-after', rows: Readonly<Record<string, Row>> }} TableMutant
  */
 
@@ -36,7 +36,7 @@ const OPERATORS = {
   'wrong mode': ({ until }) => (until ? { until: { until: { refuse: until['retry-after'], 'retry-after': until.refuse } } } : {}),
 }
 
-/** @param {import('../../dist/machines/signals.js').CutSignal | undefined} cut @param {number} by @returns {Record<string, object>} */
+/** @param {import('../../build/src/machines/signals.js').CutSignal | undefined} cut @param {number} by @returns {Record<string, object>} */
 function neighbour(cut, by) {
   const other = cut && CUTS[CUTS.indexOf(cut) + by]
   return other ? { [cut]: { cut: other } } : {}

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { check, type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace, type Verdict } from '#model'
 import { systemClock } from '../base/clock.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, toError } from '../base/errors.ts'
@@ -10,14 +11,10 @@ import type { Life } from '../lifecycle/life.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
-import type { Exploration } from '../model/engine/explore.ts'
-import { printTrace, type Trace } from '../model/engine/trace.ts'
 import { journalOf } from '../model/life/journal.ts'
 import { inWordsOfLife } from '../model/life/life-trace.ts'
 import { exploreLifecycle, invariantsOf, planOf } from '../model/life/lifecycle-model.ts'
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
-import { check, type Property, type Verdict } from '../model/properties/property.ts'
-import { sequenceDiagram } from '../model/trace-diagram.ts'
 import type { ResolvedOf } from '../options/define.ts'
 import { CHECK_OPTIONS } from './check-flags.ts'
 import type { CliHost } from './cli.ts'
@@ -79,13 +76,13 @@ function about<T>({ config, statesMax }: Pick<CheckOptions, 'config' | 'statesMa
   try {
     return work()
   } catch (thrown) {
-    if (!(thrown instanceof QuiesceError)) throw thrown
-    if (thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax, thrown)
+    if (thrown instanceof ModelError && thrown.code === 'ERR_MODEL_LIMIT') throw tooManyStates(statesMax, thrown)
+    if (!(thrown instanceof QuiesceError || thrown instanceof ModelError)) throw thrown
     throw config === undefined ? thrown : optionError('--config', config, `${LIFE_MODULE_ALLOWED} (${firstLine(thrown.message)})`)
   }
 }
 
-function tooManyStates(statesMax: number, thrown: QuiesceError): QuiesceError {
+function tooManyStates(statesMax: number, thrown: ModelError): QuiesceError {
   const { key, values } = thrown.details
   const hint = key === undefined ? '' : `; what has the most values of its own is ${String(key)} (${String(values)})`
   return new QuiesceError('ERR_OPTION_INVALID', `--states-max: this life has more than ${statesMax} states${hint}`, thrown.details, thrown)

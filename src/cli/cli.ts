@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../options/platform.ts'
+import { packageJson } from '../process/package-file.ts'
 import type { ServeSettings } from './flags.ts'
 
 /** The world of a command, so that tests can be one. */
@@ -34,7 +34,7 @@ export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
   if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
   if (command === 'report' && args.includes('--help')) return printed(host, (await import('./help.ts')).reportHelp())
-  if (args.includes('--version') || command === '--version') return printed(host, `${await version()}\n`)
+  if (args.includes('--version') || command === '--version') return printed(host, `${packageJson().version}\n`)
   if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).MAIN_HELP)
   if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
   if (command === 'plan') return usable(host, async () => (await import('./plan.ts')).planCommand(host, args))
@@ -96,9 +96,4 @@ function printed(host: CliHost, output: string): ExitCode {
 function refused(host: CliHost, problems: readonly string[]): ExitCode {
   for (const problem of problems) host.stderr.write(`quiesce: ${problem}\n`)
   return BAD_USAGE
-}
-
-async function version(): Promise<string> {
-  const { version: own } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return own
 }

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Property } from '#model'
 import { deferred } from '../base/deferred.ts'
 import { optionError, show, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
-import type { Property } from '../model/properties/property.ts'
 import { firstLine } from './first-line.ts'
 
 /**

@@ -1,13 +1,61 @@
-/** The model checker: what `quiesce/testing` exports of this folder. */
+/** The model checker: what `quiesce/testing` exports of `@quiesce/model`, and of a life's model. */
 
-export type { Choice } from './engine/choice.ts'
-export { type Environment, type OpaqueChild, type Outcome, type RootView, rejects, resolves } from './engine/environment.ts'
-export { type Exploration, type ExploreOptions, explore } from './engine/explore.ts'
-export type { Edge, Graph } from './engine/graph.ts'
-export { type ConformanceOptions, type Mismatch, mismatches, Replay, replayed, Stage } from './engine/replay.ts'
-export type { Effect } from './engine/state.ts'
-export { printTrace, type Trace, type TraceMessage, type TraceStep } from './engine/trace.ts'
-export type { ActorView } from './engine/view.ts'
+export {
+  type ActorView,
+  alongEdges,
+  always,
+  assertHolds,
+  atMostOnce,
+  type Bound,
+  type Broken,
+  broken,
+  type Choice,
+  type ConformanceOptions,
+  check,
+  confluent,
+  type Edge,
+  type Effect,
+  type Environment,
+  type Exploration,
+  type ExploreOptions,
+  endReachable,
+  explore,
+  type Graph,
+  handlesOrIgnores,
+  type Ignored,
+  inOrder,
+  type Mismatch,
+  ModelError,
+  type ModelErrorCode,
+  type Monitor,
+  mismatches,
+  monitored,
+  type NameOf,
+  noDeadlock,
+  noErrors,
+  type OpaqueChild,
+  type Outcome,
+  type Property,
+  printTrace,
+  Replay,
+  type RootView,
+  rejects,
+  replayed,
+  resolves,
+  Stage,
+  sequenceDiagram,
+  type Termination,
+  type Trace,
+  type TraceMessage,
+  type TraceStep,
+  terminates,
+  timersAnd,
+  type Untaken,
+  untaken,
+  type Verdict,
+  type Violation,
+  within,
+} from '#model'
 export { edgesOf } from './life/edge-properties.ts'
 export { EDGES, type LifeEdge } from './life/edges.ts'
 export { factOf, happening, signalOf } from './life/facts.ts'
@@ -22,14 +70,3 @@ export {
   planOf,
 } from './life/lifecycle-model.ts'
 export { endsWithin, reserveOf, timedProperties } from './life/lifecycle-timed.ts'
-export { alongEdges } from './properties/along-edges.ts'
-export { confluent } from './properties/confluence.ts'
-export { type Untaken, untaken } from './properties/coverage.ts'
-export { handlesOrIgnores, type Ignored } from './properties/handled.ts'
-export { atMostOnce, type Broken, broken, inOrder, type Monitor, monitored, type NameOf } from './properties/monitor.ts'
-export { assertHolds, check, type Property, type Verdict, type Violation } from './properties/property.ts'
-export { endReachable } from './properties/reachability.ts'
-export { always, noDeadlock, noErrors } from './properties/safety.ts'
-export { type Termination, terminates, timersAnd } from './properties/termination.ts'
-export { type Bound, within } from './properties/timed.ts'
-export { sequenceDiagram } from './trace-diagram.ts'

@@ -15,7 +15,7 @@ export class Served {
 
   /** `quiesce serve`, with more arguments. */
   static serve(...args: readonly string[]): Served {
-    return new Served(['dist/cli/main.js', 'serve', '--port=0', '--inspector', ...args])
+    return new Served(['dist/cli.js', 'serve', '--port=0', '--inspector', ...args])
   }
 
   /** A program of test/fixtures. */
@@ -25,7 +25,7 @@ export class Served {
 
   /** `quiesce inspect FILE`. */
   static recording(file: string): Served {
-    return new Served(['dist/cli/main.js', 'inspect', file])
+    return new Served(['dist/cli.js', 'inspect', file])
   }
 
   private constructor(command: readonly string[]) {

@@ -1,11 +1,8 @@
 import type { AnyActor, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
+import { type ActorState, Model, rejects, resolves, viewOf } from '#model'
 import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
-import { rejects, resolves } from '#src/model/engine/environment.ts'
-import { Model } from '#src/model/engine/explore.ts'
-import { remembered } from '#src/model/engine/remembered.ts'
-import type { ActorState } from '#src/model/engine/state.ts'
-import { viewOf } from '#src/model/engine/view.ts'
 import { lineDiff } from '#src/testing/trace/line-diff.ts'
+import { remembered } from '../../packages/model/src/engine/remembered.ts'
 
 /** A timer that is about to be handled: xstate has forgotten it already. */
 interface Due {

@@ -1,6 +1,8 @@
 // Fails when: a phase machine with a seeded bug is not noticed by the property that is about it, or the right machine is taken for broken.
+
 import { expect, test } from 'vitest'
 import { type AnyStateMachine, createMachine, enqueueActions } from 'xstate'
+import { explore, type RootView, resolves } from '#model'
 import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
 import { closeConnectionsMachine } from '#src/machines/phases/close-connections.ts'
 import { destroyMachine } from '#src/machines/phases/destroy.ts'
@@ -12,11 +14,9 @@ import { requestDrainMachine } from '#src/machines/phases/request-drain.ts'
 import { shutdownDelayMachine } from '#src/machines/phases/shutdown-delay.ts'
 import { tellMachine } from '#src/machines/phases/tell.ts'
 import { watchDrainMachine } from '#src/machines/phases/watch-drain.ts'
-import { type RootView, resolves } from '#src/model/engine/environment.ts'
-import { explore } from '#src/model/engine/explore.ts'
 import { environmentOf, invariantsOf } from '#src/model/life/lifecycle-model.ts'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
-import { lifeInput } from './machines.ts'
+import { lifeInput } from './life-input.ts'
 
 const PLAN: LifePlan = {
   mode: 'refuse',

@@ -1,13 +1,12 @@
 // Fails when: an invariant does not hold for a life of either mode, a seeded bug goes unnoticed, or our machines behave otherwise on live actors.
+
 import { describe, expect, test } from 'vitest'
+import { check, mismatches, printTrace } from '#model'
 import type { LifePlan } from '#src/machines/lifecycle.ts'
 import { WIRING } from '#src/machines/wiring.ts'
-import { mismatches } from '#src/model/engine/replay.ts'
-import { printTrace } from '#src/model/engine/trace.ts'
 import { exploreLifecycle, invariantsOf, type OutsideEvent } from '#src/model/life/lifecycle-model.ts'
-import { check } from '#src/model/properties/property.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
-import { lifeInput } from './machines.ts'
+import { lifeInput } from './life-input.ts'
 
 type Plan = Partial<LifePlan> & Pick<LifePlan, 'mode'>
 

@@ -1,13 +1,14 @@
 // Fails when: a machine, a region or a row of the table is left out by the mutants, an operator finds nothing to change, or something is
 // heard though a mutant of it was explained by nothing ever hearing it.
+
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { StateMachine } from 'xstate'
+import { untaken } from '#model'
 import { effectiveWiring, type LifePlan } from '#src/machines/lifecycle.ts'
 import { WIRING } from '#src/machines/wiring.ts'
 import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
-import { untaken } from '#src/model/properties/coverage.ts'
 import { EQUIVALENT } from '../../scripts/mutation/equivalent.mjs'
 import { allMutants } from '../../scripts/mutation/mutants.mjs'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'

@@ -17,7 +17,7 @@ import { row } from '../support/row.ts'
  * The command line as its users' scripts see it: a real process, its two streams, its exit code and its report. A server
  * that is killed by SIGTERM as node does by default fails every one of these.
  */
-const cli = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const schema = JSON.parse(await readFile(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
 
 interface LogLine {

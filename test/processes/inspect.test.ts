@@ -10,7 +10,7 @@ import { WebSocket } from 'ws'
 import { ask, isSignal, StreamReader } from '../inspector/client.ts'
 import { TestProcess, temporaryFolder } from '../support/process.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const quiesce = (...args: string[]): TestProcess => new TestProcess([process.execPath, CLI, ...args], {}, '')
 
 /** The URL in what a process has said. */

@@ -11,7 +11,7 @@ import { Screen } from '../support/screen.ts'
 
 /** `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is put on a screen. */
 
-const cli = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const slowRegistry = fileURLToPath(new URL('../fixtures/slow-registry.mjs', import.meta.url))
 const PROMPT_MS = 10_000
 

@@ -153,7 +153,7 @@ function offences({ path, ast, ...rest }: Source): string[] {
   return found
 }
 
-test.each(['src', 'test', 'scripts', 'bench', 'diagrams'])('nothing banned is used in %s/', (folder) => {
+test.each(['src', 'packages', 'test', 'scripts', 'bench', 'diagrams'])('nothing banned is used in %s/', (folder) => {
   const all = sources(folder).filter(({ path }) => !path.startsWith(OWN))
   expect(all.flatMap(offences)).toEqual([])
 })

@@ -8,7 +8,7 @@ import { files, type Import, parse, type Source, sources } from './sources.ts'
 interface Layer {
   /** A folder, or one file, by its beginning. */
   readonly place: string
-  /** Packages by name; `node:` for all of node. */
+  /** Packages by name; `node:` for all of node, `#model` for the package of this repository. */
   readonly loads: readonly string[]
   /** Loaded when first needed, with `await import()`: a program that does not need them does not pay for them. */
   readonly lazy?: readonly string[]
@@ -19,6 +19,10 @@ interface Layer {
 }
 
 const LAYERS: readonly Layer[] = [
+  // A package of its own, for any system: of this project it knows nothing.
+  { place: 'packages/model/src/errors.ts', loads: [] },
+  { place: 'packages/model/src/engine/', loads: ['xstate'], only: ['packages/model/'] },
+  { place: 'packages/model/src/', loads: ['xstate'], only: ['packages/model/'] },
   { place: 'src/base/cells.ts', loads: ['node:util'] },
   { place: 'src/base/', loads: [], types: ['node:'] },
   { place: 'src/machines/', loads: ['xstate'] },
@@ -51,11 +55,11 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },
-  { place: 'src/model/', loads: ['xstate'] },
+  { place: 'src/model/', loads: ['xstate', '#model'] },
   { place: 'src/testing/', loads: ['node:', 'rxjs', 'xstate'] },
   // The example and the command are programs of their own: they need all of it.
   { place: 'src/example/', loads: ['node:', 'hono', '@hono/node-server'] },
-  { place: 'src/cli/', loads: ['node:', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino'], lazy: ['yaml'] },
+  { place: 'src/cli/', loads: ['node:', '#model', 'rxjs', 'xstate', 'hono', '@hono/node-server', 'pino'], lazy: ['yaml'] },
   { place: 'src/index.ts', loads: [] },
 ]
 
@@ -95,6 +99,9 @@ const crossings = (all: readonly Source[]): string[] =>
       ),
   )
 
+/** What is loaded by programs of others. */
+const OURS: readonly Source[] = [...sources('src'), ...sources('packages').filter(({ path }) => /^packages\/\w+\/src\//.test(path))]
+
 const rankOf = (path: string): number => LAYERS.findIndex(({ place }) => path.startsWith(place))
 
 const isOf = (packages: readonly string[], what: string): boolean =>
@@ -109,6 +116,8 @@ function allows(path: string, { specifier, target, kind }: Import): boolean {
     return isOf([...loads, ...(kind === 'static' ? [] : lazy), ...(kind === 'type' ? types : [])], specifier)
   }
   if (target.startsWith(layer.place)) return true
+  // Packages of ours are loaded by their names: what is inside is theirs.
+  if (target.startsWith('packages/') && !path.startsWith('packages/')) return false
   if (rankOf(target) < 0 || rankOf(target) > rank) return false
   return kind === 'type' || layer.only === undefined || layer.only.some((place) => target.startsWith(place))
 }
@@ -138,7 +147,7 @@ function cycles(all: readonly Source[]): string[] {
 
 describe('imports', () => {
   test('go in the allowed directions only', () => {
-    expect(violations(sources('src'))).toEqual([])
+    expect(violations(OURS)).toEqual([])
   })
 
   test('go around no seam', () => {
@@ -146,15 +155,15 @@ describe('imports', () => {
   })
 
   test('make no cycle at run time', () => {
-    expect(cycles(sources('src'))).toEqual([])
+    expect(cycles(OURS)).toEqual([])
   })
 
   test('name files that exist', () => {
     const existing = new Set(files)
-    const broken = ['src', 'test', 'scripts', 'bench', 'diagrams'].flatMap((folder) =>
+    const broken = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams'].flatMap((folder) =>
       sources(folder).flatMap(({ path, imports }) =>
         imports
-          .filter(({ target }) => target !== undefined && !target.startsWith('dist/') && !existing.has(target))
+          .filter(({ target }) => target !== undefined && !/^(dist|build)\/|^package\.json$/.test(target) && !existing.has(target))
           .map(({ line, specifier }) => `${path}:${line}: ${specifier}`),
       ),
     )
@@ -162,14 +171,14 @@ describe('imports', () => {
   })
 
   test('name every place that there is, and no other', () => {
-    const paths = sources('src').map(({ path }) => path)
+    const paths = OURS.map(({ path }) => path)
     expect(paths.filter((path) => rankOf(path) < 0)).toEqual([])
     expect(LAYERS.filter(({ place }) => !paths.some((path) => path.startsWith(place)))).toEqual([])
   })
 
-  test('of src name nothing of the tests', () => {
-    const strays = sources('src').flatMap(({ path, imports }) =>
-      imports.filter(({ target }) => target?.startsWith('test/')).map(() => path),
+  test('of sources name nothing of the tests', () => {
+    const strays = OURS.flatMap(({ path, imports }) =>
+      imports.filter(({ target }) => target !== undefined && /(^|\/)test\//.test(target)).map(() => path),
     )
     expect(strays).toEqual([])
   })
@@ -188,6 +197,9 @@ describe('the rules see', () => {
     ['an adapter loaded by everybody', 'src/create-server.ts', "import { getRequestListener } from '@hono/node-server'"],
     ['a page that loads what browsers do not get', 'src/inspector/page/main.ts', "import { show } from '../../base/errors.ts'"],
     ['a part of a package', 'src/create-server.ts', "import { logger } from 'hono/logger'"],
+    ['a package that loads ours', 'packages/model/src/engine/x.ts', "import { show } from '../../../../src/base/errors.ts'"],
+    ['a part of a package of ours', 'src/model/x.ts', "import { explore } from '../../packages/model/src/engine/explore.ts'"],
+    ['the checker loaded by every server', 'src/lifecycle/x.ts', "import { explore } from '#model'"],
     ['a file in a place that is not in the list', 'src/new/x.ts', "import { show } from '../base/errors.ts'"],
   ])('%s', (_, path, text) => {
     expect(violations([parse(path, text)])).toHaveLength(1)

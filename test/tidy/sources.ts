@@ -6,10 +6,12 @@ import ts from 'typescript'
 /** What the tidy tests look at: the project's own files, with paths as `src/server.ts`, parsed once. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['src', 'test', 'scripts', 'bench', 'diagrams', 'docs']
+const FOLDERS = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams', 'docs']
+/** Written by builds. */
+const WRITTEN = /^packages\/[^/]+\/(?:dist|node_modules)\//
 
 export interface Import {
-  /** As written: `xstate`, `node:http`, `./clock.ts`, `#src/base/clock.ts`. */
+  /** As written: `xstate`, `node:http`, `#model`, `./clock.ts`, `#src/base/clock.ts`. */
   readonly specifier: string
   /** `type` leaves nothing in the output; `dynamic` loads when it is reached; `static` loads with the file. */
   readonly kind: 'static' | 'dynamic' | 'type'
@@ -33,7 +35,9 @@ export const files: readonly string[] = [
       .filter((entry) => entry.isFile())
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).replaceAll('\\', '/')),
   ),
-].sort()
+]
+  .filter((path) => !WRITTEN.test(path))
+  .sort()
 
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
@@ -65,7 +69,11 @@ function importsOf(path: string, ast: ts.SourceFile): Import[] {
   const add = (node: ts.Node, specifier: ts.Node | undefined, kind: Import['kind']): void => {
     if (!specifier || !ts.isStringLiteralLike(specifier)) return
     const { text } = specifier
-    const target = text.startsWith('.') ? join(dirname(path), text).replaceAll('\\', '/') : text.startsWith('#') ? text.slice(1) : undefined
+    const target = text.startsWith('.')
+      ? join(dirname(path), text).replaceAll('\\', '/')
+      : text.startsWith('#src/')
+        ? text.slice(1)
+        : undefined
     found.push({ specifier: text, kind, target, line: lineOf(ast, node) })
   }
   walk(ast, (node) => {

@@ -9,6 +9,7 @@ import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { toError } from '../../base/errors.ts'
 import { lifecycleSvg } from '../../diagram/index.ts'
 import type { Composition } from '../../machines/lifecycle.ts'
+import { packageFile } from '../../process/package-file.ts'
 import type { Session } from '../protocol.ts'
 import type { ReadableJournal } from '../reading.ts'
 import { admission, jsonOnly, type OnNode, ownPagesOnly, problem, welcome } from './access.ts'
@@ -32,7 +33,7 @@ export interface PageContent {
 
 /** Below this path everything is the inspector's. */
 const PREFIX = '/inspector/'
-const FILES = fileURLToPath(new URL('../page/', import.meta.url))
+const FILES = fileURLToPath(packageFile('dist/inspector/page/'))
 /** Streams and sockets at the same time: each browser tab has one. */
 const STREAMS_MAX = 16
 

@@ -1,9 +1,7 @@
+import { type Broken, broken, type Effect, has, type Monitor, withName, without } from '#model'
 import type { LifecycleFact } from '../../base/events.ts'
 import type { LifecycleInput } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { has, withName, without } from '../engine/names.ts'
-import type { Effect } from '../engine/state.ts'
-import { type Broken, broken, type Monitor } from '../properties/monitor.ts'
 import { factOf } from './facts.ts'
 
 /** Whatever begins has ended when the life has: phases, hooks, and what start-up acquired. */

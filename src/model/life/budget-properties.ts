@@ -1,15 +1,23 @@
+import {
+  type ActorState,
+  type ActorView,
+  broken,
+  type Edge,
+  type Effect,
+  type Graph,
+  has,
+  isDone,
+  type Monitor,
+  type Property,
+  type Violation,
+  viewOf,
+  withName,
+} from '#model'
 import { instantMs } from '../../base/stop-profile.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal, cutsFrom } from '../../machines/signals.ts'
 import type { LifecycleContext, LifecycleInput } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { exitGraceMs } from '../../options/budget.ts'
-import type { Edge, Graph } from '../engine/graph.ts'
-import { has, withName } from '../engine/names.ts'
-import type { ActorState, Effect } from '../engine/state.ts'
-import { type ActorView, viewOf } from '../engine/view.ts'
-import { broken, type Monitor } from '../properties/monitor.ts'
-import type { Property, Violation } from '../properties/property.ts'
-import { isDone } from '../properties/reachability.ts'
 import { factOf, signalOf } from './facts.ts'
 import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
 

@@ -1,6 +1,6 @@
+import { broken, type Monitor } from '#model'
 import type { Consequence } from '../../base/events.ts'
 import type { SignalName } from '../../machines/signals.ts'
-import { broken, type Monitor } from '../properties/monitor.ts'
 import { factOf } from './facts.ts'
 
 /** What each signal has to lead to outside the machines: stated here apart from `on-signal.ts`, which is what is checked. */

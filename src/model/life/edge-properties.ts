@@ -1,7 +1,6 @@
+import { broken, type Monitor, monitored, type Property } from '#model'
 import type { LifePlan } from '../../machines/lifecycle.ts'
 import type { PhaseRow } from '../../machines/wiring.ts'
-import { broken, type Monitor, monitored } from '../properties/monitor.ts'
-import type { Property } from '../properties/property.ts'
 import { factOf } from './facts.ts'
 import { specifiedWiring } from './specified.ts'
 

@@ -1,6 +1,5 @@
+import type { Effect, NameOf } from '#model'
 import type { LifecycleFact } from '../../base/events.ts'
-import type { Effect } from '../engine/state.ts'
-import type { NameOf } from '../properties/monitor.ts'
 
 /** Everything that a life's machines say, they say by the action `record`. */
 export const factOf = ({ type, params }: Effect): LifecycleFact | undefined => (type === 'record' ? (params as LifecycleFact) : undefined)

@@ -1,4 +1,4 @@
-import type { Ignored } from '../properties/handled.ts'
+import type { Ignored } from '#model'
 
 /**
  * Every event that a machine of a life may hear and not react to, where, and why that is right. Written by hand: whatever is not here has

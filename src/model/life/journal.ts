@@ -1,12 +1,7 @@
+import type { ActorState, DeliveryListener, Effect, Exploration, Live, LocalState, Step, Trace } from '#model'
 import type { LifecycleEvent } from '../../base/events.ts'
 import type { JournalEntry } from '../../inspector/protocol.ts'
 import { effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
-import type { DeliveryListener } from '../engine/delivery.ts'
-import type { Exploration } from '../engine/explore.ts'
-import type { Live } from '../engine/live.ts'
-import type { ActorState, Effect, LocalState } from '../engine/state.ts'
-import type { Step } from '../engine/step.ts'
-import type { Trace } from '../engine/trace.ts'
 import { factOf } from './facts.ts'
 
 /**

@@ -1,6 +1,6 @@
+import type { Trace } from '#model'
 import type { LifecycleFact } from '../../base/events.ts'
 import { type BudgetInstant, cutSignal } from '../../machines/signals.ts'
-import type { Trace } from '../engine/trace.ts'
 import { factOf } from './facts.ts'
 
 /**

@@ -1,9 +1,8 @@
 import type { StateValue } from 'xstate'
+import type { ActorView } from '#model'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode } from '../../machines/exit-codes.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
-import { remembered } from '../engine/remembered.ts'
-import type { ActorView } from '../engine/view.ts'
 
 /** What the properties of a life look at in its root machine. */
 export const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
@@ -18,7 +17,14 @@ export const regionOf = ({ value }: ActorView, phase: string): StateValue | unde
   (value as { readonly running?: Readonly<Record<string, StateValue>> }).running?.[keyOf(phase)]
 
 /** Every property asks for every phase in every state. */
-const keyOf = (phase: string): string => remembered(keys, phase, () => stateKey(phase))
+function keyOf(phase: string): string {
+  let key = keys.get(phase)
+  if (key === undefined) {
+    key = stateKey(phase)
+    keys.set(phase, key)
+  }
+  return key
+}
 const keys = new Map<string, string>()
 
 /** The outermost state of a region: `waiting`, `working`, `fired`. */

@@ -1,19 +1,28 @@
+import {
+  type ActorView,
+  alongEdges,
+  always,
+  atMostOnce,
+  broken,
+  type Choice,
+  canonical,
+  confluent,
+  type Edge,
+  endReachable,
+  handlesOrIgnores,
+  isDone,
+  type Monitor,
+  monitored,
+  noDeadlock,
+  noErrors,
+  type Property,
+  terminates,
+  timersAnd,
+} from '#model'
 import type { LifePlan } from '../../machines/lifecycle.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext, LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { canonical } from '../engine/canonical.ts'
-import type { Choice } from '../engine/choice.ts'
-import type { Edge } from '../engine/graph.ts'
-import type { ActorView } from '../engine/view.ts'
-import { alongEdges } from '../properties/along-edges.ts'
-import { confluent } from '../properties/confluence.ts'
-import { handlesOrIgnores } from '../properties/handled.ts'
-import { atMostOnce, broken, type Monitor, monitored } from '../properties/monitor.ts'
-import type { Property } from '../properties/property.ts'
-import { endReachable, isDone } from '../properties/reachability.ts'
-import { always, noDeadlock, noErrors } from '../properties/safety.ts'
-import { terminates, timersAnd } from '../properties/termination.ts'
 import { acquiredReleased, bracketsOf, complete, eachSaysItsEnd, hookBracket, inDestroyOrder, phaseBracket } from './brackets.ts'
 import {
   cutIsHeard,

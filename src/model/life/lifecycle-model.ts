@@ -1,3 +1,14 @@
+import {
+  check,
+  type Exploration,
+  type ExploreOptions,
+  explore,
+  type OpaqueChild,
+  type Property,
+  rejects,
+  resolves,
+  type Verdict,
+} from '#model'
 import { optionError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
@@ -5,9 +16,6 @@ import { composeLifecycle, type LifePlan } from '../../machines/lifecycle.ts'
 import { muxEvent } from '../../machines/region.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
-import { type OpaqueChild, rejects, resolves } from '../engine/environment.ts'
-import { type Exploration, type ExploreOptions, explore } from '../engine/explore.ts'
-import { check, type Property, type Verdict } from '../properties/property.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'

@@ -1,12 +1,9 @@
+import { type ActorView, isDone, type Property, within } from '#model'
 import type { CutsMs, Reserves, StopProfile } from '../../base/stop-profile.ts'
 import { stateKey } from '../../machines/region.ts'
 import { BUDGET_INSTANTS } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { PhaseName } from '../../machines/wiring.ts'
-import type { ActorView } from '../engine/view.ts'
-import type { Property } from '../properties/property.ts'
-import { isDone } from '../properties/reachability.ts'
-import { within } from '../properties/timed.ts'
 
 /** The phases whose time each reserve is; the first of them that a life has begins it. In the mode retry-after the last call comes after the drain. */
 const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {

@@ -1,9 +1,9 @@
+import type { ActorView } from '#model'
 import type { StopProfile } from '../../base/stop-profile.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import type { ActorView } from '../engine/view.ts'
 import { stopOf } from './life-views.ts'
 
 /** A delay or limit of a phase's own, by the name of its work. */

@@ -1,6 +1,6 @@
+import { broken, type Monitor } from '#model'
 import type { HookKind } from '../../base/events.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { broken, type Monitor } from '../properties/monitor.ts'
 import { factOf } from './facts.ts'
 
 /**

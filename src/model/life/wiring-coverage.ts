@@ -1,8 +1,6 @@
+import { type Exploration, type Property, type Untaken, untaken, type Violation } from '#model'
 import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import type { Exploration } from '../engine/explore.ts'
-import { type Untaken, untaken } from '../properties/coverage.ts'
-import type { Property, Violation } from '../properties/property.ts'
 import { signalOf } from './facts.ts'
 
 /**

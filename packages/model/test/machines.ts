@@ -1,19 +1,5 @@
 import type { AnyStateMachine } from 'xstate'
-import type { LifecycleInput } from '#src/machines/vocabulary.ts'
-import type { Exploration, ExploreOptions } from '#src/model/engine/explore.ts'
-import { explore } from '#src/model/engine/explore.ts'
-import { check, type Property, type Verdict } from '#src/model/properties/property.ts'
-import { PROFILES } from '../support/fake-effects.ts'
-
-/** What a life is started with: nothing of the user's, unless it is given. */
-export const lifeInput = (given: Partial<LifecycleInput> = {}): LifecycleInput => ({
-  profiles: PROFILES,
-  tell: 'gradual',
-  connectionTimeoutMs: 60_000,
-  preShutdownHooks: [],
-  destroyFunctions: [],
-  ...given,
-})
+import { check, type Exploration, type ExploreOptions, explore, type Property, type Verdict } from '../src/index.ts'
 
 /** Events without data, by type. */
 export const events = (...types: readonly string[]) => types.map((type) => ({ type }))

@@ -1,5 +1,5 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, type EventObject, StateMachine } from 'xstate'
-import { QuiesceError } from '../../base/errors.ts'
+import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Command } from './commands.ts'
 import { Interner } from './interner.ts'
@@ -103,7 +103,7 @@ export class Steps {
   #recheck(local: LocalState, event: ModelEvent, step: Step): void {
     const computed = this.#machine(local.logic).recompute(local, event)
     if (textOf(computed) === textOf(step)) return
-    throw new QuiesceError('ERR_MODEL_INEXACT', `${local.logic.name}: ${event.type} was not answered as xstate answers it`, {
+    throw new ModelError('ERR_MODEL_INEXACT', `${local.logic.name}: ${event.type} was not answered as xstate answers it`, {
       machine: local.logic.name,
       event: event.type,
       value: local.standing?.value,

@@ -2,8 +2,7 @@
 import { type Observable, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import { type AnyMachineSnapshot, assign, createActor, fromEventObservable, fromObservable, setup } from 'xstate'
-import type { Choice } from '#src/model/engine/choice.ts'
-import { rejects, resolves } from '#src/model/engine/environment.ts'
+import { type Choice, rejects, resolves } from '../src/index.ts'
 import { events, explored } from './machines.ts'
 
 /** It counts what its feed says, and goes on without its gauge when that ends. */

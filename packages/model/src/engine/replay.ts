@@ -9,7 +9,7 @@ import {
   type Snapshot,
   StateMachine,
 } from 'xstate'
-import { QuiesceError } from '../../base/errors.ts'
+import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import type { Exploration } from './explore.ts'
@@ -73,7 +73,7 @@ export class Replay {
     this.root.start()
   }
 
-  /** @throws QuiesceError ERR_MODEL_REPLAY when the live system does not offer the choice */
+  /** @throws ModelError ERR_MODEL_REPLAY when the live system does not offer the choice */
   take(choice: Choice): void {
     const { kind, path, event, timer } = choice
     const actor = this.#find(path.text)
@@ -89,7 +89,7 @@ export class Replay {
 
   #fire(actor: AnyActorRef, wanted: Timer, choice: Choice): void {
     const timer = this.#timers.pending().find((other) => other.source === actor && liveTimerText(other) === timerText(wanted))
-    if (!timer) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no timer for: ${choice.label}`)
+    if (!timer) throw new ModelError('ERR_MODEL_REPLAY', `the live system has no timer for: ${choice.label}`)
     timer.fire()
   }
 
@@ -97,7 +97,7 @@ export class Replay {
     let actor: AnyActorRef = this.root
     for (const id of path === '' ? [] : path.split('/')) {
       const child = (actor.getSnapshot() as AnyMachineSnapshot).children[id]
-      if (!child) throw new QuiesceError('ERR_MODEL_REPLAY', `the live system has no actor ${path}`)
+      if (!child) throw new ModelError('ERR_MODEL_REPLAY', `the live system has no actor ${path}`)
       actor = child as AnyActorRef
     }
     return actor
@@ -106,7 +106,7 @@ export class Replay {
 
 /**
  * Follows a trace on live actors, to its end.
- * @throws QuiesceError ERR_MODEL_REPLAY when they do something else
+ * @throws ModelError ERR_MODEL_REPLAY when they do something else
  */
 export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
   const replay = new Replay(new Stage(model.machine), model.environment.input)

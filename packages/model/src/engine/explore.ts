@@ -1,5 +1,5 @@
 import type { AnyStateMachine } from 'xstate'
-import { QuiesceError } from '../../base/errors.ts'
+import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import { type Choice, Choices } from './choice.ts'
 import { Delivery, type DeliveryListener } from './delivery.ts'
@@ -59,7 +59,7 @@ export interface Exploration {
  * The system is the root machine and whatever it invokes or spawns. Machines are explored; every other child is opaque and ends
  * as `children` says, or never. Timers are due at any time and in any order: what holds here holds for all durations.
  *
- * @throws QuiesceError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name; ERR_MODEL_LIMIT when there are more
+ * @throws ModelError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name; ERR_MODEL_LIMIT when there are more
  * than `statesMax` states, with the context key that has the most values.
  */
 export function explore(
@@ -93,7 +93,7 @@ export function explore(
 }
 
 /** Which context key took the most new values among the local states that were found last. */
-function tooLarge(statesMax: number, locals: readonly LocalState[]): QuiesceError {
+function tooLarge(statesMax: number, locals: readonly LocalState[]): ModelError {
   const values = new Map<string, Set<string>>()
   for (const { logic, standing } of locals.slice(locals.length >>> 1)) {
     for (const [key, value] of Object.entries(standing?.context ?? {})) {
@@ -103,7 +103,7 @@ function tooLarge(statesMax: number, locals: readonly LocalState[]): QuiesceErro
   }
   const [fastest] = [...values].sort(([, a], [, b]) => b.size - a.size)
   const hint = fastest && fastest[1].size > 1 ? `; the fastest growing context key is "${fastest[0]}" with ${fastest[1].size} values` : ''
-  return new QuiesceError('ERR_MODEL_LIMIT', `more than ${statesMax} states (statesMax)${hint}`, {
+  return new ModelError('ERR_MODEL_LIMIT', `more than ${statesMax} states (statesMax)${hint}`, {
     statesMax,
     ...(fastest && { key: fastest[0], values: fastest[1].size }),
   })

@@ -2,11 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { fromPromise, setup } from 'xstate'
-import { Replay, Stage } from '#src/model/engine/replay.ts'
-import { printTrace, type Trace } from '#src/model/engine/trace.ts'
-import { always } from '#src/model/properties/safety.ts'
-import { terminates } from '#src/model/properties/termination.ts'
-import { sequenceDiagram } from '#src/model/trace-diagram.ts'
+import { always, printTrace, Replay, Stage, sequenceDiagram, type Trace, terminates } from '../src/index.ts'
 import { events, explored, verdict } from './machines.ts'
 
 const child = setup({

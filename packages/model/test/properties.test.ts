@@ -2,15 +2,23 @@
 
 import { describe, expect, test } from 'vitest'
 import { type AnyStateMachine, assign, createActor, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
-import { rejects, resolves } from '#src/model/engine/environment.ts'
-import { alongEdges } from '#src/model/properties/along-edges.ts'
-import { confluent } from '#src/model/properties/confluence.ts'
-import { untaken } from '#src/model/properties/coverage.ts'
-import { handlesOrIgnores } from '#src/model/properties/handled.ts'
-import { atMostOnce, inOrder, monitored } from '#src/model/properties/monitor.ts'
-import { endReachable } from '#src/model/properties/reachability.ts'
-import { always, noDeadlock, noErrors } from '#src/model/properties/safety.ts'
-import { terminates, timersAnd } from '#src/model/properties/termination.ts'
+import {
+  alongEdges,
+  always,
+  atMostOnce,
+  confluent,
+  endReachable,
+  handlesOrIgnores,
+  inOrder,
+  monitored,
+  noDeadlock,
+  noErrors,
+  rejects,
+  resolves,
+  terminates,
+  timersAnd,
+  untaken,
+} from '../src/index.ts'
 import { events, explored, labels, verdict } from './machines.ts'
 
 const say = (_: unknown, _params: { readonly name: string }): void => {}

@@ -1,6 +1,6 @@
-import { QuiesceError } from '../../base/errors.ts'
 import type { Exploration } from '../engine/explore.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
+import { ModelError } from '../errors.ts'
 
 /** Something that holds for a system or does not. */
 export interface Property {
@@ -39,7 +39,7 @@ export const check = (exploration: Exploration, properties: readonly Property[])
 
 /**
  * For the last line of a test: throws when a verdict is not good, with what does not hold and, for the first of them, the way there.
- * @throws QuiesceError ERR_MODEL_VIOLATED, with the verdicts that are not good in `details.violated`
+ * @throws ModelError ERR_MODEL_VIOLATED, with the verdicts that are not good in `details.violated`
  */
 export function assertHolds(verdicts: readonly Verdict[]): void {
   const violated = verdicts.filter(({ holds }) => !holds)
@@ -47,5 +47,5 @@ export function assertHolds(verdicts: readonly Verdict[]): void {
   if (!first) return
   const lines = violated.map(({ id, text }) => `${id} does not hold: ${text}`)
   const message = `${lines.join('\n')}\n\n${first.trace ? printTrace(first.trace) : ''}`
-  throw new QuiesceError('ERR_MODEL_VIOLATED', message.trimEnd(), { violated })
+  throw new ModelError('ERR_MODEL_VIOLATED', message.trimEnd(), { violated })
 }

@@ -1,6 +1,6 @@
-import { folded, NARROW_SEQUENCE, said, wrapped } from '../diagram/mermaid-text.ts'
 import type { Trace } from './engine/trace.ts'
 import { effectText } from './engine/trace.ts'
+import { folded, NARROW_SEQUENCE, said, wrapped } from './mermaid.ts'
 
 /** A trace as a Mermaid sequence diagram: who told whom what, and in notes what changed. */
 export function sequenceDiagram({ steps, finding, loopsFrom }: Trace): string {

@@ -1,0 +1,35 @@
+interface CodeMeaning {
+  /** What has to change so that the error does not come again: the program that checks, or this package. */
+  readonly fault: 'caller' | 'checker'
+  readonly meaning: string
+}
+
+/** Every error that the checker makes, with a stable `code` to test for. */
+export const MODEL_ERROR_CODES = {
+  ERR_MODEL_UNSUPPORTED: {
+    fault: 'caller',
+    meaning: 'A machine uses something that the model checker cannot treat exactly; the message says what to use instead',
+  },
+  ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
+  ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
+  ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
+  ERR_MODEL_INEXACT: { fault: 'checker', meaning: 'The model checker remembered a step that is not the one xstate computes' },
+} as const satisfies Record<`ERR_${string}`, CodeMeaning>
+
+export type ModelErrorCode = keyof typeof MODEL_ERROR_CODES
+
+/**
+ * An error of the checker: `code` is stable, `message` is for people and may change, `details` carries the data behind it. A property
+ * that does not hold is a verdict and no error, until `assertHolds` makes one of it.
+ */
+export class ModelError extends Error {
+  override readonly name: string = 'ModelError'
+  readonly code: ModelErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ModelErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
