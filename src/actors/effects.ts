@@ -16,6 +16,7 @@ import { reportMachine } from '../machines/phases/report.ts'
 import { requestDrainMachine } from '../machines/phases/request-drain.ts'
 import { type TellPlan, tellMachine } from '../machines/phases/tell.ts'
 import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
+import { AcceptSeal } from './accept-seal.ts'
 import { announceReady } from './announce.ts'
 import { Audit, type AuditBackend } from './audit.ts'
 import { awaitOwner } from './await-owner.ts'
@@ -364,7 +365,12 @@ async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, sign
   }
   if (lastCallMs === 0) return close()
   warmClose()
-  await world.traffic.acceptQueued(close)
+  const seal = AcceptSeal.of(listeners.map(({ server }) => server))
+  try {
+    await world.traffic.acceptQueued(close, seal)
+  } finally {
+    seal?.[Symbol.dispose]()
+  }
 }
 
 function closeListeners(world: World): void {

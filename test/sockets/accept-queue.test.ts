@@ -34,6 +34,7 @@ test('a queue that never runs empty is given up after its bound', async () => {
     // Each turn brings one more, because each takes as long as a slow handler.
     accepted: () => ++connections,
     close: () => closed++,
+    seal: undefined,
     turned: busy,
   })
   expect(closed).toBe(1)

@@ -8,7 +8,7 @@ import { publishRefusal } from '../../report/diagnostics.ts'
 import type { TrafficGauges } from '../../report/gauges.ts'
 import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
 import type { Keeper, Transport } from '../wire.ts'
-import { emptyAcceptQueue } from './accept-queue.ts'
+import { emptyAcceptQueue, type QueueSeal } from './accept-queue.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
@@ -190,7 +190,7 @@ export class Traffic {
   }
 
   /** Calls `close` in the step in which the kernel has no connection left that it has accepted and node has not. */
-  async acceptQueued(close: () => void): Promise<void> {
+  async acceptQueued(close: () => void, seal?: QueueSeal): Promise<void> {
     const waiting: (() => void)[] = []
     this.#waiting = waiting
     // In the order in which they came; what comes from now on goes on by itself, behind them.
@@ -204,6 +204,7 @@ export class Traffic {
         clock: this.#clock,
         accepted: () => this.#connections.accepted,
         close,
+        seal,
         turned: (sinceMs) => {
           if (sinceMs >= GATHERING_MS) goOn()
         },

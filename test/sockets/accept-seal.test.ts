@@ -1,0 +1,205 @@
+// Fails when: a connection comes in between the last look at the accept queue and the close, and is reset; our own connection is taken for a
+// client's; or a socket that others go on listening on is touched.
+import { once } from 'node:events'
+import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { AcceptSeal } from '#src/actors/accept-seal.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { emptyAcceptQueue, type QueueSeal } from '#src/http/traffic/accept-queue.ts'
+import { turns } from './rig.ts'
+
+interface Rig {
+  readonly server: Server
+  readonly port: number
+  /** What the server has accepted. */
+  readonly accepted: Socket[]
+  /** Asks for a connection in this step of the loop: on the loopback the kernel has made it, or dropped it, when the next tick is over. */
+  readonly client: () => { socket: Socket; events: string[] }
+}
+
+async function listening(where: ListenOptions): Promise<Rig> {
+  const accepted: Socket[] = []
+  const server = createServer((socket) => accepted.push(socket.on('error', () => undefined)))
+  server.listen(where)
+  await once(server, 'listening')
+  const address = server.address()
+  const { port, family } = typeof address === 'object' && address ? address : { port: 0, family: 'IPv4' }
+  onTestFinished(() => {
+    if (server.listening) server.close()
+    for (const socket of accepted) socket.destroy()
+  })
+  const client: Rig['client'] = () => {
+    const events: string[] = []
+    const socket = connect({ port, host: family === 'IPv6' ? '::1' : '127.0.0.1' })
+    socket.on('connect', () => events.push('connect')).on('error', (error: NodeJS.ErrnoException) => events.push(error.code ?? ''))
+    onTestFinished(() => void socket.destroy())
+    return { socket, events }
+  }
+  return { server, port, accepted, client }
+}
+
+const sealOf = (...servers: Server[]): AcceptSeal => {
+  const seal = AcceptSeal.of(servers)
+  if (!seal) throw new Error('no seal')
+  onTestFinished(() => seal[Symbol.dispose]())
+  return seal
+}
+
+const ticks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
+/** The kernel handles the loopback's packets elsewhere when it is busy: then our own connection is late, and another attempt has to be made. */
+async function sealed(seal: AcceptSeal): Promise<void> {
+  while (!(await seal.attempt())) await turns(3)
+}
+
+const linux = test.runIf(process.platform === 'linux')
+
+linux.each([
+  ['an address', '127.0.0.1'],
+  ['all IPv4 addresses', '0.0.0.0'],
+  ['all addresses', undefined],
+])('who asks between the seal and the close is refused, not reset: %s', async (_, host) => {
+  const { server, accepted, client } = await listening({ port: 0, ...(host && { host }) })
+  const seal = sealOf(server)
+  await sealed(seal)
+  const late = client()
+  // Connected now, were it not for the seal: nothing polls until the close.
+  await ticks()
+  server.close()
+  seal[Symbol.dispose]()
+  await new Promise((resolve) => late.socket.once('close', resolve))
+  expect(late.events).toEqual(['ECONNREFUSED'])
+  expect(accepted).toEqual([])
+})
+
+linux('who is in the queue already is accepted before the close, and our own connection is not', async () => {
+  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(server)
+  const first = client()
+  expect(await seal.attempt()).toBe(false)
+  while (accepted.length === 0) await turns(1)
+  await turns(5)
+  expect(accepted.map(({ remotePort }) => remotePort)).toEqual([first.socket.localPort])
+  await sealed(seal)
+  server.close()
+  seal[Symbol.dispose]()
+  await turns(5)
+  expect(accepted).toHaveLength(1)
+  expect(first.events).toEqual(['connect'])
+})
+
+linux('given up, a seal leaves the listener as it was', async () => {
+  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const handle = (server as unknown as { _handle: object })._handle
+  const before = Object.entries(Object.getOwnPropertyDescriptors(handle))
+  const seal = sealOf(server)
+  client()
+  expect(await seal.attempt()).toBe(false)
+  seal[Symbol.dispose]()
+  expect(Object.entries(Object.getOwnPropertyDescriptors(handle))).toEqual(before)
+  const more = [client(), client(), client()]
+  await Promise.all(more.map(({ socket }) => once(socket, 'connect')))
+  while (accepted.length < 4) await turns(1)
+})
+
+linux('two listeners are sealed in one step, or neither', async () => {
+  const [one, other] = [await listening({ port: 0, host: '127.0.0.1' }), await listening({ port: 0, host: '127.0.0.1' })]
+  const seal = sealOf(one.server, other.server)
+  one.client()
+  expect(await seal.attempt()).toBe(false)
+  await turns(5)
+  await sealed(seal)
+})
+
+linux('a queue that is shut lets no more in while something is in it', async () => {
+  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(server)
+  const first = client()
+  await ticks()
+  seal.shut()
+  const second = client()
+  await ticks()
+  while (accepted.length === 0) await turns(1)
+  expect(first.events).toEqual(['connect'])
+  expect(second.events).toEqual([])
+})
+
+test('what cannot be sealed has no seal', async () => {
+  expect(AcceptSeal.of([])).toBeUndefined()
+  expect(AcceptSeal.of([createServer()])).toBeUndefined()
+  const path = process.platform === 'win32' ? String.raw`\\.\pipe\quiesce-seal` : join(tmpdir(), `quiesce-seal-${process.pid}.sock`)
+  expect(AcceptSeal.of([(await listening({ path })).server])).toBeUndefined()
+})
+
+linux('a socket that was handed to this process is left alone', async () => {
+  const { server } = await listening({ port: 0, host: '127.0.0.1' })
+  const adopted = createServer()
+  adopted.listen((server as unknown as { _handle: object })._handle)
+  await once(adopted, 'listening')
+  expect(AcceptSeal.of([adopted])).toBeUndefined()
+})
+
+linux('the queue of a socket that outlives its close has its length again', async () => {
+  const { server } = await listening({ port: 0, host: '127.0.0.1' })
+  const { _handle: handle } = server as unknown as { _handle: { listen: (backlog: number) => number } }
+  const lengths: number[] = []
+  const { listen } = handle
+  handle.listen = (length) => {
+    lengths.push(length)
+    return listen.call(handle, length)
+  }
+  await sealed(sealOf(server))
+  server.close()
+  expect(lengths.slice(-2)).toEqual([0, 511])
+})
+
+linux('when our own connection never comes in, attempts come to an end', async () => {
+  const { server, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(server)
+  const { _handle: handle } = server as unknown as { _handle: { listen: (backlog: number) => number } }
+  const { listen } = handle
+  handle.listen = () => listen.call(handle, 0)
+  handle.listen(0)
+  client()
+  // There is one place, and it is taken: nothing polls here, so nothing is accepted.
+  await ticks()
+  let attempts = 1
+  while (!(await seal.attempt())) attempts++
+  expect(attempts).toBe(5)
+})
+
+test('a queue that does not run empty is shut, once', async () => {
+  let connections = 0
+  let shut = 0
+  const seal: QueueSeal = { attempt: () => Promise.resolve(true), shut: () => void shut++ }
+  await emptyAcceptQueue({
+    clock: systemClock,
+    // Each turn brings one until it is shut.
+    accepted: () => (shut === 0 ? ++connections : connections),
+    close: () => undefined,
+    seal,
+    turned: () => undefined,
+  })
+  expect(shut).toBe(1)
+})
+
+test('the listener closes when it is sealed, and not before', async () => {
+  const order: string[] = []
+  const answers = [false, false, true]
+  await emptyAcceptQueue({
+    clock: systemClock,
+    accepted: () => 0,
+    close: () => void order.push('closed'),
+    seal: {
+      attempt: () => {
+        const answer = answers.shift() ?? true
+        order.push(String(answer))
+        return Promise.resolve(answer)
+      },
+      shut: () => undefined,
+    },
+    turned: () => undefined,
+  })
+  expect(order).toEqual(['false', 'false', 'true', 'closed'])
+})
