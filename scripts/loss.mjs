@@ -15,7 +15,7 @@
 //   --cap 1              rounds of the cells with a delay of 5 s, if those are to be fewer
 //   --show 3             so many losses in full: the client's own history, and what the server says of that connection
 //   --tables             plays nothing: the tables of the last runs with the same options, one version of Node after the other, or the peers alone
-//   --write              puts the tables into docs/performance.md
+//   --write              puts the tables into docs/performance.md, and with --peers a summary into README.md
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -26,7 +26,7 @@ import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
 import { LIVES } from '../test/loss/replicas.mjs'
 import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
-import { markdown, writeBetweenMarkers } from './loss/table.mjs'
+import { markdown, summary, writeBetweenMarkers } from './loss/table.mjs'
 import { addRound, emptyTally, isClean, lineOf, sumOf } from './loss/tally.mjs'
 
 /** @typedef {import('./loss/tally.mjs').Tally} Tally @typedef {import('../test/loss/cells.mjs').Cell} Cell */
@@ -155,7 +155,8 @@ function conclude(tallies, broken = 0) {
   if (process.env['LOSS_PART'] === undefined) {
     const text = markdown(tallies, command, lateMs)
     console.log(`${text}\n`)
-    if (values.write) writeBetweenMarkers('docs/performance.md', text)
+    if (values.write) writeBetweenMarkers('docs/performance.md', 'loss ledger', text)
+    if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', summary(tallies))
     const [first, ...others] = lives
     if (first) console.log(lineOf(sumOf([first, ...others])).replace(nameOf(first.cell), 'all cells'))
   }

@@ -5,8 +5,6 @@ import { isClean, sumOf } from './tally.mjs'
 
 /** @typedef {import('./tally.mjs').Tally} Tally */
 
-const BEGIN = '<!-- loss ledger: written by npm run test:loss -- --write -->'
-const END = '<!-- /loss ledger -->'
 
 /** @param {readonly (readonly string[])[]} rows the first one is the header */
 function table([header = [], ...rows]) {
@@ -51,6 +49,21 @@ function peersTable(tallies) {
   return table([['server', 'delay', ...linkHeaders, 'blocked at the close'], ...rows])
 }
 
+/** For the README: quiesce with its defaults off Kubernetes beside the peers, each summed up over what was measured of it. @param {readonly Tally[]} tallies */
+export function summary(tallies) {
+  const names = [...new Set(tallies.map(({ who }) => who))].sort((a, b) => Number(b === 'quiesce') - Number(a === 'quiesce'))
+  const rows = names.map((name) => {
+    const of = tallies.filter(({ cell, who }) => who === name && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0])
+    const share = (/** @type {readonly Tally[]} */ some) => {
+      const { clients, lost } = sumOf(/** @type {[Tally, ...Tally[]]} */ (some))
+      return `${lost} of ${clients}`
+    }
+    const quiet = DIMENSIONS.link.map((link) => share(of.filter(({ cell }) => cell.load === 'quiet' && cell.link === link)))
+    return [name === 'quiesce' ? `**${name}**` : name, ...quiet, share(of.filter(({ cell }) => cell.load === 'blocked'))]
+  })
+  return table([['clients that lost a request', ...linkHeaders.map((link) => `${link} away`), 'event loop blocked'], ...rows])
+}
+
 /** A line for each version of Node. @param {readonly Tally[]} lives */
 function roundsPerCell(lives) {
   const lines = [...new Set(lives.map(({ node }) => node))].map((node) => {
@@ -92,11 +105,16 @@ export function markdown(tallies, command, lateMs) {
   ].join('\n\n')
 }
 
-/** Replaces what stands between the markers of a document. @param {string} file @param {string} text */
-export function writeBetweenMarkers(file, text) {
+/**
+ * Replaces what stands between `<!-- NAME: written by npm run test:loss -- --write -->` and `<!-- /NAME -->` in a document.
+ * @param {string} file @param {string} name @param {string} text
+ */
+export function writeBetweenMarkers(file, name, text) {
+  const begin = `<!-- ${name}: written by npm run test:loss -- --write -->`
+  const end = `<!-- /${name} -->`
   const whole = readFileSync(file, 'utf8')
-  const [before, rest] = whole.split(BEGIN)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${file} has no ${BEGIN} … ${END}`)
-  writeFileSync(file, `${before}${BEGIN}\n\n${text}\n\n${END}${after}`)
+  const [before, rest] = whole.split(begin)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`${file} has no ${begin} … ${end}`)
+  writeFileSync(file, `${before}${begin}\n\n${text}\n\n${end}${after}`)
 }
