@@ -5,7 +5,6 @@ import { isClean, sumOf } from './tally.mjs'
 
 /** @typedef {import('./tally.mjs').Tally} Tally */
 
-
 /** @param {readonly (readonly string[])[]} rows the first one is the header */
 function table([header = [], ...rows]) {
   const line = (/** @type {readonly string[]} */ row) => `| ${row.join(' | ')} |`
