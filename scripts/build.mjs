@@ -14,8 +14,8 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 /** Its time is when the last build began that succeeded. */
 const STAMP = 'build/stamp'
 const SOURCES = ['src', 'packages/model/src']
+const PAGE = 'packages/inspector-page'
 const CONFIGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs', 'scripts/bundles.mjs']
-const PAGE = 'src/inspector/page'
 
 /** Everything below a folder; folders too, because they change when a file is deleted. @param {string} folder */
 const below = (folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
@@ -23,7 +23,7 @@ const below = (folder) => readdirSync(folder, { recursive: true, encoding: 'utf8
 function isFresh() {
   if (![STAMP, 'build/src/index.js', 'dist/index.js'].every((file) => existsSync(file))) return false
   const built = statSync(STAMP).mtimeMs
-  return [...CONFIGS, ...SOURCES.flatMap(below)].every((path) => statSync(path).mtimeMs < built)
+  return [...CONFIGS, ...[...SOURCES, `${PAGE}/src`, `${PAGE}/static`].flatMap(below)].every((path) => statSync(path).mtimeMs < built)
 }
 
 /** @param {string} from @param {string} to @param {RegExp} files */
@@ -39,7 +39,7 @@ async function build() {
   for (const folder of SOURCES) copy(join('build', folder), join('dist/types', folder), /\.d\.ts$/)
   for (const [name, source] of Object.entries(ENTRIES))
     writeFileSync(`dist/${name}.d.ts`, `export * from './types/${source.replace(/ts$/, 'js')}'\n`)
-  copy(PAGE, 'dist/inspector/page', /\.(html|css|svg)$/)
+  cpSync(`${PAGE}/static`, 'dist/inspector/page', { recursive: true })
   return status === 0
 }
 

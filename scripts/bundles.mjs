@@ -18,7 +18,7 @@ export default [
     output: { dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', sourcemap: true, cleanDir: true },
   },
   {
-    input: { main: 'src/inspector/page/main.ts' },
+    input: { main: 'packages/inspector-page/src/main.ts' },
     platform: 'browser',
     output: { dir: 'dist/inspector/page', entryFileNames: '[name].js' },
   },

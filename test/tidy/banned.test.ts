@@ -29,7 +29,7 @@ const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean =
   return bindings.elements.some((element) => names.test((element.propertyName ?? element.name).text))
 }
 
-const CLOCK = ['src/base/clock.ts', 'src/inspector/page/clock.ts']
+const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
 const BANS: readonly Ban[] = [
@@ -143,7 +143,8 @@ const BANS: readonly Ban[] = [
 const OWN = 'test/tidy/'
 
 function offences({ path, ast, ...rest }: Source): string[] {
-  const bans = BANS.filter(({ within, except }) => path.startsWith(within) && !except?.some((prefix) => path.startsWith(prefix)))
+  const place = path.replace(/^packages\/[\w-]+\//, '')
+  const bans = BANS.filter(({ within, except }) => place.startsWith(within) && !except?.some((prefix) => path.startsWith(prefix)))
   const found: string[] = []
   walk(ast, (node) => {
     for (const { what, instead, is } of bans) {

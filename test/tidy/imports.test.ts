@@ -35,18 +35,14 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/process/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/lifecycle/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/inspector/protocol.ts', loads: [] },
-  // The page runs in browsers, which get nothing but its own folder; its core needs no browser either.
+  // The page runs in browsers. What it takes of ours is listed in one file; its core needs no browser either.
   {
-    place: 'src/inspector/page/core/shared.ts',
+    place: 'packages/inspector-page/src/quiesce.ts',
     loads: [],
-    only: ['src/base/format-duration.ts', 'src/machines/exit-codes.ts', 'src/report/words.ts'],
+    only: ['src/base/', 'src/report/', 'src/machines/exit-codes.ts'],
   },
-  {
-    place: 'src/inspector/page/core/',
-    loads: [],
-    only: ['src/inspector/page/core/shared.ts'],
-  },
-  { place: 'src/inspector/page/', loads: [], only: ['src/inspector/page/core/'] },
+  { place: 'packages/inspector-page/src/core/', loads: [], only: ['packages/inspector-page/src/quiesce.ts'] },
+  { place: 'packages/inspector-page/src/', loads: [], only: ['packages/inspector-page/src/core/'] },
   { place: 'src/inspector/reading.ts', loads: [] },
   { place: 'src/inspector/server/', loads: ['node:', 'hono', '@hono/node-server'], lazy: ['ws'], types: ['ws'] },
   { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'] },
@@ -100,7 +96,7 @@ const crossings = (all: readonly Source[]): string[] =>
   )
 
 /** What is loaded by programs of others. */
-const OURS: readonly Source[] = [...sources('src'), ...sources('packages').filter(({ path }) => /^packages\/\w+\/src\//.test(path))]
+const OURS: readonly Source[] = [...sources('src'), ...sources('packages').filter(({ path }) => /^packages\/[\w-]+\/src\//.test(path))]
 
 const rankOf = (path: string): number => LAYERS.findIndex(({ place }) => path.startsWith(place))
 
@@ -195,7 +191,11 @@ describe('the rules see', () => {
     ['an actor that loads the composition root', 'src/actors/x.ts', "export { Lifecycle } from '../lifecycle/lifecycle.ts'"],
     ['a logger loaded by everybody', 'src/create-server.ts', "import { pino } from 'pino'"],
     ['an adapter loaded by everybody', 'src/create-server.ts', "import { getRequestListener } from '@hono/node-server'"],
-    ['a page that loads what browsers do not get', 'src/inspector/page/main.ts', "import { show } from '../../base/errors.ts'"],
+    [
+      'a page that loads what browsers do not get',
+      'packages/inspector-page/src/main.ts',
+      "import { show } from '../../../src/base/errors.ts'",
+    ],
     ['a part of a package', 'src/create-server.ts', "import { logger } from 'hono/logger'"],
     ['a package that loads ours', 'packages/model/src/engine/x.ts', "import { show } from '../../../../src/base/errors.ts'"],
     ['a part of a package of ours', 'src/model/x.ts', "import { explore } from '../../packages/model/src/engine/explore.ts'"],

@@ -1,6 +1,6 @@
-import type { JournalEntry, Session } from '../protocol.ts'
 import { later, now } from './clock.ts'
 import type { Link } from './core/verdict.ts'
+import type { JournalEntry, Session } from './quiesce.ts'
 
 /** What a source tells the page. */
 export interface Listener {

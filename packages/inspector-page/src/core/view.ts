@@ -1,7 +1,15 @@
-import type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason } from '../../../base/events.ts'
-import type { StopProfile } from '../../../base/stop-profile.ts'
-import type { Report } from '../../../report/report.ts'
-import type { JournalEntry, PhaseDescription, StateEntry } from '../../protocol.ts'
+import type {
+  ErrorRecord,
+  HookKind,
+  JournalEntry,
+  LifecycleEvent,
+  Outcome,
+  PhaseDescription,
+  Report,
+  StateEntry,
+  StopProfile,
+  StopReason,
+} from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../../base/events.ts'
-import { formatDuration, formatRunning } from './shared.ts'
+import { formatDuration, formatRunning, type Outcome } from '../quiesce.ts'
 
 /** Numbers and outcomes as a person reads them. The same word everywhere: on screen, in titles, and read aloud. */
 

@@ -1,7 +1,5 @@
-import type { LifecycleEvent } from '../../../base/events.ts'
-import type { JournalEntry } from '../../protocol.ts'
+import { describeReason, type JournalEntry, type LifecycleEvent } from '../quiesce.ts'
 import { nameOf } from './machines.ts'
-import { describeReason } from './shared.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'

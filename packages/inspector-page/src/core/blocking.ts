@@ -1,4 +1,4 @@
-import type { Straggler } from '../../../base/events.ts'
+import type { Straggler } from '../quiesce.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, duration, list, running } from './words.ts'
 

@@ -1,4 +1,4 @@
-import { describeReason, exitCodeMeaning } from './shared.ts'
+import { describeReason, exitCodeMeaning } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../protocol.ts'
+import type { JournalEntry } from '../quiesce.ts'
 import { EMPTY_VIEW, type EntryOf, reduce, type View } from './view.ts'
 
 /** Views are kept this many entries apart: going back costs at most so many steps. */

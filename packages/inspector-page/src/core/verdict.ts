@@ -1,4 +1,4 @@
-import { describeReason, exitCodeMeaning } from './shared.ts'
+import { describeReason, exitCodeMeaning } from '../quiesce.ts'
 import { spentOf } from './timeline.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, FORCED_WORDS, list, running } from './words.ts'

@@ -1,7 +1,7 @@
-import type { Session } from '../../protocol.ts'
 import { verdictOf } from '../core/verdict.ts'
 import { element, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
+import type { Session } from '../quiesce.ts'
 import { route } from '../source.ts'
 
 interface Question {

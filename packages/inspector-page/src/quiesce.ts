@@ -1,0 +1,8 @@
+/** All that the page takes of quiesce itself: what a journal consists of, and how it speaks of a life everywhere. */
+export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../../../src/base/events.ts'
+export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
+export type { StopProfile } from '../../../src/base/stop-profile.ts'
+export type { JournalEntry, PhaseDescription, Session, StateEntry } from '../../../src/inspector/protocol.ts'
+export { exitCodeMeaning } from '../../../src/machines/exit-codes.ts'
+export type { Report } from '../../../src/report/report.ts'
+export { describeReason } from '../../../src/report/words.ts'
