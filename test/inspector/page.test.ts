@@ -6,6 +6,9 @@ import { systemHost } from '#src/actors/host.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { createServerOn } from '#src/create-server.ts'
 import { chartOf } from '#src/diagram/chart.ts'
+import type { JournalEntry } from '#src/inspector/protocol.ts'
+import { composeLifecycle } from '#src/machines/lifecycle.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
 import { blockingOf } from '../../packages/inspector-page/src/core/blocking.ts'
 import { Journal } from '../../packages/inspector-page/src/core/journal.ts'
 import { LOG_FILTER, LOG_KINDS, type LogKind, lineOf, matches } from '../../packages/inspector-page/src/core/log-lines.ts'
@@ -17,9 +20,6 @@ import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf, withRoom } from '.
 import { type Link, verdictOf } from '../../packages/inspector-page/src/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
 import { count, duration, list, offset, running } from '../../packages/inspector-page/src/core/words.ts'
-import type { JournalEntry } from '#src/inspector/protocol.ts'
-import { composeLifecycle } from '#src/machines/lifecycle.ts'
-import { FakeProcess } from '#src/testing/fake-process.ts'
 
 /** What the page makes of a real life's journal, without any browser. */
 
