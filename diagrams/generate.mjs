@@ -13,6 +13,8 @@ import { planOf } from '../build/src/model/life/lifecycle-model.js'
 import { markdownOf } from '../build/src/options/markdown.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/tables.js'
+import { platformsMarkdown } from '../build/src/platforms/markdown.js'
+import { terminal } from '../build/src/platforms/terminal.js'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -120,7 +122,7 @@ const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll
 const options = `# Options
 
 Generated from \`src/options/tables.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
-every problem: the option, what was given, what is allowed. Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
+every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
 
 ## createServer and attachLifecycle
 
@@ -133,6 +135,22 @@ ${markdownOf(LISTEN_OPTIONS)}
 ## stop()
 
 ${markdownOf(STOP_OPTIONS)}
+`
+
+const { deadline, shutdownDelay } = LIFECYCLE_OPTIONS
+const platforms = `# Platforms
+
+Generated from \`src/platforms/\` by \`npm run generate\`; do not edit. With \`platform: 'auto'\` the first of these that is recognised is taken, and
+the log and the report say by what. It decides the defaults below, of [options](options.md) that are not given; everything else is the same everywhere.
+Where a platform waits longer or shorter than it says here, give \`deadline\`: somewhat less than the time after which it kills.
+
+${platformsMarkdown({ deadline: deadline.default, shutdownDelay: shutdownDelay.default })}
+
+A stop by Ctrl-C on a terminal, or any by \`node --watch\`, is another one: a person waits for it, so its deadline is ${terminal.defaults.deadline}. Readiness is told to PM2
+(\`wait_ready\`) and systemd (\`Type=notify\`). Beside OS signals, \`run()\` heeds the message \`shutdown\` of a parent process (PM2 with \`shutdown_with_message\`),
+and in a worker of \`node:cluster\` the loss of its primary.
+
+To add a platform, write a file beside the others in \`src/platforms/\` and put it into the list of \`platforms.ts\`, before what it may run inside of.
 `
 
 /** @type {Record<import('../build/src/base/errors.js').Fault, string>} */
@@ -169,6 +187,7 @@ ${tableOf(MODEL_ERROR_CODES)}
 const files = new Map([
   ['docs/options.md', options],
   ['docs/errors.md', errors],
+  ['docs/platforms.md', platforms],
   ['diagrams/README.md', index],
   ['diagrams/lifecycle.md', lifecycle],
   ['diagrams/wiring.md', wiring],

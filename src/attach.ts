@@ -7,7 +7,7 @@ import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { type LifecycleOptions, resolveLifecycleOptions } from './options/options.ts'
-import { processFacts } from './options/platform.ts'
+import { processFacts } from './platforms/platforms.ts'
 
 /** A lifecycle around a server of your own. */
 export interface AttachedLife extends Life, Disposable {

@@ -4,7 +4,7 @@ import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { type LifecycleOptions, resolveLifeOptions } from './options/options.ts'
-import { processFacts } from './options/platform.ts'
+import { processFacts } from './platforms/platforms.ts'
 import { keepAliveUntil } from './process/keep-alive.ts'
 
 /**

@@ -10,8 +10,8 @@ import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { createDefaultLogger } from './log/log.ts'
 import { type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
-import { processFacts } from './options/platform.ts'
 import type { ListenerAddress } from './options/tables.ts'
+import { processFacts } from './platforms/platforms.ts'
 
 /** Node's request and response. */
 interface FetchEnvironment {

@@ -16,8 +16,8 @@ import { reportMachine } from '../machines/phases/report.ts'
 import { requestDrainMachine } from '../machines/phases/request-drain.ts'
 import { type TellPlan, tellMachine } from '../machines/phases/tell.ts'
 import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
+import { announceReady } from '../platforms/platforms.ts'
 import { AcceptSeal } from './accept-seal.ts'
-import { announceReady } from './announce.ts'
 import { Audit, type AuditBackend } from './audit.ts'
 import { awaitOwner } from './await-owner.ts'
 import type { Host } from './host.ts'
@@ -137,7 +137,7 @@ function makeEffects() {
         throw error
       }),
     ),
-    announce: effect(({ host }, signal) => announceReady(host, signal)),
+    announce: effect(({ host }, signal) => announceReady(host.process, signal)),
     runPostStartHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
       name,
       what: `${kind} hook "${name}"`,

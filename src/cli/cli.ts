@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { PlatformFacts } from '../options/platform.ts'
+import type { PlatformFacts } from '../platforms/platform.ts'
 import { packageJson } from '../process/package-file.ts'
 import type { ServeSettings } from './flags.ts'
 

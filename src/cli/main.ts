@@ -27,7 +27,7 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {})
 
 try {
-  const [{ runCli }, { processFacts }] = await Promise.all([import('./cli.ts'), import('../options/platform.ts')])
+  const [{ runCli }, { processFacts }] = await Promise.all([import('./cli.ts'), import('../platforms/platforms.ts')])
   const code = await runCli({
     args: process.argv.slice(2),
     env: process.env,

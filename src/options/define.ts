@@ -1,5 +1,6 @@
 import { optionError, QuiesceError } from '../base/errors.ts'
-import { type PlatformName, WHERE } from './platform.ts'
+import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platforms.ts'
+import { terminal } from '../platforms/terminal.ts'
 
 /**
  * Options as data: one row per option, from which everything else follows: the types of what users write and of what code reads, validation,
@@ -274,16 +275,17 @@ function byPlace({ default: value, on = {}, show }: AnyOption): string {
     places
       .filter((place) => on[place] !== undefined && show(on[place] as never) !== shown)
       .map((place) => `${show(on[place] as never)} ${WORDS[place]}`)
-  const platforms = others(Object.keys(WHERE) as PlatformName[])
+  // Of several docs/platforms.md says which: another one changes nothing here.
+  const platforms = others(PLATFORM_NAMES)
   const functions = others(['attachLifecycle'])
-  const first =
-    platforms.length > 0 ? [...platforms, `else ${shown}`] : functions.length > 0 ? [`${shown} for createServer`, ...functions] : [shown]
-  return [first.join(', '), ...others(['terminal'])].join('; ')
+  const first = functions.length > 0 ? [`${shown} for createServer`, ...functions] : [shown]
+  const byPlatform = platforms.length > 1 ? ['by platform'] : platforms
+  return [(platforms.length > 0 ? [...byPlatform, `else ${shown}`] : first).join(', '), ...others(['terminal'])].join('; ')
 }
 
-const WORDS: Readonly<Record<Place, string>> = {
-  ...WHERE,
-  terminal: 'after Ctrl-C on a terminal',
+const WORDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(PLATFORMS.map(({ name, where }) => [name, where])),
+  terminal: terminal.where,
   attachLifecycle: 'for attachLifecycle',
   createLife: 'for createLife',
 }

@@ -4,6 +4,7 @@ import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
+import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
 import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
 import { fraction } from './fraction.ts'
@@ -25,7 +26,6 @@ import {
   text,
   value,
 } from './kinds.ts'
-import { PLATFORM_NAMES } from './platform.ts'
 import { steps } from './steps-option.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
 import { wording } from './wording-options.ts'
@@ -153,11 +153,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     flag: 'shutdown-delay-duration',
     default: '0s',
     on: {
-      // SIGTERM and the removal from the endpoints race. Elsewhere traffic ends before SIGTERM.
-      kubernetes: '5s',
+      ...defaultsByPlatform('shutdownDelay'),
       // A delay is for those who still send requests.
       createLife: '0s',
-      terminal: '0s',
     },
     cliDefault: '0s',
     meaning: 'Time between the stop request and the moment new requests may be refused, so that load balancers notice',
@@ -173,9 +171,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    */
   lastCall: option(duration(), {
     flag: 'last-call',
-    // Measured: docs/decisions/0018-the-last-call.md. No client at a terminal is worth one.
+    // Measured: docs/decisions/0018-the-last-call.md
     default: '300ms',
-    on: { terminal: '0s' },
+    on: defaultsByPlatform('lastCall'),
     meaning: 'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once',
   }),
   /**
@@ -210,22 +208,13 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   }),
   /**
    * Time from StopRequested to the end by force; at least 100 ms. The process is gone by then.
-   * @default 25s on Kubernetes, 80s under systemd, 1.4s under PM2, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve
+   * @default by platform, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve
    */
   deadline: option(timeToTheEnd(), {
     flag: 'deadline',
     // `docker stop` and Cloud Run kill after 10 s.
     default: '8s',
-    on: {
-      // SIGKILL comes after 30 s.
-      kubernetes: '25s',
-      // TimeoutStopSec is 90 s.
-      systemd: '80s',
-      // kill_timeout is 1.6 s.
-      pm2: '1.4s',
-      // Ctrl-C, or a restart by `node --watch`: a person waits for the prompt.
-      terminal: '2s',
-    },
+    on: defaultsByPlatform('deadline'),
     defaultWords: (deadlines) => `${deadlines}; raised to fit a given delay, grace or reserve`,
     meaning: 'Time from the stop request to the end by force; the process is gone by then',
   }),

@@ -1,4 +1,5 @@
 import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import type { Platform } from '../platforms/platforms.ts'
 import {
   ASKED_SHARE_MAX,
   deadlineThatFits,
@@ -14,7 +15,6 @@ import {
 } from './budget.ts'
 import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf } from './define.ts'
 import type { LifecycleOptions } from './options.ts'
-import type { Platform } from './platform.ts'
 import type { Problems } from './problems.ts'
 import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './tables.ts'
 

@@ -10,9 +10,9 @@ import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
+import { onStopRequest } from '../platforms/platforms.ts'
 import type { Report } from '../report/report.ts'
 import { whyNotGraceful } from '../report/why-not-graceful.ts'
-import { onPrimaryLost } from './cluster-worker.ts'
 import { type CrashEvent, onCrash } from './crashes.ts'
 import { onStopSignal, othersListen } from './os-signals.ts'
 import { ProcessEnd } from './process-end.ts'
@@ -61,7 +61,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   life.begin()
   processEnd.join()
   const signals = chosenSignals(options.signals, host.process.platform)
-  const owned = [ownSignals(life, signals), ownCrashes(life), ownIpc(life), ownChannel(life)]
+  const owned = [ownSignals(life, signals), ownCrashes(life), onStopRequest(host.process, (reason) => life.requestStop(reason))]
   const abortSignal = ownAbortSignal(life)
   const giveBack = (): void => {
     for (const disposable of owned.splice(0)) disposable[Symbol.dispose]()
@@ -158,21 +158,6 @@ function ownCrashes(life: RunnableLife): Disposable {
     life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })
   }
   return crashes
-}
-
-/** Process managers on Windows, and PM2 with `shutdown_with_message`, have no SIGTERM to send. */
-function ownIpc(life: RunnableLife): Disposable {
-  const { process } = life.host
-  const onMessage = (message: unknown): void => {
-    if (message === 'shutdown') life.requestStop({ kind: 'ipc' })
-  }
-  if (process.send) process.on('message', onMessage)
-  return { [Symbol.dispose]: () => void process.off('message', onMessage) }
-}
-
-/** In a worker of a cluster the end of its channel is the end of its primary, or the primary's wish. */
-function ownChannel(life: RunnableLife): Disposable {
-  return onPrimaryLost(life.host.process, () => life.requestStop({ kind: 'disconnected' }))
 }
 
 function ownAbortSignal(life: RunnableLife): Disposable {

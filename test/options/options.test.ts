@@ -3,9 +3,9 @@ import type { QuiesceError } from '#src/base/errors.ts'
 import { type Registered, stopProfiles } from '#src/options/budget.ts'
 import { type AnyOption, defaultText } from '#src/options/define.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
-import type { PlatformFacts } from '#src/options/platform.ts'
 import type { OptionProblem } from '#src/options/problems.ts'
 import { SERVER_OPTIONS } from '#src/options/tables.ts'
+import type { PlatformFacts } from '#src/platforms/platform.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }
@@ -243,7 +243,7 @@ describe('refusals', () => {
     port: ['8080', 1.5, -1],
     host: ['', 1],
     listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], 'x'],
-    platform: ['heroku'],
+    platform: ['mainframe'],
     shutdownDelay: ['5', -1, Number.NaN, {}],
     lastCall: ['5', -1, '10m'],
     whileDraining: [true],

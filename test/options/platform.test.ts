@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
-import { detectPlatform, isInteractiveStop, type PlatformFacts } from '#src/options/platform.ts'
+import type { PlatformFacts } from '#src/platforms/platform.ts'
+import { detectPlatform } from '#src/platforms/platforms.ts'
+import { isInteractiveStop } from '#src/platforms/terminal.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
 
@@ -12,6 +14,13 @@ describe('the platform', () => {
     ['systemd', { env: { NOTIFY_SOCKET: '/run/systemd/notify' }, terminal: true }, 0, 80_000],
     ['systemd', { env: { INVOCATION_ID: 'abc' } }, 0, 80_000],
     ['pm2', { env: { pm_id: '0', INVOCATION_ID: 'abc' } }, 0, 1_400],
+    // PM2 is nearer than the container that it runs in, and an agent of Nomad under systemd passes its variables on.
+    ['pm2', { env: { pm_id: '0', ECS_CONTAINER_METADATA_URI_V4: 'http://169.254.170.2/v4/a' } }, 0, 1_400],
+    ['nomad', { env: { NOMAD_ALLOC_ID: 'a1', INVOCATION_ID: 'abc', NOTIFY_SOCKET: '/run/systemd/notify' } }, 0, 4_000],
+    ['fly', { env: { FLY_MACHINE_ID: 'a1' }, pid: 1 }, 0, 4_000],
+    ['ecs', { env: { ECS_CONTAINER_METADATA_URI_V4: 'http://169.254.170.2/v4/a' }, containerFile: true }, 0, 25_000],
+    ['ecs', { env: { ECS_CONTAINER_METADATA_URI: 'http://169.254.170.2/v3/a' } }, 0, 25_000],
+    ['heroku', { env: { DYNO: 'web.1' } }, 0, 25_000],
     ['container', { containerFile: true }, 0, 8_000],
     ['container', { pid: 1 }, 0, 8_000],
     ['unknown', {}, 0, 8_000],
@@ -29,6 +38,10 @@ describe('the platform', () => {
 
   test('is not PM2 because its home is set', () => {
     expect(detectPlatform({ ...nowhere, env: { PM2_HOME: '/home/me/.pm2' } }).name).toBe('unknown')
+  })
+
+  test('is not Fly.io because an application of it is chosen in a shell', () => {
+    expect(detectPlatform({ ...nowhere, env: { FLY_APP_NAME: 'shop' } }).name).toBe('unknown')
   })
 
   test('names the sign it went by', () => {

@@ -25,6 +25,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'packages/model/src/', loads: ['xstate'], only: ['packages/model/'] },
   { place: 'src/base/cells.ts', loads: ['node:util'] },
   { place: 'src/base/', loads: [], types: ['node:'] },
+  { place: 'src/platforms/', loads: ['node:'] },
   { place: 'src/machines/', loads: ['xstate'] },
   { place: 'src/diagram/', loads: ['xstate'], lazy: ['elkjs'], types: ['elkjs'] },
   { place: 'src/log/', loads: ['node:'], lazy: ['pino'], types: ['pino'] },

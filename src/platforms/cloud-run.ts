@@ -1,0 +1,10 @@
+import { isSet, type PlatformSpec } from './platform.ts'
+
+/** Also Knative anywhere else, whose queue proxy has already waited. */
+export const cloudRun = {
+  name: 'cloud-run',
+  where: 'on Cloud Run',
+  signs: [isSet('K_SERVICE')],
+  ends: 'SIGTERM, SIGKILL after 10 s',
+  defaults: {},
+} as const satisfies PlatformSpec

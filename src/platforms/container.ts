@@ -1,0 +1,13 @@
+import type { PlatformSpec } from './platform.ts'
+
+/** Whatever else runs containers: `docker stop` and its like. */
+export const container = {
+  name: 'container',
+  where: 'in a container',
+  signs: [
+    { words: '/.dockerenv or /run/.containerenv exists', isThere: ({ containerFile }) => containerFile },
+    { words: 'the process is PID 1', isThere: ({ pid }) => pid === 1 },
+  ],
+  ends: 'SIGTERM, SIGKILL after 10 s (`docker stop`)',
+  defaults: {},
+} as const satisfies PlatformSpec

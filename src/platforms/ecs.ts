@@ -1,0 +1,10 @@
+import { isSet, type PlatformSpec } from './platform.ts'
+
+/** Amazon ECS, Fargate included. */
+export const ecs = {
+  name: 'ecs',
+  where: 'on ECS',
+  signs: [isSet('ECS_CONTAINER_METADATA_URI_V4'), isSet('ECS_CONTAINER_METADATA_URI')],
+  ends: 'SIGTERM, SIGKILL after 30 s (stopTimeout)',
+  defaults: { deadline: '25s' },
+} as const satisfies PlatformSpec

@@ -1,0 +1,10 @@
+import { isSet, type PlatformSpec } from './platform.ts'
+
+export const fly = {
+  name: 'fly',
+  where: 'on Fly.io',
+  // FLY_APP_NAME is a setting that people keep in their shell.
+  signs: [isSet('FLY_MACHINE_ID')],
+  ends: 'SIGINT, SIGKILL after 5 s (kill_timeout)',
+  defaults: { deadline: '4s' },
+} as const satisfies PlatformSpec

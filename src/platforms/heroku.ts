@@ -1,0 +1,9 @@
+import { isSet, type PlatformSpec } from './platform.ts'
+
+export const heroku = {
+  name: 'heroku',
+  where: 'on Heroku',
+  signs: [isSet('DYNO')],
+  ends: 'SIGTERM, SIGKILL after 30 s',
+  defaults: { deadline: '25s' },
+} as const satisfies PlatformSpec

@@ -1,0 +1,57 @@
+import type { StopReason } from '../base/events.ts'
+
+/**
+ * What there is to say about a place where a process runs: how it is recognised, how it ends a process, what follows for the defaults, and how
+ * the two speak to each other. One file for each; `platforms.ts` lists them.
+ */
+export interface PlatformSpec {
+  readonly name: string
+  /** Behind a value, in documentation: `on Kubernetes`. */
+  readonly where: string
+  /** What gives it away, in words that stand in the log and the report; any of them. */
+  readonly signs: readonly Sign[]
+  /** How it ends a process, for the documentation. */
+  readonly ends: string
+  /** Options whose defaults differ there, as the user would write them. */
+  readonly defaults: PlatformDefaults
+  /** Tells it that the server is ready, if this process was started by it; looks for itself, because platforms nest. */
+  readonly ready?: (process: PlatformProcess, signal: AbortSignal) => Promise<void> | undefined
+  /** By which it asks for the end, beside OS signals: calls `stop` until disposed. */
+  readonly stopRequests?: (process: PlatformProcess, stop: (reason: StopReason) => void) => Disposable
+}
+
+/** Only of the options that a platform has something to say about. */
+export interface PlatformDefaults {
+  /** Above 0 where traffic is still sent to a process that has been told to stop. */
+  readonly shutdownDelay?: string
+  readonly lastCall?: string
+  /** Somewhat below the time after which it kills. */
+  readonly deadline?: string
+}
+
+export interface Sign {
+  readonly words: string
+  readonly isThere: (facts: PlatformFacts) => boolean
+}
+
+/** What the detection looks at; plain data, so that a test can be anywhere. */
+export interface PlatformFacts {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly pid: number
+  /** Standard input or output is a terminal. */
+  readonly terminal: boolean
+  /** `/.dockerenv` or `/run/.containerenv` exists. */
+  readonly containerFile: boolean
+}
+
+/** What a platform reads and touches of `process`. */
+export interface PlatformProcess {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly pid: number
+  send?: ((message: unknown) => boolean) | undefined
+  on(event: 'message', listener: (message: unknown) => void): unknown
+  off(event: 'message', listener: (message: unknown) => void): unknown
+}
+
+/** The sign that most platforms leave: an environment variable, whatever its value. */
+export const isSet = (name: string): Sign => ({ words: `${name} is set`, isThere: ({ env }) => Boolean(env[name]) })
