@@ -1,4 +1,5 @@
 import type { LifecycleEvent } from '../base/events.ts'
+import type { CutSignal } from '../machines/signals.ts'
 import type { Mode } from '../machines/wiring.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { Report } from '../report/report.ts'
@@ -43,7 +44,7 @@ export interface PhaseDescription {
   readonly waitsFor: readonly string[]
   readonly fires: readonly string[]
   /** The cut of the budget that ends it, when one does. */
-  readonly cut?: string
+  readonly cut?: CutSignal
 }
 
 /** A fact of the life: signals, phases, hooks, drains, errors. */

@@ -21,10 +21,11 @@ const MODES = [
   },
 ] as const
 
-test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ args, closing, drainsAfter }) => {
+test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ mode, args, closing, drainsAfter }) => {
   const server = Served.serve('--shutdown-delay-duration=200ms', '--deadline=60s', ...args)
   const page = await InspectorPage.open(await server.inspector)
   await page.headline(/^Serving$/)
+  await page.reads('#life-mode', new RegExp(`^mode ${mode}$`))
   await page.reads('#verdict-detail', /^On http:\/\/127\.0\.0\.1:\d+, with 0 requests and 0 watches open\./)
   await page.reads('#budget-text', /^A stop will have 1m0s\.$/)
   expect(await page.row('request-drain')).toBe(`request-drain: waiting for ${drainsAfter}; fires RequestsDrained`)
@@ -46,9 +47,9 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ a
   await page.button('Begin shutdown…').click()
   await page.button('Begin shutdown').click()
 
-  await page.headline(/^Shutting down for [\d.]+s, [\d.]+s left$/)
-  await page.reads('#verdict-detail', /Under way: .*request-drain/)
-  await page.reads('#budget-text', /of 1m0s used; next is Cut\.hooks in/)
+  await page.headline(/^Shutting down: GET \/slow blocks the exit; cut in [\d.]+s$/)
+  await page.reads('#verdict-detail', /^For [\d.]+s, [\d.]+s left, asked by .* Under way: .*request-drain/)
+  await page.reads('#budget-text', /of 1m0s used; next is Cut\.requests in/)
   await page.shows('lifecycle.running.request-drain.working')
   await page.reads('#blocking-title', /^Waiting for 1 request/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+m?s; fires AfterShutdownDelayDuration$/)
@@ -128,6 +129,7 @@ test('a hook that fails is named, and costs the exit code', async () => {
   await page.isFitForEverybody()
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
+  await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook leave$/)
   expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ms; rejected on purpose$/)
   expect(await page.row('flush')).toMatch(/^pre-shutdown hook flush: ok after/)
   await page.reads('#report-body', /failed\s+pre-shutdown hook "leave": rejected on purpose/)
@@ -218,7 +220,7 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   await keyboard.type('signal stoprequested sigterm')
   await page.reads('#log-count', /^1 of/)
   await page.page.locator('#log-body button', { hasText: 'StopRequested' }).click()
-  await page.headline(/^Shutting down for 0\.0s/)
+  await page.headline(/^Shutting down: /)
   await page.reads('#position', /^\+0\.000s/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: waiting for ShutdownInitiated/)
   expect(await page.page.locator('#scrubber').getAttribute('aria-valuetext')).toMatch(

@@ -8,6 +8,7 @@ import { createServerOn } from '#src/create-server.ts'
 import { chartOf } from '#src/diagram/chart.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
+import { reduce as reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { blockingOf } from '../../packages/inspector-page/src/core/blocking.ts'
 import { Journal } from '../../packages/inspector-page/src/core/journal.ts'
@@ -140,8 +141,32 @@ describe('the verdict', () => {
   test('says what a shutdown is doing and how long it still may', () => {
     const view = inTheDelay()
     const { headline, detail } = verdictOf(view, LIVE, (view.stop?.at ?? 0) + 500)
-    expect(headline).toBe('Shutting down for 0.5s, 11.5s left')
-    expect(detail).toMatch(/^Asked by stop\(\): the test asks\. Under way: tell and shutdown-delay\.$/)
+    expect(headline).toBe('Shutting down: waiting for shutdown-delay; over in 0.5s')
+    expect(detail).toBe('For 0.5s, 11.5s left, asked by stop(): the test asks. Under way: tell and shutdown-delay.')
+  })
+
+  test('names what blocks the exit, what has failed and how much is refused', () => {
+    const view = viewWhen('NotAcceptingNewRequest')
+    const gauges = {
+      ...(entries.find((entry) => entry.kind === 'gauges') as Extract<JournalEntry, { kind: 'gauges' }>),
+      at: view.at,
+      requests: 51,
+      rejected: { 'not-accepting': 2, late: 1 },
+      blocking: { requests: [{ name: 'GET /hang', ageMs: 9_000 }], watches: [], holds: [], handlers: [], hooks: [], connections: [] },
+    }
+    const draining = {
+      ...view,
+      gauges,
+      life: reduceLife(view.life, { at: view.at, type: 'phase.started', phase: 'request-drain' }),
+    }
+    const { headline, detail, trouble } = verdictOf(draining, LIVE, view.at)
+    const cut = view.budget?.cuts.find(({ signal }) => signal === 'Cut.requests')?.atMs ?? 0
+    expect(headline).toBe(`Shutting down: GET /hang and 50 more block the exit; cut in ${running((view.stop?.at ?? 0) + cut - view.at)}`)
+    expect(detail).toMatch(/ 3 requests refused\.$/)
+    expect(trouble).toBe('1 failed: pre-shutdown hook leave')
+    // Also once it is over.
+    expect(verdictOf(journal.last, OVER, 0).trouble).toBe('1 failed: pre-shutdown hook leave')
+    expect(verdictOf(viewWhen('Serving'), LIVE, 0).trouble).toBe('')
   })
 
   test('says how it ended, that the server is gone, and that a report did not come', () => {
@@ -216,7 +241,9 @@ describe('the timeline', () => {
   test('has the cuts that the machine has chosen, and the deadline', () => {
     const view = viewWhen('NotAcceptingNewRequest')
     const spent = spentOf(view, view.at)
-    expect(spent).toMatchObject({ deadlineMs: 12_000, nextCut: { signal: 'Cut.hooks' } })
+    // The hooks are over by then.
+    expect(spent).toMatchObject({ deadlineMs: 12_000, nextCut: { signal: 'Cut.requests' } })
+    expect(spentOf(inTheDelay(), inTheDelay().at)?.nextCut?.signal).toBe('Cut.hooks')
     expect(spent?.cuts.map(({ signal }) => signal)).toEqual([
       'Cut.hooks',
       'Cut.requests',
@@ -318,7 +345,9 @@ describe('the other panels', () => {
     const view = { ...viewWhen('NotAcceptingNewRequest'), gauges }
     const { headline, groups } = blockingOf(view, 8_500)
     expect(headline).toBe('Waiting for 2 requests, 1 watch and 1 idle socket')
-    expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([{ key: 'GET /slow 0', name: 'GET /slow', note: '', age: '2.5s' }])
+    expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
+      { key: 'GET /slow 0', name: 'GET /slow', note: expect.stringMatching(/^Cut\.requests in /) as string, age: '2.5s' },
+    ])
     expect(blockingOf({ ...view, stop: undefined }, 8_500).headline).toBe(
       'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
     )
@@ -327,10 +356,10 @@ describe('the other panels', () => {
     expect(blockingOf({ ...view, gauges: undefined }, 8_500).headline).toBe('Phases under way')
   })
 
-  test('a phase under way says which cut ends it', () => {
+  test('a phase under way says what ends it, its own limit or a cut, whichever comes first', () => {
     const view = inTheDelay()
     const phases = blockingOf(view, (view.stop?.at ?? 0) + 500).groups.find(({ kind }) => kind === 'phase')
-    expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toMatch(/^Cut\.hooks in \d\.\ds$/)
+    expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toBe('its limit in 0.5s')
   })
 
   test('the report is told in lines, and failures before there is one', () => {

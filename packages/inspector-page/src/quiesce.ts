@@ -4,5 +4,7 @@ export { formatDuration, formatRunning } from '../../../src/base/format-duration
 export type { StopProfile } from '../../../src/base/stop-profile.ts'
 export type { JournalEntry, PhaseDescription, Session, StateEntry } from '../../../src/inspector/protocol.ts'
 export { exitCodeMeaning } from '../../../src/machines/exit-codes.ts'
+export { type Blocker, blockersOf, boundOfPhase, headlineOf } from '../../../src/report/ending.ts'
 export type { Report } from '../../../src/report/report.ts'
+export { type LifeView, NOTHING_KNOWN, reduce as reduceLife } from '../../../src/report/view.ts'
 export { describeReason } from '../../../src/report/words.ts'

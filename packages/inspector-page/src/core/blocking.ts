@@ -1,4 +1,4 @@
-import type { Straggler } from '../quiesce.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf as endingHeadline, type Straggler } from '../quiesce.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, duration, list, running } from './words.ts'
 
@@ -40,24 +40,48 @@ function headlineOf(view: View, things: string): string {
 
 function underWay(view: View, now: number): BlockingGroup[] {
   const { gauges } = view
-  if (!gauges) return view.stop ? [phases(view, now)] : []
+  const phases = view.stop ? [phasesUnderWay(view, now)] : []
+  if (!gauges) return phases
   const { blocking, requests, watches, holds, handlers } = gauges
-  // Ages are as old as the measurement.
-  const aged = (items: readonly Straggler[]): BlockingItem[] =>
-    items.map(({ name, ageMs }, i) => {
-      const age = unitsOf(view).running(ageMs + Math.max(0, now - gauges.at))
-      return { key: `${name} ${i}`, name, note: '', age }
-    })
+  const blockers = blockersNow(view, now)
+  const named = (kind: Blocker['kind']): BlockingItem[] =>
+    blockers
+      .filter((blocker) => blocker.kind === kind)
+      .map(({ name, ageMs, bound }, i) => ({ key: `${name} ${i}`, name, note: endNote(bound, now), age: unitsOf(view).running(ageMs) }))
   const groups: BlockingGroup[] = [
-    ...(view.stop ? [phases(view, now)] : []),
-    group('request', 'request', requests, aged(blocking.requests)),
-    group('watch', 'watch', watches, aged(blocking.watches)),
-    group('hold', 'hold', holds, aged(blocking.holds)),
-    group('handler', 'handler', handlers, aged(blocking.handlers)),
-    group('hook', 'hook', blocking.hooks.length, aged(blocking.hooks)),
-    group('connection', 'idle socket', blocking.connections.length, aged(blocking.connections)),
+    ...phases,
+    group('request', 'request', requests, named('request')),
+    group('watch', 'watch', watches, named('watch')),
+    group('hold', 'hold', holds, named('hold')),
+    group('handler', 'handler', handlers, named('handler')),
+    group('hook', 'hook', blocking.hooks.length, named('hook')),
+    group('connection', 'idle socket', blocking.connections.length, named('connection')),
   ]
   return groups.filter((candidate) => candidate.count > 0)
+}
+
+/** What holds up the end, aged since it was measured. */
+function blockersNow({ life, gauges }: View, now: number): readonly Blocker[] {
+  const since = gauges ? Math.max(0, now - gauges.at) : 0
+  const aged = (items: readonly Straggler[] = []): Straggler[] => items.map(({ name, ageMs }) => ({ name, ageMs: ageMs + since }))
+  const { requests, watches, holds, handlers, connections, hooks } = gauges?.blocking ?? {}
+  const blocking = {
+    requests: aged(requests),
+    watches: aged(watches),
+    holds: aged(holds),
+    handlers: aged(handlers),
+    connections: aged(connections),
+    hooks: aged(hooks),
+  }
+  return blockersOf(life, { blocking }, now)
+}
+
+/** The one thing that the end waits for longest, by name, and when that is over: the terminal says the same. */
+export function blockingHeadline(view: View, now: number): string {
+  const blockers = blockersNow(view, now)
+  const { requests = 0, watches = 0, holds = 0, handlers = 0, blocking } = view.gauges ?? {}
+  const named = blocking ? blocking.requests.length + blocking.watches.length + blocking.holds.length + blocking.handlers.length : 0
+  return endingHeadline(blockers, now, Math.max(0, requests + watches + holds + handlers - named))
 }
 
 const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: readonly BlockingItem[]): BlockingGroup => {
@@ -65,17 +89,22 @@ const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: 
   return { kind, title: count(open, noun), count: open, items }
 }
 
-/** Phases under way, with the cut that ends them. */
-function phases(view: View, now: number): BlockingGroup {
-  const stopAt = view.stop?.at ?? now
+/** With what ends each that does not end by itself. */
+function phasesUnderWay(view: View, now: number): BlockingGroup {
   const items = [...view.phases.values()]
     .filter(({ standing }) => standing === 'working')
     .map(({ name, startedAt = now, cut }) => {
-      const cutAt = view.budget?.cuts.find(({ signal }) => signal === cut)?.atMs
-      const note = cutAt === undefined ? '' : cutAt + stopAt > now ? `${cut} in ${running(cutAt + stopAt - now)}` : 'being cut'
+      // Without a cut it holds nothing up.
+      const note = cut === undefined ? '' : endNote(boundOfPhase(view.life, name, now), now)
       return { key: name, name, note, age: unitsOf(view).running(now - startedAt) }
     })
   return group('phase', 'phase', items.length, items)
+}
+
+function endNote(bound: Blocker['bound'], now: number): string {
+  if (!bound) return ''
+  if (bound.at <= now) return 'being cut'
+  return `${bound.by === 'limit' ? 'its limit' : bound.by} in ${running(bound.at - now)}`
 }
 
 /** From the report: what was cut. */

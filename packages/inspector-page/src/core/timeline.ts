@@ -204,11 +204,13 @@ export interface Spent {
   readonly nextCut: { readonly signal: string; readonly inMs: number } | undefined
 }
 
-export function spentOf({ stop, budget }: View, now: number): Spent | undefined {
+export function spentOf({ stop, budget, phases }: View, now: number): Spent | undefined {
   if (!stop || !budget) return undefined
+  // What is over is not cut any more.
+  const cuts = new Set<string | undefined>([...phases.values()].flatMap(({ cut, endedAt }) => (endedAt === undefined ? [cut] : [])))
   const { deadlineMs } = budget
   const elapsedMs = Math.max(0, now - stop.at)
-  const next = budget.cuts.find(({ atMs }) => atMs > elapsedMs)
+  const next = budget.cuts.find(({ signal, atMs }) => atMs > elapsedMs && cuts.has(signal))
   return {
     part: Math.min(1, elapsedMs / deadlineMs),
     elapsedMs,

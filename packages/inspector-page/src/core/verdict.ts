@@ -1,6 +1,7 @@
 import { describeReason, exitCodeMeaning } from '../quiesce.ts'
+import { blockingHeadline } from './blocking.ts'
 import { spentOf } from './timeline.ts'
-import { unitsOf, type View } from './view.ts'
+import { refusals, unitsOf, type View } from './view.ts'
 import { count, FORCED_WORDS, list, running } from './words.ts'
 
 /** Where the entries come from and whether more will. */
@@ -18,10 +19,19 @@ export interface Verdict {
   readonly shape: 'connecting' | 'starting' | 'serving' | 'stopping' | 'ok' | 'failed' | 'cut' | 'forced' | 'lost'
   readonly headline: string
   readonly detail: string
+  /** What has failed so far, by name; empty when nothing has. */
+  readonly trouble: string
 }
 
 /** `looking back`: the view is of an earlier time, so that whatever came after it is not known. */
-export function verdictOf(view: View, link: Link, now: number, lookingBack = false): Verdict {
+export const verdictOf = (view: View, link: Link, now: number, lookingBack = false): Verdict => ({
+  ...standingOf(view, link, now, lookingBack),
+  trouble: troubleOf(view),
+})
+
+type Standing = Omit<Verdict, 'trouble'>
+
+function standingOf(view: View, link: Link, now: number, lookingBack: boolean): Standing {
   const lost = link.kind === 'lost' && !lookingBack
   if (view.opening === undefined) return beforeAnything(link)
   const ended = view.exitCode !== undefined
@@ -32,13 +42,13 @@ export function verdictOf(view: View, link: Link, now: number, lookingBack = fal
   return view.signals.has('Serving') ? servingVerdict(view) : startingVerdict(view)
 }
 
-function beforeAnything(link: Link): Verdict {
+function beforeAnything(link: Link): Standing {
   if (link.kind === 'lost')
     return { shape: 'lost', headline: 'No connection', detail: `Nothing answers here yet. Trying again (${link.attempts}).` }
   return { shape: 'connecting', headline: 'Connecting', detail: 'Waiting for the first entries.' }
 }
 
-function endedVerdict(view: View, link: Link, lookingBack: boolean): Verdict {
+function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
   const exitCode = view.exitCode ?? 0
   const { stop } = view
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
@@ -66,7 +76,7 @@ function afterwards({ opening, report }: View, link: Link): string {
     : ' The server is gone; its final state stays here, its report did not arrive.'
 }
 
-function lostVerdict(view: View, { attempts }: { readonly attempts: number }): Verdict {
+function lostVerdict(view: View, { attempts }: { readonly attempts: number }): Standing {
   const state = view.stop ? 'in the middle of its shutdown' : 'while it was serving'
   return {
     shape: 'lost',
@@ -75,7 +85,7 @@ function lostVerdict(view: View, { attempts }: { readonly attempts: number }): V
   }
 }
 
-function brokenOff(view: View, source: 'live' | 'recording'): Verdict {
+function brokenOff(view: View, source: 'live' | 'recording'): Standing {
   if (view.opening?.source === 'counter-example') {
     return { shape: 'failed', headline: 'Counter-example', detail: `${view.opening.title}. It ends here.` }
   }
@@ -87,12 +97,30 @@ function brokenOff(view: View, source: 'live' | 'recording'): Verdict {
   }
 }
 
-function stoppingVerdict(view: View, now: number): Verdict {
+function stoppingVerdict(view: View, now: number): Standing {
   const spent = spentOf(view, now)
   const elapsed = unitsOf(view).running(now - (view.stop?.at ?? now))
-  const reason = view.stop?.reason ? ` by ${describeReason(view.stop.reason)}` : ''
+  const reason = view.stop?.reason ? `, asked by ${describeReason(view.stop.reason)}` : ''
   const left = spent ? `, ${running(spent.leftMs)} left` : ''
-  return { shape: 'stopping', headline: `Shutting down for ${elapsed}${left}`, detail: `Asked${reason}. ${underWay(view)}` }
+  return {
+    shape: 'stopping',
+    headline: `Shutting down: ${blockingHeadline(view, now)}`,
+    detail: `For ${elapsed}${left}${reason}. ${underWay(view)}${refusedSoFar(view)}`,
+  }
+}
+
+/** Failures once each, the last of them named when there is no room for all. */
+function troubleOf({ failures }: View): string {
+  const names = [...new Set(failures.map(({ where }) => where))]
+  if (names.length === 0) return ''
+  return `${names.length} failed: ${names.length > FAILURES_NAMED ? `${list(names.slice(0, FAILURES_NAMED))} and more` : list(names)}`
+}
+
+const FAILURES_NAMED = 3
+
+function refusedSoFar({ gauges }: View): string {
+  const refused = refusals(gauges)
+  return refused > 0 ? ` ${count(refused, 'request')} refused.` : ''
 }
 
 /** Which phases work, and what the next ones wait for. */
@@ -101,7 +129,7 @@ function underWay(view: View): string {
   return working.length > 0 ? `Under way: ${list(working)}.` : 'Between two phases.'
 }
 
-function servingVerdict(view: View): Verdict {
+function servingVerdict(view: View): Standing {
   const urls = view.listeners.filter(({ admin }) => !admin).map(({ url }) => url)
   const { requests = 0, watches = 0 } = view.gauges ?? {}
   return {
@@ -113,7 +141,7 @@ function servingVerdict(view: View): Verdict {
   }
 }
 
-function startingVerdict(view: View): Verdict {
+function startingVerdict(view: View): Standing {
   const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
   return { shape: 'starting', headline: 'Starting', detail: working.length > 0 ? `Under way: ${list(working)}.` : 'Nothing is served yet.' }
 }

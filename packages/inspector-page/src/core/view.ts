@@ -3,6 +3,7 @@ import type {
   HookKind,
   JournalEntry,
   LifecycleEvent,
+  LifeView,
   Outcome,
   PhaseDescription,
   Report,
@@ -10,6 +11,7 @@ import type {
   StopProfile,
   StopReason,
 } from '../quiesce.ts'
+import { NOTHING_KNOWN, reduceLife } from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**
@@ -20,6 +22,8 @@ export interface View {
   /** Of the last entry; milliseconds since the life began. */
   readonly at: number
   readonly opening: EntryOf<'opening'> | undefined
+  /** What its facts tell, as every other part of quiesce reads them. */
+  readonly life: LifeView
   readonly stop: { readonly at: number; readonly reason: StopReason | undefined } | undefined
   readonly budget: Budget | undefined
   /** In the order they fired. */
@@ -92,6 +96,7 @@ export type Edge = StateEntry['taken'][number]
 export const EMPTY_VIEW: View = {
   at: 0,
   opening: undefined,
+  life: NOTHING_KNOWN,
   stop: undefined,
   budget: undefined,
   signals: new Map(),
@@ -115,6 +120,10 @@ export const unitsOf = (view: Pick<View, 'opening'>): Units => (isCounted(view) 
 /** Where an axis counts from: the stop request, once there was one. */
 export const originOf = (view: Pick<View, 'opening' | 'stop'>): number => (isCounted(view) ? 0 : (view.stop?.at ?? 0))
 
+/** Requests refused so far, of every kind. */
+export const refusals = (gauges: EntryOf<'gauges'> | undefined): number =>
+  Object.values(gauges?.rejected ?? {}).reduce((sum, n) => sum + n, 0)
+
 /** The name of an edge in the chart. */
 export const edgeKey = ({ from, on, to }: Edge): string => `${from}|${on}|${to ?? from}`
 
@@ -127,7 +136,7 @@ function change(view: View, entry: JournalEntry): Partial<View> {
     case 'opening':
       return opened(entry)
     case 'fact':
-      return happened(view, entry.event, entry.at)
+      return { life: reduceLife(view.life, entry.event), ...happened(view, entry.event, entry.at) }
     case 'actor': {
       const { actor: id, name, parent, machine } = entry
       const begun = { id, name, parent, machine, value: undefined, context: undefined, status: 'active', lastTaken: [] } as const
@@ -155,6 +164,7 @@ function opened(entry: EntryOf<'opening'>): Partial<View> {
   return {
     ...EMPTY_VIEW,
     opening: entry,
+    life: { ...NOTHING_KNOWN, cuts: Object.fromEntries(entry.phases.flatMap(({ name, cut }) => (cut ? [[name, cut]] : []))) },
     phases: new Map(phases),
     // Where no time passes, none is spent.
     budget: entry.deadlineMs === undefined || entry.source === 'counter-example' ? undefined : { deadlineMs: entry.deadlineMs, cuts: [] },
@@ -167,7 +177,9 @@ function happened(view: View, event: LifecycleEvent, at: number): Partial<View> 
   switch (event.type) {
     case 'signal': {
       const signals = withValue(view.signals, event.name, { name: event.name, at, outcome: event.outcome })
-      return { signals, ...(event.name === 'StopRequested' && { stop: { at, reason: event.reason } }) }
+      if (event.name !== 'StopRequested') return { signals }
+      const budget = event.budget && !isCounted(view) ? { budget: budgetOf(event.budget) } : {}
+      return { signals, stop: { at, reason: event.reason }, ...budget }
     }
     case 'phase.started':
       return { phases: withPhase(view, event.phase, { standing: 'working', startedAt: at }) }
@@ -214,24 +226,18 @@ function moved(view: View, { actor: id, value, context: changed, status, taken }
   const known = view.actors.get(id) ?? { id, name: id, parent: undefined, machine: undefined, context: undefined }
   const context = changed === undefined ? known.context : changed
   const actors = withValue(view.actors, id, { ...known, value, context, status, lastTaken: taken })
-  const budget = known.parent === undefined && !isCounted(view) ? chosenBudget(context) : undefined
   return {
     actors,
-    ...(budget && { budget }),
     ...(taken.length > 0 && { lastTaken: taken, taken: new Set([...view.taken, ...taken.map(edgeKey)]) }),
   }
 }
 
-/**
- * The root machine chooses a profile when the stop is requested: until then it is open which cuts
- * will hold.
- */
-function chosenBudget(context: unknown): Budget | undefined {
-  const profile = (context as { readonly stop?: { readonly profile?: Partial<StopProfile> } } | null | undefined)?.stop?.profile
-  if (typeof profile?.deadlineMs !== 'number') return undefined
-  const cuts = Object.entries(profile.cutsMs ?? {}).map(([instant, atMs]) => ({ signal: `Cut.${instant}`, atMs }))
-  return { deadlineMs: profile.deadlineMs, cuts: cuts.sort((a, b) => a.atMs - b.atMs) }
-}
+const budgetOf = ({ deadlineMs, cutsMs }: StopProfile): Budget => ({
+  deadlineMs,
+  cuts: Object.entries(cutsMs)
+    .map(([instant, atMs]) => ({ signal: `Cut.${instant}`, atMs }))
+    .sort((a, b) => a.atMs - b.atMs),
+})
 
 function withPhase(view: View, name: string, changed: Partial<PhaseView>): View['phases'] {
   const half = view.stop ? 'stop' : 'start'

@@ -14,7 +14,7 @@ import {
   ticksOf,
   withRoom,
 } from '../core/timeline.ts'
-import type { EntryOf } from '../core/view.ts'
+import { type EntryOf, refusals } from '../core/view.ts'
 import { STANDING_WORDS } from '../core/words.ts'
 import { element, Icon, make, type Part, Parts, setAttribute, setStyle, setText, svg } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
@@ -39,6 +39,7 @@ interface Load {
 const LOADS: readonly Load[] = [
   { name: 'requests', read: ({ requests }) => requests },
   { name: 'watches', read: ({ watches }) => watches },
+  { name: 'refused', read: refusals },
   { name: 'sockets active', read: ({ connections }) => connections.active },
   { name: 'sockets idle', read: ({ connections }) => connections.idle },
   { name: 'sockets told', read: ({ connections }) => connections.told },

@@ -43,19 +43,22 @@ export class VerdictPanel implements Panel {
   }
 
   draw({ view, now, link, lookingBack }: Frame): void {
-    const { shape, headline, detail } = verdictOf(view, link, now, lookingBack)
+    const { shape, headline, detail, trouble } = verdictOf(view, link, now, lookingBack)
     setAttribute(this.#verdict, 'data-shape', shape)
     this.#icon.show(shape)
     setText(element('verdict-headline'), headline)
     setText(element('verdict-detail'), detail)
+    setText(element('verdict-trouble'), trouble)
     // Said once per change of kind: a headline with seconds in it would be read out for ever.
     if (!lookingBack && shape !== this.#announced) {
       this.#announced = shape
-      setText(element('announcer'), `${headline}. ${detail}`)
+      setText(element('announcer'), [headline, trouble, detail].filter((part) => part !== '').join('. '))
     }
     const { opening } = view
     setText(element('life-title'), opening?.title ?? '')
+    setText(element('life-mode'), opening?.mode ? `mode ${opening.mode}` : '')
     document.title = opening ? `${headline} · ${opening.title}` : 'quiesce inspector'
+    document.body.toggleAttribute('data-ended', view.exitCode !== undefined)
     this.#drawBudget(view, now)
   }
 
