@@ -55,12 +55,12 @@ export function summary(tallies) {
     const of = tallies.filter(({ cell, who }) => who === name && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0])
     const share = (/** @type {readonly Tally[]} */ some) => {
       const { clients, lost } = sumOf(/** @type {[Tally, ...Tally[]]} */ (some))
-      return `${lost} of ${clients}`
+      return `${lost === 0 ? 0 : ((100 * lost) / clients).toFixed(lost / clients < 0.01 ? 1 : 0)} % (${lost} of ${clients})`
     }
     const quiet = DIMENSIONS.link.map((link) => share(of.filter(({ cell }) => cell.load === 'quiet' && cell.link === link)))
     return [name === 'quiesce' ? `**${name}**` : name, ...quiet, share(of.filter(({ cell }) => cell.load === 'blocked'))]
   })
-  return table([['clients that lost a request', ...linkHeaders.map((link) => `${link} away`), 'event loop blocked'], ...rows])
+  return table([['', ...linkHeaders.map((link) => `delay of ${link}`), 'event loop blocked'], ...rows])
 }
 
 /** A line for each version of Node. @param {readonly Tally[]} lives */
