@@ -355,7 +355,18 @@ async function destroyConnections(world: World): Promise<ConnectionsLost> {
   return { lost: lost + ((await older) ?? 0) }
 }
 
-const recordConnections = ({ traffic, record }: World): void => record({ type: 'connections', ...traffic.connectionFates() })
+const UNFINISHED = 'connections were closed before their TLS handshake had ended'
+/** A warning names so many. */
+const UNFINISHED_NAMED_MAX = 10
+
+function recordConnections({ traffic, record }: World): void {
+  const unfinished = traffic.unfinishedConnections()
+  if (unfinished.length > 0) {
+    const details = { count: unfinished.length, clients: unfinished.slice(0, UNFINISHED_NAMED_MAX).map(({ name }) => name) }
+    record({ type: 'warning', message: UNFINISHED, details })
+  }
+  record({ type: 'connections', ...traffic.connectionFates() })
+}
 
 /** Cut, it leaves the listeners alone: they are closed already. */
 async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {

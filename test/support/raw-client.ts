@@ -23,6 +23,11 @@ export class RawClient {
     return new RawClient(socket)
   }
 
+  /** Speaks on a socket that is established, such as one of TLS. */
+  static on(socket: Socket): RawClient {
+    return new RawClient(socket)
+  }
+
   private constructor(socket: Socket) {
     this.socket = socket
     socket.removeAllListeners('error')

@@ -29,6 +29,7 @@ export class Connections {
   readonly #all = new Set<Connection>()
   readonly #fates: Record<Fate, number> = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
   readonly #forced: Straggler[] = []
+  readonly #unfinished: Straggler[] = []
   readonly #whenNone = new Set<() => void>()
   readonly #onClosed = (connection: Connection): void => {
     if (this.#forget(connection)) this.#settle(connection)
@@ -81,6 +82,11 @@ export class Connections {
   /** Those that were ended by force, by name. */
   get forced(): readonly Straggler[] {
     return this.#forced
+  }
+
+  /** Those that were closed as idle ones in the middle of what they do before their first request, by name. */
+  get unfinished(): readonly Straggler[] {
+    return this.#unfinished
   }
 
   /** Whether {@link closeIdle} was called: an idle connection is there only because its client has not left yet. */
@@ -210,7 +216,11 @@ export class Connections {
   }
 
   #settle(connection: Connection): void {
-    if (this.#countsFates) this.#fates[connection.fate]++
+    if (this.#countsFates) {
+      const { fate, wire } = connection
+      this.#fates[fate]++
+      if (fate === 'idleUntold' && wire.stage) this.#unfinished.push(connection.straggler(this.#clock.now()))
+    }
     if (this.#all.size > 0) return
     for (const resolve of this.#whenNone) resolve()
     this.#whenNone.clear()

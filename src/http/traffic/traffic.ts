@@ -339,6 +339,11 @@ export class Traffic {
     return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
   }
 
+  /** Connections that were closed while idle in the middle of a handshake, which has cost no request. */
+  unfinishedConnections(): readonly Straggler[] {
+    return this.#connections.unfinished
+  }
+
   /** Resolves when no handler runs whose promise is pending, or whose client has left before it ended its response. */
   handlersDone(): Promise<void> {
     return this.#handlers.none()

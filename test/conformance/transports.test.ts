@@ -1,0 +1,118 @@
+// What a life promises on every connection, for each transport. Fails when: a connection of one of them is told too early or
+// not at all, closed with something outstanding, held for ever, lost from the counts, or named wrongly; or when the suite
+// does not see a transport that does so.
+import { describe, expect, test, vi } from 'vitest'
+import { Http1Wire } from '#src/http/h1/wire.ts'
+import { Handshakes } from '#src/http/tls/handshake.ts'
+import type { Exchange } from '#src/http/traffic/exchange.ts'
+import type { WireAnswer } from '#src/http/wire.ts'
+import { CASES, conformance, conforms } from './transport-suite.ts'
+import { http1, https, type TransportAdapter } from './transports.ts'
+
+conformance(http1)
+conformance(https)
+
+/** A transport that does one thing wrong, and the case that has to see it. */
+interface Broken {
+  readonly what: string
+  readonly seenBy: string
+  readonly adapter?: TransportAdapter
+  readonly breakIt: () => void
+}
+
+const { refuse, fail } = Http1Wire.prototype
+
+const BROKEN: readonly Broken[] = [
+  { what: 'tells no client', seenBy: 'busy:', breakIt: () => vi.spyOn(Http1Wire.prototype, 'tellBy').mockReturnValue() },
+  {
+    what: 'takes refused requests for good ones',
+    seenBy: 'half of the first request: has a second',
+    breakIt: () =>
+      vi.spyOn(Http1Wire.prototype, 'refuse').mockImplementation(function (this: Http1Wire, exchange: Exchange, answer: WireAnswer) {
+        refuse.call(this, exchange, { ...answer, status: 200 })
+      }),
+  },
+  {
+    what: 'says that all is well when a handler has failed',
+    seenBy: 'a handler that fails before it has answered',
+    breakIt: () =>
+      vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(function (this: Http1Wire, exchange: Exchange, answer: WireAnswer) {
+        fail.call(this, exchange, { ...answer, status: 200 })
+      }),
+  },
+  {
+    what: 'ends an answer that has failed in its middle',
+    seenBy: 'a handler that fails in the middle',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'fail').mockImplementation(({ response }: Exchange) => void response?.end()),
+  },
+  {
+    what: 'knows no half of a request',
+    seenBy: 'half of the first request: has a second',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'hasSent', 'get').mockReturnValue(false),
+  },
+  {
+    what: 'takes what was never used for half a request',
+    seenBy: 'never used',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'hasSent', 'get').mockReturnValue(true),
+  },
+  {
+    what: 'takes every answer for begun',
+    seenBy: 'a watch that has had no byte',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'hasBegun').mockReturnValue(true),
+  },
+  {
+    what: 'takes every answer for complete',
+    seenBy: 'a watch that does not end: broken off',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'onlyWaits').mockReturnValue(true),
+  },
+  {
+    what: 'waits for no handler whose client has left',
+    seenBy: 'a client that has left before its answer',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'mayStillEnd').mockReturnValue(false),
+  },
+  {
+    what: 'loses only what is meant',
+    seenBy: 'a request behind a watch',
+    breakIt: () =>
+      vi.spyOn(Http1Wire.prototype, 'lostWith').mockImplementation(function (this: Http1Wire, isMeant: (exchange: Exchange) => boolean) {
+        return [...this.connection.outstanding].filter(isMeant)
+      }),
+  },
+  {
+    what: 'breaks off with all that is older',
+    seenBy: 'a watch that does not end behind a request',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'breakOff').mockReturnValue('destroyed'),
+  },
+  {
+    what: 'closes nothing gently',
+    seenBy: 'idle after a request',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'linger').mockReturnValue(),
+  },
+  {
+    what: 'resets a client that still sends',
+    seenBy: 'a request that is answered before all of its body',
+    breakIt: () =>
+      vi.spyOn(Http1Wire.prototype, 'linger').mockImplementation(function (this: Http1Wire) {
+        this.socket.resetAndDestroy()
+      }),
+  },
+  {
+    what: 'takes a handshake that has ended for another connection',
+    seenBy: 'a handshake that ends is no second connection',
+    adapter: https,
+    breakIt: () => vi.spyOn(Handshakes.prototype, 'ended').mockReturnValue(undefined),
+  },
+]
+
+describe('the suite sees a transport that', () => {
+  test.each(BROKEN)('$what', async ({ seenBy, breakIt, adapter = http1 }) => {
+    const cases = CASES.filter(({ name }) => name.startsWith(seenBy))
+    expect(cases).toHaveLength(1)
+    breakIt()
+    try {
+      await expect(Promise.all(cases.map((one) => conforms(adapter, 'refuse', one)))).rejects.toThrow()
+    } finally {
+      vi.restoreAllMocks()
+    }
+  })
+})
