@@ -25,7 +25,7 @@ export interface AttachedLife extends Life, Disposable {
  * (ERR_NOTHING_TO_SERVE). Requests are counted from here on; those that were under way are waited
  * for with the last connections, and cannot be named. Once it serves, its `close()` becomes a stop
  * of this life. Of an HTTPS server, a connection is known from its accept on; a handshake that is
- * not over at the end has a second from its beginning.
+ * not over at the end has a second from its accept, and the report names it when it was not enough.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID
  * with one line for every bad option
