@@ -24,16 +24,16 @@ export async function awaitOwner({ host, record }: Waiting, listener: Listener, 
   signal.addEventListener('abort', giveUp, { once: true })
   if (signal.aborted) giveUp()
   const watching = onProcessIdle(host.process, () => waiting.abort())
-  const patience = host.clock.setTimeout(
+  const timer = host.clock.setTimeout(
     () => record({ type: 'warning', message: 'the attached server does not listen yet: start-up waits for its listen()' }),
     PATIENCE_MS,
   )
   // A reminder is nothing to do.
-  ;(patience as { unref?: () => void }).unref?.()
+  ;(timer as { unref?: () => void }).unref?.()
   try {
     return await listener.bind(waiting.signal)
   } finally {
-    host.clock.clearTimeout(patience)
+    host.clock.clearTimeout(timer)
     signal.removeEventListener('abort', giveUp)
     watching[Symbol.dispose]()
   }

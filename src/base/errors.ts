@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   ERR_NAME_MISSING: { fault: 'caller', meaning: 'A hook, check, phase or hold has no usable name' },
   ERR_FUNCTION_MISSING: { fault: 'caller', meaning: 'A hook, check or phase has no function' },
   ERR_DUPLICATE: { fault: 'caller', meaning: 'The name is taken; `details.registeredAt` is the stack of the first registration' },
-  ERR_TOO_LATE: { fault: 'caller', meaning: 'What is registered now would not be heeded any more' },
+  ERR_TOO_LATE: { fault: 'caller', meaning: 'Registered too late to take effect' },
   ERR_CYCLE: { fault: 'caller', meaning: 'Hooks or phases wait for each other; `details.cycle` has their names' },
   ERR_UNKNOWN_REFERENCE: { fault: 'caller', meaning: 'A name in `after`, `before` or `signal()` that belongs to nothing' },
   ERR_ALREADY_ATTACHED: { fault: 'caller', meaning: 'The server has a lifecycle already' },
@@ -39,7 +39,7 @@ export const ERROR_CODES = {
     meaning: 'The report could not be written to `reportFile`; at the start: a report could not be written there',
   },
   ERR_JOURNAL_WRITE: { fault: 'environment', meaning: 'The journal could not be written to `journal`' },
-  ERR_JOURNAL_READ: { fault: 'caller', meaning: 'A file is no recording: neither a report nor a journal' },
+  ERR_JOURNAL_READ: { fault: 'caller', meaning: 'Not a report or journal file' },
   ERR_START: { fault: 'environment', meaning: 'The server could not start; `cause` says why, `details` has the phase and the report' },
   ERR_STOPPED_DURING_START: { fault: 'environment', meaning: 'It was stopped before it served; `details` has the reason and the report' },
   ERR_TIMEOUT: {

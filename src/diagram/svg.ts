@@ -74,7 +74,7 @@ function boxSvg({ state, texts }: Box, rect: PlacedNode | undefined): string[] {
 
 function linkSvg({ kind, edges, texts }: Link, placed: PlacedLine | undefined): string[] {
   if (!placed || placed.points.length < 2) return []
-  const path = pathOf(placed.points)
+  const path = pathData(placed.points)
   const head = headOf(placed.points)
   return [
     ...(edges.length === 0 ? [''] : edges.map(({ id }) => ` data-edge="${escaped(id)}"`)).map(
@@ -112,7 +112,7 @@ const edgesWithoutLine = (edges: readonly ChartEdge[]): string[] =>
 const rectSvg = ({ x, y, width, height }: Rect, radius: number): string =>
   `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" rx="${radius}"/>`
 
-const pathOf = ([first, ...rest]: readonly Point[]): string => `M${pair(first)}${rest.map((point) => `L${pair(point)}`).join('')}`
+const pathData = ([first, ...rest]: readonly Point[]): string => `M${pair(first)}${rest.map((point) => `L${pair(point)}`).join('')}`
 const pair = (point: Point | undefined): string => (point ? `${round(point.x)} ${round(point.y)}` : '')
 
 /** The arrow head at the end of a line, in the direction of its last segment. */

@@ -2,7 +2,7 @@ import type { LifecycleEvent } from '../base/events.ts'
 import type { Report } from '../report/report.ts'
 import { plain } from './plain.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
-import type { Line, ReadableJournal, Reader } from './reading.ts'
+import type { JournalLine, ReadableJournal, Reader } from './reading.ts'
 
 type WithoutBase<E> = E extends unknown ? Omit<E, 'n' | 'at'> : never
 /** What is said; the journal adds the number and the time. */
@@ -39,7 +39,7 @@ export class Journal implements ReadableJournal {
   readonly #lengthMax: number
   readonly #sources: Source[] = []
   readonly #readers = new Set<Reader>()
-  #lines: Line[] = []
+  #lines: JournalLine[] = []
   #length = 0
   /** The opening is number 1; it is written when it is known what belongs to this life. */
   #last = 1
@@ -76,11 +76,11 @@ export class Journal implements ReadableJournal {
   /** What a source has to say; not vital. */
   readonly write = (fact: JournalFact): void => this.#append(fact, this.#elapsed(), false)
 
-  after(n: number): readonly Line[] {
+  after(n: number): readonly JournalLine[] {
     const lines = this.#lines
     // Most readers ask for the last few.
     let from = lines.length
-    while (from > 0 && (lines[from - 1] as Line).n > n) from--
+    while (from > 0 && (lines[from - 1] as JournalLine).n > n) from--
     return from === 0 ? lines : lines.slice(from)
   }
 

@@ -1,5 +1,5 @@
 /** An entry as it is kept. */
-export interface Line {
+export interface JournalLine {
   readonly n: number
   /** JSON, without a line break. */
   readonly text: string
@@ -21,7 +21,7 @@ export interface Reader {
 /** A journal for its readers: of a life that runs, or a recorded one. */
 export interface ReadableJournal {
   /** Everything that is kept and comes after number `n`. */
-  after(n: number): readonly Line[]
+  after(n: number): readonly JournalLine[]
   /** Whether a reader that has read up to `n` can go on there, with nothing missing in between. */
   canResume(n: number): boolean
   /** Whether nothing that comes after `n` was dropped. */

@@ -2,7 +2,7 @@ import type { Composition } from '../machines/lifecycle.ts'
 import { WIRING } from '../machines/wiring.ts'
 import type { Report } from '../report/report.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
-import type { Line, ReadableJournal, Reader } from './reading.ts'
+import type { JournalLine, ReadableJournal, Reader } from './reading.ts'
 
 /** A journal that is over: read from a file, or made from a report or a counter-example. */
 export class Recording implements ReadableJournal {
@@ -10,7 +10,7 @@ export class Recording implements ReadableJournal {
   readonly opening: OpeningEntry
   readonly report: Report | undefined
   readonly #entries: readonly JournalEntry[]
-  readonly #lines: readonly Line[]
+  readonly #lines: readonly JournalLine[]
 
   /** @param entries in order; the first one is the opening */
   constructor(entries: readonly JournalEntry[]) {
@@ -25,7 +25,7 @@ export class Recording implements ReadableJournal {
     return this.#entries.at(-1)?.at ?? 0
   }
 
-  after(n: number): readonly Line[] {
+  after(n: number): readonly JournalLine[] {
     return this.#lines.filter((line) => line.n > n)
   }
 

@@ -18,7 +18,7 @@ import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './reg
  *
  * Every `add…` returns a Disposable that takes away what was added, as long as it is not too late for that, and throws a QuiesceError:
  * ERR_NAME_MISSING and ERR_FUNCTION_MISSING for what is missing, ERR_DUPLICATE for a name that is taken (`details.registeredAt` says
- * where), ERR_TOO_LATE when it would not be heeded any more, ERR_OPTION_INVALID for an option that cannot be used.
+ * where), ERR_TOO_LATE when it is too late to take effect, ERR_OPTION_INVALID for an option that cannot be used.
  */
 export interface Life extends AsyncDisposable {
   /**

@@ -474,7 +474,7 @@ export class Lifecycle implements Life {
 
   // --- inside -----------------------------------------------------------------------------------------------------------
 
-  /** What is registered may not fit together; such a life cannot start, but it ends like every other, so that what it owns is destroyed. */
+  /** With invalid registrations start() rejects; the shutdown still runs, so that what the life owns is destroyed. */
   #compose(): ComposedMachine {
     try {
       const composition = this.#composition()

@@ -53,7 +53,7 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
  * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
  * because there is nowhere left to report it, and a log line is no reason to end differently.
  */
-export function writeLine(logger: Logger, level: Line['level'], fields: object, message: string): void {
+export function writeLine(logger: Logger, level: LogLine['level'], fields: object, message: string): void {
   if (level === 'debug' && isConsole(logger)) return
   try {
     const answer: unknown = logger[level](fields, message)
@@ -83,18 +83,18 @@ export const flushLogger = (logger: Logger): Promise<void> =>
     else if (logger.flush.length === 0) resolve()
   })
 
-interface Line {
+interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly fields: object
   readonly message: string
 }
 
-const debug = (message: string, fields: object = {}): Line => ({ level: 'debug', fields, message })
-const info = (message: string, fields: object = {}): Line => ({ level: 'info', fields, message })
-const warn = (message: string, fields: object = {}): Line => ({ level: 'warn', fields, message })
-const error = (message: string, fields: object = {}): Line => ({ level: 'error', fields, message })
+const debug = (message: string, fields: object = {}): LogLine => ({ level: 'debug', fields, message })
+const info = (message: string, fields: object = {}): LogLine => ({ level: 'info', fields, message })
+const warn = (message: string, fields: object = {}): LogLine => ({ level: 'warn', fields, message })
+const error = (message: string, fields: object = {}): LogLine => ({ level: 'error', fields, message })
 /** A failure is an error, a cut a warning, everything else is for debugging. */
-const byOutcome = (outcome: Outcome, message: string, fields: object): Line =>
+const byOutcome = (outcome: Outcome, message: string, fields: object): LogLine =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
 
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
@@ -108,7 +108,7 @@ const errOf = (record: ErrorRecord | undefined): { err?: object } =>
 
 type SignalContext = LogContext & { readonly reason: StopReason | undefined }
 
-function lineOf(event: LifecycleEvent, context: SignalContext): Line {
+function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
   const words = context.wording.log
   switch (event.type) {
     case 'platform':
@@ -136,7 +136,12 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
       return byOutcome(outcome, message, { kind, hook: name, outcome, duration: formatDuration(durationMs), ...errOf(event.error) })
     }
     case 'late':
-      return warn('late answer', { what: event.what, answer: event.answer, late: formatDuration(event.lateMs), ...errOf(event.error) })
+      return warn('settled after its deadline', {
+        what: event.what,
+        answer: event.answer,
+        late: formatDuration(event.lateMs),
+        ...errOf(event.error),
+      })
     case 'listening':
       return info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
     case 'stopped-listening':
@@ -172,7 +177,11 @@ function lineOf(event: LifecycleEvent, context: SignalContext): Line {
   }
 }
 
-function signalLine(name: string, outcome: Outcome, { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext): Line {
+function signalLine(
+  name: string,
+  outcome: Outcome,
+  { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext,
+): LogLine {
   const words = wording.log
   const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
   const ours = debug('lifecycle signal', { name, outcome, ...why })
@@ -202,7 +211,7 @@ function signalLine(name: string, outcome: Outcome, { whileDraining, connectionT
 }
 
 /** Upstream has no budget, and so no such line. */
-function stopLine(budget: StopProfile, { reason, wording }: SignalContext): Line {
+function stopLine(budget: StopProfile, { reason, wording }: SignalContext): LogLine {
   const requests = formatDuration(Math.round(budget.cutsMs.requests))
   const deadline = formatDuration(Math.round(budget.deadlineMs))
   const message = `${wording.log.stopRequested}: requests have until +${requests}, everything until +${deadline}`
@@ -212,12 +221,12 @@ function stopLine(budget: StopProfile, { reason, wording }: SignalContext): Line
 type Drained = Extract<LifecycleEvent, { type: 'drained' }>
 
 /** Upstream has no bound here and so no fields; ours are named like those of the watches. */
-function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): Line {
+function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): LogLine {
   const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
   return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut }) : info(message, fields)
 }
 
-function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): Line {
+function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): LogLine {
   if (graceMs === 0) return info(words.watchesNotAwaited)
   const message = words.watchesDrained
   const fields = {

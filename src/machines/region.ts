@@ -11,6 +11,30 @@ import type { PhaseRow } from './wiring.ts'
  *     waiting (a latch per signal) → working (the invoked work) → fired (raises the signal)
  *
  * Start rows have two more ends, `skipped` by a stop and `failed`, which raise nothing: their waiters are skipped too.
+ *
+ * Theory of operation
+ *
+ * The root machine has one state, `running`, which is parallel: every row of the table is a region of it, beside those that hear what asks
+ * for the end (stop.ts) and the budget (budget.ts). No region knows another. A row that waits for `Serving` does not say who fires that; it
+ * waits for the event of that name, and the row whose `fires` is `Serving` raises it.
+ *
+ * A signal travels by `raise`: an event of the root's to itself, which all regions see. A row fires once, because nothing leads out of
+ * `fired`. What has come while a region still waits for another signal is kept in the context (`gate`), and no signal is taken back, so the
+ * order in which they come cannot matter to a region that waits for all of them.
+ *
+ * A step of the root (xstate: a macrostep) is one event from outside, or the end of one invoked work, and all that follows from it at once:
+ * the transition it takes, the signal that is raised by it, the regions that begin by that signal, and so on until no raised event is left.
+ * From `StopRequested` to the first phase that has to wait everything happens in one step, and no request comes in between. Actions of a step
+ * run in its order, so `record` tells observers of a signal in the step in which it fires, and `does` of a row is done there
+ * (on-signal.ts). An actor that is invoked in a step starts at its end; one that answers at once does so in the next.
+ *
+ * Work is invoked, by name: a machine of phases/ with states of its own, or an effect, which is a promise. It ends by itself (`done`), by an
+ * error, or by a cut of the budget: a machine is told (`cut`) and ends in order, an effect is stopped and its signal fires. A stop row
+ * fires its signal by each of these ends, because a shutdown has to progress; how it ended is the outcome, which costs an exit code
+ * (`settle`) and cuts nothing else. Only a start row may end without its signal.
+ *
+ * So three things hold by construction, and the checker (src/model) verifies them for every composed table: whatever is waited for is fired
+ * by a row or comes from outside, every stop row that begins ends by the last instant of the budget, and a signal fires once.
  */
 
 /** State configurations here are generated; the named actions, guards and delays in them are typed in `vocabulary.ts`, and a test checks that every name exists. */

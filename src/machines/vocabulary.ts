@@ -69,7 +69,7 @@ export type LifecycleInEvent =
   | { readonly type: 'listener.died'; readonly address: string; readonly error: ErrorRecord }
   | { readonly type: 'readyz.passed' }
   | { readonly type: `mux.${string}` }
-  /** One that never will arrive. */
+  /** One that will never arrive. */
   | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly PlannedDestroy[] }
@@ -103,7 +103,10 @@ const arrivedWith = (context: LifecycleContext, { phase, signal, after }: Arriva
 
 const effect = fromPromise<void>(() => Promise.resolve())
 const budgetOf = (context: LifecycleContext): StopProfile => context.stop?.profile ?? context.profiles.default
-/** How long the budget's chain waits for each cut after the one before it. Relative on purpose: after a pause of the whole process the gaps, and with them the reserves, still hold. */
+/**
+ * Delays between the budget's instants, relative (docs/decisions/0004): after a pause of the whole process the gaps, and with them the
+ * reserves, still hold.
+ */
 const budgetDelays = <P extends string>(prefix: P, profileOf: (context: LifecycleContext) => StopProfile) => {
   const until =
     (instant: BudgetInstant, previous?: BudgetInstant) =>

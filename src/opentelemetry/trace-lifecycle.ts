@@ -103,7 +103,11 @@ class LifeSpans {
         })
         break
       case 'late':
-        root.addEvent('late answer', { 'quiesce.what': event.what, 'quiesce.answer': event.answer, 'quiesce.late_ms': event.lateMs })
+        root.addEvent('settled after its deadline', {
+          'quiesce.what': event.what,
+          'quiesce.answer': event.answer,
+          'quiesce.late_ms': event.lateMs,
+        })
         break
       case 'error':
         root.addEvent('exception', { 'quiesce.where': event.where, ...exceptionAttributes(event.error) })

@@ -6,7 +6,7 @@ import { sayOnStandardError } from '../log/terminal.ts'
 import type { Report } from './report.ts'
 
 /**
- * Over what is there, and without waiting: opening a pipe without a reader would hold the process
+ * Overwrites, and opens with O_NONBLOCK: a FIFO without a reader would hold the process
  * for ever, in its last step.
  */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK

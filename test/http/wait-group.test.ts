@@ -154,14 +154,14 @@ const atRate =
   (clock: VirtualClock, ratePerSecond: number, ms = FOR_EVER) =>
   (): Pace => ({ limiter: new RateLimiter(clock, ratePerSecond), ...stopAfter(clock, ms) })
 
-const joined = (group: RateLimitedWaitGroup, count: number): Member[] => Array.from({ length: count }, () => group.add())
+const join = (group: RateLimitedWaitGroup, goodbye?: () => void): Member => group.tryAdd(goodbye) as Member
+const joined = (group: RateLimitedWaitGroup, count: number): Member[] => Array.from({ length: count }, () => join(group))
 
 describe('RateLimitedWaitGroup', () => {
   row('RL-01', 'while not waiting, joining and leaving is free', () => {
     const group = new RateLimitedWaitGroup()
     for (const member of joined(group, 100)) member.done()
     expect(group.count).toBe(0)
-    expect(group.waiting).toBe(false)
   })
 
   row(
@@ -176,8 +176,6 @@ describe('RateLimitedWaitGroup', () => {
       const { asked, seen, factory } = paceByHand(clock)
       const waited = group.wait(factory)
       expect(seen.factoryGot).toEqual([101])
-      expect(group.waiting).toBe(true)
-      expect(() => group.add()).toThrow(expect.objectContaining({ code: 'ERR_WAIT_GROUP', message: expect.stringContaining(FORBIDDEN) }))
       expect(group.tryAdd()).toBeUndefined()
 
       for (const member of members) member.done()
@@ -217,8 +215,7 @@ describe('RateLimitedWaitGroup', () => {
     const group = new RateLimitedWaitGroup()
     const result = await group.wait()
     expect(result).toMatchObject({ before: 0, after: 0, error: { message: 'rate limiter factory must be specified' } })
-    expect(group.waiting).toBe(false)
-    group.add()
+    join(group)
     expect(group.count).toBe(1)
   })
 
@@ -267,7 +264,7 @@ describe('RateLimitedWaitGroup', () => {
   row('RL-12', 'a holder that never leaves costs the grace', async () => {
     const clock = new VirtualClock()
     const group = new RateLimitedWaitGroup()
-    group.add()
+    group.tryAdd()
     const waited = group.wait(watchDrainPace(clock, 2000))
     await clock.advance(1999)
     expect(await isSettled(waited)).toBe(false)
@@ -294,11 +291,10 @@ describe('RateLimitedWaitGroup', () => {
     /** A group, a log of goodbyes as `name@time`, and members that join it under a name. */
     function scene() {
       const clock = new VirtualClock()
-      const errors: Error[] = []
-      const group = new RateLimitedWaitGroup((error) => errors.push(error))
+      const group = new RateLimitedWaitGroup()
       const told: string[] = []
-      const join = (name: string): Member => group.add(() => void told.push(`${name}@${clock.now()}`))
-      return { clock, group, told, join, errors }
+      const join = (name: string): Member => group.tryAdd(() => void told.push(`${name}@${clock.now()}`)) as Member
+      return { clock, group, told, join }
     }
 
     test('are told with their token, in the order of joining, and leave at once', async () => {
@@ -364,7 +360,7 @@ describe('RateLimitedWaitGroup', () => {
 
     test('and members without share one queue', async () => {
       const { clock, group, told, join } = scene()
-      const silent = group.add()
+      const silent = group.tryAdd() as Member
       const [a, b] = ['a', 'b'].map(join)
       const waited = group.wait(atRate(clock, 100))
       await clock.advance(1)
@@ -379,52 +375,23 @@ describe('RateLimitedWaitGroup', () => {
       expect(await waited).toEqual({ before: 3, after: 0 })
     })
 
-    test('may be adopted while the group is waited for: they are waited for and told in their turn', async () => {
+    test('a goodbye that throws counts as one, and the others are told', async () => {
       const { clock, group, told, join } = scene()
-      const here = join('here')
-      const waited = group.wait(atRate(clock, 100))
-      await clock.advance(5)
-      const adopted = group.adopt(() => void told.push(`adopted@${clock.now()}`))
-      expect(group.count).toBe(2)
-      here.done()
-      await clock.runToEnd()
-      expect(told).toEqual(['here@0', 'adopted@10'])
-      expect(await isSettled(waited)).toBe(false)
-      adopted?.done()
-      expect(await waited).toEqual({ before: 1, after: 0 })
-      expect(group.adopt(), 'nobody waits any more').toBeUndefined()
-    })
-
-    test('adopted in the very moment in which the last one leaves are waited for', async () => {
-      const { clock, group, join } = scene()
-      const last = join('last')
-      const waited = group.wait(atRate(clock, 100))
-      await clock.advance(0)
-      last.done()
-      const adopted = group.adopt()
-      expect(await isSettled(waited)).toBe(false)
-      adopted?.done()
-      await clock.runToEnd()
-      expect(await waited).toEqual({ before: 1, after: 0 })
-    })
-
-    test('a goodbye that throws is reported, and the others are told', async () => {
-      const { clock, group, told, join, errors } = scene()
-      group.add(() => {
+      group.tryAdd(() => {
         throw new Error('goodbye failed')
       })
       join('b')
       void group.wait(atRate(clock, 100))
       await clock.runToEnd()
       expect(told).toEqual(['b@10'])
-      expect(errors.map((error) => error.message)).toEqual(['goodbye failed'])
+      expect(group.count).toBe(2)
     })
 
     test('may leave from within their goodbye', async () => {
       const clock = new VirtualClock()
       const group = new RateLimitedWaitGroup()
       const members: Member[] = []
-      for (let index = 0; index < 3; index++) members.push(group.add(() => members[index]?.done()))
+      for (let index = 0; index < 3; index++) members.push(join(group, () => members[index]?.done()))
       const waited = group.wait(atRate(clock, 100))
       await clock.runToEnd()
       expect(await waited).toEqual({ before: 3, after: 0 })
@@ -435,7 +402,7 @@ describe('RateLimitedWaitGroup', () => {
       const group = new RateLimitedWaitGroup()
       const toldAt: number[] = []
       for (let index = 0; index < 60_000; index++) {
-        const member = group.add(() => {
+        const member = join(group, () => {
           toldAt.push(clock.now())
           member.done()
         })
@@ -472,7 +439,7 @@ describe('RateLimitedWaitGroup', () => {
   test('a factory that throws leaves the group open', async () => {
     const group = new RateLimitedWaitGroup()
     await expect(group.wait(() => raise(new Error('no pace')))).rejects.toThrow('no pace')
-    expect(group.waiting).toBe(false)
+    expect(group.tryAdd()).toBeDefined()
   })
 })
 

@@ -8,14 +8,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { apiserverWording, createServer as createQuiesceServer, neutralWording } from '#src/index.ts'
 import type { LifecycleOptions, WhileDraining } from '#src/options/options.ts'
 import { resolveWording, type WordingOptions } from '#src/options/wording-options.ts'
-import { newAttachedLife, newLife, refusal, type TestLife } from '../support/life.ts'
+import { type LifeRig, newAttachedLife, newLife, refusal } from '../support/life.ts'
 import { connectTo } from '../support/raw-client.ts'
 import { type Answer, fresh } from '../support/upstream-client.ts'
 
 /** No last call: what comes after the stop request is refused. */
 const OPTIONS: LifecycleOptions = { platform: 'unknown', shutdownDelay: 0, lastCall: 0, admin: { port: 0 } }
 
-type AnyLife = Pick<TestLife<never>, 'life' | 'events' | 'log' | 'fired'> & { end(): Promise<unknown> }
+type AnyLife = Pick<LifeRig<never>, 'life' | 'events' | 'log' | 'fired'> & { end(): Promise<unknown> }
 
 async function created(options: LifecycleOptions): Promise<AnyLife> {
   const t = newLife({ options: { ...OPTIONS, ...options } })

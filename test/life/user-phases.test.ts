@@ -3,11 +3,11 @@
 // that cannot be is found out later than start().
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { aborted, NotedAudit, never, newLife, refusal, type TestLife } from '../support/life.ts'
+import { aborted, type LifeRig, NotedAudit, never, newLife, refusal } from '../support/life.ts'
 import { REFUSED } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
 
-const later = (t: TestLife<VirtualClock>, ms: number): Promise<void> => new Promise((resolve) => void t.clock.setTimeout(resolve, ms))
+const later = (t: LifeRig<VirtualClock>, ms: number): Promise<void> => new Promise((resolve) => void t.clock.setTimeout(resolve, ms))
 
 describe('a phase of the user`s', () => {
   test('without a place runs between NotAcceptingNewRequest and destroy, which waits for it', async () => {

@@ -125,7 +125,7 @@ describe('the log', () => {
     ])
     expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
       'hook ended',
-      'late answer',
+      'settled after its deadline',
       '[graceful-termination] in-flight non long-running request(s) have drained',
       'phase ended',
       '[graceful-termination] active watch request(s) have drained',

@@ -52,7 +52,7 @@ const DEFAULTS: LifecycleOptions = {
  * A life on real sockets, with a process of its own that a test signals and crashes, and with a record of everything it
  * said. Nothing is registered and nothing has begun. It ends with the test.
  */
-export class TestLife<C extends Clock, L extends Life = Lifecycle> {
+export class LifeRig<C extends Clock, L extends Life = Lifecycle> {
   readonly life: L
   readonly clock: C
   readonly process: FakeProcess
@@ -122,9 +122,9 @@ export class TestLife<C extends Clock, L extends Life = Lifecycle> {
 }
 
 /** A life with a server of its own; everything is answered `hello` unless a listener is given. */
-export function newLife<C extends Clock = Clock>(setting: Created<C> = {}): TestLife<C> {
+export function newLife<C extends Clock = Clock>(setting: Created<C> = {}): LifeRig<C> {
   const { listener = (_, response) => void response.end('hello'), options } = setting
-  return new TestLife(setting, (host, logger) =>
+  return new LifeRig(setting, (host, logger) =>
     createServerOn(host, { listener }, { ...DEFAULTS, port: 0, host: '127.0.0.1', logger, ...withoutPort(options), ...options }),
   )
 }
@@ -134,7 +134,7 @@ const withoutPort = (options: ServerOptions | undefined): ServerOptions => (opti
 
 /** A life around somebody else's server. */
 export function newAttachedLife<C extends Clock = Clock>(server: Server, setting: Attached<C> = {}) {
-  return new TestLife(setting, (host, logger) => attachLifecycleOn(host, server, { ...DEFAULTS, logger, ...setting.options }))
+  return new LifeRig(setting, (host, logger) => attachLifecycleOn(host, server, { ...DEFAULTS, logger, ...setting.options }))
 }
 
 /** An audit backend that notes what is asked of it; `run` and `shutdown` do what they are given. */

@@ -12,7 +12,7 @@ import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
 import type { ServerOptions } from '#src/options/options.ts'
 import type { Report } from '#src/report/report.ts'
-import { aborted, TestLife } from './life.ts'
+import { aborted, LifeRig } from './life.ts'
 import { type Answer, fresh, KeepAliveClient } from './upstream-client.ts'
 
 /**
@@ -131,7 +131,7 @@ export interface Setting<C extends Clock> {
   readonly prepare?: (server: UpstreamServer<C>) => void
 }
 
-export class UpstreamServer<C extends Clock = VirtualClock> extends TestLife<C> {
+export class UpstreamServer<C extends Clock = VirtualClock> extends LifeRig<C> {
   readonly audit: FakeAudit
   readonly hook: Roadblock
   readonly plain: Roadblock

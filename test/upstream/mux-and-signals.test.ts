@@ -6,7 +6,7 @@ import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
-import { aborted, NotedAudit, never, newLife, refusal, type TestLife } from '../support/life.ts'
+import { aborted, type LifeRig, NotedAudit, never, newLife, refusal } from '../support/life.ts'
 import { startSpeaking } from '../support/process.ts'
 import { row } from '../support/row.ts'
 
@@ -17,7 +17,7 @@ function installer(): { readonly complete: AbortSignal; readonly close: () => vo
 }
 
 const MUX = 'MuxAndDiscoveryComplete'
-const timesFired = (t: TestLife<VirtualClock>, name: string): number => t.signals.filter((other) => other === name).length
+const timesFired = (t: LifeRig<VirtualClock>, name: string): number => t.signals.filter((other) => other === name).length
 
 describe('MuxAndDiscoveryComplete', () => {
   row(['MX-01', 'MX-02', 'MX-03'], 'waits for every registered signal, however long, and fires with the last', async () => {

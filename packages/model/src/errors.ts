@@ -13,7 +13,7 @@ export const MODEL_ERROR_CODES = {
   ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
   ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
   ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
-  ERR_MODEL_INEXACT: { fault: 'checker', meaning: 'The model checker remembered a step that is not the one xstate computes' },
+  ERR_MODEL_INEXACT: { fault: 'checker', meaning: 'A step that the model checker has cached is not the one xstate computes' },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>
 
 export type ModelErrorCode = keyof typeof MODEL_ERROR_CODES

@@ -30,7 +30,7 @@ interface Entry {
   readonly passesUntil: number
 }
 
-interface Line {
+interface CheckLine {
   readonly name: string
   readonly text: string
   readonly excludedBy?: string
@@ -165,7 +165,7 @@ export class HealthEndpoint {
   }
 
   /** What the root says about one check: excluded by name, excluded by group, passed or failed. */
-  async #line(entry: Entry, excluded: ReadonlySet<string>, request: RequestLike): Promise<Line> {
+  async #line(entry: Entry, excluded: ReadonlySet<string>, request: RequestLike): Promise<CheckLine> {
     const { name, group } = entry.check
     if (excluded.has(name)) return { name, text: `[+]${name} excluded: ok\n`, excludedBy: name }
     if (group !== undefined && excluded.has(group)) return { name, text: `[+]${name} excluded with ${group}: ok\n`, excludedBy: group }

@@ -127,7 +127,7 @@ class Seat implements Member {
  *   the place it already has.
  *
  * A token that cannot come before the stop is refused, which ends the queueing like a grant: a
- * member that would be told too late is told at once. Upstream knows only the second kind: there a
+ * wait past the deadline is refused at once, and its member notified. Upstream knows only the second kind: there a
  * watch handler ends by itself on the shutdown signal and holds its response until the token is
  * granted. A node handler cannot be held back like that, so the token comes first.
  *
@@ -141,12 +141,9 @@ export class RateLimitedWaitGroup {
   /** Members that have not left, or left and still queue for their token. */
   #held = 0
   #pace: Pace | undefined
-  /** Whether a wait has ended. */
-  #waited = false
   /** In order of joining. Only members that want to be told: the others need no list. */
   readonly #toTell = new Set<Seat>()
   readonly #whenEmpty = new Set<() => void>()
-  readonly #onGoodbyeError: (error: Error) => void
   readonly #leave = (seat: Seat): void => {
     this.#visible--
     if (!this.#pace) {
@@ -156,43 +153,14 @@ export class RateLimitedWaitGroup {
     else if (seat.token === 'in') this.#queue(seat, this.#pace)
   }
 
-  /**
-   * @param onGoodbyeError told of each goodbye that throws; its member counts as told. Default:
-   * errors are ignored.
-   */
-  constructor(onGoodbyeError: (error: Error) => void = () => undefined) {
-    this.#onGoodbyeError = onGoodbyeError
-  }
-
   /** The visible count: members that have not called `done()`. */
   get count(): number {
     return this.#visible
   }
 
-  /** True from the first successful call of `wait()` on, for ever. */
-  get waiting(): boolean {
-    return this.#pace !== undefined
-  }
-
   /** The form for the request path: a place, or undefined once `wait()` was called. Never throws. */
   tryAdd(goodbye?: () => void): Member | undefined {
     return this.#pace ? undefined : this.#join(goodbye)
-  }
-
-  /**
-   * A place for a request that was let in before and changes its nature: it may join while the
-   * group is waited for, and queues for its token at once. Undefined when the wait is over, because
-   * it would not be waited for: it must stay where it is counted. Never throws.
-   */
-  adopt(goodbye?: () => void): Member | undefined {
-    return this.#waited ? undefined : this.#join(goodbye)
-  }
-
-  /** @throws QuiesceError ERR_WAIT_GROUP once `wait()` was called */
-  add(goodbye?: () => void): Member {
-    const member = this.tryAdd(goodbye)
-    if (!member) throw new QuiesceError('ERR_WAIT_GROUP', REFUSED)
-    return member
   }
 
   /**
@@ -210,13 +178,10 @@ export class RateLimitedWaitGroup {
     for (const seat of this.#toTell) this.#queue(seat, pace)
     this.#toTell.clear()
     try {
-      // A loop, because a member may be adopted between the moment the last one leaves and the
-      // moment this is noticed.
-      while (this.#held > 0 && !pace.stop.signal.aborted) await this.#emptyOr(pace.stop.signal)
+      if (this.#held > 0 && !pace.stop.signal.aborted) await this.#emptyOr(pace.stop.signal)
       const after = this.#visible
       return this.#held === 0 ? { before, after } : { before, after, error: toError(pace.stop.signal.reason) }
     } finally {
-      this.#waited = true
       pace.cancel()
     }
   }
@@ -225,8 +190,7 @@ export class RateLimitedWaitGroup {
     const seat = new Seat(goodbye, this.#leave)
     this.#visible++
     this.#held++
-    if (goodbye && this.#pace) this.#queue(seat, this.#pace)
-    else if (goodbye) this.#toTell.add(seat)
+    if (goodbye) this.#toTell.add(seat)
     return seat
   }
 
@@ -243,8 +207,8 @@ export class RateLimitedWaitGroup {
     else {
       try {
         seat.goodbye?.()
-      } catch (thrown) {
-        this.#onGoodbyeError(toError(thrown))
+      } catch {
+        // Its member counts as told.
       }
     }
   }

@@ -41,7 +41,7 @@ export const OK: PhaseOutput = { outcome: 'ok' }
 /** Ended by a limit of its own that the user chose (a watch grace, a connection timeout), or cut when nothing was left to lose: reported, but no failure. */
 export const CUT_BY_OWN_LIMIT: PhaseOutput = { outcome: 'cut', exitCode: 0 }
 
-/** Final states that most phase machines end in; spread into `states`. Both take the error of the event that led there; one that came while cutting leaves the phase cut. */
+/** Final states that most phase machines end in; spread into `states`. An error during a cut is attached; the outcome stays `cut`. */
 export const CUT_STATE = {
   cut: {
     type: 'final',

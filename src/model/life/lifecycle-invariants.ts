@@ -202,7 +202,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
     alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
-    alongEdges('exit-code/mux', 'a mux-complete signal that never will arrive costs exit code 4', muxFailureCosts),
+    alongEdges('exit-code/mux', 'a mux-complete signal that will never arrive costs exit code 4', muxFailureCosts),
     alongEdges(
       'exit-code/watches',
       'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',
@@ -409,7 +409,7 @@ function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => 
   return (one, other) => isAnswer(one) && isAnswer(other) && ownerOf(one) !== ownerOf(other)
 }
 
-/** A failure of one of these phases, or the end of its patience, asks for a stop. */
+/** A failure of one of these phases, or the end of its bound, asks for a stop. */
 function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
   const owners = new Set(Object.entries(wiring).flatMap(([phase, { onFailure }]) => (onFailure === 'StartFailed' ? [stateKey(phase)] : [])))
   return (choice) => owners.has(ownerOf(choice)) && (choice.kind === 'timer' || choice.event.type.startsWith('xstate.error.'))

@@ -35,7 +35,7 @@ const OUTSIDE = {
   'mux-failure': { type: 'mux-signal.failed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
-/** What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that never will arrive. */
+/** What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that will never arrive. */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 

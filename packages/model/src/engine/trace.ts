@@ -56,13 +56,13 @@ class Recorder implements DeliveryListener {
   readonly #effects: { by: string; effect: Effect }[] = []
 
   sent(from: Live | undefined, to: Live, event: { readonly type: string }): void {
-    this.#messages.push({ from: from && pathOf(from), to: pathOf(to), event: event.type })
+    this.#messages.push({ from: from && actorPath(from), to: actorPath(to), event: event.type })
   }
 
   stepped(): void {}
 
   said(actor: Live, effect: Effect): void {
-    this.#effects.push({ by: pathOf(actor), effect })
+    this.#effects.push({ by: actorPath(actor), effect })
   }
 
   step(label: string, at: string, before: ActorState | undefined, after: ActorState): TraceStep {
@@ -70,7 +70,7 @@ class Recorder implements DeliveryListener {
   }
 }
 
-const pathOf = ({ id, parent }: Live): string => (parent?.parent ? `${pathOf(parent)}/${id}` : id)
+export const actorPath = ({ id, parent }: Live): string => (parent?.parent ? `${actorPath(parent)}/${id}` : id)
 
 /** What differs between two states of an actor and all below it. Only what changed is named. */
 function changesOf(path: string, before: ActorState | undefined, after: ActorState | undefined): string[] {

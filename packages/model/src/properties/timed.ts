@@ -4,6 +4,7 @@ import type { Live } from '../engine/live.ts'
 import { remembered } from '../engine/remembered.ts'
 import type { ActorState, LocalState, Timer } from '../engine/state.ts'
 import type { Step } from '../engine/step.ts'
+import { actorPath } from '../engine/trace.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 import { FIRST_TIMER, NOW, START, Zone } from './zone.ts'
@@ -205,7 +206,7 @@ class TimersSet implements DeliveryListener {
   stepped(actor: Live, _before: LocalState, { commands }: Step): void {
     for (const command of commands) {
       if (command.kind !== 'schedule') continue
-      const key = keyOf(pathOf(actor), command.timer)
+      const key = keyOf(actorPath(actor), command.timer)
       this.#counts.set(key, this.count(key) + 1)
     }
   }
@@ -213,8 +214,6 @@ class TimersSet implements DeliveryListener {
   sent(): void {}
   said(): void {}
 }
-
-const pathOf = ({ id, parent }: Live): string => (parent?.parent ? `${pathOf(parent)}/${id}` : id)
 
 const NANOSECONDS = 1_000_000
 const nanoseconds = (ms: number): number => Math.round(ms * NANOSECONDS)
