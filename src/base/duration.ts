@@ -2,14 +2,17 @@ import { optionError } from './errors.ts'
 
 export { formatDuration } from './format-duration.ts'
 
-/** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'` (Go's notation). */
+/** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'`, `'7d'` (Go's notation, and days). */
 export type Duration = number | string
 
-const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-const PART = /(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h)/y
+const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const PART = /(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/y
 /** Node's timers take no more; about 24.8 days. */
 export const DURATION_MS_MAX = 2 ** 31 - 1
-export const DURATION_ALLOWED = 'milliseconds as a number, or text like 500ms, 5s, 1m30s; 0 to 24 days'
+const NOTATION = '500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d'
+export const DURATION_ALLOWED = `milliseconds as a number, or text like ${NOTATION}`
+/** Where numbers cannot be written. */
+export const DURATION_TEXT_ALLOWED = `a duration like ${NOTATION}`
 
 /**
  * Milliseconds of a duration.

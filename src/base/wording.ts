@@ -57,6 +57,9 @@ export interface LogWords {
   readonly exiting: string
 }
 
+/** The label of answered requests that has their status. */
+export const STATUS_LABEL = 'code'
+
 export interface MetricWords {
   /** Counter of answered requests for health endpoints. */
   readonly requests: MetricName & {

@@ -4,7 +4,7 @@ import { CHECK_OPTIONS } from './check-flags.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
 import { SERVE_FLAGS } from './flags.ts'
 import { INSPECT_OPTIONS } from './inspect-flags.ts'
-import { PLAN_OPTIONS } from './plan-flags.ts'
+import { PLAN_FLAGS } from './plan-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -74,10 +74,11 @@ Usage: quiesce plan [flags]
 
 Prints how long requests, watches, hooks and connections have when a life is stopped, by a signal, by Ctrl-C
 or by a crash, and where each number comes from. Nothing is started. With --config it is your life: export
-the server that createServer() or attachLifecycle() returned. The platform is that of this process.
+the server that createServer() or attachLifecycle() returned. The platform is that of this process. Without
+it, the flags are those of quiesce serve that a plan depends on.
 
 Flags:
-${flagsHelp(flagsOf(PLAN_OPTIONS))}
+${flagsHelp(flagsOf(PLAN_FLAGS))}
   --help
 
 Exit codes:

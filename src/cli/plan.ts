@@ -1,24 +1,28 @@
-import { optionError, QuiesceError } from '../base/errors.ts'
+import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { createServer } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
+import { flagsOf } from '../options/define.ts'
+import { type LifecycleOptions, resolveServerOptions } from '../options/options.ts'
+import type { PlatformFacts } from '../platforms/platform.ts'
+import { readArguments, type Settings } from './arguments.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
-import { PLAN_OPTIONS } from './plan-flags.ts'
+import { PLAN_FLAGS, PLAN_OPTIONS, TIME_OPTIONS } from './plan-flags.ts'
 import { planText, printedPlan } from './printed-plan.ts'
-import { readOptions } from './settings.ts'
+import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
  * Prints how much time each kind of stop gives to what, as this life would have it in this process.
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed, one line for every problem
  */
-export async function planCommand({ stdout }: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { config, json } = readOptions('plan', PLAN_OPTIONS, args).options
-  const life = config === undefined ? builtIn() : (await readLifeModule('--config', config)).life
+export async function planCommand({ stdout, facts }: CliHost, args: readonly string[]): Promise<ExitCode> {
+  const { config, json, times } = readPlanFlags(args, facts)
+  const life = config === undefined ? builtIn(times) : (await readLifeModule('--config', config)).life
   // What has a plan is a Lifecycle: `isLife` knows it by that.
   const printed = printedPlan((life as Lifecycle).options, composed(life, config))
   stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
@@ -26,7 +30,33 @@ export async function planCommand({ stdout }: CliHost, args: readonly string[]):
 }
 
 /** A life without anything of the user's, with the times of the platform that this process is on. */
-const builtIn = (): Life => createServer({ listener: () => {} }, { logger: false })
+const builtIn = (times: LifecycleOptions): Life => createServer({ listener: () => {} }, { ...times, logger: false })
+
+interface PlanFlags {
+  readonly config: string | undefined
+  readonly json: boolean
+  readonly times: LifecycleOptions
+}
+
+/** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
+function readPlanFlags(args: readonly string[], facts: PlatformFacts): PlanFlags {
+  const { settings, problems } = readArguments('plan', flagsOf(PLAN_FLAGS), args)
+  const { resolved, problems: ofCommand } = resolvedFrom(PLAN_OPTIONS, settings)
+  const { options, problems: unread, wording } = valuesOf(TIME_OPTIONS, settings)
+  const refused = messagesOf(() => resolveServerOptions(options, { ...wording, facts }))
+  const all = [...problems, ...ofCommand, ...unread, ...refused, ...(resolved.config === undefined ? [] : beside(settings))]
+  if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
+  return { ...resolved, times: options }
+}
+
+/** Two answers to one question. */
+const beside = (settings: Settings): string[] =>
+  flagsOf(TIME_OPTIONS).flatMap(({ name }) => {
+    const setting = settings.get(name)
+    return setting
+      ? [`${setting.label}: got ${show(setting.given)}, allowed: only without --config, whose life has options of its own`]
+      : []
+  })
 
 function composed(life: Life, config: string | undefined): LifePlan {
   try {

@@ -45,12 +45,13 @@ export const inputOf = (options: ResolvedOptions, registrations: Registrations, 
 })
 
 /**
- * What time has to be kept for: audit and destroy, when something is registered that may need it. A phase that is cut with them needs
+ * What time has to be kept for: hooks, audit and destroy, when something is registered that may need it. A phase that is cut with them needs
  * it, too.
  */
 export function registeredIn(options: ResolvedOptions, registrations: Registrations, wiring: Wiring): Registered {
   const cuts = registrations.plannedPhases().map(({ name }) => wiring[name]?.cut)
   return {
+    hooks: registrations.plannedHooks().length > 0 || cuts.includes('Cut.hooks'),
     audit: options.audit !== undefined || cuts.includes('Cut.audit'),
     destroy: registrations.plannedDestroyFunctions().length > 0 || cuts.includes('Cut.destroy'),
   }

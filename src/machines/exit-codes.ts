@@ -5,7 +5,7 @@
 export const EXIT_CODES = {
   0: 'graceful: everything ended by itself',
   4: 'ended in order, but something failed',
-  5: 'the deadline cut something',
+  5: 'something was cut before it was done, or lost',
   1: 'forced by a second signal or process.exit(), or a crash',
   3: 'could not start',
   2: 'bad usage or options',

@@ -14,10 +14,11 @@
 
 import { RESERVES_DEFAULT_MS, type Reserves, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 
-/** Late phases that have nothing to do unless something is registered for them: a backend, a function, a phase of the user's. */
-export type Registered = Readonly<Record<'audit' | 'destroy', boolean>>
+/** What has nothing to do unless something is registered for it: a hook, a backend, a function, a phase of the user's. */
+export type Registered = Readonly<Record<'hooks' | 'audit' | 'destroy', boolean>>
 
-const ALL_REGISTERED: Registered = { audit: true, destroy: true }
+const ALL_REGISTERED: Registered = { hooks: true, audit: true, destroy: true }
+export const NONE_REGISTERED: Registered = { hooks: false, audit: false, destroy: false }
 
 export interface StopPlan {
   readonly delayMs: number
@@ -64,9 +65,10 @@ export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTE
   const share = Math.min(requestsDue(plan), Math.max(0, requests - delayMs) * REQUESTS_SHARE_MAX)
   const hooks = requests - Math.max(share, Math.min(SHARE_MIN_MS, requests / 2))
   const flush = deadlineMs - reserves.flush * FORCE_SHARE_OF_FLUSH
+  const admittedUntil = registered.hooks ? hooks : Math.min(delayMs, hooks)
   return {
     delayMs: Math.min(delayMs, hooks),
-    lastCallMs: Math.floor(Math.min(lastCallMs, (requests - hooks) * LAST_CALL_SHARE_MAX)),
+    lastCallMs: Math.floor(Math.min(lastCallMs, (requests - admittedUntil) * LAST_CALL_SHARE_MAX)),
     watchGraceMs,
     deadlineMs,
     cutsMs: { hooks, requests, connections, audit, destroy, flush },

@@ -1,11 +1,9 @@
 import { didYouMean } from '../base/did-you-mean.ts'
-import { DURATION_ALLOWED, type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, parseDuration } from '../base/duration.ts'
 import { show } from '../base/errors.ts'
 import { defaultText, type Kind, type KindName, type OptionTable, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 
 /** What an option may be: the kinds of values of a table's rows. */
-
-const DURATION_TEXT_ALLOWED = 'a duration like 500ms, 5s, 1m30s; 0 to 24 days'
 
 const asIs = <T>(value: T): T => value
 

@@ -166,7 +166,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * Time for which idle connections are held when nothing new is accepted any more: a request that is on its way on one is answered, and
    * its client told to leave, instead of lost. Before it, what the kernel has accepted is accepted, too. It ends early when no connection
    * is left that may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0: listeners and idle connections
-   * close at once. At most half of what the budget keeps for requests.
+   * close at once. At most half of what the budget keeps for requests: what is registered for the late phases takes from it, as
+   * `quiesce plan` prints.
    * @default 300ms; 0s after Ctrl-C on a terminal
    */
   lastCall: option(duration(), {

@@ -5,6 +5,7 @@ import {
   deadlineThatFits,
   delayFits,
   longestDelayMs,
+  NONE_REGISTERED,
   RESERVE_NAMES,
   RESERVES_SHARE_MAX,
   restMs,
@@ -159,7 +160,8 @@ export function plansOf(given: LifecycleOptions, plan: StopPlan, crashDeadlineMs
 
 /** Checks what durations mean for each other. Only for usable ones: a refused value says nothing about the others. */
 export function checkTimes(given: LifecycleOptions, plan: StopPlan, problems: Problems): void {
-  const longestLastCallMs = stopProfile({ ...plan, lastCallMs: Number.POSITIVE_INFINITY }).lastCallMs
+  // What is registered later takes its time from requests, and so from the last call, which gives way then.
+  const longestLastCallMs = stopProfile({ ...plan, lastCallMs: Number.POSITIVE_INFINITY }, NONE_REGISTERED).lastCallMs
   if (given.lastCall !== undefined && plan.lastCallMs > longestLastCallMs) {
     const within = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}, so that what it lets in can be answered`
     problems.addForOption('lastCall', given.lastCall, `at most ${formatDuration(longestLastCallMs)} ${within}`)

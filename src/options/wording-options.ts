@@ -2,7 +2,15 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../base/neutral-wording.ts'
-import type { LogWords, MetricName, MetricWords, RefusalKind, RefusalWords, Wording } from '../base/wording.ts'
+import {
+  type LogWords,
+  type MetricName,
+  type MetricWords,
+  type RefusalKind,
+  type RefusalWords,
+  STATUS_LABEL,
+  type Wording,
+} from '../base/wording.ts'
 import type { Kind } from './define.ts'
 import { isRecord, value } from './kinds.ts'
 
@@ -135,6 +143,7 @@ const refusal = object({
 const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 86_400
 
 const NEUTRAL = neutralWording()
+const METRICS = ['requests', 'check', 'checks'] as const
 const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
 const metric = { name: metricName, help: line }
 const rules = object({
@@ -150,10 +159,32 @@ const rules = object({
   }),
 })
 
+/** What a scraper would refuse, or would read as one of two. */
+function metricClash(given: WordingOptions): string | undefined {
+  const { metrics } = given
+  const { requests, check, checks } = resolveWording(given).metrics
+  const names = { requests: requests.name, check: check.name, checks: checks.name }
+  for (const its of METRICS.filter((each) => metrics?.[each]?.name !== undefined)) {
+    const other = METRICS.find((each) => each !== its && names[each] === names[its])
+    if (other) return `.metrics.${its}.name: got ${show(names[its])}, allowed: a name of its own; it is that of ${other}`
+  }
+  const { pathLabel, labels } = requests
+  if (pathLabel === STATUS_LABEL)
+    return `.metrics.requests.pathLabel: got ${show(pathLabel)}, allowed: a label of its own; it is that of the status`
+  const taken = [STATUS_LABEL, pathLabel].find((label) => Object.hasOwn(labels, label))
+  const what = taken === STATUS_LABEL ? 'the status' : 'the path'
+  return taken && `.metrics.requests.labels.${taken}: got ${show(taken)}, allowed: a label of its own; it is that of ${what}`
+}
+
+const wordingProblem: Rule = (given) => rules(given) ?? metricClash(given as WordingOptions)
+
 /** What clients, the log and the metrics read. */
 export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
-  ...value<WordingOptions>('{ name, refusal, refusals, log, metrics }, or apiserverWording', (given) => rules(given) === undefined),
-  remark: (given) => ` (wording${rules(given)})`,
+  ...value<WordingOptions>(
+    '{ name, refusal, refusals, log, metrics }, or apiserverWording',
+    (given) => wordingProblem(given) === undefined,
+  ),
+  remark: (given) => ` (wording${wordingProblem(given)})`,
   resolve: resolveWording,
   show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
 })

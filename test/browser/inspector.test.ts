@@ -144,7 +144,7 @@ test('what the deadline cuts is named', async () => {
   await server.request('/slow?ms=60000')
   await page.reads('#blocking-title', /1 request/)
   server.child.kill('SIGTERM')
-  await page.headline(/^The deadline cut something, exit code 5$/)
+  await page.headline(/^Something was cut before it was done, or lost, exit code 5$/)
   expect(await page.row('request-drain')).toMatch(/^request-drain: cut after [\d.]+m?s; fires RequestsDrained$/)
   await page.reads('#blocking-title', /^Left behind: 1 request/)
   await page.reads('.blocking-group.request', /GET \/slow/)

@@ -101,12 +101,28 @@ describe('quiesce plan', () => {
     expect(out).toMatch(/^platform \S+ \(.+\)/)
   })
 
+  test('takes the flags of serve that a plan depends on', async () => {
+    const { code, out, err } = await run('--deadline', '40s', '--shutdown-delay-duration=3s', '--shutdown-send-retry-after', '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(JSON.parse(out)).toMatchObject({
+      whileDraining: 'retry-after',
+      stops: { default: { shutdownDelay: 3_000, instants: { Forced: 40_000 } } },
+      chosen: { deadline: { ms: 40_000, because: 'given' }, shutdownDelay: { ms: 3_000, because: 'given' } },
+    })
+  })
+
   test('names what it cannot use in one line', async () => {
     const cycle = await lifeModule('unknown.mjs', {}, "server.addPreShutdownHook('a', () => {}, { after: ['b'] })")
     const cases: [readonly string[], RegExp][] = [
       [['--config', join(folder, 'gone.mjs')], /^quiesce: --config: got .*, allowed: an ES module .*\n$/],
       [['--config', cycle], /^quiesce: --config: got .*, allowed: an ES module .*\n$/],
       [['--json=yes'], /^quiesce: --json: got "yes", allowed: no value\n$/],
+      [['--deadline', 'soon'], /^quiesce: --deadline: got "soon", allowed: a duration .*\n$/],
+      [
+        ['--deadline=5s', '--shutdown-delay-duration=9s'],
+        /^quiesce: --shutdown-delay-duration: got "9s", allowed: at most .* with --deadline 5s.*\n$/,
+      ],
+      [['--config', join(folder, 'gone.mjs'), '--deadline=5s'], /^quiesce: --deadline: got "5s", allowed: only without --config.*\n$/],
       [['--jsn'], /^quiesce: --jsn: unknown flag.*\n$/],
     ]
     for (const [args, message] of cases) {

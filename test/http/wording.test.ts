@@ -159,6 +159,14 @@ describe('words that cannot be used', () => {
     ['wording.log.exiting: got ""', { log: { exiting: '' } }],
     ['wording.metrics.prefix: got "9a_", allowed: letters, digits, _ and :', { metrics: { prefix: '9a_' } }],
     ['wording.metrics.requests.labels.a-b: got "a-b"', { metrics: { requests: { labels: { 'a-b': 'x' } } } }],
+    [
+      'wording.metrics.check.name: got "a", allowed: a name of its own; it is that of checks',
+      { metrics: { check: { name: 'a' }, checks: { name: 'a' } } },
+    ],
+    ['wording.metrics.checks.name: got "quiesce_health_check"', { metrics: { checks: { name: 'quiesce_health_check' } } }],
+    ['wording.metrics.requests.pathLabel: got "code"', { metrics: { requests: { pathLabel: 'code' } } }],
+    ['wording.metrics.requests.labels.code: got "code"', { metrics: { requests: { labels: { code: 'x' } } } }],
+    ['wording.metrics.requests.labels.path: got "path"', { metrics: { requests: { labels: { path: 'x' } } } }],
   ])('%s', (problem, wording) => {
     const refused = refusal(() => createQuiesceServer({ listener: () => undefined }, { wording: wording as WordingOptions }))
     expect(refused).toMatchObject({ code: 'ERR_OPTION_INVALID', details: { field: 'wording', given: wording } })

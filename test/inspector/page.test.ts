@@ -184,7 +184,7 @@ describe('the verdict', () => {
 
   test.each([
     [0, undefined, 'ok', 'Graceful: everything ended by itself, exit code 0'],
-    [5, undefined, 'cut', 'The deadline cut something, exit code 5'],
+    [5, undefined, 'cut', 'Something was cut before it was done, or lost, exit code 5'],
     [5, 'deadline', 'cut', 'Cut by the deadline, exit code 5'],
     [1, 'second-signal', 'forced', 'Ended by force, exit code 1'],
     [3, undefined, 'failed', 'Could not start, exit code 3'],

@@ -126,7 +126,10 @@ test.each<[unknown, string]>([
   [{ now: 1 }, 'now of stop(): got 1, allowed: true or false'],
   [{ reason: new Error('no') }, 'reason of stop(): got {}, allowed: text'],
   [{ deadline: 'soon' }, 'deadline of stop(): got "soon", allowed: milliseconds'],
-  [{ deadline: 10 }, 'deadline of stop(): got 10, allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s; 100ms to 24 days'],
+  [
+    { deadline: 10 },
+    'deadline of stop(): got 10, allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
+  ],
 ])('stop(%j) is refused, and stops nothing', async (given, message) => {
   const t = newLife()
   await t.life.start()

@@ -12,7 +12,7 @@ const plan = fc.record({
   reserves: fc.record({ connections: ms, audit: ms, destroy: ms, flush: ms }),
   asked: fc.subarray(['connections', 'audit', 'destroy', 'flush'] as const, { maxLength: 3 }),
 })
-const registered = fc.record({ audit: fc.boolean(), destroy: fc.boolean() })
+const registered = fc.record({ hooks: fc.boolean(), audit: fc.boolean(), destroy: fc.boolean() })
 const order = (p: ReturnType<typeof stopProfile>): number[] => [
   0,
   p.cutsMs.hooks,

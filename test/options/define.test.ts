@@ -31,7 +31,9 @@ describe('a default that is changed in its row', () => {
   test.each(['90s', '17s'] as const)('is %s for code, in the help and in the documentation', (value) => {
     const table = defineOptions({ ...changed, keepLonger: { ...changed.keepLonger, default: value } })
     expect(resolveOptions(table, {}).keepLongerMs).toBe(Number.parseInt(value, 10) * 1_000)
-    expect(flagsHelp(flagsOf(table))).toMatch(new RegExp(`--keep-longer VALUE\\n +Keep longer\\.\\n +Allowed: .+ Default: ${value}\\.`))
+    expect(flagsHelp(flagsOf(table))).toMatch(
+      new RegExp(`--keep-longer VALUE\\n +Keep longer\\.\\n +Allowed: .+\\sDefault:\\s+${value}\\.`),
+    )
     expect(markdownOf(table)).toMatch(new RegExp(`^\\| \`keepLonger\` .* \\| ${value} \\| \`--keep-longer\` \\|`, 'm'))
   })
 
@@ -72,7 +74,7 @@ describe('a table of another package', () => {
   test('refuses in the same words, all at once, with the field of an object', () => {
     expect(problemsOf(ALL_OPTIONS, { port: -1, compactAfter: 'x', tls: { handshake: -1 }, writs: 1 })).toEqual([
       'port: got -1, allowed: an integer from 0 to 65535; 0 is any free port',
-      'compactAfter: got "x", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s; 0 to 24 days',
+      'compactAfter: got "x", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d',
       expect.stringMatching(/^tls: got \{"handshake":-1\}, allowed: true, false, or \{ key\?, handshake\? \} \(handshake: milliseconds/),
       'writs: unknown option (did you mean "writes"?)',
     ])

@@ -13,8 +13,11 @@ const kubernetes: PlatformFacts = { ...nowhere, env: { KUBERNETES_SERVICE_HOST: 
 const resolve = (options: LifecycleOptions = {}, facts = nowhere) => resolveLifecycleOptions(options, { facts })
 
 /** What each kind of stop has when something is registered for every late phase. */
-const profilesOf = (options: LifecycleOptions = {}, facts = nowhere, registered: Registered = { audit: true, destroy: true }) =>
-  stopProfiles(resolve(options, facts).plans, registered)
+const profilesOf = (
+  options: LifecycleOptions = {},
+  facts = nowhere,
+  registered: Registered = { hooks: true, audit: true, destroy: true },
+) => stopProfiles(resolve(options, facts).plans, registered)
 
 /** The messages of a refusal, one for each problem. */
 function refusal(options: unknown, facts = nowhere): string[] {
@@ -154,7 +157,7 @@ describe('deadline and delay', () => {
   })
 
   test('what was asked for is not kept for what is not registered, either', () => {
-    const nothing = { audit: false, destroy: false }
+    const nothing = { hooks: true, audit: false, destroy: false }
     expect(profilesOf({ deadline: '30s', reserves: { destroy: '20s' } }, nowhere, nothing).default.cutsMs.requests).toBe(29_248)
   })
 })
@@ -204,6 +207,10 @@ describe('the last call', () => {
 
   test('leaves the requests that it lets in time to be answered', () => {
     expect(profilesOf({ deadline: '200ms' }).default.lastCallMs).toBeLessThan(100)
+    const short = { lastCall: '1s', deadline: '5s' }
+    expect(profilesOf(short, nowhere, { hooks: false, audit: false, destroy: false }).default.lastCallMs).toBe(1_000)
+    // What is registered needs its time, and the last call gives way.
+    expect(profilesOf(short).default.lastCallMs).toBeLessThan(1_000)
     expect(refusal({ lastCall: '10s', deadline: '20s' })).toEqual([
       expect.stringMatching(/^lastCall: got "10s", allowed: at most \S+ with deadline 20s/),
     ])
@@ -220,7 +227,7 @@ describe('refusals', () => {
     expect(refusal({ port: 70_000, whileDraining: 'drop', deadline: '1ms', tell: 'after-delay', colour: 'red' })).toEqual([
       'port: got 70000, allowed: an integer from 0 to 65535; 0 is any free port',
       'whileDraining: got "drop", allowed: refuse, retry-after',
-      'deadline: got "1ms", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s; 100ms to 24 days',
+      'deadline: got "1ms", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
       expect.stringMatching(/^colour: unknown option, allowed: one of port, /),
       'tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (whileDraining)',
     ])
@@ -325,7 +332,7 @@ describe('refusals', () => {
   test('by the names the user knows', () => {
     const context = { facts: nowhere, asText: true, label: (name: string) => `--${SERVER_OPTIONS[name as 'port'].flag}` }
     expect(() => resolveServerOptions({ livezGrace: 'x' }, context)).toThrow(
-      '--livez-grace-period: got "x", allowed: a duration like 500ms, 5s, 1m30s; 0 to 24 days',
+      '--livez-grace-period: got "x", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d',
     )
   })
 })

@@ -159,7 +159,7 @@ describe('quiesce serve', () => {
     expect(await text(child.stdout)).toBe('')
     expect(await stderr).toBe(
       'quiesce: --port: got 99999, allowed: an integer from 0 to 65535; 0 is any free port\n' +
-        'quiesce: --deadline: got "soon", allowed: a duration like 500ms, 5s, 1m30s; 100ms to 24 days\n',
+        'quiesce: --deadline: got "soon", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d\n',
     )
     expect(await exited).toBe(2)
   })

@@ -268,7 +268,7 @@ describe('exit codes', () => {
   })
 
   test('say what they mean, also one that is not ours', () => {
-    expect(exitCodeMeaning(5)).toBe('the deadline cut something')
+    expect(exitCodeMeaning(5)).toBe('something was cut before it was done, or lost')
     expect(exitCodeMeaning(137)).toMatch(/not one of/)
   })
 })

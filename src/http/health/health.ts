@@ -3,7 +3,7 @@ import { type Duration, parseDuration } from '../../base/duration.ts'
 import { QuiesceError, show } from '../../base/errors.ts'
 import { checkFields } from '../../base/fields.ts'
 import { neutralWording } from '../../base/neutral-wording.ts'
-import type { MetricWords } from '../../base/wording.ts'
+import { type MetricWords, STATUS_LABEL } from '../../base/wording.ts'
 import type { RequestLike } from '../request-info.ts'
 import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
@@ -188,7 +188,7 @@ export class Health {
   requestMetrics(): readonly MetricFamily[] {
     const { name, help, pathLabel, labels } = this.#metrics.requests
     const samples = this.#everywhere.flatMap(({ path, requestTotals }) =>
-      requestTotals.map(({ code, count }) => ({ labels: { ...labels, [pathLabel]: path, code }, value: count })),
+      requestTotals.map(({ code, count }) => ({ labels: { ...labels, [pathLabel]: path, [STATUS_LABEL]: code }, value: count })),
     )
     return [{ name, help, type: 'counter', samples }]
   }
