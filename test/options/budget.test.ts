@@ -44,7 +44,7 @@ describe('the budget', () => {
   test('keeps nothing for what is not registered: it is the time of requests', () => {
     const eight = { delayMs: 0, lastCallMs: 0, deadlineMs: 8_000, watchGraceMs: 0, reserves: RESERVES_DEFAULT_MS }
     const requests = (deadlineMs: number, audit: boolean, destroy: boolean): number =>
-      stopProfile({ ...eight, deadlineMs }, { audit, destroy }).cutsMs.requests
+      stopProfile({ ...eight, deadlineMs }, { hooks: true, audit, destroy }).cutsMs.requests
     expect(requests(8_000, true, true)).toBe(4_250)
     expect(requests(8_000, false, true)).toBe(5_249)
     expect(requests(8_000, true, false)).toBe(6_249)
