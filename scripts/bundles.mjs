@@ -4,6 +4,14 @@ import own from '../package.json' with { type: 'json' }
 
 const packages = [...Object.keys(own.dependencies), ...Object.keys(own.peerDependencies)]
 
+/**
+ * Packages stay packages, so that a program's own inspector sees the xstate that we use. But one class of rxjs is all we need of it, and any
+ * copy's operators take what it gives: ten files of CommonJS less to load.
+ * @param {string} id
+ */
+const isExternal = (id) =>
+  id.startsWith('node:') || (!id.startsWith('rxjs/internal/') && packages.some((name) => id === name || id.startsWith(`${name}/`)))
+
 /** What programs import, by the name of the bundle. */
 export const ENTRIES = { index: 'src/index.ts', testing: 'src/testing/index.ts', opentelemetry: 'src/opentelemetry/index.ts' }
 
@@ -11,11 +19,24 @@ export const ENTRIES = { index: 'src/index.ts', testing: 'src/testing/index.ts',
 export default [
   {
     input: { ...ENTRIES, cli: 'src/cli/main.ts' },
-    platform: 'node',
-    resolve: { conditionNames: ['quiesce-source', 'node', 'import', 'default'] },
-    // What a program has anyway stays one copy: its inspector has to see the same xstate, its operators the same rxjs.
-    external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
-    output: { dir: 'dist', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js', sourcemap: true, cleanDir: true },
+    // For node, it would take rxjs as CommonJS.
+    platform: 'neutral',
+    resolve: { conditionNames: ['quiesce-source', 'es2015', 'import', 'default'] },
+    external: isExternal,
+    output: {
+      dir: 'dist',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name].js',
+      sourcemap: true,
+      cleanDir: true,
+      // Each with what it imports. The command listens for stop signals before it loads anything else; a server is one file.
+      codeSplitting: {
+        groups: [
+          { name: 'stop-signals', test: /src\/(options\/stop-signals|process\/os-signals)\.ts$/, priority: 2 },
+          { name: 'server', test: /src\/index\.ts$/, priority: 1 },
+        ],
+      },
+    },
   },
   {
     input: { main: 'packages/inspector-page/src/main.ts' },

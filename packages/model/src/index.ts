@@ -7,7 +7,6 @@ export { type Environment, type OpaqueChild, type Outcome, type RootView, reject
 export { type Exploration, type ExploreOptions, explore, Model } from './engine/explore.ts'
 export type { Edge, Graph } from './engine/graph.ts'
 export type { Live } from './engine/live.ts'
-export { has, withName, without } from './engine/names.ts'
 export { type ConformanceOptions, type Mismatch, mismatches, Replay, replayed, Stage } from './engine/replay.ts'
 export type { ActorState, Effect, LocalState } from './engine/state.ts'
 export type { Step } from './engine/step.ts'

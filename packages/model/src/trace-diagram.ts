@@ -1,3 +1,4 @@
+import { AFTER, endIn } from './engine/internals.ts'
 import type { Trace } from './engine/trace.ts'
 import { effectText } from './engine/trace.ts'
 import { folded, NARROW_SEQUENCE, said, wrapped } from './mermaid.ts'
@@ -39,6 +40,6 @@ class Participants {
 
 /** xstate's own events are named after states and actors, which the diagram shows already. */
 function wordsFor(event: string, label: string): string {
-  if (event.startsWith('xstate.after.')) return label
-  return /^xstate\.(done|error)\.actor\./.exec(event)?.[1] ?? event
+  if (event.startsWith(AFTER)) return label
+  return endIn(event) ?? event
 }

@@ -1,8 +1,9 @@
-import { type Broken, broken, type Effect, has, type Monitor, withName, without } from '#model'
+import { type Broken, broken, type Effect, type Monitor } from '#model'
 import type { LifecycleFact } from '../../base/events.ts'
 import type { LifecycleInput } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
+import { has, withName, without } from './names.ts'
 
 /** Whatever begins has ended when the life has: phases, hooks, and what start-up acquired. */
 

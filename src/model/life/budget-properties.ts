@@ -5,13 +5,11 @@ import {
   type Edge,
   type Effect,
   type Graph,
-  has,
   isDone,
   type Monitor,
   type Property,
   type Violation,
   viewOf,
-  withName,
 } from '#model'
 import { instantMs } from '../../base/stop-profile.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, CUT_SIGNALS, cutSignal, cutsFrom } from '../../machines/signals.ts'
@@ -20,6 +18,7 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { exitGraceMs } from '../../options/budget.ts'
 import { factOf, signalOf } from './facts.ts'
 import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
+import { has, withName } from './names.ts'
 
 /**
  * Together `isBudgetPending` and `neverBack` bound the end in time, though time is abstract elsewhere: the distances add up to the

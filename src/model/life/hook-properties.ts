@@ -1,11 +1,12 @@
 import type { StateValueMap } from 'xstate'
-import { type ActorView, actorAt, broken, type Edge, has, isDone, type Monitor, withName, without } from '#model'
+import { type ActorView, actorAt, broken, type Edge, isDone, type Monitor } from '#model'
 import type { Outcome } from '../../base/events.ts'
 import { errorRecord, type HookKind, type LifecycleFact } from '../../base/events.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
 import type { PlannedHook } from '../../machines/phases/pre-shutdown-hooks.ts'
 import { factOf, signalOf } from './facts.ts'
 import { isForcing, placeOf, regionOf } from './life-views.ts'
+import { has, withName, without } from './names.ts'
 
 /** Post-start hooks, pre-shutdown hooks and destroy functions, each by the ends of its function. */
 

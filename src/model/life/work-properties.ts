@@ -1,4 +1,4 @@
-import { type ActorView, broken, type Choice, type Edge, has, isDone, type Monitor, withName } from '#model'
+import { type ActorView, broken, type Choice, type Edge, isDone, type Monitor } from '#model'
 import type { LifecycleFact, Outcome } from '../../base/events.ts'
 import type { PhaseOutput } from '../../machines/phases/phase.ts'
 import { stateKey } from '../../machines/region.ts'
@@ -6,6 +6,7 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { POST_START_HOOK } from './hook-properties.ts'
 import { isForcing, isWaitingForSomething, placeOf, stopOf } from './life-views.ts'
+import { has, withName } from './names.ts'
 
 /**
  * Whose answers end a phase, by the name of its work: paths below the phase's own actor.

@@ -1,4 +1,5 @@
 import { childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
+import { AFTER, isError } from './internals.ts'
 import { Interner } from './interner.ts'
 import { remembered } from './remembered.ts'
 import type { ActorState, ModelEvent, Path, Timer } from './state.ts'
@@ -114,7 +115,7 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
       return `${text} sends ${type}${detail(object)}`
     case 'outcome': {
       const { output, error } = object as { output?: unknown; error?: unknown }
-      return type.startsWith('xstate.error.')
+      return isError(type)
         ? `${text} rejects: ${(error as Error)?.message ?? error}`
         : `${text} resolves${output === undefined ? '' : ` ${brief(output)}`}`
     }
@@ -123,8 +124,7 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
 
 /** `DELAY.STATE` of a delayed transition; the delay and the event of a delayed action. */
 export const timerName = ({ event, delayMs, to }: Timer): string => {
-  const after = 'xstate.after.'
-  if (event.type.startsWith(after)) return event.type.slice(after.length)
+  if (event.type.startsWith(AFTER)) return event.type.slice(AFTER.length)
   return `${delayMs} ms: ${event.type}${to.kind === 'gone' ? ' to an actor that is gone' : ''}`
 }
 

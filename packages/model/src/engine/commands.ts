@@ -1,6 +1,25 @@
-import type { AnyActorRef, AnyMachineSnapshot, EventObject, ExecutableActionObject } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot, ExecutableActionObject } from 'xstate'
 import { canonical } from './canonical.ts'
 import type { Doing } from './doing.ts'
+import {
+  CANCEL,
+  cancelled,
+  EMIT,
+  emitted,
+  isSynced,
+  LOG,
+  OWN,
+  parentOf,
+  RAISE,
+  SEND,
+  type SendParams,
+  SPAWN,
+  type SpawnParams,
+  STOP_CHILD,
+  sent,
+  spawned,
+  stopped,
+} from './internals.ts'
 import { type Harvest, type StandIn, UNNAMED } from './scope.ts'
 import type { Address, Effect, Logic, ModelEvent, Timer } from './state.ts'
 import type { Step, Steps } from './step.ts'
@@ -34,16 +53,14 @@ export class Commands {
   of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions, transitions }: Harvest): Doing {
     // Entry actions may speak to a child that is made after them.
     const starts = new Map<unknown, Command>()
-    for (const { type, params } of actions) {
-      if (type !== 'xstate.spawnChild') continue
-      const spawn = params as unknown as SpawnParams
-      starts.set(spawn.actorRef, this.#start(spawn))
+    for (const action of actions) {
+      if (action.type === SPAWN) starts.set(spawned(action).actorRef, this.#start(spawned(action)))
     }
     const early: Command[] = []
     const late: Command[] = []
     for (const action of actions) {
       const commands = this.#command(before, starts, action)
-      if (commands[0]?.kind === 'effect' && before !== undefined && action.type !== 'xstate.emit') early.push(...commands)
+      if (commands[0]?.kind === 'effect' && before !== undefined && action.type !== EMIT) early.push(...commands)
       else late.push(...commands)
     }
     const isStart = (command: Command): boolean => command.kind === 'start' && [...starts.values()].includes(command)
@@ -58,32 +75,30 @@ export class Commands {
 
   /** Of a step that threw: what was said before has been said, everything else is lost. */
   said({ actions, transitions }: Harvest): Doing {
-    const early = actions.flatMap((action) => (action.type.startsWith('xstate.') ? [] : this.#effect(action)))
+    const early = actions.flatMap((action) => (action.type.startsWith(OWN) ? [] : this.#effect(action)))
     return { early, late: [], transitions }
   }
 
   #command(before: AnyMachineSnapshot | undefined, starts: Map<unknown, Command>, action: ExecutableActionObject): Command[] {
     const { type } = action
-    if (!type.startsWith('xstate.') || type === 'xstate.emit') return this.#effect(action)
+    if (!type.startsWith(OWN) || type === EMIT) return this.#effect(action)
     switch (type) {
-      case 'xstate.log':
+      case LOG:
         return []
-      case 'xstate.spawnChild': {
-        const start = starts.get((action.params as unknown as SpawnParams).actorRef)
+      case SPAWN: {
+        const start = starts.get(spawned(action).actorRef)
         return start ? [start] : []
       }
-      case 'xstate.stopChild': {
-        const ref = action.params as unknown as AnyActorRef | undefined
+      case STOP_CHILD: {
+        const ref = stopped(action)
         if (ref === undefined || starts.delete(ref)) return []
         return before?.children[ref.id] === ref ? [{ kind: 'stop', id: ref.id }] : []
       }
-      case 'xstate.cancel': {
-        const { sendId } = action.params as unknown as { sendId: string }
-        return [{ kind: 'cancel', name: sendId }]
-      }
-      case 'xstate.raise':
-      case 'xstate.sendTo':
-        return this.#send(starts, action.params as unknown as SendParams, type === 'xstate.raise')
+      case CANCEL:
+        return [{ kind: 'cancel', name: cancelled(action) }]
+      case RAISE:
+      case SEND:
+        return this.#send(starts, sent(action), type === RAISE)
       default:
         throw unsupported(
           this.#logic.name,
@@ -94,8 +109,8 @@ export class Commands {
   }
 
   #effect({ type, params }: ExecutableActionObject): Command[] {
-    const name = type === 'xstate.emit' ? 'emit' : type
-    const said = type === 'xstate.emit' ? (params as unknown as { event: unknown }).event : params
+    const name = type === EMIT ? 'emit' : type
+    const said = type === EMIT ? emitted({ params }) : params
     const effect = this.#steps.effects.intern(`${name} ${canonical(said, `action ${name}: params`)}`, (index) => ({
       index,
       type: name,
@@ -107,9 +122,9 @@ export class Commands {
   #start({ actorRef, src, input }: SpawnParams): Command {
     const where = `${this.#logic.name}: child ${actorRef?.id ?? String(src)}`
     if (!actorRef) throw unsupported(where, `an actor "${String(src)}" without implementation`, 'provide it')
-    const { id, logic, _syncSnapshot } = actorRef
+    const { id, logic } = actorRef
     if (id.startsWith(UNNAMED)) throw unsupported(where, 'a child without an id', 'give it one; generated ids differ from run to run')
-    if (_syncSnapshot) throw unsupported(where, 'onSnapshot', 'send the parent an event instead')
+    if (isSynced(actorRef)) throw unsupported(where, 'onSnapshot', 'send the parent an event instead')
     return { kind: 'start', id, step: this.#steps.initial(logic, typeof src === 'string' ? src : id, input) }
   }
 
@@ -134,8 +149,7 @@ export class Commands {
     if (to === self) return SELF
     if (to !== undefined && to === parent) return PARENT
     // Children are made by xstate with the stand-in as their parent, so this is one of this machine's.
-    if (to !== undefined && (to as { _parent?: unknown })._parent === self)
-      return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
+    if (to !== undefined && parentOf(to) === self) return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
     throw unsupported(
       this.#logic.name,
       `sending ${event} to an actor that is neither a child, the parent nor itself`,
@@ -146,16 +160,3 @@ export class Commands {
 
 const SELF: Address = { kind: 'self' }
 const PARENT: Address = { kind: 'parent' }
-
-interface SpawnParams {
-  readonly actorRef: (AnyActorRef & { readonly logic: unknown; readonly _syncSnapshot?: boolean }) | undefined
-  readonly src: unknown
-  readonly input?: unknown
-}
-
-interface SendParams {
-  readonly to?: AnyActorRef
-  readonly event: EventObject
-  readonly id?: string
-  readonly delay?: number
-}

@@ -1,4 +1,5 @@
 import type { Command } from './commands.ts'
+import { STOP as STOP_TYPE } from './internals.ts'
 import { Live } from './live.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
 import type { Step, Steps } from './step.ts'
@@ -209,7 +210,7 @@ export interface DeliveryListener {
 const ROOT = ''
 
 /** In a mailbox: end now. Never delivered as an event. */
-const STOP: ModelEvent = { index: -1, type: 'xstate.stop', object: { type: 'xstate.stop' } }
+const STOP: ModelEvent = { index: -1, type: STOP_TYPE, object: { type: STOP_TYPE } }
 
 /** A function, because the compiler does not see that the phase changes in calls. */
 const hasEnded = (actor: Live): boolean => actor.phase === 'ended'

@@ -3,6 +3,7 @@ import { canonical } from './canonical.ts'
 import { Commands } from './commands.ts'
 import { type ContextState, Contexts } from './contexts.ts'
 import { type Doing, Doings } from './doing.ts'
+import { isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
 import { type Look, LookTree } from './looks.ts'
 import { type Frame, type Region, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
@@ -66,7 +67,7 @@ export class MachineSteps {
     for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
       // An error without a handler ends the machine; that a machine raises one itself is no such
       // thing.
-      if (isDeaf(at, next.type) && !(next === event && next.type.startsWith('xstate.error.'))) continue
+      if (isDeaf(at, next.type) && !(next === event && isError(next.type))) continue
       const part = this.#part(at, next)
       doings = doings.and(part.doing)
       if ('thrown' in part) return this.#failed(local, doings, part.thrown)
@@ -137,10 +138,10 @@ export class MachineSteps {
 
   /** Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked for in vain. */
   #lookAtChildren({ actions }: Harvest): void {
-    for (const { type, params } of actions) {
-      if (!['xstate.sendTo', 'xstate.spawnChild', 'xstate.stopChild'].includes(type)) continue
-      const { to, actorRef } = (params ?? {}) as { readonly to?: AnyActorRef; readonly actorRef?: AnyActorRef }
-      const ref = type === 'xstate.sendTo' ? to : type === 'xstate.spawnChild' ? actorRef : (params as AnyActorRef | undefined)
+    for (const action of actions) {
+      const { type } = action
+      if (![SEND, SPAWN, STOP_CHILD].includes(type)) continue
+      const ref = type === SEND ? sent(action).to : type === SPAWN ? spawned(action).actorRef : stopped(action)
       if (ref === undefined) this.#watched.look({ kind: 'children' })
       else if (ref !== this.#standIn.self && ref !== this.#standIn.parent) this.#watched.look({ kind: 'child', id: ref.id })
     }
@@ -162,7 +163,7 @@ export class MachineSteps {
       error: undefined,
       value: standing.value,
       // The order of states is only seen in the order in which eventless transitions are tried.
-      _nodes: [...nodes.filter((node) => !frame.eventless.includes(node)), ...frame.eventless],
+      ...nodesPart([...nodes.filter((node) => !frame.eventless.includes(node)), ...frame.eventless]),
       context: this.#watched.begin(frame, standing.context, isDivided),
       children: Object.fromEntries(children.map((id) => [id, this.#refs.get(id)])),
       historyValue: frame.historyValue,
@@ -228,9 +229,7 @@ function differenceOf(before: Standing, after: Standing, { left }: Watched) {
 
 /** Ids of the children that a step makes and keeps. */
 const bornIn = ({ actions }: Harvest, { children }: Standing): string[] =>
-  actions
-    .flatMap(({ type, params }) => (type === 'xstate.spawnChild' ? [(params as { actorRef?: AnyActorRef }).actorRef?.id ?? ''] : []))
-    .filter((id) => children.includes(id))
+  actions.flatMap((action) => (action.type === SPAWN ? [spawned(action).actorRef?.id ?? ''] : [])).filter((id) => children.includes(id))
 
 /** Whether nothing in the machine can react: a third of all steps. */
 const isDeaf = ({ frame, regions }: Standing, type: string): boolean => {

@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, StateValue, StateValueMap } from 'xstate'
+import { type GuardParts, nodesOf } from './internals.ts'
 import { Interner } from './interner.ts'
 
 /**
@@ -128,7 +129,9 @@ export class Regions {
   }
 
   /** Given where the machine stood before, the regions that have not moved need not be looked for. */
-  takeApart({ value, _nodes: nodes, historyValue }: AnyMachineSnapshot, before?: Parts): Parts {
+  takeApart(snapshot: AnyMachineSnapshot, before?: Parts): Parts {
+    const { value, historyValue } = snapshot
+    const nodes = nodesOf(snapshot)
     const { root } = this.#machine
     const trunk: AnyStateNode[] = []
     let at: AnyStateNode | undefined = root
@@ -242,7 +245,7 @@ function staysEventless(node: AnyStateNode): boolean {
 /** Those that `enqueueActions` asks by its `check` are seen when it asks. */
 export function looksAtState(guard: unknown): boolean {
   if (typeof guard !== 'function') return false
-  const { stateValue, guards } = guard as { readonly stateValue?: unknown; readonly guards?: readonly unknown[] }
+  const { stateValue, guards } = guard as GuardParts
   return stateValue !== undefined || (guards ?? []).some(looksAtState)
 }
 

@@ -13,6 +13,7 @@ import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
 import type { Exploration } from './explore.ts'
+import { isCustom, isError, parentOf, STOP } from './internals.ts'
 import type { ActorState, Timer } from './state.ts'
 import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 import type { Trace } from './trace.ts'
@@ -32,7 +33,6 @@ export class Stage {
 
   #onStrings(machine: AnyStateMachine): AnyStateMachine {
     const { actors, actions } = machine.implementations
-    const isCustom = (action: unknown): boolean => typeof action === 'function' && !('resolve' in action)
     return machine.provide({
       actors: Object.fromEntries(
         Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
@@ -130,14 +130,14 @@ type PuppetSnapshot = Snapshot<unknown> & { readonly input: unknown }
 const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
   getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
   transition(snapshot, event, { self }) {
-    if (event.type === 'xstate.stop') return { ...snapshot, status: 'stopped', output: undefined, error: undefined }
+    if (event.type === STOP) return { ...snapshot, status: 'stopped', output: undefined, error: undefined }
     if (event.type !== PUPPET) return snapshot
     const { does, with: object } = event as PuppetEvent
     if (does === 'message') {
-      self._parent?.send(object)
+      parentOf(self)?.send(object)
       return snapshot
     }
-    if (object.type.startsWith('xstate.error.')) return { ...snapshot, status: 'error', output: undefined, error: object.error }
+    if (isError(object.type)) return { ...snapshot, status: 'error', output: undefined, error: object.error }
     return { ...snapshot, status: 'done', output: object.output, error: undefined }
   },
   getPersistedSnapshot: (snapshot) => snapshot,
@@ -184,7 +184,7 @@ const timerText = ({ event, delayMs, to }: Timer): string => textOfTimer(event.o
 function liveTimerText({ source, target, event, delayMs }: PendingTimer): string {
   const children = (source.getSnapshot() as AnyMachineSnapshot).children
   const isRunning = children[target.id] === target && (target.getSnapshot() as AnyMachineSnapshot).status === 'active'
-  return textOfTimer(event, delayMs, target === source ? 'self' : target === source._parent ? 'parent' : isRunning ? target.id : 'gone')
+  return textOfTimer(event, delayMs, target === source ? 'self' : target === parentOf(source) ? 'parent' : isRunning ? target.id : 'gone')
 }
 
 const textOfTimer = (event: EventObject, delayMs: number, to: string): string =>

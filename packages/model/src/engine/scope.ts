@@ -1,4 +1,5 @@
 import type { AnyActorRef, AnyActorScope, AnyStateMachine, AnyTransitionDefinition, ExecutableActionObject } from 'xstate'
+import { actorMembers, systemMembers } from './internals.ts'
 import { unsupported } from './unsupported.ts'
 
 /** A step's raw harvest: the actions to perform, in order, and the transitions that were taken. */
@@ -30,7 +31,7 @@ export class StandIn {
     const name = machine.id
     const system = this.#system(name)
     this.parent = isRoot ? undefined : this.#token(`${name}: parent`, {})
-    this.self = this.#token(`${name}: self`, { system, _parent: this.parent })
+    this.self = this.#token(`${name}: self`, actorMembers(system, this.parent))
     this.#scope = {
       self: this.self,
       id: name,
@@ -80,21 +81,14 @@ export class StandIn {
 
   /** xstate books children and reports microsteps here while it computes; user code must not look at it. */
   #system(name: string): AnyActorScope['system'] {
-    let booked = 0
-    const known = {
-      _bookId: () => `${UNNAMED}${booked++}`,
-      _register: (sessionId: string) => sessionId,
-      _unregister: () => {},
-      _set: () => {},
-      _clock: undefined,
-      _logger: () => {},
-      _sendInspectionEvent: (event: { type: string; actorRef?: unknown; _transitions?: AnyTransitionDefinition[] }) => {
-        if (event.type !== '@xstate.microstep' || event.actorRef !== this.self) return
-        const transitions = event._transitions ?? []
+    const known = systemMembers(
+      (booked) => `${UNNAMED}${booked}`,
+      (actor, transitions) => {
+        if (actor !== this.self) return
         this.#harvest.transitions.push(...transitions)
         this.#onMicrostep(transitions)
       },
-    }
+    )
     return this.#token(`${name}: system`, known) as unknown as AnyActorScope['system']
   }
 }

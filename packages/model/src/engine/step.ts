@@ -2,6 +2,7 @@ import { type AnyStateMachine, type AnyTransitionDefinition, type EventObject, S
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Command } from './commands.ts'
+import { doneEvent, failedEvent } from './internals.ts'
 import { Interner } from './interner.ts'
 import { MachineSteps } from './machine-steps.ts'
 import { PairMap } from './pair-map.ts'
@@ -84,11 +85,11 @@ export class Steps {
   }
 
   done(id: string, output: unknown, where: string): ModelEvent {
-    return this.event({ type: `xstate.done.actor.${id}`, output, actorId: id } as EventObject, where)
+    return this.event(doneEvent(id, output), where)
   }
 
   failed(id: string, error: unknown, where: string): ModelEvent {
-    return this.event({ type: `xstate.error.actor.${id}`, error, actorId: id } as EventObject, where)
+    return this.event(failedEvent(id, error), where)
   }
 
   #start(logic: Logic, input: unknown): Step {

@@ -1,4 +1,5 @@
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate'
+import { type Scheduled, scheduledIn } from './internals.ts'
 
 /** A timer of a live system. */
 export interface PendingTimer {
@@ -47,9 +48,7 @@ export class TimersByHand {
     })
   }
 
-  #scheduled(): Readonly<
-    Record<string, { readonly source: AnyActorRef; readonly target: AnyActorRef; readonly event: EventObject; readonly delay: number }>
-  > {
-    return this.#system?.getSnapshot()._scheduledEvents ?? {}
+  #scheduled(): Readonly<Record<string, Scheduled>> {
+    return this.#system ? scheduledIn(this.#system) : {}
   }
 }

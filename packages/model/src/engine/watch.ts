@@ -1,8 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
+import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing } from './internals.ts'
 import { type Look, textOfLook } from './looks.ts'
 import { allNodes, type Frame, looksAtState, staysInRegion, transitionsOf } from './regions.ts'
-
-type Context = Readonly<Record<string, unknown>>
 
 /** One assignment: the next context as a function of the one before it. */
 export type Assigned = (context: Context) => Context
@@ -225,39 +224,6 @@ export class WatchedMachine {
 
 /** More of them in one step are taken for an endless loop. */
 const MICROSTEPS_MAX = 10_000
-
-type Assigner = (args: object, params: unknown) => Context | undefined
-
-interface Assign {
-  readonly type: 'xstate.assign'
-  readonly assignment: Assigner | Readonly<Record<string, unknown>>
-  readonly resolve: (
-    scope: unknown,
-    snapshot: AnyMachineSnapshot,
-    args: unknown,
-    params: unknown,
-    action: Pick<Assign, 'assignment'>,
-  ) => readonly [AnyMachineSnapshot, ...unknown[]]
-}
-
-type Collect = (args: { readonly check: (guard: unknown) => boolean }, params: unknown) => void
-
-interface Enqueueing {
-  readonly type: 'xstate.enqueueActions'
-  readonly collect: Collect
-  readonly resolve: (
-    scope: unknown,
-    snapshot: AnyMachineSnapshot,
-    args: unknown,
-    params: unknown,
-    action: Pick<Enqueueing, 'collect'>,
-  ) => readonly [AnyMachineSnapshot, unknown, readonly unknown[]]
-}
-
-const isBuiltIn = (action: unknown, type: string): boolean =>
-  typeof action === 'function' && (action as { readonly type?: unknown }).type === type
-const isAssign = (action: unknown): action is Assign => isBuiltIn(action, 'xstate.assign')
-const isEnqueueing = (action: unknown): action is Enqueueing => isBuiltIn(action, 'xstate.enqueueActions')
 
 /** One function for all keys, or one function or value for each. */
 function evaluate(assignment: Assign['assignment'], args: object, params: unknown): Context | undefined {

@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate'
+import type { GuardParts } from '../engine/internals.ts'
 import type { LocalState } from '../engine/state.ts'
 
 /** The keys of a machine's context that have the same value wherever it stands: what its input fixed once for all. */
@@ -40,9 +41,7 @@ export function readsOnly(guard: unknown, keys: ReadonlySet<string>, machine: An
   return isConstant
 }
 
-interface Guard {
+interface Guard extends GuardParts {
   readonly type?: string
   readonly params?: unknown
-  readonly guards?: readonly unknown[]
-  readonly check?: unknown
 }

@@ -1,0 +1,76 @@
+// Fails when: what would be published does not work in an empty folder: the package, its command, its examples, a program of its README.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const PACKAGE = join(import.meta.dirname, '..')
+const INSTALLED = 'node_modules/@quiesce/model'
+const folder = mkdtempSync(join(tmpdir(), 'quiesce-model-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** As npm lays it out, without asking a registry: the tarball, and xstate beside it. */
+beforeAll(() => {
+  const packed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: PACKAGE, encoding: 'utf8' })
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ readonly filename: string }]
+  mkdirSync(join(folder, INSTALLED), { recursive: true })
+  execFileSync('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', join(folder, INSTALLED)])
+  symlinkSync(join(PACKAGE, '../../node_modules/xstate'), join(folder, 'node_modules/xstate'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+}, 120_000)
+
+function run(...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+const model = (...args: readonly string[]) => run(`${INSTALLED}/dist/cli.js`, ...args)
+const example = (name: string): string => `${INSTALLED}/examples/${name}.mjs`
+
+test('three actors that wait for each other: the deadlock is found, with the way there', () => {
+  const { status, stdout } = model(example('philosophers'))
+  expect(stdout).toMatch(/FAILS {2}no-deadlock/)
+  // Each has one fork and waits for the next.
+  expect(stdout).toContain('waiting: [null, 0, 1] → [2, 0, 1]\n')
+  expect(stdout).toMatch(/=> nothing can happen here, and the root is not done\n$/)
+  expect(status).toBe(1)
+})
+
+test('the same three, who take the lower fork first: nothing is wrong', () => {
+  expect(model(example('philosophers-in-order'))).toMatchObject({ status: 0, stdout: expect.not.stringContaining('FAILS') as string })
+})
+
+test('tic-tac-toe has as many positions as others have counted', () => {
+  const { status, stdout } = model(example('tic-tac-toe'))
+  expect(stdout).toMatch(/^tic-tac-toe: 5478 states,/)
+  expect(stdout).not.toContain('FAILS')
+  expect(status).toBe(0)
+})
+
+test.each([
+  [['no-such-module.mjs'], /Cannot find module/],
+  [[example('tic-tac-toe'), '--states-max', '10'], /more than 10 states/],
+  [[example('tic-tac-toe'), '--states-max', 'many'], /--states-max: got many/],
+  [[], /one module is needed/],
+])('%j is refused in one line', (args, reason) => {
+  const { status, stderr } = model(...args)
+  expect(stderr).toMatch(reason)
+  expect(stderr.trimEnd().split('\n')[0]).toMatch(/^quiesce-model: /)
+  expect(status).toBe(2)
+})
+
+const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
+const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({ language, text }))
+
+test.each(blocks.filter(({ language }) => language === 'js').map(({ text }) => text))('a program of the README ends well: %#', (text) => {
+  // One is a module to check; loading it is all there is to do.
+  writeFileSync(join(folder, 'program.mjs'), text)
+  expect(run('program.mjs')).toMatchObject({ status: 0, stderr: '' })
+})
+
+test.each(blocks.filter(({ language }) => language === 'console').map(({ text }) => text))('prints what the README says: %#', (text) => {
+  const [command = '', ...expected] = text.trimEnd().split('\n')
+  const [, module = ''] = /^\$ npx @quiesce\/model (\S+)$/.exec(command) ?? []
+  const { stdout } = model(example(module.replace(/^.*\/|\.mjs$/g, '')))
+  for (const line of expected.filter((other) => other !== '…')) expect(stdout.split('\n')).toContain(line)
+})
