@@ -54,7 +54,9 @@ describe('quiesce check', () => {
       .map((line) => JSON.parse(line) as JournalEntry)
     expect(journal.map(({ n }) => n)).toEqual(journal.map((_, i) => i + 1))
     expect(journal[0]).toMatchObject({ kind: 'opening', source: 'counter-example', title: finding })
-    expect(journal).toContainEqual(expect.objectContaining({ kind: 'fact', event: { at: 1, type: 'phase.started', phase: 'flush-queue' } }))
+    expect(journal).toContainEqual(
+      expect.objectContaining({ kind: 'fact', event: { at: 1, type: 'phase.started', phase: 'flush-queue', limitMs: 5_000 } }),
+    )
     expect(journal).toContainEqual(expect.objectContaining({ kind: 'actor', actor: 'flush-queue', parent: 'root', machine: 'hook' }))
     expect(journal).toContainEqual(expect.objectContaining({ kind: 'sent', to: 'root', event: { type: 'stop.requested' } }))
   })
