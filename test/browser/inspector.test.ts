@@ -130,6 +130,8 @@ test('a hook that fails is named, and costs the exit code', async () => {
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
   await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook leave$/)
+  await page.shows('lifecycle.running.pre-shutdown-hooks.fired', 'failed')
+  await page.shows('lifecycle.running.request-drain.fired', 'ok')
   expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ms; rejected on purpose$/)
   expect(await page.row('flush')).toMatch(/^pre-shutdown hook flush: ok after/)
   await page.reads('#report-body', /failed\s+pre-shutdown hook "leave": rejected on purpose/)
@@ -150,7 +152,55 @@ test('what the deadline cuts is named', async () => {
   await page.reads('.blocking-group.request', /GET \/slow/)
   await page.reads('#report-body', /cut\s+GET \/slow/)
   await page.reads('#log-body', /Cut\.requests/)
+  await page.shows('lifecycle.running.request-drain.fired', 'cut')
   await page.isFitForEverybody()
+  expect(page.complaints).toEqual([])
+})
+
+test('every panel is some keys away, and the log is one stop', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector)
+  await page.headline(/^Serving$/)
+  const { keyboard } = page.page
+  const focused = (): Promise<string> => page.page.evaluate('document.activeElement.closest("[id]")?.id ?? ""')
+  await keyboard.press('4')
+  expect(await focused()).toBe('log')
+  await keyboard.press('F6')
+  expect(await focused()).toBe('machines')
+  await keyboard.press('Shift+F6')
+  await keyboard.press('Shift+F6')
+  expect(await focused()).toBe('chart')
+  expect(await page.page.locator('#log-body button').count()).toBeGreaterThan(20)
+  expect(await page.page.locator('#log-body button[tabindex="0"]').count()).toBe(1)
+  await page.page.locator('#log-body button[tabindex="0"]').focus()
+  const chosen = () => page.text('#log-body button:focus')
+  const last = await chosen()
+  await keyboard.press('ArrowUp')
+  expect(await chosen()).not.toBe(last)
+  expect(await page.page.locator('#log-body button[tabindex="0"]').count()).toBe(1)
+  await keyboard.press('ArrowDown')
+  expect(await chosen()).toBe(last)
+  // The lines stay where they are, and the page where it was.
+  await page.headline(/^Serving$/)
+  expect(page.complaints).toEqual([])
+})
+
+test('the statechart is fitted whole, and zoomed about what is seen', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector)
+  await page.shows('lifecycle.running.stop.living')
+  const chart = (): Promise<{ whole: boolean; middle: number }> =>
+    page.page.evaluate(`(() => {
+      const { scrollTop, scrollHeight, clientHeight } = document.getElementById('chart-body')
+      return { whole: scrollHeight <= clientHeight, middle: (scrollTop + clientHeight / 2) / scrollHeight }
+    })()`)
+  await page.page.evaluate(`document.getElementById('chart-body').scrollTop = 900`)
+  const { whole, middle } = await chart()
+  expect(whole).toBe(false)
+  for (let i = 0; i < 3; i++) await page.button('Larger').click()
+  expect((await chart()).middle).toBeCloseTo(middle, 1)
+  await page.button('Fit').click()
+  expect(await chart()).toMatchObject({ whole: true })
   expect(page.complaints).toEqual([])
 })
 
@@ -221,6 +271,9 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   await page.reads('#log-count', /^1 of/)
   await page.page.locator('#log-body button', { hasText: 'StopRequested' }).click()
   await page.headline(/^Shutting down: /)
+  // What came later is still there.
+  await page.page.locator('#log-text').fill('')
+  await page.reads('#log-body', /ended, exit code 0/)
   await page.reads('#position', /^\+0\.000s/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: waiting for ShutdownInitiated/)
   expect(await page.page.locator('#scrubber').getAttribute('aria-valuetext')).toMatch(

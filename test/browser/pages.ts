@@ -68,9 +68,12 @@ export class InspectorPage {
     return this.page.getByRole('button', { name, exact: true })
   }
 
-  /** Waits until a state of the chart is lit. */
-  shows(state: string): Promise<void> {
-    return this.page.locator(`[data-state="${state}"].active`).first().waitFor({ timeout: 30_000 })
+  /** Waits until a state of the chart is lit, as what has come of it. */
+  shows(state: string, outcome = ''): Promise<void> {
+    return this.page
+      .locator(`[data-state="${state}"].active${outcome && `.${outcome}`}`)
+      .first()
+      .waitFor({ timeout: 30_000 })
   }
 
   /** Where everything stands that must not move: the panels, and the rows of the phases. */

@@ -16,7 +16,14 @@ import { LOG_FILTER, LOG_KINDS, type LogKind, lineOf, matches } from '../../pack
 import { machineTree } from '../../packages/inspector-page/src/core/machines.ts'
 import { outcomeOf } from '../../packages/inspector-page/src/core/outcome.ts'
 import { advance, FOLLOWING, goTo, play, step, stepSignal } from '../../packages/inspector-page/src/core/playback.ts'
-import { activeStates, regionLines, stateLine } from '../../packages/inspector-page/src/core/states.ts'
+import {
+  activeStates,
+  regionLines,
+  settledStates,
+  standingOf,
+  stateLine,
+  workingState,
+} from '../../packages/inspector-page/src/core/states.ts'
 import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf, withRoom } from '../../packages/inspector-page/src/core/timeline.ts'
 import { type Link, verdictOf } from '../../packages/inspector-page/src/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
@@ -301,6 +308,22 @@ describe('the statechart', () => {
     const [internal] = chartOf(machine).edges.filter(({ kind }) => kind === 'internal')
     expect(internal).toBeDefined()
     expect(edgeKey({ from: internal?.from ?? '', on: internal?.event ?? '' })).toBe(internal?.id)
+  })
+
+  test('says of every state how its phase stands, also when the machine itself has ended', () => {
+    const settled = settledStates(journal.last, machine.id)
+    expect(settled).toContain('lifecycle.running.shutdown-delay.fired')
+    for (const id of settled) expect(machine.getStateNodeById(id).id).toBe(id)
+    expect(standingOf(journal.last, 'lifecycle.running.pre-shutdown-hooks.fired')).toBe('failed')
+    expect(standingOf(journal.last, 'lifecycle.running.shutdown-delay.fired')).toBe('ok')
+    // It has no work of its own, and its signal has fired.
+    expect(standingOf(journal.last, 'lifecycle.running.not-accepting.fired')).toBe('ok')
+    const delay = inTheDelay()
+    expect(standingOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
+    expect(standingOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
+    const active = ['lifecycle.running.request-drain.waiting', 'lifecycle.running.shutdown-delay.working', 'lifecycle.running.stop.living']
+    expect(workingState(delay, active)).toBe('lifecycle.running.shutdown-delay.working')
+    expect(workingState(journal.last, active)).toBeUndefined()
   })
 
   test('says in one line where a machine is', () => {

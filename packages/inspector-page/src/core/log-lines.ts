@@ -32,7 +32,7 @@ export interface LogFilter {
   readonly text: string
 }
 
-export const LOG_FILTER: LogFilter = { kinds: new Set(['fact', 'sent', 'state']), text: '' }
+export const LOG_FILTER: LogFilter = { kinds: new Set(['fact']), text: '' }
 
 const OUTSIDE = 'outside'
 

@@ -1,4 +1,38 @@
+import type { View } from './view.ts'
+import type { Standing } from './words.ts'
+
 /** State values of xstate: a name, or an object of regions, nested. */
+
+/** How the phase stands that an active state belongs to; undefined for what is no phase. */
+export function standingOf({ phases, signals }: Pick<View, 'phases' | 'signals'>, id: string): Standing | undefined {
+  const phase = phaseOf(phases, id)
+  if (!phase) return undefined
+  const { standing, fires } = phase
+  // A phase without work of its own says nothing but its signal.
+  return standing === 'waiting' ? (fires.map((signal) => signals.get(signal)?.outcome).find((outcome) => outcome) ?? standing) : standing
+}
+
+/** Where the phases stand whose signals have fired: a machine that has ended has no other states than its end. */
+export const settledStates = ({ phases, signals }: Pick<View, 'phases' | 'signals'>, machine: string): string[] =>
+  [...phases.values()]
+    .filter(({ fires }) => fires.some((signal) => signals.has(signal)))
+    .map(({ name }) => `${machine}.running.${name}.fired`)
+
+/** Of the active states one to look at: of the phase that works since last. */
+export function workingState({ phases }: Pick<View, 'phases'>, active: readonly string[]): string | undefined {
+  const startOf = (id: string): number => {
+    const phase = phaseOf(phases, id)
+    return phase?.standing === 'working' ? (phase.startedAt ?? 0) : Number.NEGATIVE_INFINITY
+  }
+  const last = active.reduce<string | undefined>((best, id) => (best !== undefined && startOf(best) >= startOf(id) ? best : id), undefined)
+  return last !== undefined && Number.isFinite(startOf(last)) ? last : undefined
+}
+
+const phaseOf = (phases: View['phases'], id: string) =>
+  id
+    .split('.')
+    .map((part) => phases.get(part))
+    .find((phase) => phase !== undefined)
 
 /** Ids of the innermost active states, as the machine's state nodes have them: `lifecycle.running.tell.working`. */
 export function activeStates(machine: string, value: unknown): string[] {

@@ -1,4 +1,4 @@
-import { activeStates } from '../core/states.ts'
+import { activeStates, settledStates, standingOf, workingState } from '../core/states.ts'
 import { edgeKey, type View } from '../core/view.ts'
 import { element, make, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
@@ -7,19 +7,27 @@ import { route } from '../source.ts'
 /** What the page adds to the picture's own style: where the life has been, and what was taken last. */
 const OWN_STYLE = `
   :host { display: block; }
-  svg { display: block; --ground: transparent; }
+  svg { display: block; --ground: transparent; --active: var(--accent-ground); --active-border: var(--accent); }
   .state > rect, .edge path { transition: stroke 200ms, fill 200ms, stroke-width 200ms; }
   .edge.taken:not(.latest) path { stroke-width: 1.5; }
   .edge.latest path { stroke-width: 3.5; }
-  .state.visited:not(.active) > rect { stroke: var(--active-border); }
+  .state.visited:not(.active) > rect { stroke: var(--edge); }
+  /* As in the timeline: what works, and how each phase has ended; a dash says so without the colour. */
+  .state.active.waiting > rect { fill: none; stroke: var(--edge); stroke-width: 1; }
+  .state.active.ok > rect { fill: var(--good-ground); stroke: var(--good); }
+  .state.active.failed > rect { fill: var(--bad-ground); stroke: var(--bad); stroke-dasharray: 2 2; }
+  .state.active.cut > rect { fill: var(--cut-ground); stroke: var(--cut); stroke-dasharray: 7 3; }
+  .state.active.skipped > rect { fill: var(--sunken); stroke: var(--muted); stroke-dasharray: 1 3; }
   .state.latest > rect { stroke-width: 3.5; }
   @media (prefers-reduced-motion: reduce) { .state > rect, .edge path { transition: none; } }
 `
 
 const ZOOM_STEP = 1.25
+/** So much of a wheel is a zoom by e. */
+const WHEEL_PX = 300
 const ZOOM = { min: 0.1, max: 3 }
-/** A chart that is fitted stays legible, and is scrolled instead. */
-const FIT_MIN = 0.55
+/** Before the user has chosen a size: the width, as long as it is legible. */
+const LEGIBLE = 0.55
 
 /**
  * The statechart of the root machine, its active states and the edges it has taken lit. The picture comes from the server and
@@ -35,16 +43,26 @@ export class ChartPanel implements Panel {
   readonly #signals = new Map<string, Element[]>()
   #picture: SVGSVGElement | undefined
   #size = { width: 1, height: 1 }
-  /** Undefined fits the picture's width. */
-  #zoom: number | undefined
+  #zoom: number | 'width' | 'whole' = 'width'
+  #followed: string | undefined
   #lit = new Map<Element, Set<string>>()
-  #shown: Pick<View, 'taken' | 'lastTaken' | 'actors'> | undefined
+  #shown: Pick<View, 'taken' | 'lastTaken' | 'actors' | 'phases'> | undefined
 
   constructor() {
     this.#body.append(this.#host)
     element('chart-smaller').addEventListener('click', () => this.#zoomTo(this.#scale() / ZOOM_STEP))
     element('chart-larger').addEventListener('click', () => this.#zoomTo(this.#scale() * ZOOM_STEP))
-    element('chart-fit').addEventListener('click', () => this.#zoomTo(undefined))
+    element('chart-fit').addEventListener('click', () => this.#zoomTo('whole'))
+    // As in every map: with Ctrl, which a pinch on a touchpad sends as well, at the pointer.
+    this.#body.addEventListener(
+      'wheel',
+      (event) => {
+        if (!event.ctrlKey) return
+        event.preventDefault()
+        this.#zoomTo(this.#scale() * Math.exp(-event.deltaY / WHEEL_PX), event)
+      },
+      { passive: false },
+    )
     new ResizeObserver(() => this.#resize()).observe(this.#body)
   }
 
@@ -64,24 +82,26 @@ export class ChartPanel implements Panel {
 
   draw({ view }: Frame): void {
     const shown = this.#shown
-    const { taken, lastTaken, actors } = view
-    if (!this.#picture || (shown?.taken === taken && shown.lastTaken === lastTaken && shown.actors === actors)) return
-    this.#shown = { taken, lastTaken, actors }
-    this.#light(this.#litBy(view))
-    if (this.#follow.checked && shown?.lastTaken !== lastTaken) this.#reveal(this.#targetOf(view))
+    const { taken, lastTaken, actors, phases } = view
+    if (!this.#picture) return
+    if (shown?.taken === taken && shown.lastTaken === lastTaken && shown.actors === actors && shown.phases === phases) return
+    this.#shown = { taken, lastTaken, actors, phases }
+    const active = activeIn(view)
+    this.#light(this.#litBy(view, active))
+    this.#followTo(workingState(view, active) ?? this.#latestOf(view))
   }
 
-  #litBy({ actors, taken, lastTaken }: View): Map<Element, Set<string>> {
+  #litBy(view: View, active: readonly string[]): Map<Element, Set<string>> {
+    const { taken, lastTaken } = view
     const lit = new Map<Element, Set<string>>()
     const light = (elements: readonly (Element | undefined)[], word: string): void => {
       for (const each of elements) if (each) lit.set(each, (lit.get(each) ?? new Set()).add(word))
     }
-    const root = [...actors.values()].find(({ parent, value }) => parent === undefined && value !== undefined)
-    const active = root ? activeStates(root.machine ?? root.name, root.value) : []
-    light(
-      active.map((id) => this.#states.get(id)),
-      'active',
-    )
+    for (const id of active) {
+      light([this.#states.get(id)], 'active')
+      const standing = standingOf(view, id)
+      if (standing) light([this.#states.get(id)], standing)
+    }
     for (const key of taken) {
       light(this.#linesOf(key), 'taken')
       light([this.#states.get(key.slice(key.lastIndexOf('|') + 1))], 'visited')
@@ -94,10 +114,10 @@ export class ChartPanel implements Panel {
   }
 
   /** Where the last step led to; of several places that of a phase, because bounds only count. */
-  #targetOf({ lastTaken, phases }: View): Element | undefined {
+  #latestOf({ lastTaken, phases }: View): string | undefined {
     const targets = lastTaken.flatMap(({ to }) => (to !== undefined && this.#states.has(to) ? [to] : []))
     const ofPhase = targets.findLast((id) => [...phases.keys()].some((phase) => id.includes(`.${phase}.`)))
-    return this.#states.get(ofPhase ?? targets.at(-1) ?? '')
+    return ofPhase ?? targets.at(-1)
   }
 
   /** An edge's own line, and that of the signal which led to it. */
@@ -139,13 +159,23 @@ export class ChartPanel implements Panel {
     this.#resize()
   }
 
-  #zoomTo(zoom: number | undefined): void {
-    this.#zoom = zoom && Math.min(ZOOM.max, Math.max(ZOOM.min, zoom))
+  /** @param at the place of the window that stays where it is; the middle of what is seen without one */
+  #zoomTo(zoom: number | 'whole', at?: { readonly clientX: number; readonly clientY: number }): void {
+    const { left, top, width, height } = this.#body.getBoundingClientRect()
+    const [x, y] = at ? [at.clientX - left, at.clientY - top] : [width / 2, height / 2]
+    const before = this.#scale()
+    const place = [this.#body.scrollLeft + x, this.#body.scrollTop + y] as const
+    this.#zoom = zoom === 'whole' ? zoom : Math.min(ZOOM.max, Math.max(ZOOM.min, zoom))
     this.#resize()
+    const times = this.#scale() / before
+    this.#body.scrollTo({ left: place[0] * times - x, top: place[1] * times - y, behavior: 'instant' })
   }
 
   #scale(): number {
-    return this.#zoom ?? Math.min(1, Math.max(FIT_MIN, this.#body.clientWidth / this.#size.width))
+    if (typeof this.#zoom === 'number') return this.#zoom
+    const wide = this.#body.clientWidth / this.#size.width
+    if (this.#zoom === 'whole') return Math.min(1, wide, this.#body.clientHeight / this.#size.height)
+    return Math.min(1, Math.max(LEGIBLE, wide))
   }
 
   #resize(): void {
@@ -153,6 +183,13 @@ export class ChartPanel implements Panel {
     const scale = this.#scale()
     setStyle(this.#picture, 'width', `${Math.floor(this.#size.width * scale)}px`)
     setStyle(this.#picture, 'height', `${Math.floor(this.#size.height * scale)}px`)
+  }
+
+  /** Goes there once: what the user looks at meanwhile keeps its place until something else is to be seen. */
+  #followTo(state: string | undefined): void {
+    if (state === this.#followed || !this.#follow.checked) return
+    this.#followed = state
+    this.#reveal(this.#states.get(state ?? ''))
   }
 
   /** Scrolls the chart, and nothing else. */
@@ -167,6 +204,13 @@ export class ChartPanel implements Panel {
       behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth',
     })
   }
+}
+
+function activeIn(view: View): readonly string[] {
+  const root = [...view.actors.values()].find(({ parent, value }) => parent === undefined && value !== undefined)
+  if (!root) return []
+  const machine = root.machine ?? root.name
+  return [...new Set([...activeStates(machine, root.value), ...settledStates(view, machine)])]
 }
 
 function sheetOf(css: string): CSSStyleSheet {

@@ -6,6 +6,8 @@ import type { Frame, Panel } from '../frame.ts'
 
 /** Lines in the document at once. A long life has more entries than a browser likes elements. */
 const LINES_SHOWN = 300
+/** Of them, those that came after what is looked at. */
+const LINES_LATER = 100
 /** As near as this to the end, and the log goes on scrolling. */
 const NEAR_END_PX = 24
 
@@ -23,6 +25,8 @@ export class LogPanel implements Panel {
   /** Those that match the filter. */
   #matching: LogLine[] = []
   #opening: unknown
+  /** The one line that Tab reaches: arrows go on from there. */
+  #stop: HTMLElement | undefined
   /** Times are relative to the stop request, once there was one. */
   #origin = 0
   #units = TIME
@@ -32,6 +36,11 @@ export class LogPanel implements Panel {
     this.#list.addEventListener('click', ({ target }) => {
       const position = target instanceof Element ? target.closest('[data-position]')?.getAttribute('data-position') : undefined
       if (position) goTo(Number(position))
+    })
+    this.#list.addEventListener('keydown', (event) => this.#key(event))
+    this.#list.addEventListener('focusin', ({ target }) => {
+      if (target instanceof HTMLElement) this.#stop = target
+      this.#keepOneTabStop()
     })
     const change = (filter: Partial<LogFilter>): void => {
       this.#filter = { ...this.#filter, ...filter }
@@ -50,13 +59,43 @@ export class LogPanel implements Panel {
     const { scrollHeight, scrollTop, clientHeight } = this.#body
     const wasAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
     const until = countUntil(this.#matching, position)
-    const shown = this.#matching.slice(Math.max(0, until - LINES_SHOWN), until)
+    // What came later stays there, to be compared with.
+    const from = Math.max(0, Math.min(until + LINES_LATER, this.#matching.length) - LINES_SHOWN)
+    const shown = this.#matching.slice(from, from + LINES_SHOWN)
     this.#parts.show(shown)
-    setText(element('log-count'), until > shown.length ? `the last ${shown.length} of ${until}` : `${until} of ${position + 1}`)
-    for (const node of this.#list.children) {
-      setAttribute(node, 'aria-current', lookingBack && node.getAttribute('data-position') === String(position) ? 'true' : undefined)
+    const all = this.#matching.length
+    setText(element('log-count'), all > shown.length ? `${from + 1} to ${from + shown.length} of ${all}` : `${all} of ${journal.length}`)
+    const current = lookingBack ? shown.findLast((line) => line.position <= position) : undefined
+    for (const [index, node] of [...this.#list.children].entries()) {
+      const line = shown[index]
+      setAttribute(node, 'aria-current', line !== undefined && line === current ? 'true' : undefined)
+      node.classList.toggle('later', line !== undefined && line.position > position)
     }
-    if (wasAtEnd || lookingBack) this.#body.scrollTop = this.#body.scrollHeight
+    this.#keepOneTabStop()
+    if (lookingBack) this.#list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+    else if (wasAtEnd) this.#body.scrollTop = this.#body.scrollHeight
+  }
+
+  /** Three hundred stops would be between this panel and the next. */
+  #keepOneTabStop(): void {
+    const buttons = [...this.#list.querySelectorAll('button')]
+    const current = this.#list.querySelector<HTMLElement>('[aria-current] button')
+    const stop = this.#stop && this.#list.contains(this.#stop) ? this.#stop : (current ?? buttons.at(-1))
+    for (const button of buttons) setAttribute(button, 'tabindex', button === stop ? '0' : '-1')
+  }
+
+  #key(event: KeyboardEvent): void {
+    const item = event.target instanceof Element ? event.target.closest('li') : null
+    const next = {
+      ArrowUp: item?.previousElementSibling,
+      ArrowDown: item?.nextElementSibling,
+      Home: this.#list.firstElementChild,
+      End: this.#list.lastElementChild,
+    }[event.key]
+    if (next === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    next?.querySelector('button')?.focus()
   }
 
   /** Every entry becomes a line once; a journal that begins anew is read anew. */

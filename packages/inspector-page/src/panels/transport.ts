@@ -88,6 +88,11 @@ export class Transport implements Panel {
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return
     const onButton = target instanceof Element && target.closest('button, summary, a') !== null
     const scrolls = target instanceof Element && target.matches('.scroll')
+    if (key === 'F6') {
+      event.preventDefault()
+      nextPanel(shiftKey ? -1 : 1)
+      return
+    }
     const direction = key === 'ArrowLeft' ? -1 : key === 'ArrowRight' ? 1 : undefined
     if (direction !== undefined && !scrolls)
       this.#move(shiftKey ? stepSignal(this.#journal, this.cursor, direction) : step(this.#journal, this.cursor, direction))
@@ -96,10 +101,20 @@ export class Transport implements Panel {
     else if (key === ' ' && !onButton && !scrolls) this.#move(this.#toggled())
     else if (key === 'l' || key === 'L') this.#move(FOLLOWING)
     else if (key === '/') element('log-text').focus()
+    else if (/^[1-6]$/.test(key)) element(PANELS[Number(key) - 1] ?? 'timeline').focus()
     else if (key === '?') element<HTMLDialogElement>('keys').showModal()
     else return
     event.preventDefault()
   }
+}
+
+/** By number, and by F6 in a ring. */
+const PANELS = ['timeline', 'blocking', 'chart', 'log', 'machines', 'report'] as const
+
+function nextPanel(by: 1 | -1): void {
+  const places = [...PANELS, 'controls']
+  const here = places.findIndex((id) => element(id).contains(document.activeElement))
+  element(places[(here + by + places.length) % places.length] ?? 'timeline').focus()
 }
 
 function spoken(journal: Journal, position: number): string {
