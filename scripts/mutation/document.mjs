@@ -2,20 +2,22 @@
 // docs/mutation.md, made of the table of who catches what.
 import { EQUIVALENT, reasonFor } from './equivalent.mjs'
 
+/** @typedef {import('./table.mjs').Table} Table */
+
 /** Properties named per operator; the rest is in the table. */
 const NAMED_MAX = 4
 
-/** @param {ReadonlyMap<string, string | null>} answers */
+/** @param {Table} answers */
 export function documentOf(answers) {
-  const left = [...answers].filter(([, by]) => by === null).map(([id]) => id)
+  const left = [...answers].filter(([, found]) => found === null).map(([id]) => id)
   const unexplained = left.filter((id) => !reasonFor(id))
   const caught = answers.size - left.length
   return `# Mutants
 
 Written by \`npm run mutation\`; do not edit. Each mutant is a life with one mistake: each operator below makes it at every place where it can be made, one after
 the other, in the wiring table, in the regions of the root machine and in the phase machines. Those that a property of
-[docs/model-checking.md](model-checking.md) notices are caught; \`scripts/mutation/caught.json\` says by which one. A mutant that nothing notices is
-equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
+[docs/model-checking.md](model-checking.md) notices are caught; \`scripts/mutation/caught.json\` says by which one, and in which of the
+lives of \`scripts/mutation/scenarios.mjs\`. A mutant that nothing notices is equivalent, with the reason why no run could tell it from the original, or else unexplained: a property is missing.
 
 **${answers.size} mutants: ${caught} caught, ${left.length - unexplained.length} equivalent, ${unexplained.length} unexplained.**
 
@@ -47,28 +49,28 @@ ${unexplained.length === 0 ? 'None.' : listOf(unexplained)}
 /** @param {readonly string[]} ids */
 const listOf = (ids) => ids.map((id) => `- \`${id}\``).join('\n')
 
-/** @param {ReadonlyMap<string, string | null>} answers */
+/** @param {Table} answers */
 function rowsOf(answers) {
-  /** @type {Map<string, [string, string | null][]>} */
+  /** @type {Map<string, [string, import('./catch.mjs').Catch | null][]>} */
   const byOperator = new Map()
-  for (const [id, by] of answers) {
+  for (const [id, found] of answers) {
     const operator = id.slice(0, id.indexOf(':'))
-    byOperator.set(operator, [...(byOperator.get(operator) ?? []), [id, by]])
+    byOperator.set(operator, [...(byOperator.get(operator) ?? []), [id, found]])
   }
   return [...byOperator].map(([operator, all]) => {
-    const left = all.filter(([, by]) => by === null)
+    const left = all.filter(([, found]) => found === null)
     const explained = left.filter(([id]) => reasonFor(id)).length
-    const counts = countsOf(all.map(([, by]) => by))
+    const counts = countsOf(all.map(([, found]) => found))
     const named = counts.slice(0, NAMED_MAX).map(([by, count]) => `\`${by}\` ${count}`)
     const others = counts.length > NAMED_MAX ? [`${counts.length - NAMED_MAX} more`] : []
     return `| ${operator} | ${all.length - left.length} | ${explained} | ${left.length - explained} | ${[...named, ...others].join(', ')} |`
   })
 }
 
-/** The most frequent first. @param {readonly (string | null)[]} answers @returns {[string, number][]} */
+/** The most frequent first. @param {readonly (import('./catch.mjs').Catch | null)[]} answers @returns {[string, number][]} */
 function countsOf(answers) {
   /** @type {Map<string, number>} */
   const counts = new Map()
-  for (const by of answers) if (by !== null) counts.set(by, (counts.get(by) ?? 0) + 1)
+  for (const found of answers) if (found) counts.set(found.by, (counts.get(found.by) ?? 0) + 1)
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
 }

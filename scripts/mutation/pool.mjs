@@ -7,13 +7,18 @@ const WORKER = new URL('worker.mjs', import.meta.url)
 const THREADS_MAX = 8
 
 /**
- * What notices each of these mutants, given by their places in the list. All processors share the work.
- * @param {readonly number[]} indices
- * @param {(index: number, by: string | undefined) => void} onAnswer in the order in which they are answered
+ * @typedef {import('./catch.mjs').Catch} Catch
+ * @typedef {{ i: number, before: Catch | null }} Task a mutant by its place in the list, and what noticed it the last time
  */
-export async function caughtByOf(indices, onAnswer) {
-  const left = [...indices].reverse()
-  const threads = Math.min(availableParallelism(), THREADS_MAX, indices.length)
+
+/**
+ * What notices each of these mutants. All processors share the work.
+ * @param {readonly Task[]} tasks
+ * @param {(i: number, found: Catch | null) => void} onAnswer in the order in which they are answered
+ */
+export async function caughtByOf(tasks, onAnswer) {
+  const left = [...tasks].reverse()
+  const threads = Math.min(availableParallelism(), THREADS_MAX, tasks.length)
   await Promise.all(
     Array.from(
       { length: threads },
@@ -21,12 +26,12 @@ export async function caughtByOf(indices, onAnswer) {
         new Promise((resolve, reject) => {
           const worker = new Worker(WORKER)
           const next = () => {
-            const i = left.pop()
-            if (i === undefined) resolve(worker.terminate())
-            else worker.postMessage(i)
+            const task = left.pop()
+            if (task === undefined) resolve(worker.terminate())
+            else worker.postMessage(task)
           }
-          worker.on('message', ({ i, by }) => {
-            onAnswer(i, by)
+          worker.on('message', ({ i, found }) => {
+            onAnswer(i, found)
             next()
           })
           worker.on('error', reject)

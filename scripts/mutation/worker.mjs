@@ -5,7 +5,7 @@ import { caughtBy } from './catch.mjs'
 import { allMutants } from './mutants.mjs'
 
 const mutants = allMutants()
-parentPort?.on('message', (/** @type {number} */ i) => {
+parentPort?.on('message', (/** @type {{ i: number, before: import('./catch.mjs').Catch | null }} */ { i, before }) => {
   const mutant = /** @type {import('./mutants.mjs').Mutant} */ (mutants[i])
-  parentPort?.postMessage({ i, by: caughtBy(mutant) })
+  parentPort?.postMessage({ i, found: caughtBy(mutant, before) ?? null })
 })
