@@ -1,0 +1,26 @@
+// @ts-check
+/**
+ * Mutants of the code that no test of their area can tell from the original, and why; by their ids.
+ * @type {readonly { readonly mutants: RegExp, readonly why: string }[]}
+ */
+export const SURVIVORS = [
+  {
+    mutants: /^src\/process\/run\.ts .*(host\.clock === systemClock|rehearseEnd)/,
+    why: 'The rehearsal only makes an end quicker, and tests of it call it themselves; that it is begun shows in `npm run bench:end`.',
+  },
+  {
+    mutants: /^src\/process\/process-end\.ts statement dropped: this\.#cancelGrace = undefined/,
+    why: 'Cancelled twice is cancelled: the timer is cleared and both listeners are gone.',
+  },
+  {
+    mutants: /^src\/process\/cluster-worker\.ts default dropped: error\.code \?\? '' /,
+    why: 'No code is none of the codes of the list, and neither is an empty one.',
+  },
+  {
+    mutants: /^src\/process\/process-end\.ts (condition decided: graceMs > 0 |negation dropped: !KEEPS_NOTHING)/,
+    why: 'Only real processes show it, by what they write at their end: test/processes/exit.test.ts.',
+  },
+]
+
+/** @param {string} id */
+export const reasonToSurvive = (id) => SURVIVORS.find(({ mutants }) => mutants.test(id))?.why
