@@ -2,8 +2,9 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { journalOfReport } from '../inspector/from-report.ts'
 import type { JournalEntry } from '../inspector/protocol.ts'
 import { Recording } from '../inspector/recording.ts'
+import type { Report } from '../report/report.ts'
 import { firstLine } from './first-line.ts'
-import { claimsToBeReport, isReport } from './is-report.ts'
+import { checkedReport, claimsToBeReport } from './is-report.ts'
 
 const KINDS: readonly JournalEntry['kind'][] = ['opening', 'fact', 'actor', 'actor.stopped', 'sent', 'state', 'gauges', 'report']
 
@@ -14,14 +15,21 @@ const KINDS: readonly JournalEntry['kind'][] = ['opening', 'fact', 'actor', 'act
 export function readRecording(content: string): Recording {
   const whole = parsed(content)
   if (claimsToBeReport(whole)) {
-    if (!isReport(whole)) throw unreadable('not a complete report')
-    return new Recording(journalOfReport(whole))
+    return new Recording(journalOfReport(reportFrom(whole)))
   }
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   const entries = lines.flatMap((line, index) => entryOf(line, index, lines.length))
   const [opening] = entries
   if (opening?.kind !== 'opening' || opening.format !== 1) throw unreadable('neither a report nor a journal of quiesce, version 1')
   return new Recording(entries)
+}
+
+function reportFrom(given: unknown): Report {
+  try {
+    return checkedReport(given)
+  } catch (thrown) {
+    throw unreadable(thrown)
+  }
 }
 
 /** The last line of a process that was killed may be half a line. */

@@ -3,7 +3,7 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import { renderReport } from '../report/render-report.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
-import { claimsToBeReport, isReport } from './is-report.ts'
+import { checkedReport, claimsToBeReport } from './is-report.ts'
 import { readText, textOf } from './read-text.ts'
 import { readOptions } from './settings.ts'
 
@@ -26,8 +26,8 @@ export async function reportCommand(host: CliHost, args: readonly string[]): Pro
 
 function reportIn(content: string) {
   const given = parsed(content)
-  if (isReport(given)) return given
-  throw new Error(claimsToBeReport(given) ? 'not a complete report' : 'not a report of quiesce, version 1')
+  if (!claimsToBeReport(given)) throw new Error('not a report of quiesce, version 1')
+  return checkedReport(given)
 }
 
 function parsed(content: string): unknown {

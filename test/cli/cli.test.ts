@@ -141,6 +141,28 @@ describe('quiesce report', () => {
     })
   })
 
+  const changed = (change: object) => JSON.stringify({ ...JSON.parse(report), ...change })
+
+  test.each([
+    [{ signals: [{ name: 'Start', at: 'soon', outcome: 'ok' }] }, 'signals[0].at: got "soon", allowed: number'],
+    [{ signals: [{ name: 'Start', at: 1, outcome: 'fine' }] }, 'signals[0].outcome: got "fine", allowed: "ok", "failed", "cut", "skipped"'],
+    [{ platform: { name: 'unknown', reason: '' } }, 'platform.defaults: missing'],
+    [{ reason: { kind: 'crash', origin: 'uncaughtException' } }, 'reason.error: missing'],
+    [{ requests: { before: -1, after: 0, cut: [] } }, 'requests.before: got -1, allowed: at least 0'],
+    [{ rejections: { draining: 'many' } }, 'rejections.draining: got "many", allowed: integer'],
+    [{ exitCode: 7 }, 'exitCode: got 7, allowed: 0, 1, 2, 3, 4, 5, 70'],
+  ])('names the field that is not as it should be: %j', async (change, why) => {
+    expect((await run(['report', '-'], { stdin: changed(change) })).err).toBe(`quiesce: -: not a complete report: ${why}\n`)
+  })
+
+  test.each([
+    ['an earlier version', { forcedBy: undefined, budget: undefined, lastCall: undefined }],
+    ['a later version', { weather: 'fine', platform: { name: 'moon', reason: 'dust', defaults: {}, gravity: 1.6 } }],
+    ['a worker of a cluster whose primary is gone', { reason: { kind: 'disconnected' } }],
+  ])('prints the report of %s', async (_, change) => {
+    expect(await run(['report', '-'], { stdin: changed(change) })).toMatchObject({ code: 0, err: '' })
+  })
+
   test('says in one line that a file is garbage', async () => {
     const garbage = '\0\u0001garbage\n\nmore\u001b[2J'
     expect(await run(['report', '-'], { stdin: garbage })).toMatchObject({ code: 2, err: expect.stringMatching(/^[^\p{Cc}]+\n$/u) })

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, shutdownSignalOf } from '#src/index.ts'
 import type { Report } from '#src/report/report.ts'
-import { newAttachedLife, type TestLife } from '../support/life.ts'
+import { newAttachedLife, type LifeRig } from '../support/life.ts'
 import { POLL } from '../support/upstream-client.ts'
 import { listenerApplication } from './applications.ts'
 import { Stage } from './stage.ts'
@@ -21,7 +21,7 @@ export const MODES = ['refuse', 'retry-after'] as const
 type Mode = (typeof MODES)[number]
 
 interface Served {
-  readonly t: TestLife<VirtualClock, ReturnType<typeof newAttachedLife<VirtualClock>>['life']>
+  readonly t: LifeRig<VirtualClock, ReturnType<typeof newAttachedLife<VirtualClock>>['life']>
   readonly stage: Stage
   readonly port: number
   readonly open: () => Promise<Client>

@@ -83,7 +83,7 @@ describe('a file', () => {
     [ndjson([{ ...entries[0], format: 2 }]), 'neither a report nor a journal of quiesce, version 1'],
     [ndjson(entries.slice(1)), 'neither a report nor a journal of quiesce, version 1'],
     [`${ndjson(entries.slice(0, 2))}oops\n${ndjson(entries.slice(2))}`, 'line 3 is not an entry of a journal'],
-    [JSON.stringify({ ...reportOf(quietLife), phases: 1 }), 'not a complete report'],
+    [JSON.stringify({ ...reportOf(quietLife), phases: 1 }), 'not a complete report: phases: got 1, allowed: array'],
   ])('that is none is refused: %.30s', (content, message) => {
     expect(refusal(() => readRecording(content))).toMatchObject({ code: 'ERR_JOURNAL_READ', message })
   })
