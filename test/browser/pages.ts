@@ -81,10 +81,12 @@ export class InspectorPage {
     return this.page.evaluate(PLACES)
   }
 
-  /** Texts have contrast, controls have names, and nothing is wider than the screen. */
+  /** Texts have contrast, controls have names and a size, landmarks differ, and nothing is wider than the screen. */
   async isFitForEverybody(): Promise<void> {
     expect(await this.page.evaluate(LOW_CONTRAST)).toEqual([])
     expect(await this.page.evaluate(NAMELESS)).toEqual([])
+    expect(await this.page.evaluate(SMALL)).toEqual([])
+    expect(await this.page.evaluate(SAME_LANDMARKS)).toEqual([])
     expect(await this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
   }
 }
@@ -135,3 +137,17 @@ const NAMELESS = `[...document.querySelectorAll('button, input, select, summary,
     return !(labelled || control.textContent.trim() || control.labels?.[0]?.textContent.trim())
   })
   .map((control) => control.outerHTML)`
+
+/** Controls that a finger misses: below 24 pixels, the AA of WCAG 2.2. A native choice in a label is as large as that. */
+const SMALL = `[...document.querySelectorAll('button, summary, select, input[type=range], input[type=search], label.choice')]
+  .filter((control) => control.checkVisibility())
+  .filter((control) => control.getBoundingClientRect().height < 24)
+  .map((control) => control.outerHTML.slice(0, 120))`
+
+/** Names of landmarks that are there twice. */
+const SAME_LANDMARKS = `(() => {
+  const names = [...document.querySelectorAll('section[aria-labelledby], [role=region], [role=search], footer[aria-label]')].map(
+    (landmark) => landmark.getAttribute('aria-label') ?? landmark.getAttribute('aria-labelledby'),
+  )
+  return names.filter((name, i) => names.indexOf(name) !== i)
+})()`
