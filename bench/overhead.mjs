@@ -21,7 +21,7 @@ const REQUESTS = 10_000
 const WARM_UP_REQUESTS = 60_000
 const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
-const IMPORT_MAX = 1.8
+const IMPORT_MAX = 1.25
 
 const APPLICATIONS = ['node:http', 'Hono', 'Express']
 /** `bare` and `again` are the same. */

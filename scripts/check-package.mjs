@@ -1,10 +1,11 @@
 // @ts-check
-// `npm run check:package`: what is published, judged from the tarball and not from the tree.
+// `npm run check:package`: what is published, judged from the tarballs and not from the tree.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pack } from './pack.mjs'
 
 const tarball = pack('.results/package')
+const model = pack('.results/package', 'packages/model')
 let failed = false
 
 /** Silent unless it fails: both tools say much when all is well. @param {string} name @param {string[]} args */
@@ -13,8 +14,10 @@ function tool(name, ...args) {
   console.log(`${name}: ${status === 0 ? 'nothing to complain about' : `exit code ${status}\n${stdout}${stderr}`}`)
   if (status !== 0) failed = true
 }
-tool('publint', 'run', tarball, '--strict')
-tool('attw', tarball, '--profile', 'esm-only', '--no-emoji')
+for (const packed of [tarball, model]) {
+  tool('publint', 'run', packed, '--strict')
+  tool('attw', packed, '--profile', 'esm-only', '--no-emoji')
+}
 
 const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = new Map(

@@ -1,4 +1,4 @@
-// Preloaded with `--import`: writes the packages that the program loaded, as one JSON line on stderr when it ends. Tests of what an entry
+// Preloaded with `--import`: writes the packages that the program loaded, and our own files, as one JSON line on stderr when it ends. Tests of what an entry
 // costs use it. A resolve hook sees ES modules, the require cache what CommonJS packages load of each other.
 import { createRequire, register } from 'node:module'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
@@ -19,5 +19,7 @@ process.on('exit', () => {
   const files = Object.keys(createRequire(import.meta.url).cache)
   for (let message = receiveMessageOnPort(port1); message; message = receiveMessageOnPort(port1)) files.push(message.message)
   const packages = files.map((file) => /.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(file)?.[1]?.replaceAll('\\', '/'))
-  process.stderr.write(`${JSON.stringify({ packages: [...new Set(packages.filter(Boolean))].sort() })}\n`)
+  const ours = files.map((file) => /\/(dist\/.*)$/.exec(file.replace(/.*node_modules.*/, ''))?.[1])
+  const sorted = (/** @type {(string | undefined)[]} */ names) => [...new Set(names.filter(Boolean))].sort()
+  process.stderr.write(`${JSON.stringify({ packages: sorted(packages), ours: sorted(ours) })}\n`)
 })
