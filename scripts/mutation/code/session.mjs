@@ -49,8 +49,8 @@ const vitest = await createVitest(
     reporters: [{}],
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // One process for all tests of a mutant: to load the modules for each file anew takes longer.
-    isolate: false,
+    // A process that has run another mutant would still have its modules.
+    isolate: true,
     sequence: { sequencer: AsGiven },
     setupFiles: ['test/support/seed.ts'],
     maxWorkers: 1,
