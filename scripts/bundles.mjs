@@ -1,8 +1,9 @@
 // @ts-check
 // What is published: the sources as few files, with source maps that lead back to them.
-import own from '../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
 
-const packages = [...Object.keys(own.dependencies), ...Object.keys(own.peerDependencies)]
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+const packages = Object.keys({ ...dependencies, ...peerDependencies })
 
 /**
  * Packages stay packages, so that a program's own inspector sees the xstate that we use. But one class of rxjs is all we need of it, and any
