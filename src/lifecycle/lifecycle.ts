@@ -11,7 +11,7 @@ import { recur } from '../actors/recurring.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { deferred } from '../base/deferred.ts'
-import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
@@ -29,10 +29,9 @@ import { transportOf } from '../http/transports.ts'
 import type { OlderConnections } from '../http/wire.ts'
 import { EventLog } from '../log/event-log.ts'
 import type { Logger } from '../log/log.ts'
-import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
-import type { BudgetInstant, SignalName } from '../machines/signals.ts'
+import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
@@ -48,7 +47,8 @@ import { type Progress, progressOf } from '../report/progress.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
-import { checkReportFile, writeReport, writeReportNow } from '../report/report-file.ts'
+import { checkReportFile, writeReport } from '../report/report-file.ts'
+import { LastWords } from './last-words.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
@@ -58,11 +58,6 @@ import { whyNotServed } from './why-not-served.ts'
 
 /** Answers a request on the admin listener, and says whether it did. */
 export type AdminAnswer = ReturnType<typeof metricsEndpoint>
-
-/** An end that comes this long after its deadline has missed it; timers on a busy machine are not that late. */
-const LATE_MS = 250
-
-const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
 
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
@@ -115,6 +110,7 @@ export class Lifecycle implements Life {
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
+  readonly #lastWords: LastWords
   readonly #recorder: Recorder
   readonly #observer: Observer | undefined
   #listeners: readonly Listener[]
@@ -123,7 +119,6 @@ export class Lifecycle implements Life {
   #startError: unknown
   #composed: ComposedMachine | undefined
   #started = false
-  #isLate = false
   #run: Promise<Report> | undefined
   readonly #released = new AbortController()
   #processExit: Disposable | undefined
@@ -147,6 +142,14 @@ export class Lifecycle implements Life {
       wallAtStart: host.clock.wall(),
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
+    })
+    this.#lastWords = new LastWords({
+      process: host.process,
+      recorder,
+      log: this.#log,
+      report: this.#report,
+      reportFile: options.reportFile,
+      flushReserveMs: options.reservesMs.flush,
     })
     this.#traffic = new Traffic({
       clock: host.clock,
@@ -429,7 +432,12 @@ export class Lifecycle implements Life {
 
   /** How long the process may live on after the end of this life, which has come. */
   get exitGraceMs(): number {
-    return exitGraceMs(this.#leftUntil('flush'))
+    return exitGraceMs(leftUntil(this.#recorder.view, 'flush', this.elapsed))
+  }
+
+  /** See {@link LastWords.sayIfLate}. */
+  sayIfLate(): void {
+    this.#lastWords.sayIfLate()
   }
 
   /** Milliseconds since the life began. */
@@ -440,7 +448,7 @@ export class Lifecycle implements Life {
   /** For what is no event, because it is a secret and must not stand in a report; on standard error when no log has it. */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     if (this.#log.writes('info')) this.#log.info(fields, message)
-    else this.#say(message)
+    else this.#lastWords.say(message)
   }
 
   get report(): Report {
@@ -455,21 +463,6 @@ export class Lifecycle implements Life {
   /** Of the stop under way. */
   get #profile(): StopProfile | undefined {
     return this.#actor?.getSnapshot().context.stop?.profile
-  }
-
-  /** Writes what it can of the logs without giving way to anything else, within the flush reserve and what is left of the deadline. */
-  #flushLogsNow(): void {
-    this.#log.flushNow(this.#flushMs)
-  }
-
-  /** Time that is left for what is written last. */
-  get #flushMs(): number {
-    return Math.min(this.options.reservesMs.flush, Math.max(0, this.#leftUntil('forced')))
-  }
-
-  /** Milliseconds until an instant of the budget, below 0 when it is over. */
-  #leftUntil(instant: BudgetInstant): number {
-    return leftUntil(this.#recorder.view, instant, this.elapsed)
   }
 
   // --- inside -----------------------------------------------------------------------------------------------------------
@@ -519,18 +512,18 @@ export class Lifecycle implements Life {
         this.send({ type: 'listener.died', address, error: errorRecord(error) })
       },
       flushLogs: () => {
-        this.#warnIfLate()
+        this.#lastWords.warnIfLate()
         return this.#log.flush()
       },
       writeReport: (signal) => {
-        this.#warnIfLate()
+        this.#lastWords.warnIfLate()
         return writeReport(this.options.reportFile, this.report, signal)
       },
       writeReportNow: (why) => {
-        this.#warnIfLate()
+        this.#lastWords.warnIfLate()
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
-        this.#writeLast(exitCode)
+        this.#lastWords.write(exitCode)
       },
     }
   }
@@ -602,26 +595,6 @@ export class Lifecycle implements Life {
     this.send({ type: 'budget.changed', profiles: stopProfiles(this.options.plans, this.#registered) })
   }
 
-  /** No timer of ours can end a step of the user's that blocks. It costs no exit code: the budget has cut what it could, and that has its own. */
-  #warnIfLate(): void {
-    const late = this.#late()
-    if (late !== undefined) this.record({ type: 'warning', message: missedWarning(late), details: { late } })
-  }
-
-  /** The same when nothing is in the report or the log any more. A second call, or one after a warning, does nothing. */
-  sayIfLate(): void {
-    const late = this.#late()
-    if (late !== undefined) this.#say(missedWarning(late))
-  }
-
-  /** By how much the deadline has been missed, once. */
-  #late(): string | undefined {
-    const lateMs = -this.#leftUntil('forced')
-    if (lateMs <= LATE_MS || this.#isLate) return undefined
-    this.#isLate = true
-    return formatDuration(Math.round(lateMs))
-  }
-
   #end(): void {
     const report = this.report
     this.#finish(report, whyNotServed(report, this.#startError))
@@ -629,38 +602,15 @@ export class Lifecycle implements Life {
 
   #finish(report: Report, whyNotServed: QuiesceError): void {
     this.#processExit?.[Symbol.dispose]()
-    this.#sayLostLines()
-    this.sayIfLate()
+    this.#lastWords.sayLostLines()
+    this.#lastWords.sayIfLate()
     this.#served.reject(whyNotServed)
     // Observers hear the last word first. An end by force does not wait for them.
     const resolve = (): void => this.#ended.resolve(report)
-    const observed = this.#observer?.end(report, this.#flushMs)
+    const observed = this.#observer?.end(report, this.#lastWords.flushMs)
     if (observed && report.forced === null) observed.then(resolve, resolve)
     else resolve()
     this.#events.complete()
-  }
-
-  /**
-   * Writes the report and what it can of the logs, in one synchronous step. The report first:
-   * writing it takes no time, and a log that is not read takes all that it gets. What is lost of
-   * the log meanwhile stands in the report too, unless that went to a pipe.
-   */
-  #writeLast(exitCode: ExitCode): void {
-    const { reportFile } = this.options
-    const lost = this.#log.lostLines()
-    const mayWriteAgain = writeReportNow(reportFile, this.#report.build(exitCode))
-    this.#flushLogsNow()
-    if (mayWriteAgain && this.#log.lostLines() > lost) writeReportNow(reportFile, this.#report.build(exitCode))
-  }
-
-  /** The log itself cannot say how it ended. */
-  #sayLostLines(): void {
-    const lost = this.#log.lostLines()
-    if (lost > 0) this.#say(`${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
-  }
-
-  #say(what: string): void {
-    sayOnStandardError(this.host.process.stderr, `quiesce: ${what}\n`)
   }
 
   /**
@@ -678,10 +628,10 @@ export class Lifecycle implements Life {
     if (running.length > 0) this.record({ type: 'handlers', running })
     this.#drains.name()
     this.record({ type: 'ended', exitCode: own })
-    this.#writeLast(own)
+    this.#lastWords.write(own)
     const cut = this.#traffic.requestStragglers().length + this.#traffic.watchStragglers().length
-    if (cut > 0) this.#say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
-    this.#sayLostLines()
+    if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
+    this.#lastWords.sayLostLines()
     this.#held = undefined
     for (const event of held) this.#tellUsers(event)
   }
@@ -694,7 +644,7 @@ export class Lifecycle implements Life {
     for (const listener of this.#listeners) listener.close()
     this.#traffic.destroyConnections()
     this.#traffic.destroyAdminConnections()
-    this.#writeLast(70)
+    this.#lastWords.write(70)
     const report = this.#report.build(70)
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
