@@ -69,6 +69,7 @@ describe('two lives of equal plans at the same time', () => {
     const one = living(called[0], false)
     const other = living(called[1], true)
     await Promise.all([one.life.start(), other.life.start()])
+    await Promise.all([one.fired('Announced'), other.fired('Announced')])
     expect(other.life.machine).toBe(one.life.machine)
     expect(one.port).not.toBe(other.port)
 
