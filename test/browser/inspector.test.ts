@@ -296,5 +296,6 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   await summary.headline(/^Graceful: everything ended by itself, exit code 0$/)
   expect(await summary.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+m?s/)
   await summary.reads('#report-body', /stopped by\s+SIGTERM/)
+  await summary.reads('#machines-body', /^A report names no machines; a journal does\.$/)
   expect(summary.complaints).toEqual([])
 })

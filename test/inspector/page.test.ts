@@ -211,6 +211,18 @@ describe('the timeline', () => {
     for (const position of entries.keys()) expect(rows(journal.viewAt(position))).toEqual(first)
   })
 
+  test('has a phase of the user where it belongs: before those that wait for it', () => {
+    const opening = entries[0] as Extract<JournalEntry, { kind: 'opening' }>
+    const own = { name: 'flush-queue', half: 'stop', waitsFor: ['RequestsDrained'], fires: ['FlushQueueDone'] } as const
+    const phases = opening.phases.map((phase) =>
+      phase.name === 'destroy' ? { ...phase, waitsFor: [...phase.waitsFor, 'FlushQueueDone'] } : phase,
+    )
+    const view = journalOf([{ ...opening, phases: [...phases, own] }]).last
+    const stop = rowsOf(view, 0, spanOf(view, 0, 'auto')).find(({ name }) => name === 'Stop')
+    const names = stop?.rows.map(({ name }) => name) ?? []
+    expect(names[names.indexOf('destroy') - 1]).toBe('flush-queue')
+  })
+
   test('puts every bar and mark inside of the axis, and tells outcomes in words', () => {
     const view = journal.last
     const span = spanOf(view, view.at, 'auto')

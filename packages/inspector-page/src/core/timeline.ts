@@ -100,12 +100,23 @@ export interface RowGroup {
 /** The stop first, because that is what the page is about; hooks, which come one by one, above what is over by then. */
 export function rowsOf(view: View, now: number, span: Span): readonly RowGroup[] {
   const phases = [...view.phases.values()]
-  const half = (name: 'start' | 'stop') => phases.filter((phase) => phase.half === name).map((phase) => phaseRow(view, phase, now, span))
+  const half = (name: 'start' | 'stop') =>
+    inOrder(phases.filter((phase) => phase.half === name)).map((phase) => phaseRow(view, phase, now, span))
   return [
     { name: 'Stop', rows: half('stop') },
     { name: 'Hooks', rows: [...view.hooks.values()].map((hook) => hookRow(view, hook, now, span)) },
     { name: 'Start', rows: half('start') },
   ].filter(({ rows }) => rows.length > 0)
+}
+
+/** A phase of the user's comes last in the wiring: it belongs before those that wait for it. */
+function inOrder(phases: readonly PhaseView[]): readonly PhaseView[] {
+  const ordered: PhaseView[] = []
+  for (const phase of phases) {
+    const waiting = ordered.findIndex(({ waitsFor }) => waitsFor.some((signal) => phase.fires.includes(signal)))
+    ordered.splice(waiting < 0 ? ordered.length : waiting, 0, phase)
+  }
+  return ordered
 }
 
 function phaseRow(view: View, phase: PhaseView, now: number, span: Span): Row {

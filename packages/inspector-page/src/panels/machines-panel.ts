@@ -8,7 +8,7 @@ const STATUS_WORDS = { active: '', done: 'done', error: 'failed', stopped: 'stop
 /** The tree of actors: what each machine is in, and what it remembers. */
 export class MachinesPanel implements Panel {
   readonly #ended = element<HTMLInputElement>('machines-ended')
-  readonly #empty = make('p', 'muted', 'No machine has been seen yet.')
+  readonly #empty = make('p', 'muted')
   readonly #tree: Parts<MachineNode>
   #shown: Frame['view']['actors'] | undefined
 
@@ -23,6 +23,10 @@ export class MachinesPanel implements Panel {
   }
 
   draw({ view }: Frame): void {
+    setText(
+      this.#empty,
+      view.opening?.source === 'report' ? 'A report names no machines; a journal does.' : 'No machine has been seen yet.',
+    )
     if (view.actors === this.#shown) return
     this.#shown = view.actors
     const tree = machineTree(view)
