@@ -11,7 +11,8 @@ import { Screen } from '../support/screen.ts'
 
 /** `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is put on a screen. */
 
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+// Unbundled: the fixture below reaches into one of its modules.
+const cli = fileURLToPath(new URL('../../build/src/cli/main.js', import.meta.url))
 const slowRegistry = fileURLToPath(new URL('../fixtures/slow-registry.mjs', import.meta.url))
 const PROMPT_MS = 10_000
 
@@ -116,7 +117,7 @@ test('a drain is shown while it lasts, and only the log and the timeline stay', 
   for (const path of ['/slow?ms=15000', '/slow?ms=15000', '/watch']) leave.push(await terminal.request(path))
   terminal.type('\u0003')
   await terminal.shows(
-    /draining for \d\.\ds \(SIGINT\): at most 1\d\.\ds more\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
+    /draining for \d\.\ds \(SIGINT, refuse\): at most 1\d\.\ds more\npre-shutdown hook "leave-registry" blocks the exit; .* in \d\.\ds\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
   )
   await terminal.shows(/in flight +2 requests, 1 watch: GET \/.*\n {2}connections +3 active/)
   await terminal.shows(/request-drain +\d+\.\ds left {2}2 requests: GET \/slow \d\.\ds, GET \/slow \d\.\ds\n/)
