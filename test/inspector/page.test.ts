@@ -221,6 +221,9 @@ describe('the timeline', () => {
     const stop = rowsOf(view, 0, spanOf(view, 0, 'auto')).find(({ name }) => name === 'Stop')
     const names = stop?.rows.map(({ name }) => name) ?? []
     expect(names[names.indexOf('destroy') - 1]).toBe('flush-queue')
+    // All others stand as in the wiring.
+    const others = opening.phases.filter(({ half }) => half === 'stop').map(({ name }) => name)
+    expect(names.filter((name) => name !== 'flush-queue')).toEqual(others)
   })
 
   test('puts every bar and mark inside of the axis, and tells outcomes in words', () => {

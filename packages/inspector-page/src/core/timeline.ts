@@ -109,10 +109,11 @@ export function rowsOf(view: View, now: number, span: Span): readonly RowGroup[]
   ].filter(({ rows }) => rows.length > 0)
 }
 
-/** A phase of the user's comes last in the wiring: it belongs before those that wait for it. */
+/** Phases of the user's come last in the wiring, after the end: each belongs before those that wait for it. */
 function inOrder(phases: readonly PhaseView[]): readonly PhaseView[] {
-  const ordered: PhaseView[] = []
-  for (const phase of phases) {
+  const end = phases.findIndex(({ fires }) => fires.includes('Ended')) + 1
+  const ordered = phases.slice(0, end)
+  for (const phase of phases.slice(end)) {
     const waiting = ordered.findIndex(({ waitsFor }) => waitsFor.some((signal) => phase.fires.includes(signal)))
     ordered.splice(waiting < 0 ? ordered.length : waiting, 0, phase)
   }
