@@ -1,6 +1,6 @@
 // @ts-check
-// One server of the benchmark of ends. It says by IPC where it listens and what its start took, and at its exit what the end took.
-// Argument: { "subject": name, "steps": boolean } as JSON.
+// One server of the benchmark of ends. It says by IPC where it listens and what its start took, and
+// at its exit what the end took. Argument: { "subject": name, "steps": boolean } as JSON.
 import { writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

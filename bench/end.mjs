@@ -1,7 +1,8 @@
 // @ts-check
-// What the end of a server costs: processor time from SIGTERM to the exit, the longest step of the event loop on the way, the time from the
-// last response to the exit, and what a start costs; of quiesce and of its peers, in turns, each in processes of its own.
-// `node bench/end.mjs [rounds]`; the second copy of `server.close()` is the A/A control.
+// What the end of a server costs: processor time from SIGTERM to the exit, the longest step of the
+// event loop on the way, the time from the last response to the exit, and what a start costs; of
+// quiesce and of its peers, in turns, each in processes of its own. `node bench/end.mjs [rounds]`;
+// the second copy of `server.close()` is the A/A control.
 import { fork } from 'node:child_process'
 import { Agent, get } from 'node:http'
 import { availableParallelism, cpus } from 'node:os'

@@ -1,5 +1,6 @@
 // @ts-check
-// What it costs to have a library, in a process of its own: prints milliseconds and bytes as JSON. Argument: one of the programs below.
+// What it costs to have a library, in a process of its own: prints milliseconds and bytes as JSON.
+// Argument: one of the programs below.
 import { createServer } from 'node:http'
 
 const PROGRAMS = {

@@ -1,7 +1,8 @@
 // @ts-check
-// `npm run bench:inspector`: what the inspector costs a server at saturation: turned on with nobody there, and with the page's stream open.
-// Everything is compared with a server without it in the same run, in turns, and that one with a second copy of itself: what those two
-// differ by is the noise. `-- --rounds 100` for narrower intervals; exit code 1 when a target is certainly missed.
+// `npm run bench:inspector`: what the inspector costs a server at saturation: turned on with nobody
+// there, and with the page's stream open. Everything is compared with a server without it in the
+// same run, in turns, and that one with a second copy of itself: what those two differ by is the
+// noise. `-- --rounds 100` for narrower intervals; exit code 1 when a target is certainly missed.
 import { get } from 'node:http'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -10,7 +11,8 @@ import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' }, requests: { type: 'string', default: '10000' } } })
 const rounds = Number(values.rounds)
-// Many, because it is looked at four times per second: a median does not see what most rounds do not have.
+// Many, because it is looked at four times per second: a median does not see what most rounds do
+// not have.
 const requests = Number(values.requests)
 const APPLICATION = 'Hono'
 const CONNECTIONS = 16
@@ -37,7 +39,8 @@ const watch = (url) =>
 async function measure() {
   const measured = SERVERS.map(() => /** @type {Measured} */ ({ cpu: [], p99: [] }))
   for (let round = 0; round < rounds; ) {
-    // Where memory lies and when code is compiled is luck that a process keeps: after some rounds there are new ones.
+    // Where memory lies and when code is compiled is luck that a process keeps: after some rounds
+    // there are new ones.
     const load = new Child('load.mjs', {}, 1)
     const servers = SERVERS.map(({ life }) => new Child('server.mjs', { application: APPLICATION, life }, 0))
     const places = await Promise.all(servers.map((server) => server.ask({ what: 'port' })))
@@ -74,7 +77,10 @@ const timesBase = (what, index) => {
   const without = (/** @type {number} */ round) => ((base?.[what][round] ?? Number.NaN) + (other?.[what][round] ?? Number.NaN)) / 2
   return summarize((measured[index]?.[what] ?? []).map((value, round) => value / without(round)))
 }
-/** How much one copy of the same server differs from another, which is how much a difference has to be to mean anything. */
+/**
+ * How much one copy of the same server differs from another, which is how much a difference has to
+ * be to mean anything.
+ */
 const noise = { cpu: timesBase('cpu', 1), p99: timesBase('p99', 1) }
 
 let missed = 0

@@ -1,6 +1,7 @@
 // @ts-check
-// The load of the overhead benchmark: keep-alive connections, each of which sends its next request when it has its answer.
-// Spends as little as it can: the answers are all alike, so that their length tells where one ends.
+// The load of the overhead benchmark: keep-alive connections, each of which sends its next request
+// when it has its answer. Spends as little as it can: the answers are all alike, so that their
+// length tells where one ends.
 import { connect } from 'node:net'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n'

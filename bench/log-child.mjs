@@ -1,5 +1,6 @@
 // @ts-check
-// A process with a long queue of log lines, for log.mjs. Arguments: the module, how many lines of how many bytes.
+// A process with a long queue of log lines, for log.mjs. Arguments: the module, how many lines of
+// how many bytes.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 

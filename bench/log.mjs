@@ -1,7 +1,9 @@
 // @ts-check
-// `npm run bench:log`: what a log costs the event loop whose reader has stalled, and comes back when many lines wait: the longest delay while they
-// are written, as `monitorEventLoopDelay` sees it, and how long that takes. `-- --rounds 20` for more rounds, `-- --lines 100000` for another queue.
-// `-- --source FILE` measures another build of `log-destination.js`, such as one of an older commit. Exit code 1 when the target is missed.
+// `npm run bench:log`: what a log costs the event loop whose reader has stalled, and comes back
+// when many lines wait: the longest delay while they are written, as `monitorEventLoopDelay` sees
+// it, and how long that takes. `-- --rounds 20` for more rounds, `-- --lines 100000` for another
+// queue. `-- --source FILE` measures another build of `log-destination.js`, such as one of an older
+// commit. Exit code 1 when the target is missed.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { cpus } from 'node:os'

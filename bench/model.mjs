@@ -1,4 +1,5 @@
-// How fast the model checker explores, and what a state takes in memory. `npm run bench:model` builds first.
+// How fast the model checker explores, and what a state takes in memory. `npm run bench:model`
+// builds first.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { assign, setup } from 'xstate'
@@ -11,7 +12,10 @@ import { stopProfile } from '../build/src/options/budget.js'
 const RUNS = 5
 const MAX = 30
 
-/** A system with counters: requests and watches come and go in child machines, as many as `MAX` of each, beside a phase that moves on. */
+/**
+ * A system with counters: requests and watches come and go in child machines, as many as `MAX` of
+ * each, beside a phase that moves on.
+ */
 function counters() {
   const group = setup({
     guards: { room: ({ context }) => context.open < MAX, some: ({ context }) => context.open > 0 },
@@ -68,7 +72,10 @@ async function heapUsed() {
   }
 }
 
-/** In a process of its own: what one system leaves behind would be counted to the next, and what V8 has learnt would help it. */
+/**
+ * In a process of its own: what one system leaves behind would be counted to the next, and what V8
+ * has learnt would help it.
+ */
 async function measure(run) {
   const heap = await heapUsed()
   const found = await exploring(run)

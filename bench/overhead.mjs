@@ -1,7 +1,9 @@
 // @ts-check
-// `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared with its bare twin in the same run, in
-// turns, and the twin with a second copy of itself: what those two differ by is the noise. docs/performance.md explains the numbers.
-// `-- --generations 40` for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is certainly missed.
+// `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared
+// with its bare twin in the same run, in turns, and the twin with a second copy of itself: what
+// those two differ by is the noise. docs/performance.md explains the numbers. `-- --generations 40`
+// for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is
+// certainly missed.
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +19,10 @@ const CONNECTIONS = 16
 /** Rounds of one generation of processes, and the requests of each. */
 const ROUNDS = 8
 const REQUESTS = 10_000
-/** V8 compiles and recompiles parts of node during the first 30 000 requests; from then on a request costs the same [measured up to 400 000]. */
+/**
+ * V8 compiles and recompiles parts of node during the first 30 000 requests; from then on a request
+ * costs the same [measured up to 400 000].
+ */
 const WARM_UP_REQUESTS = 60_000
 const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
@@ -53,7 +58,7 @@ function judge(isMissed, isMet) {
   return isMissed ? 'missed' : isMet ? 'met' : 'undecided'
 }
 
-// --- per request -----------------------------------------------------------------------------------------------------------------------
+// --- per request ---------------------------------------------------------------------------------
 
 /**
  * What one generation of processes has measured of one life.
@@ -121,7 +126,7 @@ async function perRequest(application) {
 /** @param {number | undefined} a @param {number | undefined} b */
 const mean = (a = Number.NaN, b = Number.NaN) => (a + b) / 2
 
-// --- per process -----------------------------------------------------------------------------------------------------------------------
+// --- per process ---------------------------------------------------------------------------------
 
 const IMPORTS = [
   'nothing',

@@ -1,10 +1,12 @@
 // @ts-check
-// Other ways to end an HTTP server, each as its own documentation says: what the loss ledger and the benchmarks compare with. Only what is
-// used is loaded.
+// Other ways to end an HTTP server, each as its own documentation says: what the loss ledger and
+// the benchmarks compare with. Only what is used is loaded.
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long each of them may take from the close of its listener to the end of what is in flight. */
+/**
+ * How long each of them may take from the close of its listener to the end of what is in flight.
+ */
 const GRACE_MS = 4000
 
 /**
@@ -58,7 +60,10 @@ export const PEERS = {
     return port
   },
 
-  /** It runs what is registered and ends no server by itself; http-terminator, of the same author, does. */
+  /**
+   * It runs what is registered and ends no server by itself; http-terminator, of the same author,
+   * does.
+   */
   async lightship(answer, { delayMs }) {
     const [{ createLightship }, { createHttpTerminator }] = await Promise.all([import('lightship'), import('http-terminator')])
     const { server, port } = await listen(answer)

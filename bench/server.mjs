@@ -1,11 +1,15 @@
 // @ts-check
-// One server of the overhead benchmark: a trivial route, served in one of several ways. It says what processor time it used.
-// Argument: { "application": "node:http" | "Hono" | "Express", "life": "bare" | "attached" | "created" | "inspected" } as JSON.
+// One server of the overhead benchmark: a trivial route, served in one of several ways. It says
+// what processor time it used. Argument: { "application": "node:http" | "Hono" | "Express", "life":
+// "bare" | "attached" | "created" | "inspected" } as JSON.
 import { createServer as createHttpServer } from 'node:http'
 
 const { application, life } = JSON.parse(process.argv[2] ?? '')
 
-/** What it takes to have the application as a node server and as a handler of quiesce; only what is used is loaded. */
+/**
+ * What it takes to have the application as a node server and as a handler of quiesce; only what is
+ * used is loaded.
+ */
 const APPLICATIONS = {
   'node:http': async () => {
     /** @type {import('node:http').RequestListener} */

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run bench:watches`: how many of a crowd of event streams are broken off when their server is ended although each would have ended within a
-// tenth of the grace, and how many come back to other servers at a time; by their clients' own record. `-- 800 10000` for other crowds.
+// `npm run bench:watches`: how many of a crowd of event streams are broken off when their server is
+// ended although each would have ended within a tenth of the grace, and how many come back to other
+// servers at a time; by their clients' own record. `-- 800 10000` for other crowds.
 import { peakPer100Ms, runCrowd } from '../test/watches/crowd.mjs'
 
 /** The default where nothing says otherwise (a third of 8 s), and that on Kubernetes. */

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run generate`: writes what is derived from the code: the pictures of this folder from the machines, docs/options.md from the
-// option table and docs/errors.md from the table of error codes. With `--check` it fails when a file is stale instead.
+// `npm run generate`: writes what is derived from the code: the pictures of this folder from the
+// machines, docs/options.md from the option table and docs/errors.md from the table of error codes.
+// With `--check` it fails when a file is stale instead.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,9 +11,9 @@ import { diagramsOf, elkLayout } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
 import { createServer } from '../build/src/index.js'
 import { planOf } from '../build/src/model/life/lifecycle-model.js'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/lifecycle-options.js'
 import { markdownOf } from '../build/src/options/markdown.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/tables.js'
 import { platformsMarkdown } from '../build/src/platforms/markdown.js'
 import { terminal } from '../build/src/platforms/terminal.js'
 
@@ -121,7 +122,7 @@ ${machineSvgs
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
 const options = `# Options
 
-Generated from \`src/options/tables.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
+Generated from \`src/options/lifecycle-options.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
 
 ## createServer and attachLifecycle

@@ -1,6 +1,6 @@
 // @ts-check
-// What tsc and rolldown do not do themselves: nothing when nothing changed, and to put beside the bundles what is no code. `--clean` starts
-// from nothing: that is what gets packed.
+// What tsc and rolldown do not do themselves: nothing when nothing changed, and to put beside the
+// bundles what is no code. `--clean` starts from nothing: that is what gets packed.
 //
 //   build/   what tsc makes of src/ and packages/model/src/, file by file: for scripts that look into the machines
 //   dist/    what is published: bundles (bundles.mjs), types, the inspector's page

@@ -30,7 +30,8 @@ export default [
       chunkFileNames: 'chunks/[name].js',
       sourcemap: true,
       cleanDir: true,
-      // Each with what it imports. The command listens for stop signals before it loads anything else; a server is one file.
+      // Each with what it imports. The command listens for stop signals before it loads anything
+      // else; a server is one file.
       codeSplitting: {
         groups: [
           { name: 'stop-signals', test: /src\/(options\/stop-signals|process\/os-signals)\.ts$/, priority: 2 },

@@ -1,10 +1,11 @@
 // @ts-check
-// `npm run coverage:rows`: for each acceptance row of test/rows/rows.json, is it covered by a passing `row()` test of the last
-// `npm test`, different on purpose (a `### V3 ...` entry of docs/divergences.md with a line `Rows: GT-21, ER-07`), or missing?
-// A row that is both prints as different: its test asserts our behaviour, not upstream's.
+// `npm run coverage:rows`: for each acceptance row of test/rows/rows.json, is it covered by a
+// passing `row()` test of the last `npm test`, different on purpose (a `### V3 ...` entry of
+// docs/divergences.md with a line `Rows: GT-21, ER-07`), or missing? A row that is both prints as
+// different: its test asserts our behaviour, not upstream's.
 //
-// test/rows/covered.json remembers which rows have had a passing test. Losing one is a failure, so coverage only grows;
-// `-- --update` writes it anew, and its diff is reviewed like any other.
+// test/rows/covered.json remembers which rows have had a passing test. Losing one is a failure, so
+// coverage only grows; `-- --update` writes it anew, and its diff is reviewed like any other.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

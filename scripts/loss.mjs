@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run test:loss`: forty clients that never retry, through one termination after the other, in every combination of shutdown delay, mode, link,
-// client, method and load (test/loss/cells.mjs); what they lost, for each. A cell of quiesce passes when it lost nothing.
+// `npm run test:loss`: forty clients that never retry, through one termination after the other, in
+// every combination of shutdown delay, mode, link, client, method and load (test/loss/cells.mjs);
+// what they lost, for each. A cell of quiesce passes when it lost nothing.
 //
 //   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 9 minutes on two quiet cores then
 //   --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked

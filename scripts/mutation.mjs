@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run mutation`: one wrong place after the other in the wiring table and the machines, and which property of a life notices. The
-// answers stand in scripts/mutation/caught.json and, with the reason for each mutant that nothing notices, in docs/mutation.md.
+// `npm run mutation`: one wrong place after the other in the wiring table and the machines, and
+// which property of a life notices. The answers stand in scripts/mutation/caught.json and, with the
+// reason for each mutant that nothing notices, in docs/mutation.md.
 //
 //   npm run mutation                  all of them; writes both files
 //   npm run mutation -- --new         only those that the table does not name, or names without a life; writes both files

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run check:readme [FILE...]`: runs the code blocks of README.md and docs/ as a new user would, in an empty folder with the packed
-// package installed. What happens to a block says the comment on the line above it:
+// `npm run check:readme [FILE...]`: runs the code blocks of README.md and docs/ as a new user
+// would, in an empty folder with the packed package installed. What happens to a block says the
+// comment on the line above it:
 //
 //   <!-- run -->               a js or ts program that must end with exit code 0 (ts is type-checked first); sh commands; or a console
 //                              block, whose `$ ` lines are commands and whose other lines are the output they must print
@@ -12,8 +13,9 @@
 //   <!-- test -->              the project's own test command: .ci/run takes it from here (`--print-test` prints it)
 //   <!-- not run: REASON -->   left alone
 //
-// In README.md a js, ts, sh or console block without such a comment is an error. In expected output `…` stands for any text, and a line
-// of its own for any lines. Documented ports are replaced by free ones.
+// In README.md a js, ts, sh or console block without such a comment is an error. In expected output
+// `…` stands for any text, and a line of its own for any lines. Documented ports are replaced by
+// free ones.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -148,7 +150,10 @@ class Document {
     }
   }
 
-  /** The package, and from the registry what the document's programs import, in the versions we develop against. */
+  /**
+   * The package, and from the registry what the document's programs import, in the versions we
+   * develop against.
+   */
   #install() {
     const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const versions = { ...dependencies, ...devDependencies }

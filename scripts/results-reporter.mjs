@@ -1,5 +1,6 @@
 // @ts-check
-// Vitest's reporter for machines: what ran, how it ended, and which acceptance rows it was declared for (test/support/row.ts).
+// Vitest's reporter for machines: what ran, how it ended, and which acceptance rows it was declared
+// for (test/support/row.ts).
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
@@ -10,7 +11,10 @@ import { join, relative } from 'node:path'
  */
 
 export default class ResultsReporter {
-  /** Where to write run.json and rows.json. Not below a fixed place: other Node versions keep their own. */
+  /**
+   * Where to write run.json and rows.json. Not below a fixed place: other Node versions keep their
+   * own.
+   */
   #folder = process.env['RESULTS_DIR'] ?? '.results'
   #complete = process.env['RESULTS_PARTIAL'] === undefined
 
@@ -32,7 +36,8 @@ export default class ResultsReporter {
 
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId)
-      // Errors of the file itself and of its suites' hooks: no test carries them, so they count here.
+      // Errors of the file itself and of its suites' hooks: no test carries them, so they count
+      // here.
       for (const error of module.errors()) fail(`${file}: ${error.message}`)
       for (const suite of module.children.allSuites())
         for (const error of suite.errors()) fail(`${file} > ${suite.fullName}: ${error.message}`)

@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run test:nodes`: the suite on the other supported Node versions, from npm's `node` package, so that nothing is installed by
-// hand. `-- 22` picks versions, further arguments go to the suite: `npm run test:nodes -- 24 test/sockets test/processes`.
+// `npm run test:nodes`: the suite on the other supported Node versions, from npm's `node` package,
+// so that nothing is installed by hand. `-- 22` picks versions, further arguments go to the suite:
+// `npm run test:nodes -- 24 test/sockets test/processes`.
 import { spawnSync } from 'node:child_process'
 
 const args = process.argv.slice(2)

@@ -12,8 +12,9 @@ import { processFacts } from './platforms/platforms.ts'
 /** A lifecycle around a server of your own. */
 export interface AttachedLife extends Life, Disposable {
   /**
-   * Gives the server back as it was: its own listeners, its own `close()`. The life goes on until `stop()`, which then leaves the
-   * server alone. A second call does nothing. After the end of the life the server is its owner's by itself when it listens again.
+   * Gives the server back as it was: its own listeners, its own `close()`. The life goes on until
+   * `stop()`, which then leaves the server alone. A second call does nothing. After the end of the
+   * life the server is its owner's by itself when it listens again.
    */
   dispose(): void
 }

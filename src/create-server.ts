@@ -9,8 +9,8 @@ import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { createDefaultLogger } from './log/log.ts'
+import type { ListenerAddress } from './options/lifecycle-options.ts'
 import { type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
-import type { ListenerAddress } from './options/tables.ts'
 import { processFacts } from './platforms/platforms.ts'
 
 /** Node's request and response. */
@@ -22,7 +22,10 @@ interface FetchEnvironment {
 /** A fetch function, as Hono's `app.fetch` is one. */
 export type FetchHandler = (request: Request, env: FetchEnvironment) => Response | Promise<Response>
 
-/** What a server serves: anything with `fetch` (a Hono app), a fetch function, or a node request listener. */
+/**
+ * What a server serves: anything with `fetch` (a Hono app), a fetch function, or a node request
+ * listener.
+ */
 export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readonly listener: RequestListener }
 
 /**
@@ -61,7 +64,10 @@ function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traf
   return options.listeners.map(open)
 }
 
-/** The node listener of a handler; the adapter of fetch handlers is loaded when one is used, and only then. */
+/**
+ * The node listener of a handler; the adapter of fetch handlers is loaded when one is used, and
+ * only then.
+ */
 function requestListener(handler: Handler): () => Promise<RequestListener> {
   if (typeof handler === 'object' && handler !== null && 'listener' in handler && typeof handler.listener === 'function') {
     const { listener } = handler
@@ -70,7 +76,8 @@ function requestListener(handler: Handler): () => Promise<RequestListener> {
   const fetch = fetchOf(handler)
   return async () => {
     const { getRequestListener } = await import('@hono/node-server')
-    // The adapter's listener returns a promise, which is how the gate knows that its handler still runs.
+    // The adapter's listener returns a promise, which is how the gate knows that its handler still
+    // runs.
     return getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
       // What is not ours is the adapter's, which cannot make a URL of what the client has sent.
       errorHandler: (thrown) => (thrown === ANSWERED ? undefined : new Response('Bad Request\n', BAD_REQUEST)),
@@ -101,7 +108,10 @@ function fetchOf(handler: Handler): FetchHandler {
 const hasFetch = (handler: unknown): handler is { readonly fetch: FetchHandler } =>
   typeof handler === 'object' && handler !== null && 'fetch' in handler && typeof handler.fetch === 'function'
 
-/** Not a class, which cannot be called, and not an Express or Connect app, whose function is a request listener. */
+/**
+ * Not a class, which cannot be called, and not an Express or Connect app, whose function is a
+ * request listener.
+ */
 function isFetchFunction(handler: unknown): handler is FetchHandler {
   if (typeof handler !== 'function' || /^class\b/.test(Function.prototype.toString.call(handler))) return false
   return !['handle', 'listen'].some((method) => typeof (handler as unknown as Record<string, unknown>)[method] === 'function')
@@ -126,11 +136,17 @@ const guarded =
 const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
 
-/** By its looks: the adapter puts a Response of its own in the place of node's, and handlers may bring another. */
+/**
+ * By its looks: the adapter puts a Response of its own in the place of node's, and handlers may
+ * bring another.
+ */
 const isResponse = (answer: unknown): answer is Response =>
   typeof answer === 'object' && answer !== null && 'status' in answer && 'headers' in answer && 'body' in answer
 
-/** A request listener was given where a fetch function belongs: its second argument has none of these methods. */
+/**
+ * A request listener was given where a fetch function belongs: its second argument has none of
+ * these methods.
+ */
 const isListenersMistake = (thrown: unknown): thrown is TypeError =>
   thrown instanceof TypeError && /\.(end|write|writeHead|setHeader|status|send|json) is not a function/.test(thrown.message)
 

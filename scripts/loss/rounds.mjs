@@ -46,7 +46,10 @@ export async function playAll(tasks, { played, spoiled, lateMs, processors = ava
     for (const wake of waiting) wake()
     waiting.clear()
   }
-  /** The next task that fits; undefined when none is left, nor one under way that may have to be played again. */
+  /**
+   * The next task that fits; undefined when none is left, nor one under way that may have to be
+   * played again.
+   */
   const next = async () => {
     for (;;) {
       const at = isOneStarting ? -1 : queue.findIndex(({ task }) => weightOf(task.cell) <= free + 1e-9 || underWay === 0)

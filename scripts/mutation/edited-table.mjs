@@ -1,5 +1,6 @@
 // @ts-check
-// The wiring table with other rows, edited in place as a developer would: everything that reads the table, the properties too, sees the edit.
+// The wiring table with other rows, edited in place as a developer would: everything that reads the
+// table, the properties too, sees the edit.
 
 /**
  * @typedef {import('../../build/src/machines/wiring.js').PhaseRow} Row

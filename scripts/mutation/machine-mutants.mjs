@@ -1,6 +1,7 @@
 // @ts-check
-// Mutants of the machines: one wrong place in one machine each. Places are found by walking the configurations, and machines by walking the
-// root, so a new state or a new machine brings its mutants with it.
+// Mutants of the machines: one wrong place in one machine each. Places are found by walking the
+// configurations, and machines by walking the root, so a new state or a new machine brings its
+// mutants with it.
 import { createMachine, StateMachine } from 'xstate'
 import { CONFIG_OPERATORS, IMPLEMENTATION_OPERATORS } from './operators.mjs'
 import { sitesOf } from './sites.mjs'

@@ -1,5 +1,6 @@
 // @ts-check
-// Every mutant: what it is called, and the machine of a life that has it, or the rows of the table from which that is composed.
+// Every mutant: what it is called, and the machine of a life that has it, or the rows of the table
+// from which that is composed.
 import { composeLifecycle } from '../../build/src/machines/lifecycle.js'
 import { machineMutants, machinesBelow, withMachine } from './machine-mutants.mjs'
 import { signalMutants } from './signal-mutants.mjs'

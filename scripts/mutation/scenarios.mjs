@@ -1,6 +1,6 @@
 // @ts-check
-// Lives in which mutants are looked for, cheapest first: a mutant is caught by the first that shows it. `about` says which mutants, by name, a
-// life could show at all; without it every one.
+// Lives in which mutants are looked for, cheapest first: a mutant is caught by the first that shows
+// it. `about` says which mutants, by name, a life could show at all; without it every one.
 
 import { rejects, resolves } from '#model'
 import { RESERVES_DEFAULT_MS } from '../../build/src/base/stop-profile.js'

@@ -1,5 +1,6 @@
 // @ts-check
-// Mutants of what signals lead to outside the machines: a consequence that is missing, or that hangs on another signal.
+// Mutants of what signals lead to outside the machines: a consequence that is missing, or that
+// hangs on another signal.
 import { ON_SIGNAL } from '../../build/src/machines/on-signal.js'
 
 /** @typedef {import('../../build/src/machines/on-signal.js').OnSignal} OnSignal */

@@ -1,5 +1,6 @@
 // @ts-check
-// Where a machine can be wrong: the places of its configuration, and how to make a copy that is different in one of them.
+// Where a machine can be wrong: the places of its configuration, and how to make a copy that is
+// different in one of them.
 
 /**
  * @typedef {import('xstate').AnyStateMachine} Machine

@@ -8,7 +8,10 @@ import type { QueueSeal } from '../http/traffic/accept-queue.ts'
 const BACKLOG = 511
 /** Attempts that found our own connection nowhere: a firewall dropped it, or a proxy took it in. */
 const FAILURES_MAX = 5
-/** Three rows of a table in /proc, which has the listening sockets first: of its connections as few as can be are looked up. */
+/**
+ * Three rows of a table in /proc, which has the listening sockets first: of its connections as few
+ * as can be are looked up.
+ */
 const CHUNK_BYTES = 512
 
 /** What is used of the handle of a listening socket, which node does not document. */
@@ -27,9 +30,11 @@ interface ConnectionHandle {
 }
 
 /**
- * Seals the accept queues of listening sockets, for which TCP has no call: a connection of our own takes a place in the queue that has run
- * empty, and then the queue is made so short that this one fills it. The kernel drops what asks for a connection from then on, as if it had
- * not arrived, and a close resets nothing but our own. Linux says in /proc how many wait in a queue; elsewhere there is no seal.
+ * Seals the accept queues of listening sockets, for which TCP has no call: a connection of our own
+ * takes a place in the queue that has run empty, and then the queue is made so short that this one
+ * fills it. The kernel drops what asks for a connection from then on, as if it had not arrived, and
+ * a close resets nothing but our own. Linux says in /proc how many wait in a queue; elsewhere there
+ * is no seal.
  */
 export class AcceptSeal implements QueueSeal, Disposable {
   readonly #queues: readonly SealedQueue[]
@@ -54,7 +59,8 @@ export class AcceptSeal implements QueueSeal, Disposable {
 
   async attempt(): Promise<boolean> {
     for (const queue of this.#queues) queue.enter()
-    // Node connects in the next tick, which is before the next poll: none of ours is accepted before it has been looked for.
+    // Node connects in the next tick, which is before the next poll: none of ours is accepted
+    // before it has been looked for.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const found = this.#queues.map((queue) => queue.fill())
     if (found.every((what) => what === 'ours')) return true
@@ -84,7 +90,10 @@ class SealedQueue implements Disposable {
   #isShut = false
   #own: Socket | undefined
 
-  /** Undefined for what is no TCP socket of this process alone: one of systemd's or of a cluster goes on after us, and its queue with it. */
+  /**
+   * Undefined for what is no TCP socket of this process alone: one of systemd's or of a cluster
+   * goes on after us, and its queue with it.
+   */
   static of(server: Server): SealedQueue | undefined {
     const { _handle: handle, _connectionKey: key } = server as { _handle?: Partial<ListeningHandle> | null; _connectionKey?: unknown }
     const address = server.address()
@@ -115,7 +124,9 @@ class SealedQueue implements Disposable {
     ]
   }
 
-  /** There is room for our connection in any case, and none is on its way back from a SYN cookie. */
+  /**
+   * There is room for our connection in any case, and none is on its way back from a SYN cookie.
+   */
   enter(): void {
     this.#handle.listen(BACKLOG)
     this.#own = connect(this.#target)
@@ -125,13 +136,17 @@ class SealedQueue implements Disposable {
       .unref()
   }
 
-  /** Lets nothing more in, and tells what is in the queue: our connection alone, others too, or none of ours. */
+  /**
+   * Lets nothing more in, and tells what is in the queue: our connection alone, others too, or none
+   * of ours.
+   */
   fill(): 'ours' | 'others' | 'nothing' {
     this.#handle.listen(0)
     const own = (this.#own as { _handle?: ConnectionHandle | null } | undefined)?._handle
     if (!own) return 'nothing'
     this.#ownPorts.add(portOf(own, 'getsockname'))
-    // Whether it has a peer is asked of the kernel: node learns that it is connected from its next poll.
+    // Whether it has a peer is asked of the kernel: node learns that it is connected from its next
+    // poll.
     if (portOf(own, 'getpeername') === undefined) return 'nothing'
     const length = queueLength(this.#table, this.#inode)
     if (!length) return 'nothing'
@@ -178,7 +193,8 @@ function queueLength(table: string, inode: string): number | undefined {
       const rows = (rest + chunk.toString('latin1', 0, size)).split('\n')
       rest = rows.pop() ?? ''
       for (const row of rows) {
-        // number, own address, peer, state, waiting to be sent:waiting to be read, timer, retransmissions, user, timeout, inode
+        // number, own address, peer, state, waiting to be sent:waiting to be read, timer,
+        // retransmissions, user, timeout, inode
         const [, , , state, waiting, , , , , of] = row.trim().split(/\s+/)
         if (state === '0A' && of === inode) return Number.parseInt(waiting?.split(':')[1] ?? '', 16)
       }

@@ -1,23 +1,34 @@
 import { toError } from '../base/errors.ts'
 import type { UserCode } from './user-code.ts'
 
-/** Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver pkg/audit/types.go Backend */
+/**
+ * Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver
+ * pkg/audit/types.go Backend
+ */
 export interface AuditBackend {
   /**
-   * Called once, before the first request; a rejection is a failed start. `signal` aborts when the last request is done, or when start-up
-   * is given up. One that succeeds after that is shut down again, also when the life has ended meanwhile; `run()` leaves it a second for that.
+   * Called once, before the first request; a rejection is a failed start. `signal` aborts when the
+   * last request is done, or when start-up is given up. One that succeeds after that is shut down
+   * again, also when the life has ended meanwhile; `run()` leaves it a second for that.
    */
   run(context: { readonly signal: AbortSignal }): void | Promise<void>
-  /** Called for every event; false when an event could not be accepted. For the API server's filter chain, which is not there yet. */
+  /**
+   * Called for every event; false when an event could not be accepted. For the API server's filter
+   * chain, which is not there yet.
+   */
   processEvents?(events: readonly unknown[]): boolean
-  /** Called once, after the last request; resolves when everything accepted is delivered. `signal` aborts at the budget's cut. */
+  /**
+   * Called once, after the last request; resolves when everything accepted is delivered. `signal`
+   * aborts at the budget's cut.
+   */
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
 }
 
 /**
- * The audit backend. Its `run` gets a signal that outlives start-up and is aborted when its shutdown begins: from then on no
- * request is left that it could be told about.
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the stop channel of the audit backend
+ * The audit backend. Its `run` gets a signal that outlives start-up and is aborted when its
+ * shutdown begins: from then on no request is left that it could be told about.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the stop channel of the
+ * audit backend
  */
 export class Audit {
   readonly #backend: AuditBackend | undefined
@@ -27,7 +38,9 @@ export class Audit {
     this.#backend = backend
   }
 
-  /** One that answers after start-up was given up has begun all the same, so it is shut down again. */
+  /**
+   * One that answers after start-up was given up has begun all the same, so it is shut down again.
+   */
   readonly run: UserCode = async (context) => {
     if (!this.#backend) return
     const { signal } = context

@@ -12,7 +12,10 @@ export interface MuxListener {
   readonly send: (event: LifecycleInEvent) => void
 }
 
-/** Tells the machine when a mux-complete signal is there, or fails. What it answers once a stop is requested is late, and changes nothing. */
+/**
+ * Tells the machine when a mux-complete signal is there, or fails. What it answers once a stop is
+ * requested is late, and changes nothing.
+ */
 export function awaitMux(name: string, complete: AbortSignal | PromiseLike<unknown>, { clock, stop, record, send }: MuxListener): void {
   const fire = (): void => send({ type: muxEvent(name) })
   if (complete instanceof AbortSignal) {

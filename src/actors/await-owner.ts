@@ -12,9 +12,11 @@ interface Waiting {
 const PATIENCE_MS = 10_000
 
 /**
- * Waits for the owner of a server to call its `listen()`, as long as it takes: what comes before that, a database say, is the owner's.
- * Only when the process has nothing left to do, nothing can call it any more.
- * @throws QuiesceError ERR_NOTHING_TO_SERVE then, and when aborted; ERR_LISTEN with the system's error as cause
+ * Waits for the owner of a server to call its `listen()`, as long as it takes: what comes before
+ * that, a database say, is the owner's. Only when the process has nothing left to do, nothing can
+ * call it any more.
+ * @throws QuiesceError ERR_NOTHING_TO_SERVE then, and when aborted; ERR_LISTEN with the system's
+ * error as cause
  */
 export async function awaitOwner({ host, record }: Waiting, listener: Listener, signal: AbortSignal): Promise<BoundAddress> {
   // One controller for both, and no AbortSignal.any(): what that returns is kept for ever when it

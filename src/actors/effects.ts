@@ -27,8 +27,9 @@ import type { StopCauses } from './stop-causes.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
 
 /**
- * What the machines wish for and what is done about it: every effect of the root machine and its phases, by name. Effects
- * do one thing and report how it ended; when to do it, and what follows, is the machines' business.
+ * What the machines wish for and what is done about it: every effect of the root machine and its
+ * phases, by name. Effects do one thing and report how it ended; when to do it, and what follows,
+ * is the machines' business.
  */
 export interface World {
   readonly host: Host
@@ -36,7 +37,10 @@ export interface World {
   readonly record: (fact: LifecycleFact | MachineFact) => void
   /** Runs a function where `start()` was called. */
   readonly inContext: <R>(fn: () => R) => R
-  /** Every listener, opened on the first call: loading the adapter of a fetch handler takes a moment. */
+  /**
+   * Every listener, opened on the first call: loading the adapter of a fetch handler takes a
+   * moment.
+   */
   readonly listeners: () => Promise<readonly Listener[]>
   readonly opened: () => readonly Listener[]
   /** Why the life ends; what is thrown is kept there, because the machine keeps its record only. */
@@ -55,7 +59,8 @@ export interface World {
 }
 
 /**
- * The abort signals of the post-start hooks, of those that have returned too: work that they have started goes by them.
+ * The abort signals of the post-start hooks, of those that have returned too: work that they have
+ * started goes by them.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go stopHTTPServerCtx
  */
 class PostStartSignals {
@@ -80,7 +85,10 @@ interface LifeWorld extends World {
   readonly postStartSignals: PostStartSignals
 }
 
-/** By its system of actors. Machines and effects belong to no life: lives of equal plans share them (machine-for.ts). */
+/**
+ * By its system of actors. Machines and effects belong to no life: lives of equal plans share them
+ * (machine-for.ts).
+ */
 const worlds = new WeakMap<ActorSystem, LifeWorld>()
 
 /** Gives the effects of a life what they act on; to be called before its first actor runs. */
@@ -225,7 +233,10 @@ function makeEffects() {
 const CLOSED_BY_HOOK =
   'a pre-shutdown hook has called close() of the server, which is closed after the hooks: close frameworks in addDestroy()'
 
-/** All listeners or none: the first that fails ends start-up, and the stop that follows closes those before it. */
+/**
+ * All listeners or none: the first that fails ends start-up, and the stop that follows closes those
+ * before it.
+ */
 async function bind(world: World, signal: AbortSignal): Promise<void> {
   for (const listener of await world.listeners()) {
     signal.throwIfAborted()
@@ -258,8 +269,9 @@ function runOf(world: World, kind: HookKind, name: string): UserCode | undefined
 type Drained = Extract<LifecycleFact, { type: 'drained' }>
 
 /**
- * The two drains, and what the report says of each: how many there were, how many are left, and which. It is said once: what
- * ends after its drain was cut, because its connection was destroyed, was cut all the same.
+ * The two drains, and what the report says of each: how many there were, how many are left, and
+ * which. It is said once: what ends after its drain was cut, because its connection was destroyed,
+ * was cut all the same.
  */
 export class Drains {
   readonly #traffic: Traffic

@@ -4,8 +4,9 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import type { StandardError } from '../log/terminal.ts'
 
 /**
- * The outside world of a life: time, chance, the process and the servers that listen. Everything else is in node's own modules.
- * Tests give a virtual clock, a fake process and a network in memory; production has one world.
+ * The outside world of a life: time, chance, the process and the servers that listen. Everything
+ * else is in node's own modules. Tests give a virtual clock, a fake process and a network in
+ * memory; production has one world.
  */
 export interface Host {
   readonly clock: Clock

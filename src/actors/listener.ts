@@ -4,7 +4,10 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
 
-/** Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a Unix socket. */
+/**
+ * Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a
+ * Unix socket.
+ */
 export type ListenTarget = { readonly port: number; readonly host?: string } | { readonly path: string }
 
 export interface BoundAddress {
@@ -17,14 +20,15 @@ export interface BoundAddress {
 }
 
 /**
- * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part of the drain and close
- * after it; the `inspector` is no part of any phase: it shows the end of the last one.
+ * `public` listeners serve the user's requests; `admin` ones serve health and metrics, are no part
+ * of the drain and close after it; the `inspector` is no part of any phase: it shows the end of the
+ * last one.
  */
 export type ListenerKind = 'public' | 'admin' | 'inspector'
 
 /**
- * One listening socket of a life: bound once, closed once, watched in between. It stops accepting and nothing else; what
- * becomes of the connections is the traffic's business.
+ * One listening socket of a life: bound once, closed once, watched in between. It stops accepting
+ * and nothing else; what becomes of the connections is the traffic's business.
  */
 export class Listener {
   readonly server: Server
@@ -32,7 +36,9 @@ export class Listener {
   readonly #target: ListenTarget | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
-  /** Known before it closes: asking takes time in which one more connection may come, to be reset. */
+  /**
+   * Known before it closes: asking takes time in which one more connection may come, to be reset.
+   */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
 
@@ -56,7 +62,8 @@ export class Listener {
   }
 
   /**
-   * Resolves when the socket accepts connections. Aborted, it leaves nothing bound and rejects with the signal's reason.
+   * Resolves when the socket accepts connections. Aborted, it leaves nothing bound and rejects with
+   * the signal's reason.
    * @throws QuiesceError ERR_LISTEN with the system's error as cause
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
@@ -98,10 +105,16 @@ export class Listener {
     })
   }
 
-  /** Calls back once if the bound socket ends without `close()`: by an error, or because its owner closed it. */
+  /**
+   * Calls back once if the bound socket ends without `close()`: by an error, or because its owner
+   * closed it.
+   */
   onDeath(
     died: (death: { readonly kind: 'closed' } | { readonly kind: 'error'; readonly error: Error }) => void,
-    /** A pre-shutdown hook has called `close()`, which would wait for the hook: it was called back at once. */
+    /**
+     * A pre-shutdown hook has called `close()`, which would wait for the hook: it was called back
+     * at once.
+     */
     closedByHook: () => void,
   ): void {
     if (this.#state === 'closed') return
@@ -137,7 +150,10 @@ export class Listener {
     }
   }
 
-  /** After the end of the life: a server that was bound is its owner's again as soon as they let it listen anew. */
+  /**
+   * After the end of the life: a server that was bound is its owner's again as soon as they let it
+   * listen anew.
+   */
   retire(): void {
     if (!this.#bound || this.#state !== 'closed') return
     const { server } = this
@@ -154,7 +170,9 @@ export class Listener {
     }
   }
 
-  /** Gives the server back as it was, and does not close it any more. A second call does nothing. */
+  /**
+   * Gives the server back as it was, and does not close it any more. A second call does nothing.
+   */
   release(): void {
     this.#state = 'closed'
     this.#bound = undefined
@@ -162,8 +180,9 @@ export class Listener {
   }
 
   /**
-   * Stops accepting, at once, and tells the address that it had; existing connections stay. One that does not listen yet, because its
-   * owner has still to call `listen()` or the name of the host is being looked up, is closed as soon as it does, until `release()`.
+   * Stops accepting, at once, and tells the address that it had; existing connections stay. One
+   * that does not listen yet, because its owner has still to call `listen()` or the name of the
+   * host is being looked up, is closed as soon as it does, until `release()`.
    */
   close(): string | undefined {
     if (this.#state === 'closed') return undefined
@@ -186,7 +205,8 @@ export class Listener {
 
   #stop(callback?: () => void): Server {
     const { server } = this
-    // close() of node also destroys idle keep-alive sockets, among them those whose next request is in the kernel's buffer already.
+    // close() of node also destroys idle keep-alive sockets, among them those whose next request is
+    // in the kernel's buffer already.
     const takeBack = override(server, 'closeIdleConnections', () => {})
     try {
       return this.#closeServer.call(server, callback)
@@ -196,14 +216,18 @@ export class Listener {
   }
 }
 
-/** Stops accepting on all of them, one right after the other, and tells the addresses of those that did. */
+/**
+ * Stops accepting on all of them, one right after the other, and tells the addresses of those that
+ * did.
+ */
 export function closeAll(listeners: readonly Listener[]): string[] {
   return listeners.map((listener) => listener.close()).filter((url) => url !== undefined)
 }
 
 /**
- * Runs what closing a listener runs, on one that never listened and says that it does. Code that runs for the first time takes several times as
- * long, and meanwhile one more connection may come, to be reset.
+ * Runs what closing a listener runs, on one that never listened and says that it does. Code that
+ * runs for the first time takes several times as long, and meanwhile one more connection may come,
+ * to be reset.
  */
 export function warmClose(): void {
   const server = Object.defineProperty(createServer(), 'listening', { value: true })

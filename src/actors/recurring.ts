@@ -16,8 +16,9 @@ export interface RecurringWorld {
 }
 
 /**
- * Runs `work` every `periodMs` from serving to draining. Runs never overlap: what falls into a run that is still under way is
- * left out, and the rhythm stays. A run that fails is reported, and the next one comes all the same.
+ * Runs `work` every `periodMs` from serving to draining. Runs never overlap: what falls into a run
+ * that is still under way is left out, and the rhythm stays. A run that fails is reported, and the
+ * next one comes all the same.
  *
  * @returns what ends it; a run that is under way goes on
  */

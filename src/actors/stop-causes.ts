@@ -2,8 +2,8 @@ import { toError } from '../base/errors.ts'
 import type { ErrorRecord, LifecycleEvent, StopCause, StopReason } from '../base/events.ts'
 
 /**
- * Why a life ends, with the error itself: machines, events and reports have its record only, which survives JSON and keeps
- * nothing of the program alive.
+ * Why a life ends, with the error itself: machines, events and reports have its record only, which
+ * survives JSON and keeps nothing of the program alive.
  */
 export class StopCauses {
   /** Of every failure that may end the life, the first; until one has. */
@@ -35,7 +35,10 @@ export class StopCauses {
   }
 }
 
-/** Under what name the failure behind a stop is kept: what failed, as it is called in late answers too. */
+/**
+ * Under what name the failure behind a stop is kept: what failed, as it is called in late answers
+ * too.
+ */
 function whatFailed(reason: Extract<StopReason, { readonly error: ErrorRecord }>): string {
   switch (reason.kind) {
     case 'crash':

@@ -33,7 +33,10 @@ export type StopCode = (context: StopCodeContext) => unknown
 export interface UserCodeWorld {
   readonly host: { readonly clock: Clock }
   readonly record: (fact: LifecycleFact) => void
-  /** Runs the function where the caller of `start()` stood, so that its AsyncLocalStorage values are visible. */
+  /**
+   * Runs the function where the caller of `start()` stood, so that its AsyncLocalStorage values are
+   * visible.
+   */
   readonly inContext: <R>(fn: () => R) => R
   readonly causes: { readonly cause: StopCause | undefined; keep(what: string, thrown: unknown): void }
 }
@@ -42,8 +45,9 @@ export interface UserCodeWorld {
 export type ActorSystem = AnyActorRef['system']
 
 /**
- * An actor that runs one piece of user code. When its machine leaves it, the code's signal is aborted with `reason`, and
- * whatever it answers afterwards is reported as late and changes nothing else.
+ * An actor that runs one piece of user code. When its machine leaves it, the code's signal is
+ * aborted with `reason`, and whatever it answers afterwards is reported as late and changes nothing
+ * else.
  */
 export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>(
   worldOf: (system: ActorSystem) => W,
@@ -76,7 +80,8 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
       const lateMs = world.host.clock.now() - leftAt
       world.record({ type: 'late', what, answer, lateMs, ...(answer === 'rejected' && { error: errorRecord(thrown) }) })
     }
-    // xstate starts the children of an actor before the actor's own first actions: a turn later, the hook's start has been told.
+    // xstate starts the children of an actor before the actor's own first actions: a turn later,
+    // the hook's start has been told.
     await Promise.resolve()
     // What meant "now" came in the same step: nothing begins any more.
     if (signal.aborted) return

@@ -15,7 +15,8 @@ const UPSTREAM_503: RefusalWords = { body: KUBERNETES_STATUS, contentType: 'appl
 
 /**
  * The words of the Kubernetes API server, byte for byte.
- * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go, watch_termination.go
+ * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go,
+ * watch_termination.go
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
 export const apiserverWording: Wording = {

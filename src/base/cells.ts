@@ -7,7 +7,8 @@ import { stripVTControlCharacters } from 'node:util'
  * - East Asian wide and full-width characters and emoji take two cells.
  * - Combining marks, joiners and variation selectors take none; U+FE0F adds a cell to a narrow
  *   character, which it makes an emoji.
- * - An emoji joined of several takes the cells of all of them, as on terminals that do not join; one
+ * - An emoji joined of several takes the cells of all of them, as on terminals that do not join;
+ *   one
  *   that does leaves the rest empty.
  * - Characters of ambiguous width (`…`, `±`, Greek, Cyrillic) take one, as terminals do unless told
  *   otherwise.
@@ -15,7 +16,10 @@ import { stripVTControlCharacters } from 'node:util'
 const PRINTABLE_ASCII = /^[ -~]*$/
 const ZERO = /[\p{Mn}\p{Me}\u{200b}-\u{200d}\u{1160}-\u{11ff}]/u
 const EMOJI_STYLE = '\ufe0f'
-/** East_Asian_Width W and F of Unicode 16 but for emoji; blocks that are wide as a whole are one range. */
+/**
+ * East_Asian_Width W and F of Unicode 16 but for emoji; blocks that are wide as a whole are one
+ * range.
+ */
 const WIDE =
   /[\u{1100}-\u{115f}\u{2329}\u{232a}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe10}-\u{fe19}\u{fe30}-\u{fe6b}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u
 
@@ -34,10 +38,16 @@ export function cells(text: string): number {
 
 const cellsOf = (character: string): number => (ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1)
 
-/** All but the joiners that words and emoji are made with: line breaks, escapes, marks that turn the direction of a line. */
+/**
+ * All but the joiners that words and emoji are made with: line breaks, escapes, marks that turn the
+ * direction of a line.
+ */
 const UNSAFE = /(?:(?![\u200c\u200d])[\p{C}\p{Zl}\p{Zp}])+/gu
 
-/** Names and messages come from users and clients: none of their control sequences reach the terminal. */
+/**
+ * Names and messages come from users and clients: none of their control sequences reach the
+ * terminal.
+ */
 export const oneLine = (text: string): string => (PRINTABLE_ASCII.test(text) ? text : stripVTControlCharacters(text).replace(UNSAFE, ' '))
 
 /** As much of a text as fits, in one line; `…` says that there is more. */

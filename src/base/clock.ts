@@ -1,6 +1,7 @@
 /**
- * Time, as everything in quiesce sees it. One clock drives xstate's delays, the watch limiter, hook bounds and the report,
- * so that a test can replace all of it. Nothing else in `src/` may call `Date.now` or `setTimeout` (test/tidy checks it).
+ * Time, as everything in quiesce sees it. One clock drives xstate's delays, the watch limiter, hook
+ * bounds and the report, so that a test can replace all of it. Nothing else in `src/` may call
+ * `Date.now` or `setTimeout` (test/tidy checks it).
  */
 export interface Clock {
   /** Milliseconds that only ever grow; differences mean something, the value itself does not. */
@@ -14,10 +15,15 @@ export interface Clock {
 /** Longest delay a node timer takes; a longer one would fire at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-/** The global of this name is looked up by a getter each time, which every request would pay for. */
+/**
+ * The global of this name is looked up by a getter each time, which every request would pay for.
+ */
 const { performance } = globalThis
 
-/** The process's own clock. Its timers keep the process alive: a bound that lets the process end early is no bound. */
+/**
+ * The process's own clock. Its timers keep the process alive: a bound that lets the process end
+ * early is no bound.
+ */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),

@@ -1,6 +1,7 @@
 /**
  * ` (did you mean "…"?)` for a misspelt word, or nothing when no candidate is near.
- * @param prefix what the word and all candidates begin with. It says nothing about how near they are.
+ * @param prefix what the word and all candidates begin with. It says nothing about how near they
+ * are.
  */
 export function didYouMean(word: string, candidates: readonly string[], prefix = ''): string {
   const own = (name: string): string => name.slice(prefix.length).toLowerCase()

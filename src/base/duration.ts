@@ -2,7 +2,10 @@ import { optionError } from './errors.ts'
 
 export { formatDuration } from './format-duration.ts'
 
-/** What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`, `'1m30s'`, `'2h'`, `'7d'` (Go's notation, and days). */
+/**
+ * What users write for a length of time: milliseconds, or text such as `'500ms'`, `'1.5s'`,
+ * `'1m30s'`, `'2h'`, `'7d'` (Go's notation, and days).
+ */
 export type Duration = number | string
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -16,7 +19,8 @@ export const DURATION_TEXT_ALLOWED = `a duration like ${NOTATION}`
 
 /**
  * Milliseconds of a duration.
- * @throws QuiesceError ERR_OPTION_INVALID naming `field` when it is malformed, negative, not finite or above 24.8 days.
+ * @throws QuiesceError ERR_OPTION_INVALID naming `field` when it is malformed, negative, not finite
+ * or above 24.8 days.
  */
 export function parseDuration(field: string, given: Duration): number {
   const ms = typeof given === 'number' ? given : textMs(given)

@@ -7,8 +7,9 @@ interface CodeMeaning {
 }
 
 /**
- * Every error that quiesce makes, with a stable `code` to test for. This table is the source of docs/errors.md: when an error
- * comes, and whose fault it is: the caller's, the environment's, that of work which quiesce ran or waited for, or our own.
+ * Every error that quiesce makes, with a stable `code` to test for. This table is the source of
+ * docs/errors.md: when an error comes, and whose fault it is: the caller's, the environment's, that
+ * of work which quiesce ran or waited for, or our own.
  */
 export const ERROR_CODES = {
   ERR_OPTION_INVALID: {
@@ -52,7 +53,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
-/** An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries the data behind it. */
+/**
+ * An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries
+ * the data behind it.
+ */
 export class QuiesceError extends Error {
   override readonly name: string = 'QuiesceError'
   readonly code: ErrorCode
@@ -65,12 +69,18 @@ export class QuiesceError extends Error {
   }
 }
 
-/** An option, flag, environment variable or config entry that cannot be used: which one, what was given, what is allowed. */
+/**
+ * An option, flag, environment variable or config entry that cannot be used: which one, what was
+ * given, what is allowed.
+ */
 export function optionError(field: string, given: unknown, allowed: string): QuiesceError {
   return new QuiesceError('ERR_OPTION_INVALID', `${field}: got ${show(given)}, allowed: ${allowed}`, { field, given, allowed })
 }
 
-/** Anything thrown, as an Error: user code may throw strings, undefined or objects with hostile getters. */
+/**
+ * Anything thrown, as an Error: user code may throw strings, undefined or objects with hostile
+ * getters.
+ */
 export function toError(thrown: unknown): Error {
   try {
     if (thrown instanceof Error) return thrown

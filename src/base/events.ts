@@ -1,7 +1,10 @@
 import { show } from './errors.ts'
 import type { StopProfile } from './stop-profile.ts'
 
-/** What is done outside the machines in the step in which a signal fires; `machines/on-signal.ts` says when, and what each means. */
+/**
+ * What is done outside the machines in the step in which a signal fires; `machines/on-signal.ts`
+ * says when, and what each means.
+ */
 export type Consequence = 'closePostStartHooks' | 'resolveStart' | 'closePreShutdownHooks' | 'countFates' | 'stopAccepting'
 
 /** How a phase ended: as intended, with an error on record, cut by its bound, or never begun. */
@@ -20,16 +23,22 @@ export type StopReason =
   | { readonly kind: 'start-failed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly kind: 'crash'; readonly origin: string; readonly error: ErrorRecord }
 
-/** Why a life ends, as hooks are told: with the error itself where the reason has one, its class, `cause` and fields included. */
+/**
+ * Why a life ends, as hooks are told: with the error itself where the reason has one, its class,
+ * `cause` and fields included.
+ */
 export type StopCause = WithError<StopReason>
 type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
 
-/** Why a life is ended by force. `process-exit`: the process ends before the life, by `process.exit()` or because nothing keeps it alive. */
+/**
+ * Why a life is ended by force. `process-exit`: the process ends before the life, by
+ * `process.exit()` or because nothing keeps it alive.
+ */
 export type ForcedWhy = 'stop-now' | 'second-signal' | 'second-crash' | 'deadline' | 'process-exit' | 'internal-error'
 
 /**
- * What ended a life by force: the reason given to `stop({ now: true })`, the signal that came second, the error of the second crash, or the
- * exit code of a process that has ended meanwhile.
+ * What ended a life by force: the reason given to `stop({ now: true })`, the signal that came
+ * second, the error of the second crash, or the exit code of a process that has ended meanwhile.
  */
 export interface ForcedBy {
   readonly reason?: string
@@ -56,16 +65,21 @@ export interface ErrorRecord {
 
 /** A request, watch or hold that was still there when its phase was cut. */
 export interface Straggler {
-  /** `GET /path` for a request or watch, the given name for a hold, `ADDRESS:PORT` for a connection. */
+  /**
+   * `GET /path` for a request or watch, the given name for a hold, `ADDRESS:PORT` for a connection.
+   */
   readonly name: string
   readonly ageMs: number
-  /** Of a connection that was being closed: bytes of responses that its client had not been sent. Known on Linux. */
+  /**
+   * Of a connection that was being closed: bytes of responses that its client had not been sent.
+   * Known on Linux.
+   */
   readonly undeliveredBytes?: number
 }
 
 /**
- * Everything that happens, as it happens. The union is closed: the log and the report handle every member and do not
- * compile when one is forgotten. `at` is milliseconds since the life began.
+ * Everything that happens, as it happens. The union is closed: the log and the report handle every
+ * member and do not compile when one is forgotten. `at` is milliseconds since the life began.
  */
 export type LifecycleEvent = { readonly at: number } & LifecycleFact
 
@@ -145,7 +159,10 @@ export type LifecycleFact =
 
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'
 
-/** Anything thrown as plain data. User code decides what is thrown, so every read is guarded: this never throws. */
+/**
+ * Anything thrown as plain data. User code decides what is thrown, so every read is guarded: this
+ * never throws.
+ */
 export function errorRecord(thrown: unknown): ErrorRecord {
   try {
     if (!(thrown instanceof Error)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
@@ -158,7 +175,8 @@ export function errorRecord(thrown: unknown): ErrorRecord {
       ...(typeof stack === 'string' && { stack }),
     }
   } catch {
-    // A getter that throws, or a proxy that throws whenever it is looked at: still an error that has to be reported.
+    // A getter that throws, or a proxy that throws whenever it is looked at: still an error that
+    // has to be reported.
     return { name: 'Error', message: 'an error whose fields cannot be read' }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The two ways in which people read a length of time, in one notation (Go's, which options are written
- * in, too). Without any import: the inspector's page loads this file as it is.
+ * The two ways in which people read a length of time, in one notation (Go's, which options are
+ * written in, too). Without any import: the inspector's page loads this file as it is.
  */
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -13,7 +13,10 @@ export function formatDuration(ms: number): string {
   return `${hours}${Math.floor((ms % HOUR_MS) / MINUTE_MS)}m${round((ms % MINUTE_MS) / 1_000)}s`
 }
 
-/** Of what still runs, as exact as it can be read while it changes: `0.2s`, `12.0s`, `1m30s`. Never more than it is. */
+/**
+ * Of what still runs, as exact as it can be read while it changes: `0.2s`, `12.0s`, `1m30s`. Never
+ * more than it is.
+ */
 export function formatRunning(ms: number): string {
   return ms < MINUTE_MS ? `${(Math.floor(ms / 100) / 10).toFixed(1)}s` : formatDuration(Math.floor(ms / 1_000) * 1_000)
 }

@@ -1,8 +1,9 @@
 import { QuiesceError } from './errors.ts'
 
 /**
- * A module that the command line imports only to look at its server must not start it: a check in CI would serve until
- * something ended it. Kept under a registered symbol, because the module may have another copy of this package.
+ * A module that the command line imports only to look at its server must not start it: a check in
+ * CI would serve until something ended it. Kept under a registered symbol, because the module may
+ * have another copy of this package.
  */
 const KEY: unique symbol = Symbol.for('quiesce.lookedAt') as never
 

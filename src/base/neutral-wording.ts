@@ -5,10 +5,16 @@ import { type RefusalKind, type RefusalWords, statusOf, type Wording } from './w
 export const METRIC_PREFIX_DEFAULT = 'quiesce_'
 
 const TEXT = 'text/plain; charset=utf-8'
-/** After this long another instance has taken over; a request that was refused by 503 is sooner there. */
+/**
+ * After this long another instance has taken over; a request that was refused by 503 is sooner
+ * there.
+ */
 const RETRY_AFTER_SECONDS = { 'retry-after': 5, 'not-accepting': 1, watch: 1 } as const
 
-/** What everything says that has no words of its own. The body is text, or problem+json (RFC 9457) for clients that ask for JSON. */
+/**
+ * What everything says that has no words of its own. The body is text, or problem+json (RFC 9457)
+ * for clients that ask for JSON.
+ */
 function neutralRefusal(kind: RefusalKind, name: string): RefusalWords {
   const { status, title } = statusOf(kind)
   const detail = `${sentence(name)} is shutting down, please try again later.`

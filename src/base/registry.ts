@@ -1,8 +1,9 @@
 import { QuiesceError, show } from './errors.ts'
 
 /**
- * Things registered under a name (hooks, destroy functions, phases, mux signals), in the order of registration. A name is
- * taken once; a second registration is refused with the place of the first; after the registry is closed nothing is added.
+ * Things registered under a name (hooks, destroy functions, phases, mux signals), in the order of
+ * registration. A name is taken once; a second registration is refused with the place of the first;
+ * after the registry is closed nothing is added.
  */
 export class Registry<T> {
   readonly #entries = new Map<string, { readonly value: T; readonly registeredAt: string }>()
@@ -17,7 +18,8 @@ export class Registry<T> {
 
   /**
    * Adds `value` under `name` and returns what takes it away again (a second dispose does nothing).
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_TOO_LATE or ERR_DUPLICATE (`details.registeredAt` is the stack of the first registration)
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_TOO_LATE or ERR_DUPLICATE (`details.registeredAt` is
+   * the stack of the first registration)
    */
   add(name: string, value: T): Disposable {
     checkName(name)
@@ -64,7 +66,9 @@ export interface RegistryTexts {
 /** Longest name that is accepted; names appear in logs, paths and pictures. */
 const NAME_LENGTH_MAX = 200
 
-/** @throws QuiesceError ERR_NAME_MISSING for what cannot stand in logs, paths and pictures as a name */
+/**
+ * @throws QuiesceError ERR_NAME_MISSING for what cannot stand in logs, paths and pictures as a name
+ */
 export function checkName(name: unknown): asserts name is string {
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused

@@ -4,7 +4,10 @@
  * know whether both read the same.
  */
 
-/** Scheme and host of a target in absolute form. The host ends where the URL standard ends it, not at the first slash of the query. */
+/**
+ * Scheme and host of a target in absolute form. The host ends where the URL standard ends it, not
+ * at the first slash of the query.
+ */
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\]*/i
 
 /** The path as it was sent, without the query: `/a` of `/a?b`, empty of `http://host`. */
@@ -21,8 +24,9 @@ const PLAIN_HOST = new RegExp(`^${HOST}$`)
 const PLAIN = new RegExp(String.raw`^(?:https?://${HOST})?(?:/(?:(?!\.)[\w.~!$&'()*+,;=:@-]+)?)+(?:\?|$)`)
 
 /**
- * The path of a target that cannot be read in two ways, else undefined. Some applications resolve `..`, decode `%2e`, take `\` for `/`,
- * or put the target behind the Host header and read the whole; others do nothing of that.
+ * The path of a target that cannot be read in two ways, else undefined. Some applications resolve
+ * `..`, decode `%2e`, take `\` for `/`, or put the target behind the Host header and read the
+ * whole; others do nothing of that.
  */
 export function plainPathOf(target: string, host = 'localhost'): string | undefined {
   return PLAIN.test(target) && PLAIN_HOST.test(host) ? pathAsSent(target) : undefined

@@ -1,6 +1,7 @@
 /**
- * Listeners on something that the whole process has once. They are installed with the first life that listens and removed
- * with the last, so that lives are independent of each other (V14), and a process without one behaves as usual.
+ * Listeners on something that the whole process has once. They are installed with the first life
+ * that listens and removed with the last, so that lives are independent of each other (V14), and a
+ * process without one behaves as usual.
  */
 export class SharedListeners<Source extends object, Args extends readonly unknown[]> {
   readonly #install: (source: Source, tell: (...args: Args) => void) => () => void

@@ -1,4 +1,7 @@
-/** What the budget of a stop comes to: the bounds that machines obey, and that events and reports name. `options/budget.ts` computes it. */
+/**
+ * What the budget of a stop comes to: the bounds that machines obey, and that events and reports
+ * name. `options/budget.ts` computes it.
+ */
 
 /** Time kept free for the late phases, in milliseconds. */
 export interface Reserves {
@@ -10,7 +13,10 @@ export interface Reserves {
 
 export const RESERVES_DEFAULT_MS: Reserves = { connections: 250, audit: 1_000, destroy: 2_000, flush: 500 }
 
-/** The instants at which the budget ends a group of phases, in milliseconds since StopRequested; strictly increasing, all below the deadline. */
+/**
+ * The instants at which the budget ends a group of phases, in milliseconds since StopRequested;
+ * strictly increasing, all below the deadline.
+ */
 export interface CutsMs {
   readonly hooks: number
   readonly requests: number
@@ -24,7 +30,10 @@ export interface CutsMs {
 export interface StopProfile {
   /** Shutdown delay, never longer than `cutsMs.hooks`. */
   readonly delayMs: number
-  /** Longest time that idle connections are held once the listeners have closed, for requests that are on their way. */
+  /**
+   * Longest time that idle connections are held once the listeners have closed, for requests that
+   * are on their way.
+   */
   readonly lastCallMs: number
   /** Longest time watches are waited for once they have been told to leave. */
   readonly watchGraceMs: number

@@ -8,11 +8,17 @@ export interface VirtualClockOptions {
   readonly now?: number
   /** What `wall()` says at first, in milliseconds since the epoch. Default 2026-01-01T00:00:00Z. */
   readonly wall?: number
-  /** How many timers one `advance`, `runToNext` or `runToEnd` may run before it gives up. Default 200 000. */
+  /**
+   * How many timers one `advance`, `runToNext` or `runToEnd` may run before it gives up. Default
+   * 200 000.
+   */
   readonly timersMax?: number
   /** How long `waitForTimers` waits, in real milliseconds, before it gives up. Default 5 000. */
   readonly waitMsMax?: number
-  /** False while something goes on that takes turns of the event loop but no time, such as bytes on their way. Default: never. */
+  /**
+   * False while something goes on that takes turns of the event loop but no time, such as bytes on
+   * their way. Default: never.
+   */
   readonly isQuiet?: () => boolean
 }
 
@@ -36,13 +42,18 @@ class Timer {
   }
 }
 
-/** Taken at import, so that a test runner's fake timers, installed later, cannot stop the clock itself. */
+/**
+ * Taken at import, so that a test runner's fake timers, installed later, cannot stop the clock
+ * itself.
+ */
 const realSetImmediate = setImmediate
 
 /**
- * Turns of the event loop given to the code between two timers. One turn empties the microtask queue and runs what
- * `setImmediate` holds; the others are for code that chains such steps (a stream needs two, the close of the listeners and the end of the last call two each, an xstate actor none).
- * What takes an unknown number of them says so by `isQuiet`. Sockets and files have no such number: wait for their effect instead.
+ * Turns of the event loop given to the code between two timers. One turn empties the microtask
+ * queue and runs what `setImmediate` holds; the others are for code that chains such steps (a
+ * stream needs two, the close of the listeners and the end of the last call two each, an xstate
+ * actor none). What takes an unknown number of them says so by `isQuiet`. Sockets and files have no
+ * such number: wait for their effect instead.
  */
 const SETTLE_TURNS = 6
 /** Turns after which something that is never quiet has to be a loop. */
@@ -51,12 +62,14 @@ const SETTLE_TURNS_MAX = 100_000
 const WALL_AT_START = Date.UTC(2026, 0, 1)
 
 /**
- * A clock that moves only by hand. Each timer runs at its own time, in order of due time and then of setting, and the code
- * under test is given its turn (promises, microtasks, `setImmediate`) before and after each one, so that a timer set by a
- * continuation of an earlier timer runs at its own time too.
+ * A clock that moves only by hand. Each timer runs at its own time, in order of due time and then
+ * of setting, and the code under test is given its turn (promises, microtasks, `setImmediate`)
+ * before and after each one, so that a timer set by a continuation of an earlier timer runs at its
+ * own time too.
  *
- * Moves are queued: a second `advance` begins where the first one ended. A timer that throws rejects the move that ran it
- * and leaves the rest scheduled; one that ends the process ({@link ProcessExit}) ends the move and {@link stop stops} the clock.
+ * Moves are queued: a second `advance` begins where the first one ended. A timer that throws
+ * rejects the move that ran it and leaves the rest scheduled; one that ends the process ({@link
+ * ProcessExit}) ends the move and {@link stop stops} the clock.
  */
 export class VirtualClock implements Clock {
   #now: number
@@ -106,13 +119,18 @@ export class VirtualClock implements Clock {
     return new Promise((resolve) => void this.setTimeout(resolve, ms))
   }
 
-  /** Drops every timer, and takes no new one: such is the end of a process. Time still moves. A second call does nothing. */
+  /**
+   * Drops every timer, and takes no new one: such is the end of a process. Time still moves. A
+   * second call does nothing.
+   */
   stop(): void {
     this.#isStopped = true
     this.#timers.length = 0
   }
 
-  /** A handle that has run, was cleared or is not ours is ignored, as node's `clearTimeout` does. */
+  /**
+   * A handle that has run, was cleared or is not ours is ignored, as node's `clearTimeout` does.
+   */
   clearTimeout(handle: unknown): void {
     if (typeof handle !== 'object' || handle === null) return
     const index = this.#indexOf(handle as Timer)
@@ -125,9 +143,10 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves time on by a duration (`2_000`, `'2s'`) and runs every timer that becomes due, those set on the way included. With 0,
-   * time stands still and the code gets its turn.
-   * @throws QuiesceError ERR_OPTION_INVALID for what is no duration from 0 to 24.8 days, ERR_TIMEOUT after `timersMax` timers
+   * Moves time on by a duration (`2_000`, `'2s'`) and runs every timer that becomes due, those set
+   * on the way included. With 0, time stands still and the code gets its turn.
+   * @throws QuiesceError ERR_OPTION_INVALID for what is no duration from 0 to 24.8 days,
+   * ERR_TIMEOUT after `timersMax` timers
    */
   advance(duration: Duration): Promise<void> {
     return this.#move(async () => {
@@ -136,7 +155,10 @@ export class VirtualClock implements Clock {
     })
   }
 
-  /** Moves time to the next timer and runs it, together with all that are due at the same instant. False when none was set. */
+  /**
+   * Moves time to the next timer and runs it, together with all that are due at the same instant.
+   * False when none was set.
+   */
   runToNext(): Promise<boolean> {
     return this.#move(async () => {
       await this.#settle()
@@ -148,7 +170,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves time on from timer to timer until none is left that keeps a process alive; those that were `unref()`ed stay unless they are due before.
+   * Moves time on from timer to timer until none is left that keeps a process alive; those that
+   * were `unref()`ed stay unless they are due before.
    * @throws QuiesceError ERR_TIMEOUT after `timersMax` timers
    */
   runToEnd(): Promise<void> {
@@ -156,7 +179,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves time on from timer to timer until `isOver` says so, asked after each one. False when no timer was left before it did.
+   * Moves time on from timer to timer until `isOver` says so, asked after each one. False when no
+   * timer was left before it did.
    * @throws QuiesceError ERR_TIMEOUT after `timersMax` timers
    */
   runUntil(isOver: () => boolean): Promise<boolean> {
@@ -167,8 +191,10 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Waits, without moving time, until at least `count` timers are set: until the code under test is itself waiting.
-   * @throws QuiesceError ERR_TIMEOUT when that has not happened within `waitMsMax` real milliseconds.
+   * Waits, without moving time, until at least `count` timers are set: until the code under test is
+   * itself waiting.
+   * @throws QuiesceError ERR_TIMEOUT when that has not happened within `waitMsMax` real
+   * milliseconds.
    */
   async waitForTimers(count = 1): Promise<void> {
     await this.#settle()
@@ -203,7 +229,10 @@ export class VirtualClock implements Clock {
     })
   }
 
-  /** One move after another: two at once would run timers at each other's time. A failed move does not fail the next. */
+  /**
+   * One move after another: two at once would run timers at each other's time. A failed move does
+   * not fail the next.
+   */
   #move<T>(move: () => Promise<T>): Promise<T> {
     const moved = this.#moves.then(move)
     this.#moves = moved.catch(() => undefined)

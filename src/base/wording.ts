@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 
-/** `retry-after`: 429 of that mode. `not-accepting`: 503 for a request, `watch`: 503 for a watch. */
+/**
+ * `retry-after`: 429 of that mode. `not-accepting`: 503 for a request, `watch`: 503 for a watch.
+ */
 export type RefusalKind = 'retry-after' | 'not-accepting' | 'watch'
 
 /**
- * The words in which a life speaks to clients, to the log and to whatever scrapes its metrics. Plain
- * values, made once: those of `neutral-wording.ts` unless the option `wording` says otherwise.
+ * The words in which a life speaks to clients, to the log and to whatever scrapes its metrics.
+ * Plain values, made once: those of `neutral-wording.ts` unless the option `wording` says
+ * otherwise.
  */
 export interface Wording {
   readonly refusals: Readonly<Record<RefusalKind, RefusalWords>>
@@ -13,7 +16,9 @@ export interface Wording {
   readonly metrics: MetricWords
 }
 
-/** What is sent to a client whose request is refused. Status and `Connection: close` are not words. */
+/**
+ * What is sent to a client whose request is refused. Status and `Connection: close` are not words.
+ */
 export interface RefusalWords {
   /**
    * A function is called for each refused request. One that throws, or returns something else than

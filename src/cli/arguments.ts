@@ -22,8 +22,10 @@ export interface Arguments {
 }
 
 /**
- * The flags of a command line, as they were written; of one that is given twice the last counts. What they mean is read by valuesOf().
- * @param takesOperand whether the command is given something without a flag, as `quiesce report FILE` is
+ * The flags of a command line, as they were written; of one that is given twice the last counts.
+ * What they mean is read by valuesOf().
+ * @param takesOperand whether the command is given something without a flag, as `quiesce report
+ * FILE` is
  */
 export function readArguments(command: string, flags: readonly Flag[], args: readonly string[], takesOperand = false): Arguments {
   const settings = new Map<string, Setting>()

@@ -23,9 +23,11 @@ import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-mod
 import { readOptions } from './settings.ts'
 
 /**
- * Prints the size of the life, each property's verdict, and the way to the first that does not hold.
+ * Prints the size of the life, each property's verdict, and the way to the first that does not
+ * hold.
  * @returns the exit code: 0 when everything holds, 1 when something does not
- * @throws QuiesceError for arguments that cannot be used and for a life that cannot be checked, one line for every problem
+ * @throws QuiesceError for arguments that cannot be used and for a life that cannot be checked, one
+ * line for every problem
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { options } = readOptions('check', CHECK_OPTIONS, args)

@@ -24,7 +24,10 @@ const COMMANDS = ['serve', 'check', 'plan', 'diagram', 'inspect', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
-/** Runs a command line. Resolves with its exit code, or undefined when the command has set it. Everything is loaded by the command that needs it. */
+/**
+ * Runs a command line. Resolves with its exit code, or undefined when the command has set it.
+ * Everything is loaded by the command that needs it.
+ */
 export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
   const [command, ...args] = inLongWords(host.args)
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
@@ -59,7 +62,8 @@ async function serveCommand(host: CliHost, args: readonly string[]): Promise<Exi
     try {
       return await readConfigFile(path, earlyStop)
     } catch (thrown) {
-      // Stopped before it has its settings, the server only ends, and the flags say where its report belongs.
+      // Stopped before it has its settings, the server only ends, and the flags say where its
+      // report belongs.
       if (earlyStop.aborted) return {}
       throw thrown
     }

@@ -17,7 +17,8 @@ const EXTENSIONS: Readonly<Record<DiagramFormat, string>> = { svg: 'svg', mermai
 
 /**
  * Writes the pictures of a life, one file each, and says which.
- * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed, one line for every problem
+ * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed,
+ * one line for every problem
  */
 export async function diagramCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { config, out, format } = readOptions('diagram', DIAGRAM_OPTIONS, args).options
@@ -31,7 +32,10 @@ export async function diagramCommand(host: CliHost, args: readonly string[]): Pr
   return 0
 }
 
-/** A life without anything of the user's, with the times of one platform, so that the pictures are the same wherever they are drawn. */
+/**
+ * A life without anything of the user's, with the times of one platform, so that the pictures are
+ * the same wherever they are drawn.
+ */
 const builtIn = (): Life => createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes' })
 
 async function layoutFor({ stderr }: CliHost): Promise<Layout | undefined> {

@@ -2,17 +2,18 @@ import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
 import { defineOptions, ENV_PREFIX, type Flag, flagsOf, option, type ResolvedOf } from '../options/define.ts'
 import { choice, isRecord, onOff, text } from '../options/kinds.ts'
+import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
-import { SERVER_OPTIONS } from '../options/tables.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments, type Setting, type Settings } from './arguments.ts'
 import { firstLine } from './first-line.ts'
 import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
- * What `quiesce serve` is told, by flag, `QUIESCE_*` environment variable or config file, in this order. The three use the
- * same names: `--request-timeout`, `QUIESCE_REQUEST_TIMEOUT`, `request-timeout`. Whatever is wrong is collected, named by
- * where it was written, and reported together.
+ * What `quiesce serve` is told, by flag, `QUIESCE_*` environment variable or config file, in this
+ * order. The three use the same names: `--request-timeout`, `QUIESCE_REQUEST_TIMEOUT`,
+ * `request-timeout`. Whatever is wrong is collected, named by where it was written, and reported
+ * together.
  */
 
 /** What only the command has. */
@@ -30,7 +31,9 @@ const COMMAND_OPTIONS = defineOptions({
   }),
 })
 
-/** Every flag of `quiesce serve`: those of the server's options, then those of the command alone. */
+/**
+ * Every flag of `quiesce serve`: those of the server's options, then those of the command alone.
+ */
 export const SERVE_FLAGS: readonly Flag[] = [SERVER_OPTIONS, COMMAND_OPTIONS].flatMap(flagsOf)
 
 export interface ServeSettings extends Omit<ResolvedOf<typeof COMMAND_OPTIONS>, 'config'> {
@@ -110,8 +113,8 @@ async function readConfig({ given: path, label }: Setting, read: SettingsSources
 }
 
 /**
- * Kubernetes puts the addresses of every Service into the environment of every pod. A Service named `quiesce` must not keep
- * its own pods from starting.
+ * Kubernetes puts the addresses of every Service into the environment of every pod. A Service named
+ * `quiesce` must not keep its own pods from starting.
  */
 const isServiceLink = (name: string, value: string): boolean =>
   /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||

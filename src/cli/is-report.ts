@@ -12,7 +12,8 @@ export function claimsToBeReport(given: unknown): boolean {
 
 /**
  * Parsed JSON that means to be a report, as one.
- * @throws Error that names the first field that is missing or is something else than schema/report.schema.json allows
+ * @throws Error that names the first field that is missing or is something else than
+ * schema/report.schema.json allows
  */
 export function checkedReport(given: unknown): Report {
   schema ??= schemaAt(packageFile('schema/report.schema.json'))

@@ -9,8 +9,9 @@ import { isLife } from '../model/life/lifecycle-model.ts'
 import { firstLine } from './first-line.ts'
 
 /**
- * A user's life from an ES module, for the commands that look at it without starting it. A module, because hooks are functions: the default
- * export is a life, or a function, which may be async, that makes one; `properties` may be a list of further properties to check.
+ * A user's life from an ES module, for the commands that look at it without starting it. A module,
+ * because hooks are functions: the default export is a life, or a function, which may be async,
+ * that makes one; `properties` may be a list of further properties to check.
  */
 export interface LifeModule {
   readonly life: Life
@@ -19,7 +20,10 @@ export interface LifeModule {
 
 export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a server, or a function that makes one'
 
-/** @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_LOOKED_AT, when the module runs or starts its server itself */
+/**
+ * @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_LOOKED_AT, when the module runs or
+ * starts its server itself
+ */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
   const { module, life } = await lookedAt(async () => {
     const module = await loaded(label, path)

@@ -6,8 +6,9 @@ const isServe = process.argv[2] === 'serve'
 /** The commands that import a module of the user's. */
 const LOOKS = ['check', 'plan', 'diagram']
 
-// First of all, and so all else is loaded later: a stop signal that comes while modules load must stop the server in order,
-// although there is none yet. Node's default is to die of it. Commands that serve nothing have nothing to end in order.
+// First of all, and so all else is loaded later: a stop signal that comes while modules load must
+// stop the server in order, although there is none yet. Node's default is to die of it. Commands
+// that serve nothing have nothing to end in order.
 const stop = new AbortController()
 const latch =
   isServe || process.argv[2] === 'inspect'
@@ -20,7 +21,8 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough (`quiesce report FILE | head`) is no failure.
   if (error.code === 'EPIPE') return
   process.stderr.write(`quiesce: standard output: ${error.message}\n`)
-  // What serves has an exit code of its own, which the output must not hide. What prints has failed in all it had to do.
+  // What serves has an exit code of its own, which the output must not hide. What prints has failed
+  // in all it had to do.
   if (!isServe) process.exitCode = 4
 })
 // There is nowhere left to say it, and no reason to end a server.

@@ -1,6 +1,6 @@
 import { composeOptions, defineOptions, option } from '../options/define.ts'
 import { present, text } from '../options/kinds.ts'
-import { LIFECYCLE_OPTIONS } from '../options/tables.ts'
+import { LIFECYCLE_OPTIONS } from '../options/lifecycle-options.ts'
 import { LIFE_MODULE_ALLOWED } from './life-module.ts'
 
 const {

@@ -18,7 +18,8 @@ import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
  * Prints how much time each kind of stop gives to what, as this life would have it in this process.
- * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed, one line for every problem
+ * @throws QuiesceError for arguments that cannot be used and for a life that cannot be composed,
+ * one line for every problem
  */
 export async function planCommand({ stdout, facts }: CliHost, args: readonly string[]): Promise<ExitCode> {
   const { config, json, times } = readPlanFlags(args, facts)
@@ -29,7 +30,9 @@ export async function planCommand({ stdout, facts }: CliHost, args: readonly str
   return 0
 }
 
-/** A life without anything of the user's, with the times of the platform that this process is on. */
+/**
+ * A life without anything of the user's, with the times of the platform that this process is on.
+ */
 const builtIn = (times: LifecycleOptions): Life => createServer({ listener: () => {} }, { ...times, logger: false })
 
 interface PlanFlags {

@@ -11,8 +11,8 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: n
 }
 
 /**
- * A formatter that turns pino's JSON lines into lines for people: time, level, message, fields, and an error's stack below.
- * What is not such a line passes as it is.
+ * A formatter that turns pino's JSON lines into lines for people: time, level, message, fields, and
+ * an error's stack below. What is not such a line passes as it is.
  */
 export const prettyFormat =
   ({ color }: { readonly color: boolean }) =>

@@ -6,8 +6,8 @@ import type { ResolvedOptions } from '../options/options.ts'
 import type { Chosen } from '../options/times.ts'
 
 /**
- * The times of a life, for people and for programs. Nothing is computed here: the profiles are those that the machine gets, the options
- * those that the life was resolved to.
+ * The times of a life, for people and for programs. Nothing is computed here: the profiles are
+ * those that the machine gets, the options those that the life was resolved to.
  */
 export interface PrintedPlan {
   readonly platform: { readonly name: string; readonly reason: string }

@@ -9,7 +9,8 @@ import { checkedReport, claimsToBeReport } from './is-report.ts'
 const KINDS: readonly JournalEntry['kind'][] = ['opening', 'fact', 'actor', 'actor.stopped', 'sent', 'state', 'gauges', 'report']
 
 /**
- * A recording from what a file holds: a report (`--report-file`), a journal (`--journal`), or a counter-example (`quiesce check --trace-file`).
+ * A recording from what a file holds: a report (`--report-file`), a journal (`--journal`), or a
+ * counter-example (`quiesce check --trace-file`).
  * @throws QuiesceError ERR_JOURNAL_READ, whose message can follow the file's name
  */
 export function readRecording(content: string): Recording {

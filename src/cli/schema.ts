@@ -25,8 +25,9 @@ const ADDED: readonly string[] = ['forcedBy', 'budget', 'lastCall']
 export const schemaAt = (file: URL): Schema => JSON.parse(readFileSync(file, 'utf8')) as Schema
 
 /**
- * What the first field that does not conform has instead of what it may be: `signals[0].at: got "soon", allowed: number`. More fields than
- * the schema knows may be there, and those that were added to it may be missing: reports of later and of earlier versions are readable.
+ * What the first field that does not conform has instead of what it may be: `signals[0].at: got
+ * "soon", allowed: number`. More fields than the schema knows may be there, and those that were
+ * added to it may be missing: reports of later and of earlier versions are readable.
  */
 export const firstProblem = (schema: Schema, given: unknown): string | undefined => problem(schema, schema, given, '')
 
@@ -52,7 +53,10 @@ function problem(root: Schema, schema: Schema, given: unknown, path: string): st
   )
 }
 
-/** Of several shapes the problem of the one that is meant: the one whose constants hold, or the last. */
+/**
+ * Of several shapes the problem of the one that is meant: the one whose constants hold, or the
+ * last.
+ */
 function nearest(root: Schema, shapes: readonly Schema[], given: unknown, path: string): string | undefined {
   const problems = shapes.map((shape) => problem(root, shape, given, path))
   if (problems.includes(undefined)) return undefined

@@ -95,6 +95,9 @@ function withActions({ inspector }: ServerOptions, drill: () => unknown): Pick<S
   return { inspector: { ...(inspector === true ? {} : inspector), actions: true, drill } }
 }
 
-/** Where this process reaches a listener of its own: one on all addresses is reached on the loopback one. */
+/**
+ * Where this process reaches a listener of its own: one on all addresses is reached on the loopback
+ * one.
+ */
 const urlOf = (address: BoundAddress | undefined): string =>
   address === undefined ? '' : address.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

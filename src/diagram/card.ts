@@ -3,9 +3,10 @@ import { moved, type Placed, type PlacedLine, type PlacedNode, type Point, type 
 import { type Box, LINE_HEIGHT, type Link, PADDING, type Scene, sizeOf, titleMiddle } from './scene.ts'
 
 /**
- * A state with everything inside it as a narrow card, by rules simple enough to need no library: states stand below each other, a
- * transition to the next one is an arrow between them, any other is a line of text in its state and a rail on the right. Parallel
- * regions stand side by side. Signals from other cards come in, and leave, by rails on the left.
+ * A state with everything inside it as a narrow card, by rules simple enough to need no library:
+ * states stand below each other, a transition to the next one is an arrow between them, any other
+ * is a line of text in its state and a rail on the right. Parallel regions stand side by side.
+ * Signals from other cards come in, and leave, by rails on the left.
  */
 export interface Card {
   readonly placed: Placed
@@ -275,7 +276,10 @@ class CardLayout {
 /** The initial state first, then as they are written. */
 const inOrder = ({ states }: ChartState): ChartState[] => [...states].sort((a, b) => Number(b.isInitial) - Number(a.isInitial))
 
-/** Two states and one way from the first to the second, which needs no words and says nothing to others: a latch. */
+/**
+ * Two states and one way from the first to the second, which needs no words and says nothing to
+ * others: a latch.
+ */
 const isRow = ({ kind, states: [first, second, ...others] }: ChartState, { links }: Scene): boolean => {
   if (kind !== 'compound' || !first || !second || others.length > 0 || isMore(first) || isMore(second)) return false
   const [link, ...more] = links.filter((candidate) => candidate.kind === 'transition' && [first.id, second.id].includes(candidate.from))

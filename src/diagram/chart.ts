@@ -1,9 +1,9 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 
 /**
- * What there is to draw of a machine, read from its state nodes as they will run and not from the configuration they were made
- * from: `machine.definition` and xstate's own graph leave out `always`, and know nothing of the signals that regions raise
- * for each other.
+ * What there is to draw of a machine, read from its state nodes as they will run and not from the
+ * configuration they were made from: `machine.definition` and xstate's own graph leave out
+ * `always`, and know nothing of the signals that regions raise for each other.
  */
 export interface Chart {
   readonly root: ChartState
@@ -31,7 +31,10 @@ export interface ChartEdge {
   readonly to: string
   /** The event's type; empty for a transition that waits for none. */
   readonly event: string
-  /** `signal`: the one state raises the event, the other has a transition on it. `internal`: acts without leaving the state. */
+  /**
+   * `signal`: the one state raises the event, the other has a transition on it. `internal`: acts
+   * without leaving the state.
+   */
   readonly kind: 'transition' | 'internal' | 'signal'
   /** Name of the condition. */
   readonly guard?: string
@@ -71,7 +74,10 @@ export const statesOf = (state: ChartState): ChartState[] => [state, ...state.st
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)]
 
-/** What a machine does not leave by itself: a final state, or one that nothing leads out of and in which nothing runs. */
+/**
+ * What a machine does not leave by itself: a final state, or one that nothing leads out of and in
+ * which nothing runs.
+ */
 const isEnd = (node: AnyStateNode): boolean =>
   node.type === 'final' ||
   (node.type === 'atomic' && node.parent?.type === 'compound' && node.invoke.length + transitionsOf(node).length === 0)
@@ -106,7 +112,10 @@ function transitionsOf(node: AnyStateNode): Transition[] {
 const nameOf = (guard: unknown): string | undefined =>
   guard === undefined ? undefined : typeof guard === 'string' ? guard : (guard as { type?: string }).type || 'condition'
 
-/** The raise actions among xstate's own. What an event computed from another carries does not matter here, only its type. */
+/**
+ * The raise actions among xstate's own. What an event computed from another carries does not matter
+ * here, only its type.
+ */
 function raisedBy(actions: readonly unknown[]): string[] {
   return actions.flatMap((action) => {
     const { type, event } = action as { type?: string; event?: { type: string } | ((args: unknown) => { type: string }) }

@@ -1,6 +1,6 @@
 /**
- * What a layout gets and gives back: boxes and lines between them. Sizes of texts are known before, positions after. All positions
- * are absolute, from the top left corner of the picture.
+ * What a layout gets and gives back: boxes and lines between them. Sizes of texts are known before,
+ * positions after. All positions are absolute, from the top left corner of the picture.
  */
 export interface Point {
   readonly x: number

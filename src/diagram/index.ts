@@ -13,15 +13,17 @@ import { wiringPicture } from './wiring-picture.ts'
 export { elkLayout } from './elk-layout.ts'
 
 /**
- * Pictures of a life, read from its machines. Every one is a text that depends on nothing but the plan: the same plan gives the same
- * bytes.
+ * Pictures of a life, read from its machines. Every one is a text that depends on nothing but the
+ * plan: the same plan gives the same bytes.
  */
 
 /**
- * The whole life as one SVG, without any library. Every state carries `data-state` with the id of its state node, as in
- * `lifecycle.running.stop.requested` or `request-drain.working`; every edge `data-edge` with `<from id>|<event type>|<to id>`, for the
- * transitions and, between the state that raises a signal and those that hear it, for the signals. A page lights them by adding the
- * class `active` to a state and `taken` to an edge; the colours are CSS variables of the svg element.
+ * The whole life as one SVG, without any library. Every state carries `data-state` with the id of
+ * its state node, as in `lifecycle.running.stop.requested` or `request-drain.working`; every edge
+ * `data-edge` with `<from id>|<event type>|<to id>`, for the transitions and, between the state
+ * that raises a signal and those that hear it, for the signals. A page lights them by adding the
+ * class `active` to a state and `taken` to an edge; the colours are CSS variables of the svg
+ * element.
  * @throws QuiesceError as start() does for what does not fit together
  */
 export function lifecycleSvg(composition: Composition): string {
@@ -50,8 +52,8 @@ export interface DiagramOptions {
 }
 
 /**
- * Everything there is to draw of a life: the whole, the dependencies between its phases, a walk from start to end, and every phase
- * machine.
+ * Everything there is to draw of a life: the whole, the dependencies between its phases, a walk
+ * from start to end, and every phase machine.
  * @throws QuiesceError as start() does for what does not fit together
  */
 export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOptions): Promise<readonly Diagram[]> {
@@ -96,7 +98,9 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
   ]
 }
 
-/** Regions of the root that are worth a picture of their own, named after the files they come from. */
+/**
+ * Regions of the root that are worth a picture of their own, named after the files they come from.
+ */
 function regionGroups({ postStartHooks = [], userPhases = [] }: LifePlan): [string, readonly string[], string][] {
   return [
     ['region', ['bind', 'not-accepting', 'tell'], 'Three phases as regions: of the start lane, a join, of the stop lane'],

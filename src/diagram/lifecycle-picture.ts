@@ -6,9 +6,9 @@ import { rowsLayout } from './rows-layout.ts'
 import { type Link, type Scene, sceneOf } from './scene.ts'
 
 /**
- * The whole life on one sheet: what starts on the left, with what bounds the end below it, and what stops on the right. Within a
- * lane every signal that a phase waits for is a line; any other, which would cross the sheet to reach nearly everybody, is named
- * where it is heard.
+ * The whole life on one sheet: what starts on the left, with what bounds the end below it, and what
+ * stops on the right. Within a lane every signal that a phase waits for is a line; any other, which
+ * would cross the sheet to reach nearly everybody, is named where it is heard.
  */
 export type Lane = 'start' | 'stop' | 'bounds'
 
@@ -98,7 +98,10 @@ const merged = (size: Placed['size'], parts: readonly Placed[]): Placed => ({
 
 const rowOf = ({ meta }: ChartState): PhaseRow | undefined => meta['row'] as PhaseRow | undefined
 
-/** A phase stands in the lane of its row, and what raises the first signal of a lane stands at its top. */
+/**
+ * A phase stands in the lane of its row, and what raises the first signal of a lane stands at its
+ * top.
+ */
 function lanesOf(running: ChartState): Map<string, Lane> {
   const opens = (region: ChartState, signal: string) => statesOf(region).some(({ raises }) => raises.includes(signal))
   return new Map(

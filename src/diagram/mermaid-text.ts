@@ -1,6 +1,9 @@
 /** What all texts for Mermaid have in common. */
 
-/** Mermaid's own distances make our pictures so wide that nothing can be read at the width of a README. */
+/**
+ * Mermaid's own distances make our pictures so wide that nothing can be read at the width of a
+ * README.
+ */
 const configured = (kind: string, settings: readonly string[]): readonly string[] => [
   '---',
   'config:',
@@ -15,5 +18,8 @@ export const NARROW_SEQUENCE = configured('sequence', ['width: 60', 'actorMargin
 export const label = (raw: string): string =>
   raw.replace(/["#;:<>{}\n]/g, (character) => (character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))
 
-/** The name of a participant in several lines, as many as its box has room for: there are many beside each other. */
+/**
+ * The name of a participant in several lines, as many as its box has room for: there are many
+ * beside each other.
+ */
 export const folded = (name: string): string => name.replace(name.includes('/') ? /\/(?=\w)/g : /-(?=\w)/g, '$&<br/>')

@@ -6,7 +6,10 @@ import { type Box, decoded, sceneOf, type Text } from './scene.ts'
 import type { Moment } from './sequence.ts'
 import { conditions, flowOf } from './wiring-picture.ts'
 
-/** The same pictures as text that GitHub and others draw. Names are labels here: Mermaid's own take no punctuation. */
+/**
+ * The same pictures as text that GitHub and others draw. Names are labels here: Mermaid's own take
+ * no punctuation.
+ */
 
 export function wiringMermaid(wiring: Wiring, mode: Mode): string {
   const { nodes, edges } = flowOf(wiring)
@@ -40,8 +43,9 @@ export function wiringMermaid(wiring: Wiring, mode: Mode): string {
 }
 
 /**
- * The whole life as flowcharts, because state diagrams have no lines between regions; one for each lane, because lines never leave one. A
- * region is a box of its states, and a signal leads from box to box: Mermaid gives up the layout of a box whose states are linked to others.
+ * The whole life as flowcharts, because state diagrams have no lines between regions; one for each
+ * lane, because lines never leave one. A region is a box of its states, and a signal leads from box
+ * to box: Mermaid gives up the layout of a box whose states are linked to others.
  */
 export function lifecycleMermaid(chart: Chart): Readonly<Record<Lane, string>> {
   const { running, lanes, scene } = lifecycleScene(chart)

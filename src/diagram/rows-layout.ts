@@ -1,9 +1,10 @@
 import type { Graph, Line, Node, Placed, PlacedLine, Point, Port, Rect, Size } from './graph.ts'
 
 /**
- * Layout in rows, without a library: each node comes after those with a line to it, as many beside each other as fit. Lines run in
- * tracks between the rows; one that goes further than the next row runs down a gutter on the left, so that none crosses a node.
- * A line needs a port at both its ends.
+ * Layout in rows, without a library: each node comes after those with a line to it, as many beside
+ * each other as fit. Lines run in tracks between the rows; one that goes further than the next row
+ * runs down a gutter on the left, so that none crosses a node. A line needs a port at both its
+ * ends.
  */
 export interface RowsOptions {
   readonly widthMax: number
@@ -73,7 +74,10 @@ interface Routed {
   readonly line: Line
   readonly from: End
   readonly to: End
-  /** The channel, numbered as the row above it, where the line leaves its source, and where it comes to its target. */
+  /**
+   * The channel, numbered as the row above it, where the line leaves its source, and where it comes
+   * to its target.
+   */
   readonly leaves: number
   readonly enters: number
 }
@@ -118,8 +122,8 @@ function columns(rows: readonly (readonly Node[])[], gutter: number): Map<string
 }
 
 /**
- * The signals of a channel from top to bottom. Where one comes down from its source at the place at which another goes down to its
- * target, the first has to turn off above.
+ * The signals of a channel from top to bottom. Where one comes down from its source at the place at
+ * which another goes down to its target, the first has to turn off above.
  */
 function tracksOf(ends: readonly Routed[], channel: number, portX: (end: End) => number): string[] {
   const leaving = ends.filter(({ leaves }) => leaves === channel)

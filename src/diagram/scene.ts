@@ -4,13 +4,16 @@ import type { Rect, Size } from './graph.ts'
 import { textWidth } from './text-width.ts'
 
 /**
- * What is written where: the texts of every state and of every line, measured. Several transitions between the same two states
- * are one line with several words.
+ * What is written where: the texts of every state and of every line, measured. Several transitions
+ * between the same two states are one line with several words.
  */
 
 export type TextRole = 'title' | 'work' | 'raised' | 'heard' | 'plain'
 
-/** One line of text. `edges` are those it stands for: a signal that is heard but not drawn as a line, or an internal transition. */
+/**
+ * One line of text. `edges` are those it stands for: a signal that is heard but not drawn as a
+ * line, or an internal transition.
+ */
 export interface Text {
   readonly role: TextRole
   readonly text: string
@@ -84,7 +87,10 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
     const { width, height } = sizeOf(texts)
     return [state.id, { state, texts, size: { width: width + 2 * PADDING.width, height: height + 2 * PADDING.height } }]
   })
-  /** What a state does about a signal without being left is shown by the line on which the signal comes; by the first, if there are several. */
+  /**
+   * What a state does about a signal without being left is shown by the line on which the signal
+   * comes; by the first, if there are several.
+   */
   const isShown = new Set<ChartEdge>()
   const heardWithin = ({ edges }: Link): ChartEdge[] => {
     const found = chart.edges.filter(
@@ -116,13 +122,19 @@ function titleOf({ key, id, meta }: ChartState): string {
   return name.startsWith(muxEvent('')) ? decoded(name) : name
 }
 
-/** A state key or event as its user wrote it: it is encoded where it has characters that xstate reads. */
+/**
+ * A state key or event as its user wrote it: it is encoded where it has characters that xstate
+ * reads.
+ */
 export const decoded = (key: string): string =>
   key.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
 type HeardBy = (edge: ChartEdge) => readonly ChartEdge[]
 
-/** Words of transitions that share a line: what the machine waits for by itself in one, then each signal. */
+/**
+ * Words of transitions that share a line: what the machine waits for by itself in one, then each
+ * signal.
+ */
 function wordsOf(edges: readonly ChartEdge[], heardBy: HeardBy, isDrawn: (edge: ChartEdge) => boolean): Text[] {
   const plain = edges.filter((edge) => heardBy(edge).length === 0)
   const words = [...new Set(plain.map(wordOf))].filter((word) => word !== '')

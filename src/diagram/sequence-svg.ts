@@ -3,8 +3,9 @@ import { escaped, STYLE } from './svg.ts'
 import { textWidth } from './text-width.ts'
 
 /**
- * A sequence as an SVG. Time runs down, the lifecycle's line is on the left, and a phase gets a line only while it runs: a column is
- * used again when its phase has ended, so that the picture is as wide as what happens at the same time.
+ * A sequence as an SVG. Time runs down, the lifecycle's line is on the left, and a phase gets a
+ * line only while it runs: a column is used again when its phase has ended, so that the picture is
+ * as wide as what happens at the same time.
  */
 const TOP = 34
 const ROW = 20

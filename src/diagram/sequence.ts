@@ -3,7 +3,10 @@ import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import { decoded } from './scene.ts'
 import { type Step, walk } from './walk.ts'
 
-/** A life as a sequence: who was told what, which phases ran when, and which signals came of it. Drawn by `sequence-svg.ts` and `mermaid.ts`. */
+/**
+ * A life as a sequence: who was told what, which phases ran when, and which signals came of it.
+ * Drawn by `sequence-svg.ts` and `mermaid.ts`.
+ */
 export type Moment =
   /** From outside to the lifecycle. */
   | { readonly type: 'told'; readonly time: string; readonly text: string }

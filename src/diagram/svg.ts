@@ -3,8 +3,9 @@ import type { Placed, PlacedLine, PlacedNode, Point, Rect } from './graph.ts'
 import { type Box, FONT, LINE_HEIGHT, type Link, MARK, PADDING, type Scene, type Text, widthOf } from './scene.ts'
 
 /**
- * A scene as one SVG: no script, no font, no file beside it. Every state carries `data-state` with the id of its state node, every edge
- * `data-edge` with `<from>|<event>|<to>`, so that a page can light them: add `active` to a state's class, `taken` to an edge's.
+ * A scene as one SVG: no script, no font, no file beside it. Every state carries `data-state` with
+ * the id of its state node, every edge `data-edge` with `<from>|<event>|<to>`, so that a page can
+ * light them: add `active` to a state's class, `taken` to an edge's.
  */
 export const STYLE = `
   svg { --ground: #ffffff; --frame: #f6f8fa; --card: #ffffff; --box: #eef2f7; --border: #8c959f; --text: #1f2328; --muted: #59636e; --line: #59636e; --signal: #bc4c00; --active: #dafbe1; --active-border: #1a7f37; color-scheme: light dark; }

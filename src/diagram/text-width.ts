@@ -1,6 +1,7 @@
 /**
- * How wide a text will be, without a font at hand. The widths are those of the metric-compatible family that the pictures ask
- * for (Helvetica, Arial, Liberation Sans), in thousandths of the font size, and a little more.
+ * How wide a text will be, without a font at hand. The widths are those of the metric-compatible
+ * family that the pictures ask for (Helvetica, Arial, Liberation Sans), in thousandths of the font
+ * size, and a little more.
  */
 const MARGIN = 1.04
 const BOLD = 1.06

@@ -7,8 +7,9 @@ import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
 import type { muxEvent } from '../machines/region.ts'
 
 /**
- * One life from start to end, walked by the real machine on virtual time, for a sequence diagram: everything answers at once, but
- * requests and watches take their time to end, so that it shows what is waited for.
+ * One life from start to end, walked by the real machine on virtual time, for a sequence diagram:
+ * everything answers at once, but requests and watches take their time to end, so that it shows
+ * what is waited for.
  */
 export type Step =
   | { readonly at: number; readonly type: 'told'; readonly event: string }
@@ -16,7 +17,10 @@ export type Step =
 
 /** How long the server serves before it is stopped. */
 const SERVES_MS = 60_000
-/** How long the last request and the last watch live on, as shares of the deadline: well before they would be cut. */
+/**
+ * How long the last request and the last watch live on, as shares of the deadline: well before they
+ * would be cut.
+ */
 const REQUESTS_SHARE = 0.06
 const WATCHES_SHARE = 0.02
 

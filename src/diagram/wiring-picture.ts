@@ -8,8 +8,9 @@ import { rowsLayout } from './rows-layout.ts'
 import { type Box, decoded, type Link, PADDING, type Scene, sizeOf, type Text } from './scene.ts'
 
 /**
- * The wiring table as a flowchart: who waits for whom. A phase is a box with the signal that it fires; what comes from outside is
- * a rounded one. Conditions that are no dependencies (what arms a phase, what cuts it short) are words in its box.
+ * The wiring table as a flowchart: who waits for whom. A phase is a box with the signal that it
+ * fires; what comes from outside is a rounded one. Conditions that are no dependencies (what arms a
+ * phase, what cuts it short) are words in its box.
  */
 export interface WiringFlow {
   readonly nodes: readonly FlowNode[]

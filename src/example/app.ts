@@ -10,8 +10,9 @@ import type { Registry } from './registry.ts'
 import { sleep } from './sleep.ts'
 
 /**
- * The application of `quiesce serve`: one route for each way in which a request can meet the end of its server. A quick one,
- * a slow one, two watches (one of them of server-sent events) and one whose body takes long to arrive.
+ * The application of `quiesce serve`: one route for each way in which a request can meet the end of
+ * its server. A quick one, a slow one, two watches (one of them of server-sent events) and one
+ * whose body takes long to arrive.
  */
 
 export interface ExampleParts {
@@ -38,12 +39,18 @@ const SLOW_MS_MAX = 600_000
 const INTERVAL_MS = { min: 10, max: 60_000, default: 1_000 }
 const WATCH_PATHS = ['/watch', '/events']
 
-/** What the application says about itself: its watches are no requests to wait for, nor are those of the API that it is a server for. */
+/**
+ * What the application says about itself: its watches are no requests to wait for, nor are those of
+ * the API that it is a server for.
+ */
 export const EXAMPLE_OPTIONS: Pick<ServerOptions, 'longRunning'> = {
   longRunning: (request) => WATCH_PATHS.includes((request.url ?? '').split('?', 1)[0] as string) || kubernetesLongRunning(request),
 }
 
-/** A hook at each end, as services have them: be found while serving, and not any more before the traffic has to go elsewhere. */
+/**
+ * A hook at each end, as services have them: be found while serving, and not any more before the
+ * traffic has to go elsewhere.
+ */
 export function addExampleHooks(
   server: Pick<Life, 'addPostStartHook' | 'addPreShutdownHook'>,
   { registry }: Pick<ExampleParts, 'registry'>,
@@ -115,7 +122,8 @@ export function createExampleApp({ registry, clock = systemClock, signalOf = shu
     return context.text(String(bytes))
   })
 
-  // Hono would print it; thrown on, it is in the log and the report, and the client gets a 500 all the same.
+  // Hono would print it; thrown on, it is in the log and the report, and the client gets a 500 all
+  // the same.
   app.onError((error) => {
     throw error
   })

@@ -12,8 +12,9 @@ const CLIENT_MS_MAX = 5_000
 const PAUSE_MS = 20
 
 /**
- * Some load on the example server: slow requests, watches, and clients that ask one quick thing after the other, also while the
- * shutdown is on. Resolves when it is time to begin that. Requests that fail then are what is to be seen.
+ * Some load on the example server: slow requests, watches, and clients that ask one quick thing
+ * after the other, also while the shutdown is on. Resolves when it is time to begin that. Requests
+ * that fail then are what is to be seen.
  */
 export function startDrill(url: string, clock: Clock): Promise<void> {
   const agent = new Agent({ keepAlive: true })

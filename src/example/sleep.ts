@@ -1,6 +1,9 @@
 import type { Clock } from '../base/clock.ts'
 
-/** Waits for a time of the clock, or until one of the signals aborts; resolves in both cases and leaves nothing behind. */
+/**
+ * Waits for a time of the clock, or until one of the signals aborts; resolves in both cases and
+ * leaves nothing behind.
+ */
 export function sleep(clock: Clock, ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   if (signals.some((signal) => signal.aborted)) return Promise.resolve()
   return new Promise((resolve) => {

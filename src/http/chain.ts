@@ -1,10 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { QuiesceError, show } from '../base/errors.ts'
 
-/** Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an admin listener. */
+/**
+ * Which drain waits for an exchange. `nothing`: refused, exempt after the drain began, or on an
+ * admin listener.
+ */
 export type CountedAs = 'nothing' | 'request' | 'watch'
 
-/** One request with its response, as the steps of the chain see it: they read and answer, and change nothing else. */
+/**
+ * One request with its response, as the steps of the chain see it: they read and answer, and change
+ * nothing else.
+ */
 export interface ExchangeView {
   readonly request: IncomingMessage
   /** Undefined for an upgrade, whose handler gets the bare socket. */
@@ -30,23 +36,27 @@ export interface Step<View = ExchangeView> {
    */
   readonly admit: (exchange: View) => boolean
   /**
-   * Called once for each request that `admit` was called for, when its response is closed; the last step first. One that throws is
-   * reported.
+   * Called once for each request that `admit` was called for, when its response is closed; the last
+   * step first. One that throws is reported.
    */
   readonly over?: (exchange: View) => void
   /** Whether requests on the admin listener pass it too. Default false. */
   readonly onAdmin?: boolean
 }
 
-/** A step with its place: directly before or after another one. Default: after `count`, so that it sees what was let in. */
+/**
+ * A step with its place: directly before or after another one. Default: after `count`, so that it
+ * sees what was let in.
+ */
 export interface PlacedStep<View = ExchangeView> extends Step<View> {
   readonly before?: string
   readonly after?: string
 }
 
 /**
- * The places that every chain has, in order, whether or not a life has the step: `health` answers the probes, `count` refuses, or
- * counts what is let in. What a step before `count` answers is counted while requests are.
+ * The places that every chain has, in order, whether or not a life has the step: `health` answers
+ * the probes, `count` refuses, or counts what is let in. What a step before `count` answers is
+ * counted while requests are.
  */
 export const PLACES = {
   health: 'answers the health endpoints: 200, 500 or 503',
@@ -62,7 +72,8 @@ function placeOf({ name, before, after }: PlacedStep<never>): Pick<PlacedStep, '
 
 /**
  * Where each step stands. Of several at one place, the first given is the first asked.
- * @throws QuiesceError ERR_DUPLICATE for a name of two steps, ERR_UNKNOWN_REFERENCE for a place that leads to none of {@link PLACES}
+ * @throws QuiesceError ERR_DUPLICATE for a name of two steps, ERR_UNKNOWN_REFERENCE for a place
+ * that leads to none of {@link PLACES}
  */
 export function placeSteps<View>(steps: readonly PlacedStep<View>[]): readonly PlacedStep<View>[] {
   const twice = steps.find(({ name }, index) => steps.findIndex((other) => other.name === name) < index)

@@ -12,8 +12,8 @@ export interface LongRunningSets {
 const PROFILES = '/debug/pprof/'
 
 /**
- * Upstream's rule: by verb, by subresource, and `/debug/pprof/` always. kube-apiserver uses the verbs `watch`, `proxy` and
- * the subresources `attach`, `exec`, `proxy`, `log`, `portforward`.
+ * Upstream's rule: by verb, by subresource, and `/debug/pprof/` always. kube-apiserver uses the
+ * verbs `watch`, `proxy` and the subresources `attach`, `exec`, `proxy`, `log`, `portforward`.
  *
  * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
  */
@@ -30,15 +30,17 @@ export function longRunningRule({ verbs, subresources }: LongRunningSets): (info
 const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
 
 /**
- * The rule of the generic Kubernetes API server, for the option `longRunning` of servers that speak its API: true for a watch
- * (`/api/v1/pods?watch=1`, `/apis/apps/v1/watch/deployments`) and for everything below `/debug/pprof/`. It looks at method and
- * URL alone, so a server whose own URLs happen to look like these should not use it. Never throws.
+ * The rule of the generic Kubernetes API server, for the option `longRunning` of servers that speak
+ * its API: true for a watch (`/api/v1/pods?watch=1`, `/apis/apps/v1/watch/deployments`) and for
+ * everything below `/debug/pprof/`. It looks at method and URL alone, so a server whose own URLs
+ * happen to look like these should not use it. Never throws.
  *
  * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
  */
 export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): boolean {
   if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return false
-  // A watch has the word in its URL, as parameter or as segment; spares the many applications with an /api/ of their own.
+  // A watch has the word in its URL, as parameter or as segment; spares the many applications with
+  // an /api/ of their own.
   if (!url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return false
   return watches(requestInfo(method, url))
 }
@@ -46,8 +48,9 @@ export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<Reques
 const never = (): boolean => false
 
 /**
- * The user's own rule, made safe: an answer that is no boolean, or none at all, counts as false and is told to `onError`. Without
- * a rule no request is a watch by its looks; a server that has none pays nothing for it.
+ * The user's own rule, made safe: an answer that is no boolean, or none at all, counts as false and
+ * is told to `onError`. Without a rule no request is a watch by its looks; a server that has none
+ * pays nothing for it.
  */
 export function safeLongRunning<Request>(
   rule: ((request: Request) => boolean) | undefined,

@@ -8,16 +8,22 @@ export interface RequestLike {
 }
 
 /**
- * What a request is about in the terms of the Kubernetes API: derived from method and URL alone, so that every filter,
- * and every instance behind a load balancer, sees the same.
+ * What a request is about in the terms of the Kubernetes API: derived from method and URL alone, so
+ * that every filter, and every instance behind a load balancer, sees the same.
  */
 export interface RequestInfo {
-  /** For a resource request `get`, `list`, `watch`, `create`, …; otherwise the HTTP method in lower case. */
+  /**
+   * For a resource request `get`, `list`, `watch`, `create`, …; otherwise the HTTP method in lower
+   * case.
+   */
   readonly verb: string
   readonly isResourceRequest: boolean
   /** The URL's path, percent-decoded. */
   readonly path: string
-  /** `api` or `apis` where the path begins with one and goes on; else empty, as are all fields below. */
+  /**
+   * `api` or `apis` where the path begins with one and goes on; else empty, as are all fields
+   * below.
+   */
   readonly apiPrefix: string
   /** Empty under `/api`, the legacy group. */
   readonly apiGroup: string
@@ -50,9 +56,9 @@ const VERB_OF_METHOD: Readonly<Record<string, string>> = {
 }
 
 /**
- * Classifies a request. Total: every method and URL has an answer, the same for the same input, and nothing is thrown.
- * `/api/v1/watch` with no resource after it is a resource request without parts. A name that only a field selector
- * implies (`?fieldSelector=metadata.name=a`) is not filled in.
+ * Classifies a request. Total: every method and URL has an answer, the same for the same input, and
+ * nothing is thrown. `/api/v1/watch` with no resource after it is a resource request without parts.
+ * A name that only a field selector implies (`?fieldSelector=metadata.name=a`) is not filled in.
  *
  * @see kubernetes/apiserver pkg/endpoints/request/requestinfo.go NewRequestInfo
  */
@@ -91,7 +97,10 @@ const NOTHING: RequestInfo = {
   parts: [],
 }
 
-/** `/namespaces/N/pods/P` is about the pod; `/namespaces/N` and `/namespaces/N/status` are about the namespace. */
+/**
+ * `/namespaces/N/pods/P` is about the pod; `/namespaces/N` and `/namespaces/N/status` are about the
+ * namespace.
+ */
 function insideNamespace(rest: readonly string[]): { namespace: string; parts: readonly string[] } {
   const [resource, namespace = '', inside] = rest
   if (resource !== 'namespaces') return { namespace: '', parts: rest }
@@ -113,7 +122,10 @@ function asksToWatch(url: string): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** Surrounding slashes do not count; empty segments inside do. No regular expression: a run of slashes makes one quadratic. */
+/**
+ * Surrounding slashes do not count; empty segments inside do. No regular expression: a run of
+ * slashes makes one quadratic.
+ */
 function split(path: string): string[] {
   let start = 0
   let end = path.length
@@ -122,7 +134,10 @@ function split(path: string): string[] {
   return start === end ? [] : path.slice(start, end).split('/')
 }
 
-/** The path of a request target, percent-decoded: of `/a?b`, of `http://host/a` as proxies send it, or of `*`. */
+/**
+ * The path of a request target, percent-decoded: of `/a?b`, of `http://host/a` as proxies send it,
+ * or of `*`.
+ */
 export function pathOf(url: string): string {
   const path = pathAsSent(url)
   if (path === '' && url !== '') return '/'

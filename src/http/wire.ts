@@ -29,7 +29,10 @@ import type { Exchange } from './traffic/exchange.ts'
  * Nothing here is made per request: the methods of a wire get the exchange that they are about.
  */
 
-/** What one life asks of a protocol on its servers. One value per protocol, listed in `transports.ts`. */
+/**
+ * What one life asks of a protocol on its servers. One value per protocol, listed in
+ * `transports.ts`.
+ */
 export interface Transport {
   /** Whether it is the one for this server. */
   serves(server: unknown): boolean
@@ -38,28 +41,44 @@ export interface Transport {
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
    */
   open(server: Server, keeper: Keeper): Gate
-  /** The connections that the server has already, as far as they do not become known by a request. */
+  /**
+   * The connections that the server has already, as far as they do not become known by a request.
+   */
   older(server: Server, clock: Clock): OlderConnections
 }
 
 /** A transport in front of one server. */
 export interface Gate {
-  /** The server is its owner's again; what is under way is not let go. A second call does nothing. */
+  /**
+   * The server is its owner's again; what is under way is not let go. A second call does nothing.
+   */
   giveBack(): void
-  /** No connection is left whose requests came through it. To be called once, after {@link giveBack}. */
+  /**
+   * No connection is left whose requests came through it. To be called once, after {@link
+   * giveBack}.
+   */
   connectionsGone(): void
 }
 
 /** What a transport reports to the traffic, and asks it. */
 export interface Keeper {
   readonly clock: Clock
-  /** True when requests that arrive together have to be known together before the first of them is looked at. */
+  /**
+   * True when requests that arrive together have to be known together before the first of them is
+   * looked at.
+   */
   readonly letsRequestsGather: boolean
-  /** Lets a request that gathers go on, in the order in which they were given: in an immediate, or when there is time for it. */
+  /**
+   * Lets a request that gathers go on, in the order in which they were given: in an immediate, or
+   * when there is time for it.
+   */
   letGoOn(pass: () => void): void
   /** A connection is there, from the accept on. */
   opened(wire: Wire): Connection
-  /** A request has arrived, without a response if it is an upgrade. Undefined when it is too late to look at it. */
+  /**
+   * A request has arrived, without a response if it is an upgrade. Undefined when it is too late to
+   * look at it.
+   */
   arrived(connection: Connection, request: ExchangeView['request'], response: ExchangeView['response']): Exchange | undefined
   /** True to let the handlers have it, false when it is answered already. */
   admit(exchange: Exchange): boolean
@@ -67,11 +86,19 @@ export interface Keeper {
 
 /** One connection, as its protocol sees it. */
 export interface Wire {
-  /** Names the client, and says what it was not sent yet. Only the wire writes to it and closes it. */
+  /**
+   * Names the client, and says what it was not sent yet. Only the wire writes to it and closes it.
+   */
   readonly socket: Socket
-  /** What the connection does without a request, for its name: `TLS handshake`. Undefined when it is only idle. */
+  /**
+   * What the connection does without a request, for its name: `TLS handshake`. Undefined when it is
+   * only idle.
+   */
   readonly stage: string | undefined
-  /** Whether its client has sent something; before the first request that is half of one, or of a handshake. */
+  /**
+   * Whether its client has sent something; before the first request that is half of one, or of a
+   * handshake.
+   */
   readonly hasSent: boolean
 
   /**
@@ -83,21 +110,29 @@ export interface Wire {
 
   /** Answers in place of the handler, which has done nothing yet. */
   refuse(exchange: Exchange, answer: WireAnswer): void
-  /** The handler has failed: answers in its place when nothing was sent, breaks off what was sent in part, and never throws. */
+  /**
+   * The handler has failed: answers in its place when nothing was sent, breaks off what was sent in
+   * part, and never throws.
+   */
   fail(exchange: Exchange, answer: WireAnswer): void
 
   /** Whether some of an answer was sent. */
   hasBegun(exchange: Exchange): boolean
   /** Whether the answer is complete, and only waits for one that has to be sent before it. */
   onlyWaits(exchange: Exchange): boolean
-  /** Whether the handler, whose client has left, may still end its response, and that will be heard. */
+  /**
+   * Whether the handler, whose client has left, may still end its response, and that will be heard.
+   */
   mayStillEnd(exchange: Exchange): boolean
   /** Calls back when it does. */
   onLateEnd(exchange: Exchange, ended: () => void): void
   /** The exchange is over and no longer outstanding. */
   over(exchange: Exchange): void
 
-  /** What is lost when the exchanges that `isMeant` picks are broken off, oldest first: with them goes what cannot be answered any more. */
+  /**
+   * What is lost when the exchanges that `isMeant` picks are broken off, oldest first: with them
+   * goes what cannot be answered any more.
+   */
   lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[]
   /**
    * Breaks off the exchanges that {@link lostWith} has found, as far as that can be done without
@@ -114,19 +149,28 @@ export interface Wire {
   replaced(): void
 }
 
-/** A complete answer that quiesce gives by itself, for protocols that say the status in words, too. */
+/**
+ * A complete answer that quiesce gives by itself, for protocols that say the status in words, too.
+ */
 export interface WireAnswer extends Answer {
   readonly reasonPhrase: string
 }
 
-/** Connections that a server had before its gate: no list of them is to be had. To be used when those that are known have closed. */
+/**
+ * Connections that a server had before its gate: no list of them is to be had. To be used when
+ * those that are known have closed.
+ */
 export interface OlderConnections {
   /**
-   * Closes those that are idle, waits for those that are not, and resolves when none is left or `signal` is aborted.
+   * Closes those that are idle, waits for those that are not, and resolves when none is left or
+   * `signal` is aborted.
    * @param found called with their number when there is something to wait for
    */
   gone(signal: AbortSignal, found: (count: number) => void): Promise<void>
-  /** Closes those that are left, and says how many there were that were not idle: what was asked on them may have had no answer. */
+  /**
+   * Closes those that are left, and says how many there were that were not idle: what was asked on
+   * them may have had no answer.
+   */
   destroy(): Promise<number>
   /** The server is its owner's again, and so are they. */
   release(): void

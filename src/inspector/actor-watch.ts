@@ -69,8 +69,9 @@ export class ActorWatch implements Source {
   }
 
   /**
-   * The life is over in the middle of its machine's last step: xstate tells of an actor's end before it shows the state that it
-   * ended in. That is said here, of the root and of those whose end was its own, the last of them first.
+   * The life is over in the middle of its machine's last step: xstate tells of an actor's end
+   * before it shows the state that it ended in. That is said here, of the root and of those whose
+   * end was its own, the last of them first.
    */
   end(): void {
     if (!this.#subscription) return
@@ -96,7 +97,10 @@ export class ActorWatch implements Source {
     for (const child of Object.values(children)) if (child) this.#describe(child)
   }
 
-  /** Whatever goes wrong here must not get out: xstate calls it from the middle of a machine's step, and would never come back to it. */
+  /**
+   * Whatever goes wrong here must not get out: xstate calls it from the middle of a machine's step,
+   * and would never come back to it.
+   */
   readonly #see = (event: InspectionEvent): void => {
     try {
       this.#note(event)

@@ -6,8 +6,9 @@ import { phaseOfHook } from '../report/view.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
 
 /**
- * A journal made from a report. A report has the times of signals and phases; what it has no times for is placed where it
- * belongs: the hooks of a phase one after the other from its beginning, errors at the end. It knows nothing of actors.
+ * A journal made from a report. A report has the times of signals and phases; what it has no times
+ * for is placed where it belongs: the hooks of a phase one after the other from its beginning,
+ * errors at the end. It knows nothing of actors.
  */
 export function journalOfReport(report: Report): JournalEntry[] {
   const facts = new Facts(report).all()
@@ -71,7 +72,10 @@ class Facts {
     this.#add(this.#timeOf(end), { type: 'phase.ended', phase: name, outcome, ...(error && { error }) })
   }
 
-  /** Hooks of one kind. Post-start hooks begin together, the others follow each other; none is longer than its phase. */
+  /**
+   * Hooks of one kind. Post-start hooks begin together, the others follow each other; none is
+   * longer than its phase.
+   */
   #hooks(hooks: readonly ReportedHook[]): void {
     let next: number | undefined
     for (const { kind, name, outcome, durationMs, error } of hooks) {

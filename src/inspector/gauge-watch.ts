@@ -3,7 +3,9 @@ import type { LifecycleEvent, Straggler } from '../base/events.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { JournalFact, Source } from './journal.ts'
 
-/** How often it is looked. A person sees no more, and a shutdown of a second still has some points. */
+/**
+ * How often it is looked. A person sees no more, and a shutdown of a second still has some points.
+ */
 const PERIOD_MS = 250
 /**
  * What is going on, some times per second and whenever a signal fires, while there is a reader. An

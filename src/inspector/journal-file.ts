@@ -3,11 +3,12 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import type { ReadableJournal, Reader } from './reading.ts'
 
 /**
- * The journal as a file: an entry per line. While the life runs it is written without waiting, one write at a time; at the end
- * what is left is written in one step, because the process may be gone in the next one.
+ * The journal as a file: an entry per line. While the life runs it is written without waiting, one
+ * write at a time; at the end what is left is written in one step, because the process may be gone
+ * in the next one.
  *
- * Every write says its place in the file, so that the last step can repeat a write that is still under way: the same bytes
- * at the same place, whichever of the two comes later.
+ * Every write says its place in the file, so that the last step can repeat a write that is still
+ * under way: the same bytes at the same place, whichever of the two comes later.
  */
 export class JournalFile implements Reader {
   readonly #fd: number

@@ -12,7 +12,10 @@ export type JournalFact = WithoutBase<JournalEntry>
 export interface Source {
   /** Begins to look, and says how things are. */
   begin(): void
-  /** Says again how things are, for a reader that has come when what was said first is not kept any more. */
+  /**
+   * Says again how things are, for a reader that has come when what was said first is not kept any
+   * more.
+   */
   describe(): void
   end(): void
 }
@@ -29,10 +32,11 @@ const LENGTH_AFTER_DROP = 3 * 1024 * 1024
 const UNBOUNDED_FACTS: readonly LifecycleEvent['type'][] = ['error', 'late', 'warning']
 
 /**
- * Everything that happens in a life, in order, as text: entries are serialised in the step in which they happen, because a
- * moment later the machines are in another state. Readers share this one buffer and have none of their own, so that a reader
- * that does not read costs nothing but its place. Nothing a reader or a source does gets out of here: an exception in an
- * observer of xstate's would stop the machine that it observes.
+ * Everything that happens in a life, in order, as text: entries are serialised in the step in which
+ * they happen, because a moment later the machines are in another state. Readers share this one
+ * buffer and have none of their own, so that a reader that does not read costs nothing but its
+ * place. Nothing a reader or a source does gets out of here: an exception in an observer of
+ * xstate's would stop the machine that it observes.
  */
 export class Journal implements ReadableJournal {
   readonly #elapsed: () => number
@@ -107,7 +111,10 @@ export class Journal implements ReadableJournal {
     return { [Symbol.dispose]: () => this.#detach(reader) }
   }
 
-  /** Writes the last entry, and resolves when every reader has handed on all of it. A second call does nothing. */
+  /**
+   * Writes the last entry, and resolves when every reader has handed on all of it. A second call
+   * does nothing.
+   */
   async end(report: Report): Promise<void> {
     if (this.#hasEnded) return
     this.#endSources()
@@ -186,6 +193,7 @@ function attempt(run: () => void): void {
   try {
     run()
   } catch {
-    // A source or an entry that fails costs its entry. It is called from within a machine's step, which must go on.
+    // A source or an entry that fails costs its entry. It is called from within a machine's step,
+    // which must go on.
   }
 }

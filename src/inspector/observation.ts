@@ -23,8 +23,8 @@ export const observationOf = (life: ObservedLife): Observation | undefined =>
   life.options.inspector || life.options.journal !== undefined ? new Observation(life) : undefined
 
 /**
- * How a life is observed: its journal, who fills it, and where it goes: to a file, to the inspector's readers. Nothing here
- * decides anything, and nothing that fails here changes the life.
+ * How a life is observed: its journal, who fills it, and where it goes: to a file, to the
+ * inspector's readers. Nothing here decides anything, and nothing that fails here changes the life.
  */
 class Observation {
   readonly #life: ObservedLife
@@ -57,7 +57,10 @@ class Observation {
     if (options.journal !== undefined) this.#writeTo(options.journal)
   }
 
-  /** The listener of the inspector, if there is to be one. It is bound like the others, and closed by {@link end}. */
+  /**
+   * The listener of the inspector, if there is to be one. It is bound like the others, and closed
+   * by {@link end}.
+   */
   async open(): Promise<Listener[]> {
     const { options, requestStop } = this.#life
     if (!options.inspector) return []
@@ -78,8 +81,8 @@ class Observation {
   }
 
   /**
-   * The last entry is written: in the file, and as far as the sockets take it, when this returns; with every reader when it
-   * resolves, or when `boundMs` are over. Then the inspector is closed.
+   * The last entry is written: in the file, and as far as the sockets take it, when this returns;
+   * with every reader when it resolves, or when `boundMs` are over. Then the inspector is closed.
    */
   async end(report: Report, boundMs: number): Promise<void> {
     const { clock, process } = this.#life.host

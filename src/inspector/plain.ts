@@ -1,13 +1,18 @@
 import { errorRecord } from '../base/events.ts'
 
-/** What is kept of a value. Contexts and events may hold what users gave us, of any size and shape. */
+/**
+ * What is kept of a value. Contexts and events may hold what users gave us, of any size and shape.
+ */
 const DEPTH_MAX = 8
 const FIELDS_MAX = 200
 const TEXT_LENGTH_MAX = 4_000
 /** Of one value altogether: depth and fields alone would allow very many. */
 const NODES_MAX = 5_000
 
-/** Anything as plain data that survives JSON, cut to a bearable size. Never throws, whatever getters and proxies do. */
+/**
+ * Anything as plain data that survives JSON, cut to a bearable size. Never throws, whatever getters
+ * and proxies do.
+ */
 export function plain(value: unknown): unknown {
   return new Plain().of(value, 0)
 }

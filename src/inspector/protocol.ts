@@ -5,23 +5,28 @@ import type { Gauges } from '../report/gauges.ts'
 import type { Report } from '../report/report.ts'
 
 /**
- * What a journal consists of: everything that happened in a life, in order, one entry per line of NDJSON. The inspector's
- * page shows nothing that is not in it, so that a life that runs, one that has ended and a recorded one look the same.
+ * What a journal consists of: everything that happened in a life, in order, one entry per line of
+ * NDJSON. The inspector's page shows nothing that is not in it, so that a life that runs, one that
+ * has ended and a recorded one look the same.
  */
 export type JournalEntry = EntryBase &
   (OpeningEntry | FactEntry | ActorEntry | ActorStoppedEntry | SentEntry | StateEntry | GaugesEntry | ReportEntry)
 
 interface EntryBase {
   /**
-   * Only ever grows, with gaps where entries are not kept any more. A reader that was cut off asks for what comes after the last one it
-   * has; if that is gone, it gets everything anew, beginning with the opening, which has the number 1.
+   * Only ever grows, with gaps where entries are not kept any more. A reader that was cut off asks
+   * for what comes after the last one it has; if that is gone, it gets everything anew, beginning
+   * with the opening, which has the number 1.
    */
   readonly n: number
   /** Milliseconds since the life began. */
   readonly at: number
 }
 
-/** The first entry of every journal. A stream that sends it again begins anew: what was shown before is to be forgotten. */
+/**
+ * The first entry of every journal. A stream that sends it again begins anew: what was shown before
+ * is to be forgotten.
+ */
 export interface OpeningEntry {
   readonly kind: 'opening'
   readonly format: 1
@@ -32,7 +37,10 @@ export interface OpeningEntry {
   readonly pid?: number
   /** How new requests are refused while draining. */
   readonly mode?: Mode
-  /** Rows of the wiring that this life has: the order of regions, and what each one waits for and fires. */
+  /**
+   * Rows of the wiring that this life has: the order of regions, and what each one waits for and
+   * fires.
+   */
   readonly phases: readonly PhaseDescription[]
   /** Milliseconds after StopRequested; undefined without a deadline. */
   readonly deadlineMs?: number
@@ -88,14 +96,20 @@ export interface StateEntry {
   readonly on?: string
   /** A machine's state value. An effect has none. */
   readonly value?: unknown
-  /** A machine's context, an effect's input and answer. Undefined: as in this actor's entry before. */
+  /**
+   * A machine's context, an effect's input and answer. Undefined: as in this actor's entry before.
+   */
   readonly context?: unknown
   readonly status: 'active' | 'done' | 'error' | 'stopped'
-  /** The edges that led here; ids of state nodes. Without `to` the transition stayed where it was. */
+  /**
+   * The edges that led here; ids of state nodes. Without `to` the transition stayed where it was.
+   */
   readonly taken: readonly { readonly on: string; readonly from: string; readonly to?: string }[]
 }
 
-/** What is going on now; written when it differs from the one before, at most some times per second. */
+/**
+ * What is going on now; written when it differs from the one before, at most some times per second.
+ */
 export interface GaugesEntry extends Gauges {
   readonly kind: 'gauges'
 }
@@ -107,7 +121,8 @@ export interface ReportEntry {
 }
 
 /**
- * Routes below `/inspector/`, relative so that they work behind any prefix; the page passes its own query (a token) on to each.
+ * Routes below `/inspector/`, relative so that they work behind any prefix; the page passes its own
+ * query (a token) on to each.
  *
  * | Route | Answers |
  * |---|---|
@@ -118,8 +133,8 @@ export interface ReportEntry {
  * | GET `journal` | the journal so far, as NDJSON |
  * | POST `stop`, `drill` | 202, or a problem as text; with `Content-Type: application/json`, so that no other site can send one unasked |
  *
- * A problem is a status from 400 on with one line of text. The policy of the page's content allows scripts, styles, pictures and connections
- * of its own origin and nothing inline.
+ * A problem is a status from 400 on with one line of text. The policy of the page's content allows
+ * scripts, styles, pictures and connections of its own origin and nothing inline.
  */
 export interface Session {
   /** A life that runs behind this page, or a recorded one. */

@@ -28,6 +28,9 @@ export interface ReadableJournal {
   isComplete(n: number): boolean
   /** Nothing comes any more. */
   readonly isOver: boolean
-  /** Calls the reader from now on, at once if there is something to read. Disposing of the result lets it go. */
+  /**
+   * Calls the reader from now on, at once if there is something to read. Disposing of the result
+   * lets it go.
+   */
   attach(reader: Reader): Disposable
 }

@@ -42,7 +42,9 @@ export class Recording implements ReadableJournal {
     return { [Symbol.dispose]: () => {} }
   }
 
-  /** What the life's machine was composed of, as far as it can be told from its phases and hooks. */
+  /**
+   * What the life's machine was composed of, as far as it can be told from its phases and hooks.
+   */
   get composition(): Composition {
     const { phases } = this.opening
     const names = phases.map(({ name }) => name)

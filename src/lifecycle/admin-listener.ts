@@ -10,7 +10,10 @@ const NOT_FOUND = {
   body: '404 page not found\n',
 }
 
-/** Health and metrics on a listener of their own, outside the drain; what neither answers is not there. */
+/**
+ * Health and metrics on a listener of their own, outside the drain; what neither answers is not
+ * there.
+ */
 export function openAdminListener(
   host: Host,
   traffic: Traffic,

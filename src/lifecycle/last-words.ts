@@ -8,7 +8,10 @@ import type { Recorder } from '../report/recorder.ts'
 import type { ReportBuilder } from '../report/report-builder.ts'
 import { writeReportNow } from '../report/report-file.ts'
 
-/** An end that comes this long after its deadline has missed it; timers on a busy machine are not that late. */
+/**
+ * An end that comes this long after its deadline has missed it; timers on a busy machine are not
+ * that late.
+ */
 const LATE_MS = 250
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
@@ -23,7 +26,10 @@ export interface LastWordsContext {
   readonly flushReserveMs: number
 }
 
-/** What is written and said when a life is over, or has no time left: report and log in one step, and on standard error what neither can say. */
+/**
+ * What is written and said when a life is over, or has no time left: report and log in one step,
+ * and on standard error what neither can say.
+ */
 export class LastWords {
   readonly #context: LastWordsContext
   #isLate = false
@@ -50,13 +56,19 @@ export class LastWords {
     if (mayWriteAgain && log.lostLines() > lost) writeReportNow(reportFile, report.build(exitCode))
   }
 
-  /** No timer of ours can end a step of the user's that blocks. It costs no exit code: the budget has cut what it could, and that has its own. */
+  /**
+   * No timer of ours can end a step of the user's that blocks. It costs no exit code: the budget
+   * has cut what it could, and that has its own.
+   */
   warnIfLate(): void {
     const late = this.#late()
     if (late !== undefined) this.#context.recorder.record({ type: 'warning', message: missedWarning(late), details: { late } })
   }
 
-  /** The same when nothing is in the report or the log any more. A second call, or one after a warning, does nothing. */
+  /**
+   * The same when nothing is in the report or the log any more. A second call, or one after a
+   * warning, does nothing.
+   */
   sayIfLate(): void {
     const late = this.#late()
     if (late !== undefined) this.say(missedWarning(late))

@@ -13,104 +13,133 @@ import type { Report } from '../report/report.ts'
 import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
 
 /**
- * A server's life: what belongs to it is registered, it is started, it ends once, and it tells what happened. `createServer` and
- * `attachLifecycle` make one. Two lives in one process share nothing but the process.
+ * A server's life: what belongs to it is registered, it is started, it ends once, and it tells what
+ * happened. `createServer` and `attachLifecycle` make one. Two lives in one process share nothing
+ * but the process.
  *
- * Every `add…` returns a Disposable that takes away what was added, as long as it is not too late for that, and throws a QuiesceError:
- * ERR_NAME_MISSING and ERR_FUNCTION_MISSING for what is missing, ERR_DUPLICATE for a name that is taken (`details.registeredAt` says
- * where), ERR_TOO_LATE when it is too late to take effect, ERR_OPTION_INVALID for an option that cannot be used.
+ * Every `add…` returns a Disposable that takes away what was added, as long as it is not too late
+ * for that, and throws a QuiesceError: ERR_NAME_MISSING and ERR_FUNCTION_MISSING for what is
+ * missing, ERR_DUPLICATE for a name that is taken (`details.registeredAt` says where), ERR_TOO_LATE
+ * when it is too late to take effect, ERR_OPTION_INVALID for an option that cannot be used.
  */
 export interface Life extends AsyncDisposable {
   /**
-   * Serves until stopped, as the main job of the process: OS signals (the option `signals`), crashes, the IPC message `shutdown`, the option
-   * `signal`, and in a worker of `node:cluster` the end of its channel to the primary stop it; other listeners of these signals are warned about.
-   * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if it is unset, and ends a process that is
-   * still alive a second later, unless the option `exit` is `natural`. An exit code that is not 0 is said on standard error in one line, with what
-   * led to it, unless the option `logger` is `false`. Of several lives that run in one process the last one ends it, with
-   * the most severe of their exit codes. When something else ends the process before that, by `process.exit()`, what is left of the log
-   * and the report are written in one step, of at most the flush reserve, and its exit code stays. A second call returns the same promise.
-   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a module that the command line only looks at
+   * Serves until stopped, as the main job of the process: OS signals (the option `signals`),
+   * crashes, the IPC message `shutdown`, the option `signal`, and in a worker of `node:cluster` the
+   * end of its channel to the primary stop it; other listeners of these signals are warned about.
+   * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if
+   * it is unset, and ends a process that is still alive a second later, unless the option `exit` is
+   * `natural`. An exit code that is not 0 is said on standard error in one line, with what led to
+   * it, unless the option `logger` is `false`. Of several lives that run in one process the last
+   * one ends it, with the most severe of their exit codes. When something else ends the process
+   * before that, by `process.exit()`, what is left of the log and the report are written in one
+   * step, of at most the flush reserve, and its exit code stays. A second call returns the same
+   * promise.
+   * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a
+   * module that the command line only looks at
    */
   run(): Promise<Report>
 
   /**
-   * Gives the process back that `run()` owns, while the life goes on: OS signals, crashes and the IPC message `shutdown` do what they do to
-   * any process, or what the program has them do, and the end of the life neither sets the exit code nor ends the process. `stop()`, the
-   * option `signal` and the promise of `run()` stay as they are. Before `run()`, after the end, and a second time it does nothing.
+   * Gives the process back that `run()` owns, while the life goes on: OS signals, crashes and the
+   * IPC message `shutdown` do what they do to any process, or what the program has them do, and the
+   * end of the life neither sets the exit code nor ends the process. `stop()`, the option `signal`
+   * and the promise of `run()` stay as they are. Before `run()`, after the end, and a second time
+   * it does nothing.
    */
   releaseProcess(): void
 
   /**
-   * Starts the server, and owns nothing of the process; that it ends in the middle of the life is heard, as with `run()`. Resolves when it
-   * serves and every post-start hook has been started; rejects, after
-   * everything that was acquired has been released, when it could not start (ERR_START with the cause) or was stopped before it served
-   * (ERR_STOPPED_DURING_START). `details.report` is the report. A second call returns the same promise.
+   * Starts the server, and owns nothing of the process; that it ends in the middle of the life is
+   * heard, as with `run()`. Resolves when it serves and every post-start hook has been started;
+   * rejects, after everything that was acquired has been released, when it could not start
+   * (ERR_START with the cause) or was stopped before it served (ERR_STOPPED_DURING_START).
+   * `details.report` is the report. A second call returns the same promise.
    */
   start(): Promise<void>
 
   /**
-   * Ends the life in order and resolves with the report; never rejects, never exits. A second call changes nothing, unless it means
-   * `now`, and resolves with the same report. A hook that awaits it waits for itself, until its timeout: call it without `await` there.
-   * Before `start()` there is nothing to take leave of: it drains what is in flight, closes an attached server and runs what was registered to
-   * be destroyed. When that server listens already, the report and the log warn that pre-shutdown hooks were not run and clients were not told.
+   * Ends the life in order and resolves with the report; never rejects, never exits. A second call
+   * changes nothing, unless it means `now`, and resolves with the same report. A hook that awaits
+   * it waits for itself, until its timeout: call it without `await` there. Before `start()` there
+   * is nothing to take leave of: it drains what is in flight, closes an attached server and runs
+   * what was registered to be destroyed. When that server listens already, the report and the log
+   * warn that pre-shutdown hooks were not run and clients were not told.
    *
-   * `stop({ now: true })` ends it by force, in one step and with exit code 1, as a second OS signal does: connections are closed, what was
-   * under way is named in the report, destroy functions are not called any more. Under `run()` the process ends with it.
+   * `stop({ now: true })` ends it by force, in one step and with exit code 1, as a second OS signal
+   * does: connections are closed, what was under way is named in the report, destroy functions are
+   * not called any more. Under `run()` the process ends with it.
    *
-   * @param given a reason, which stands in the report (default: `stop() was called`), or more: see {@link StopOptions}
-   * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been stopped then
+   * @param given a reason, which stands in the report (default: `stop() was called`), or more: see
+   * {@link StopOptions}
+   * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been
+   * stopped then
    */
   stop(given?: string | StopOptions): Promise<Report>
 
   /** Stops, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 
-  /** Resolves with the report when the life has ended, whatever ended it; never rejects. It does not begin before the life is started or stopped. */
+  /**
+   * Resolves with the report when the life has ended, whatever ended it; never rejects. It does not
+   * begin before the life is started or stopped.
+   */
   readonly ended: Promise<Report>
 
   /** Where it listens; empty before it does. The admin listener is not among them. */
   readonly addresses: readonly BoundAddress[]
 
   /**
-   * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time it is asked for.
+   * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time
+   * it is asked for.
    * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
    */
   signal(name: SignalName | (string & {})): AbortSignal
 
   /**
-   * Every event of this life, as it happens; completes with the end. Observers run in the same step and should return soon; one that
-   * throws does not disturb the life, but its error is an uncaught exception, as always with rxjs, and under `run()` a crash.
+   * Every event of this life, as it happens; completes with the end. Observers run in the same step
+   * and should return soon; one that throws does not disturb the life, but its error is an uncaught
+   * exception, as always with rxjs, and under `run()` a crash.
    */
   readonly events$: Observable<LifecycleEvent>
 
   /**
-   * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its result is returned); without, until the
-   * returned Disposable is disposed. With `work` it rejects with what that throws; left alone, a refusal is no unhandled rejection, nor is
-   * work that ends by its signal.
-   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called `work`
+   * Makes work that is not HTTP part of the request drain: with `work`, until it has settled (its
+   * result is returned); without, until the returned Disposable is disposed. With `work` it rejects
+   * with what that throws; left alone, a refusal is no unhandled rejection, nor is work that ends
+   * by its signal.
+   * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called
+   * `work`
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
 
   /**
-   * Runs `work` every `period` while the server serves: the first time one period after it began to serve, and for the last time before
-   * NotAcceptingNewRequest. Each run is part of the request drain, as with {@link hold}. Runs never overlap: what falls into a run that
-   * is still under way is left out. A run that throws is logged and stands in the report; the next one comes all the same.
+   * Runs `work` every `period` while the server serves: the first time one period after it began to
+   * serve, and for the last time before NotAcceptingNewRequest. Each run is part of the request
+   * drain, as with {@link hold}. Runs never overlap: what falls into a run that is still under way
+   * is left out. A run that throws is logged and stands in the report; the next one comes all the
+   * same.
    *
    * @param period above 0
    * @returns what ends it before the drain does; a run that is under way is still waited for
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID, and ERR_TOO_LATE from NotAcceptingNewRequest on
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID, and
+   * ERR_TOO_LATE from NotAcceptingNewRequest on
    * @example life.every('publish', '5s', () => outbox.publish())
    */
   every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable
 
-  /** What is in flight now, and how many connections are open. Looks at every connection: for metrics and tests, not for every request. */
+  /**
+   * What is in flight now, and how many connections are open. Looks at every connection: for
+   * metrics and tests, not for every request.
+   */
   counts(): Counts
 
   /**
-   * Switches readiness by hand, as often as needed and also before the life begins: while it is off, `/readyz` fails by the check `set-ready`,
-   * with the reason at `/readyz/set-ready`; while it is on, the other checks decide. It changes nothing else: requests are served, liveness
-   * stays, and a shutdown is red whatever was said here.
+   * Switches readiness by hand, as often as needed and also before the life begins: while it is
+   * off, `/readyz` fails by the check `set-ready`, with the reason at `/readyz/set-ready`; while it
+   * is on, the other checks decide. It changes nothing else: requests are served, liveness stays,
+   * and a shutdown is red whatever was said here.
    * @param reason default: `not ready`
    * @throws QuiesceError ERR_OPTION_INVALID
    */
@@ -129,43 +158,50 @@ export interface Life extends AsyncDisposable {
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable
 
   /**
-   * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red until it has ended. It may run as
-   * long as the server: its signal is aborted when the listener is told to stop, also when it has returned by then, for work that it has
-   * started. One that ends by its signal has not failed. When it fails, the server stops in order, exit code 4.
-   * Too late once it serves.
+   * Adds a function that runs once the server serves, side by side with traffic; `/readyz` is red
+   * until it has ended. It may run as long as the server: its signal is aborted when the listener
+   * is told to stop, also when it has returned by then, for work that it has started. One that ends
+   * by its signal has not failed. When it fails, the server stops in order, exit code 4. Too late
+   * once it serves.
    * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
    */
   addPostStartHook(name: string, run: UserCode): Disposable
 
   /**
-   * Adds a function that runs when a stop is requested, while the server still serves; too late after that. Failing or timing out costs
-   * exit code 4 and stops nothing. It is told why: `({ reason }) => reason.kind === 'crash' && reason.error`, the Error itself.
-   * The server closes after it: its `close()`, or that of its framework, belongs into {@link addDestroy}. Called here, it is called back at once
-   * instead of waiting for itself, and the report warns.
-   * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no hook is refused by `start()`
+   * Adds a function that runs when a stop is requested, while the server still serves; too late
+   * after that. Failing or timing out costs exit code 4 and stops nothing. It is told why: `({
+   * reason }) => reason.kind === 'crash' && reason.error`, the Error itself. The server closes
+   * after it: its `close()`, or that of its framework, belongs into {@link addDestroy}. Called
+   * here, it is called back at once instead of waiting for itself, and the report warns.
+   * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no
+   * hook is refused by `start()`
    * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
    */
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable
 
   /**
-   * Adds a function that runs when nothing uses the server any more, one after the other, on every end. They run in the order of
-   * registration, or as the option `destroyOrder` says (after a failed start in reverse), but each after those that its `after` names.
-   * It is told why, as a pre-shutdown hook is. Too late once they run.
-   * @throws QuiesceError ERR_CYCLE when they would wait for each other; an `after` that names none is refused by `start()`
+   * Adds a function that runs when nothing uses the server any more, one after the other, on every
+   * end. They run in the order of registration, or as the option `destroyOrder` says (after a
+   * failed start in reverse), but each after those that its `after` names. It is told why, as a
+   * pre-shutdown hook is. Too late once they run.
+   * @throws QuiesceError ERR_CYCLE when they would wait for each other; an `after` that names none
+   * is refused by `start()`
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
    */
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable
 
   /**
-   * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the signal `<Name>Done`. Too late once the life
-   * has begun; an `after` or `before` that names nothing is refused by `start()`.
+   * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the
+   * signal `<Name>Done`. Too late once the life has begun; an `after` or `before` that names
+   * nothing is refused by `start()`.
    */
   addPhase(name: string, run: UserCode, options?: PhaseOptions): Disposable
 
   /**
-   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects counts as a signal that never comes:
-   * MuxAndDiscoveryComplete does not fire, the server serves on, and the life ends with exit code 4. What it answers after a stop was
-   * requested is reported as late and changes nothing. Too late once the life has begun.
+   * Makes MuxAndDiscoveryComplete wait for this signal or promise, too. A promise that rejects
+   * counts as a signal that never comes: MuxAndDiscoveryComplete does not fire, the server serves
+   * on, and the life ends with exit code 4. What it answers after a stop was requested is reported
+   * as late and changes nothing. Too late once the life has begun.
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
    */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable

@@ -68,7 +68,9 @@ export interface Parts {
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
   readonly openListeners: (traffic: Traffic, answerMetrics: AdminAnswer) => Promise<readonly Listener[]>
-  /** Listeners that are there already; a stop closes them even when it comes before they were bound. */
+  /**
+   * Listeners that are there already; a stop closes them even when it comes before they were bound.
+   */
   readonly adopted?: readonly Listener[]
   /** Connections that the adopted server may have by now. */
   readonly older?: OlderConnections | undefined
@@ -91,8 +93,9 @@ export interface Observer {
 }
 
 /**
- * The composition root behind `createServer` and `attachLifecycle`: it connects machines, actors and HTTP, and decides nothing
- * itself. {@link Life} says what its public methods promise; the others are for `run()`, the inspector and our tests.
+ * The composition root behind `createServer` and `attachLifecycle`: it connects machines, actors
+ * and HTTP, and decides nothing itself. {@link Life} says what its public methods promise; the
+ * others are for `run()`, the inspector and our tests.
  */
 export class Lifecycle implements Life {
   readonly options: ResolvedOptions
@@ -217,7 +220,7 @@ export class Lifecycle implements Life {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
   }
 
-  // --- what belongs to the life ---------------------------------------------------------------------------------------
+  // --- what belongs to the life ------------------------------------------------------------------
 
   signal(name: SignalName | (string & {})): AbortSignal {
     const known = signalNamesOf(this.options, this.#registrations)
@@ -301,7 +304,7 @@ export class Lifecycle implements Life {
     return this.#traffic.counts()
   }
 
-  // --- start and stop ---------------------------------------------------------------------------------------------------
+  // --- start and stop ----------------------------------------------------------------------------
 
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
   begin(): void {
@@ -422,8 +425,8 @@ export class Lifecycle implements Life {
   }
 
   /**
-   * How far the end has come, what it waits for, and how long it may still take; undefined until a stop is requested. To be read some
-   * times per second at most.
+   * How far the end has come, what it waits for, and how long it may still take; undefined until a
+   * stop is requested. To be read some times per second at most.
    */
   progress(): Progress | undefined {
     const { view } = this.#recorder
@@ -445,7 +448,10 @@ export class Lifecycle implements Life {
     return this.#recorder.elapsed
   }
 
-  /** For what is no event, because it is a secret and must not stand in a report; on standard error when no log has it. */
+  /**
+   * For what is no event, because it is a secret and must not stand in a report; on standard error
+   * when no log has it.
+   */
   announce(fields: Readonly<Record<string, string>>, message: string): void {
     if (this.#log.writes('info')) this.#log.info(fields, message)
     else this.#lastWords.say(message)
@@ -465,9 +471,12 @@ export class Lifecycle implements Life {
     return this.#actor?.getSnapshot().context.stop?.profile
   }
 
-  // --- inside -----------------------------------------------------------------------------------------------------------
+  // --- inside ------------------------------------------------------------------------------------
 
-  /** With invalid registrations start() rejects; the shutdown still runs, so that what the life owns is destroyed. */
+  /**
+   * With invalid registrations start() rejects; the shutdown still runs, so that what the life owns
+   * is destroyed.
+   */
   #compose(): ComposedMachine {
     try {
       const composition = this.#composition()
@@ -614,8 +623,9 @@ export class Lifecycle implements Life {
   }
 
   /**
-   * The process ends in the middle of the life, by an exit that is not ours or because nothing keeps it alive: names what is left
-   * and writes what must be written, in one synchronous step. The process's exit code is not ours to change.
+   * The process ends in the middle of the life, by an exit that is not ours or because nothing
+   * keeps it alive: names what is left and writes what must be written, in one synchronous step.
+   * The process's exit code is not ours to change.
    */
   #processExits(exitCode: number): void {
     this.#processExit?.[Symbol.dispose]()
@@ -636,7 +646,10 @@ export class Lifecycle implements Life {
     for (const event of held) this.#tellUsers(event)
   }
 
-  /** The root machine itself has failed, which is a defect of ours: end what can be ended, outside of it. */
+  /**
+   * The root machine itself has failed, which is a defect of ours: end what can be ended, outside
+   * of it.
+   */
   #lastResort(error: unknown): void {
     this.record({ type: 'error', where: 'lifecycle', error: errorRecord(toError(error)) })
     this.record({ type: 'forced', why: 'internal-error' })

@@ -9,14 +9,18 @@ export interface ComposedMachine {
   readonly wiring: Wiring
 }
 
-/** More different lives than a process has by design; tests and tools that compose others pay for each again. */
+/**
+ * More different lives than a process has by design; tests and tools that compose others pay for
+ * each again.
+ */
 const KEPT_MAX = 16
 /** The oldest first. */
 const kept = new Map<string, ComposedMachine>()
 
 /**
- * The machine for such a life, with its effects. Lives of equal compositions share one: to compose it takes longer than all that a life
- * does with it, and what xstate remembers of its states makes the next life quicker. Nothing of a life is in it.
+ * The machine for such a life, with its effects. Lives of equal compositions share one: to compose
+ * it takes longer than all that a life does with it, and what xstate remembers of its states makes
+ * the next life quicker. Nothing of a life is in it.
  * @throws QuiesceError as {@link composeLifecycle} does
  */
 export function machineFor(composition: LifeComposition): ComposedMachine {

@@ -10,7 +10,8 @@ import type { Registrations } from './registrations.ts'
 export type LifeComposition = Composition & { readonly wiring?: never; readonly onSignal?: never }
 
 /**
- * What a life is made of by now, as plain data: its machine is composed from it, and so it is checked and drawn without being started.
+ * What a life is made of by now, as plain data: its machine is composed from it, and so it is
+ * checked and drawn without being started.
  * @throws QuiesceError as composing the machine does, for phases that do not fit together
  */
 export const planOf = (options: ResolvedOptions, registrations: Registrations, composition: LifeComposition): LifePlan => ({
@@ -45,8 +46,8 @@ export const inputOf = (options: ResolvedOptions, registrations: Registrations, 
 })
 
 /**
- * What time has to be kept for: hooks, audit and destroy, when something is registered that may need it. A phase that is cut with them needs
- * it, too.
+ * What time has to be kept for: hooks, audit and destroy, when something is registered that may
+ * need it. A phase that is cut with them needs it, too.
  */
 export function registeredIn(options: ResolvedOptions, registrations: Registrations, wiring: Wiring): Registered {
   const cuts = registrations.plannedPhases().map(({ name }) => wiring[name]?.cut)

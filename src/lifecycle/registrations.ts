@@ -15,19 +15,25 @@ export interface BoundedOptions {
 
 export interface PreShutdownHookOptions extends BoundedOptions {
   /**
-   * Hooks that have to end first. Without it a hook follows the one registered before it; with it, even empty, it starts
-   * as soon as those named have ended.
+   * Hooks that have to end first. Without it a hook follows the one registered before it; with it,
+   * even empty, it starts as soon as those named have ended.
    */
   readonly after?: readonly string[] | undefined
 }
 
 export interface DestroyOptions extends BoundedOptions {
-  /** Destroy functions that have to end first: `addDestroy('pool', …, { after: ['queue'] })` closes the queue before the pool it uses. */
+  /**
+   * Destroy functions that have to end first: `addDestroy('pool', …, { after: ['queue'] })` closes
+   * the queue before the pool it uses.
+   */
   readonly after?: readonly string[] | undefined
 }
 
 export interface PhaseOptions extends BoundedOptions {
-  /** Signals (`NotAcceptingNewRequest`) or phases (`request-drain`) that come first. Default: `NotAcceptingNewRequest`. */
+  /**
+   * Signals (`NotAcceptingNewRequest`) or phases (`request-drain`) that come first. Default:
+   * `NotAcceptingNewRequest`.
+   */
   readonly after?: readonly string[] | undefined
   /** Phases that wait for this one. Default: `destroy`. */
   readonly before?: readonly string[] | undefined
@@ -39,8 +45,9 @@ interface Bounded {
 }
 
 /**
- * Everything a user registers by name before or during a life: hooks, destroy functions, phases, mux-complete signals.
- * The texts of refusals are upstream's. @see kubernetes/apiserver pkg/server/hooks.go
+ * Everything a user registers by name before or during a life: hooks, destroy functions, phases,
+ * mux-complete signals. The texts of refusals are upstream's. @see kubernetes/apiserver
+ * pkg/server/hooks.go
  */
 export class Registrations {
   readonly postStartHooks = new Registry<UserCode>({
@@ -77,7 +84,10 @@ export class Registrations {
     this.#changed = changed
   }
 
-  /** undefined: the hook is disabled, which is no error, but is told only after what is wrong with it. */
+  /**
+   * undefined: the hook is disabled, which is no error, but is told only after what is wrong with
+   * it.
+   */
   addPostStartHook(name: string, run: UserCode, disabled: ReadonlySet<string>): Disposable | undefined {
     const checked = checkedFunction('hook func', name, run)
     return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
@@ -114,12 +124,16 @@ export class Registrations {
     const usable = complete instanceof AbortSignal || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
     if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
     const added = this.muxSignals.add(name, complete)
-    // It may reject before start() listens to it, which is no crash of the process: start() hears of it all the same.
+    // It may reject before start() listens to it, which is no crash of the process: start() hears
+    // of it all the same.
     if (!(complete instanceof AbortSignal)) Promise.resolve(complete).catch(() => {})
     return added
   }
 
-  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when an `after` names nothing; checked when the life begins, because they may be added in any order. */
+  /**
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE when an `after` names nothing; checked when the life
+   * begins, because they may be added in any order.
+   */
   checkReferences(): void {
     checkAfter('pre-shutdown hook', 'hooks', this.preShutdownHooks.entries())
     checkAfter('destroy function', 'functions', this.destroyFunctions.entries())
@@ -165,7 +179,10 @@ export class Registrations {
   }
 }
 
-/** What is called at the end of a life only is called when there is a reason: as code that heeds it, every function is a {@link UserCode}. */
+/**
+ * What is called at the end of a life only is called when there is a reason: as code that heeds it,
+ * every function is a {@link UserCode}.
+ */
 function checkedFunction(what: string, name: string, run: unknown): UserCode {
   // Upstream names the missing name first; the registry does that for a name alone.
   if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })

@@ -1,6 +1,9 @@
 import { setMaxListeners } from 'node:events'
 
-/** Every lifecycle signal as an AbortSignal: it aborts when the signal fires, stays so, and is the same object whenever it is asked for. */
+/**
+ * Every lifecycle signal as an AbortSignal: it aborts when the signal fires, stays so, and is the
+ * same object whenever it is asked for.
+ */
 export class SignalLatches {
   readonly #controllers = new Map<string, AbortController>()
 

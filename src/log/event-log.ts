@@ -2,8 +2,8 @@ import type { LifecycleEvent } from '../base/events.ts'
 import { flushLogger, type LogContext, type Logger, logEvents, writeLine } from './log.ts'
 
 /**
- * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so events that come before are
- * kept and written first.
+ * The log of a life. Its logger may take a moment to open (pino is loaded when it is needed), so
+ * events that come before are kept and written first.
  */
 export class EventLog {
   readonly #openLogger: () => Promise<Logger | false>
@@ -76,7 +76,10 @@ export class EventLog {
     return this.#logger ? (this.#logger.lostLines?.() ?? 0) : 0
   }
 
-  /** Resolves when everything logged so far is written, or given up. A stop may come while the logger is still being opened. */
+  /**
+   * Resolves when everything logged so far is written, or given up. A stop may come while the
+   * logger is still being opened.
+   */
   async flush(): Promise<void> {
     // The caller of open() has got the failure.
     await this.#opening.catch(() => {})
@@ -88,7 +91,8 @@ export class EventLog {
     try {
       if (this.#logger) this.#logger.flushSync?.(ms)
     } catch {
-      // The user's logger, in the last step before the end: what it could not write is lost either way.
+      // The user's logger, in the last step before the end: what it could not write is lost either
+      // way.
     }
   }
 }

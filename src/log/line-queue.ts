@@ -1,8 +1,14 @@
-/** What a pipe takes whole or not at all, so that lines of processes that share one are never mixed: `PIPE_BUF`, 512 by POSIX and more on Linux. */
+/**
+ * What a pipe takes whole or not at all, so that lines of processes that share one are never mixed:
+ * `PIPE_BUF`, 512 by POSIX and more on Linux.
+ */
 const WHOLE_BYTES_MAX = process.platform === 'linux' ? 4096 : 512
 /** Lines wait in blocks of this size. */
 const BLOCK_BYTES = 64 * 1024
-/** A line of this size does not open a block that it would leave half empty, but gets one of its own. */
+/**
+ * A line of this size does not open a block that it would leave half empty, but gets one of its
+ * own.
+ */
 const LARGE_LINE_BYTES = BLOCK_BYTES / 4
 
 interface Block {
@@ -20,8 +26,9 @@ export interface Piece {
 }
 
 /**
- * Lines on their way to a file descriptor, first in, first out: as bytes, in blocks, so that neither adding nor taking a line
- * gets slower the more of them wait, and many small ones leave with one write.
+ * Lines on their way to a file descriptor, first in, first out: as bytes, in blocks, so that
+ * neither adding nor taking a line gets slower the more of them wait, and many small ones leave
+ * with one write.
  */
 export class LineQueue {
   #blocks: Block[] = []
@@ -58,7 +65,10 @@ export class LineQueue {
     this.#lines++
   }
 
-  /** What is to be written next: as many whole lines as a pipe takes at once, or one longer line. undefined: nothing. */
+  /**
+   * What is to be written next: as many whole lines as a pipe takes at once, or one longer line.
+   * undefined: nothing.
+   */
   next(): Piece | undefined {
     if (this.#bytes === 0) return undefined
     const { bytes, ends } = this.#blocks[0] as Block

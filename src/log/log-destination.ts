@@ -8,16 +8,25 @@ export interface LogDestinationOptions {
   readonly clock?: Clock
   /** Bytes that may wait for a slow reader; lines beyond are lost and counted. Default 64 MiB. */
   readonly pendingBytesMax?: number
-  /** The line that says how many lines are missing; it is written when there is room again. Default: a pino-like JSON line. */
+  /**
+   * The line that says how many lines are missing; it is written when there is room again. Default:
+   * a pino-like JSON line.
+   */
   readonly describeLoss?: (lines: number) => string
   /** Replaces `fs.writeSync` in tests. */
   readonly write?: (fd: number, bytes: Uint8Array, offset: number, length: number) => number
 }
 
 const PENDING_BYTES_MAX = 64 * 1024 * 1024
-/** As long as a reader keeps up it could be written to for ever; after so long everything else gets its turn. */
+/**
+ * As long as a reader keeps up it could be written to for ever; after so long everything else gets
+ * its turn.
+ */
 const STEP_MS = 2
-/** Until a full reader is tried again: one that has taken something since will soon take more (a pipe holds 64 KiB on Linux). */
+/**
+ * Until a full reader is tried again: one that has taken something since will soon take more (a
+ * pipe holds 64 KiB on Linux).
+ */
 const RETRY_MS = 5
 const RETRY_SOON_MS = 1
 const LEVEL_WARN = 40
@@ -62,7 +71,10 @@ export class LogDestination {
   #waiters: (() => void)[] = []
   /** A line was given up in its middle: the next one begins on a line of its own. */
   #isTorn = false
-  /** The reader was given up. It is tried again with every line, but no timer waits for it: that would hold the process. */
+  /**
+   * The reader was given up. It is tried again with every line, but no timer waits for it: that
+   * would hold the process.
+   */
   #isStalled = false
 
   constructor({
@@ -142,8 +154,8 @@ export class LogDestination {
   }
 
   /**
-   * Writes for at most `ms`, or one step if that is longer, while nothing else runs, then gives up. For the last step before
-   * `process.exit`. Returns the bytes given up.
+   * Writes for at most `ms`, or one step if that is longer, while nothing else runs, then gives up.
+   * For the last step before `process.exit`. Returns the bytes given up.
    */
   flushSync(ms: number): number {
     const end = this.#clock.now() + Math.max(ms, STEP_MS)
@@ -236,9 +248,10 @@ export class LogDestination {
 let ofStdout: LogDestination | undefined
 
 /**
- * The destination on standard output, one for the whole process, so that the lines of two servers are never mixed within a
- * line. Reading `process.stdout` makes node open it, which puts a pipe or socket into non-blocking mode; without that a
- * write to a full pipe would block the process. Node restores the mode at exit.
+ * The destination on standard output, one for the whole process, so that the lines of two servers
+ * are never mixed within a line. Reading `process.stdout` makes node open it, which puts a pipe or
+ * socket into non-blocking mode; without that a write to a full pipe would block the process. Node
+ * restores the mode at exit.
  */
 export function stdoutDestination(): LogDestination {
   if (!ofStdout) {

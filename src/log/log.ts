@@ -11,13 +11,22 @@ export interface Logger {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
-  /** As pino's: whether lines of a level are written at all. What must not be missed is said on standard error when they are not. */
+  /**
+   * As pino's: whether lines of a level are written at all. What must not be missed is said on
+   * standard error when they are not.
+   */
   isLevelEnabled?(level: string): boolean
   /** As pino's: calls back when everything logged so far is written, or given up. */
   flush?(callback?: (error?: Error) => void): void
-  /** Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes that were given up. */
+  /**
+   * Writes what is pending without giving way to anything else, for at most `ms`; returns the bytes
+   * that were given up.
+   */
   flushSync?(ms: number): unknown
-  /** Milliseconds since everything logged had been written; the health check `log` fails above two minutes. */
+  /**
+   * Milliseconds since everything logged had been written; the health check `log` fails above two
+   * minutes.
+   */
   lastFlushAgeMs?(): number
   /**
    * Lines that were logged and are lost. The report warns of them, and stderr at the end of the
@@ -63,13 +72,19 @@ export function writeLine(logger: Logger, level: LogLine['level'], fields: objec
   }
 }
 
-/** It prints every level and has no switch for any: of a quiet life that would be some seventy lines. */
+/**
+ * It prints every level and has no switch for any: of a quiet life that would be some seventy
+ * lines.
+ */
 const isConsole = (logger: Logger): boolean => logger instanceof Console
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
 
-/** Resolves when a logger has written what it was given. One that cannot say so is taken at its word; the caller bounds the wait. */
+/**
+ * Resolves when a logger has written what it was given. One that cannot say so is taken at its
+ * word; the caller bounds the wait.
+ */
 export const flushLogger = (logger: Logger): Promise<void> =>
   new Promise((resolve) => {
     if (!logger.flush) return resolve()
@@ -100,8 +115,9 @@ const byOutcome = (outcome: Outcome, message: string, fields: object): LogLine =
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
 
 /**
- * `err` is where pino's readers look for an error, and its `type` what they group by: pino takes that from the constructor, and only of
- * what has none from the name. It also marks what it is given, so it gets a copy.
+ * `err` is where pino's readers look for an error, and its `type` what they group by: pino takes
+ * that from the constructor, and only of what has none from the name. It also marks what it is
+ * given, so it gets a copy.
  */
 const errOf = (record: ErrorRecord | undefined): { err?: object } =>
   record ? { err: Object.assign(Object.create(null) as object, record) } : {}
@@ -248,13 +264,17 @@ export interface DefaultLoggerOptions {
   readonly format?: (jsonLine: string) => string
   /** Default: standard output. */
   readonly destination?: LogDestination
-  /** `flush` gives up on a reader that has taken nothing for so long. Default 500, the flush reserve. */
+  /**
+   * `flush` gives up on a reader that has taken nothing for so long. Default 500, the flush
+   * reserve.
+   */
   readonly stallMs?: number
 }
 
 /**
- * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON lines. It never blocks the
- * process: a slow reader costs memory, and one that never reads costs `stallMs` at the end.
+ * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON
+ * lines. It never blocks the process: a slow reader costs memory, and one that never reads costs
+ * `stallMs` at the end.
  */
 export async function createDefaultLogger({
   level = 'info',

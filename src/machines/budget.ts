@@ -2,10 +2,11 @@ import { raiseEvent, type StateConfig, say } from './region.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, cutSignal } from './signals.ts'
 
 /**
- * The one bound over the whole end of a life. From StopRequested a chain of delays walks through the instants at which each
- * group of phases is cut, counted back from the deadline so that the late phases keep their reserve. A crash during the
- * drain starts a second, shorter chain; whichever is first decides, so nothing moves the deadline further away. The cuts
- * themselves latch in order, once each.
+ * The one bound over the whole end of a life. From StopRequested a chain of delays walks through
+ * the instants at which each group of phases is cut, counted back from the deadline so that the
+ * late phases keep their reserve. A crash during the drain starts a second, shorter chain;
+ * whichever is first decides, so nothing moves the deadline further away. The cuts themselves latch
+ * in order, once each.
  */
 export const budgetRegion: StateConfig = {
   id: 'budget',
@@ -34,7 +35,10 @@ function chain(delayPrefix: string): StateConfig {
   }))
 }
 
-/** A state per instant, left when a chain says that it is due; a second chain saying so again finds the state already left. */
+/**
+ * A state per instant, left when a chain says that it is due; a second chain saying so again finds
+ * the state already left.
+ */
 function latches(): StateConfig {
   return eachInstant((instant, next) => ({
     on: {

@@ -1,6 +1,6 @@
 /**
- * What a process tells its parent about its end. The most severe code wins and severity never decreases, so that a clean
- * destroy phase cannot hide a cut drain.
+ * What a process tells its parent about its end. The most severe code wins and severity never
+ * decreases, so that a clean destroy phase cannot hide a cut drain.
  */
 export const EXIT_CODES = {
   0: 'graceful: everything ended by itself',
@@ -14,7 +14,9 @@ export const EXIT_CODES = {
 
 export type ExitCode = keyof typeof EXIT_CODES
 
-/** Mildest first. A number as object key would be reordered by JavaScript, hence a list of its own. */
+/**
+ * Mildest first. A number as object key would be reordered by JavaScript, hence a list of its own.
+ */
 export const EXIT_CODES_BY_SEVERITY = [0, 4, 5, 1, 3, 2, 70] as const satisfies readonly ExitCode[]
 
 /** The more severe of two codes; a code against itself is that code. */

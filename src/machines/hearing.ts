@@ -1,9 +1,10 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, StateValue } from 'xstate'
 
 /**
- * The machine asks only those regions of its state `parallel` for a transition that know the event. xstate asks every active state, by a
- * key that it makes of each state and the event; a life has thirty regions, of which an event concerns a few (docs/decisions/0021).
- * Which transitions are taken, and in which order, is as before: `test/machines/hearing.test.ts` compares both.
+ * The machine asks only those regions of its state `parallel` for a transition that know the event.
+ * xstate asks every active state, by a key that it makes of each state and the event; a life has
+ * thirty regions, of which an event concerns a few (docs/decisions/0021). Which transitions are
+ * taken, and in which order, is as before: `test/machines/hearing.test.ts` compares both.
  *
  * What `provide` makes of it is the same. Returns what it was given.
  */
@@ -22,7 +23,9 @@ export function askingConcerned<M extends AnyStateMachine>(machine: M, parallel:
   return machine
 }
 
-/** In the order in which xstate would ask them, which is that of their entry and not of the machine. */
+/**
+ * In the order in which xstate would ask them, which is that of their entry and not of the machine.
+ */
 function only(concerned: ReadonlySet<string>, regions: Readonly<Record<string, StateValue>>): Record<string, StateValue> {
   const asked: Record<string, StateValue> = {}
   for (const key in regions) if (concerned.has(key)) asked[key] = regions[key] as StateValue

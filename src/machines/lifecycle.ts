@@ -15,16 +15,20 @@ import { type LifecycleInput, vocabulary } from './vocabulary.ts'
 import { type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
- * The root machine: a whole life, composed from the wiring table. `running` holds one region per row and the regions of
- * stop, budget, second signal and crash. It is left in two ways: by `Ended`, which the last row fires, or something means
- * "now" and `forcing` ends what is left in one synchronous step. No region has a final state: xstate would raise an event for
- * each, and the whole machine would look for what hears it (docs/decisions/0013).
+ * The root machine: a whole life, composed from the wiring table. `running` holds one region per
+ * row and the regions of stop, budget, second signal and crash. It is left in two ways: by `Ended`,
+ * which the last row fires, or something means "now" and `forcing` ends what is left in one
+ * synchronous step. No region has a final state: xstate would raise an event for each, and the
+ * whole machine would look for what hears it (docs/decisions/0013).
  */
 export interface Composition {
   readonly mode: Mode
   /** Post-start hooks, fixed when the life begins. */
   readonly postStartHooks?: readonly HookPlan[]
-  /** The server has an owner who has still to call its `listen()`, which may come after a database: nothing bounds the wait for that. */
+  /**
+   * The server has an owner who has still to call its `listen()`, which may come after a database:
+   * nothing bounds the wait for that.
+   */
   readonly awaitsListen?: boolean
   /** Names of the mux-complete signals to wait for. */
   readonly muxSignals?: readonly string[]
@@ -36,12 +40,18 @@ export interface Composition {
   readonly onSignal?: OnSignal
 }
 
-/** Everything that decides how one life can go: what its machine is composed of, and what that machine is given. */
+/**
+ * Everything that decides how one life can go: what its machine is composed of, and what that
+ * machine is given.
+ */
 export interface LifePlan extends Composition {
   readonly input: LifecycleInput
 }
 
-/** The rows of this life: the table without the other mode's rows and edges, plus mux signals and user phases. */
+/**
+ * The rows of this life: the table without the other mode's rows and edges, plus mux signals and
+ * user phases.
+ */
 export function effectiveWiring({
   mode,
   awaitsListen = false,
@@ -86,7 +96,10 @@ const ROOT = 'lifecycle'
 const isGiven = (signal: string): boolean => ['Start', 'StopRequested', 'readyz.passed'].includes(signal) || signal.startsWith('mux.')
 const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === 'StartFailed' || Object.hasOwn(CUT_SIGNALS, signal)
 
-/** @throws QuiesceError ERR_OPTION_INVALID, ERR_UNKNOWN_REFERENCE, ERR_DUPLICATE or ERR_CYCLE: a table that could not run is refused when it is composed. */
+/**
+ * @throws QuiesceError ERR_OPTION_INVALID, ERR_UNKNOWN_REFERENCE, ERR_DUPLICATE or ERR_CYCLE: a
+ * table that could not run is refused when it is composed.
+ */
 function checkWiring(rows: Wiring): void {
   const firedBy = new Map<string, string>()
   for (const [phase, { after, fires }] of Object.entries(rows)) {
@@ -159,7 +172,8 @@ export function composeLifecycle(composition: Composition) {
     },
     output: ({ context }: { context: { exitCode: number } }) => ({ exitCode: context.exitCode }),
   }
-  // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines checks that every name exists.
+  // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines
+  // checks that every name exists.
   return askingConcerned(vocabulary.createMachine(config as Parameters<typeof vocabulary.createMachine>[0]), 'running')
 }
 

@@ -2,9 +2,9 @@ import type { Consequence } from '../base/events.ts'
 import type { SignalName } from './signals.ts'
 
 /**
- * What is done outside the machines in the very step in which a signal fires: flags and lists that requests and
- * registrations read, so that nothing comes between the signal and its consequence. What may fail or take time is the
- * work of a phase instead.
+ * What is done outside the machines in the very step in which a signal fires: flags and lists that
+ * requests and registrations read, so that nothing comes between the signal and its consequence.
+ * What may fail or take time is the work of a phase instead.
  */
 export const CONSEQUENCES: Readonly<Record<Consequence, string>> = {
   closePostStartHooks: 'no post-start hook is taken any more',

@@ -10,34 +10,44 @@ import type { PhaseRow } from './wiring.ts'
  *
  *     waiting (a latch per signal) → working (the invoked work) → fired (raises the signal)
  *
- * Start rows have two more ends, `skipped` by a stop and `failed`, which raise nothing: their waiters are skipped too.
+ * Start rows have two more ends, `skipped` by a stop and `failed`, which raise nothing: their
+ * waiters are skipped too.
  *
  * Theory of operation
  *
- * The root machine has one state, `running`, which is parallel: every row of the table is a region of it, beside those that hear what asks
- * for the end (stop.ts) and the budget (budget.ts). No region knows another. A row that waits for `Serving` does not say who fires that; it
- * waits for the event of that name, and the row whose `fires` is `Serving` raises it.
+ * The root machine has one state, `running`, which is parallel: every row of the table is a region
+ * of it, beside those that hear what asks for the end (stop.ts) and the budget (budget.ts). No
+ * region knows another. A row that waits for `Serving` does not say who fires that; it waits for
+ * the event of that name, and the row whose `fires` is `Serving` raises it.
  *
- * A signal travels by `raise`: an event of the root's to itself, which all regions see. A row fires once, because nothing leads out of
- * `fired`. What has come while a region still waits for another signal is kept in the context (`gate`), and no signal is taken back, so the
- * order in which they come cannot matter to a region that waits for all of them.
+ * A signal travels by `raise`: an event of the root's to itself, which all regions see. A row fires
+ * once, because nothing leads out of `fired`. What has come while a region still waits for another
+ * signal is kept in the context (`gate`), and no signal is taken back, so the order in which they
+ * come cannot matter to a region that waits for all of them.
  *
- * A step of the root (xstate: a macrostep) is one event from outside, or the end of one invoked work, and all that follows from it at once:
- * the transition it takes, the signal that is raised by it, the regions that begin by that signal, and so on until no raised event is left.
- * From `StopRequested` to the first phase that has to wait everything happens in one step, and no request comes in between. Actions of a step
- * run in its order, so `record` tells observers of a signal in the step in which it fires, and `does` of a row is done there
- * (on-signal.ts). An actor that is invoked in a step starts at its end; one that answers at once does so in the next.
+ * A step of the root (xstate: a macrostep) is one event from outside, or the end of one invoked
+ * work, and all that follows from it at once: the transition it takes, the signal that is raised by
+ * it, the regions that begin by that signal, and so on until no raised event is left. From
+ * `StopRequested` to the first phase that has to wait everything happens in one step, and no
+ * request comes in between. Actions of a step run in its order, so `record` tells observers of a
+ * signal in the step in which it fires, and `does` of a row is done there (on-signal.ts). An actor
+ * that is invoked in a step starts at its end; one that answers at once does so in the next.
  *
- * Work is invoked, by name: a machine of phases/ with states of its own, or an effect, which is a promise. It ends by itself (`done`), by an
- * error, or by a cut of the budget: a machine is told (`cut`) and ends in order, an effect is stopped and its signal fires. A stop row
- * fires its signal by each of these ends, because a shutdown has to progress; how it ended is the outcome, which costs an exit code
- * (`settle`) and cuts nothing else. Only a start row may end without its signal.
+ * Work is invoked, by name: a machine of phases/ with states of its own, or an effect, which is a
+ * promise. It ends by itself (`done`), by an error, or by a cut of the budget: a machine is told
+ * (`cut`) and ends in order, an effect is stopped and its signal fires. A stop row fires its signal
+ * by each of these ends, because a shutdown has to progress; how it ended is the outcome, which
+ * costs an exit code (`settle`) and cuts nothing else. Only a start row may end without its signal.
  *
- * So three things hold by construction, and the checker (src/model) verifies them for every composed table: whatever is waited for is fired
- * by a row or comes from outside, every stop row that begins ends by the last instant of the budget, and a signal fires once.
+ * So three things hold by construction, and the checker (src/model) verifies them for every
+ * composed table: whatever is waited for is fired by a row or comes from outside, every stop row
+ * that begins ends by the last instant of the budget, and a signal fires once.
  */
 
-/** State configurations here are generated; the named actions, guards and delays in them are typed in `vocabulary.ts`, and a test checks that every name exists. */
+/**
+ * State configurations here are generated; the named actions, guards and delays in them are typed
+ * in `vocabulary.ts`, and a test checks that every name exists.
+ */
 export type StateConfig = Readonly<Record<string, unknown>>
 
 interface Args {
@@ -48,12 +58,16 @@ interface Args {
 /** An action that says what has happened. */
 export const say = (fact: MachineFact | ((args: Args) => MachineFact)) => ({ type: 'record', params: fact })
 
-/** An action that tells the other regions. xstate cannot know what a generated configuration may raise; `vocabulary.ts` does. */
+/**
+ * An action that tells the other regions. xstate cannot know what a generated configuration may
+ * raise; `vocabulary.ts` does.
+ */
 export const raiseEvent = (event: InternalEvent | ((args: Args) => InternalEvent)) => raise(event as never)
 
 /**
- * A state that waits for every signal of `after`, in any order. What has come is remembered in the context and not by a latch each:
- * every state and every end of one is looked at by each later step of the whole machine (docs/decisions/0013).
+ * A state that waits for every signal of `after`, in any order. What has come is remembered in the
+ * context and not by a latch each: every state and every end of one is looked at by each later step
+ * of the whole machine (docs/decisions/0013).
  */
 export function gate(phase: string, after: readonly string[], next: StateConfig): StateConfig {
   const [only, ...others] = new Set(after)
@@ -69,8 +83,8 @@ export function gate(phase: string, after: readonly string[], next: StateConfig)
 const listOf = (actions: unknown): unknown[] => (actions === undefined ? [] : [actions].flat())
 
 /**
- * A user's name as part of a state key, id or event name, where xstate would read dots as a path, `#` as an id and `*` as a
- * wildcard, and where `__proto__` would be no key at all.
+ * A user's name as part of a state key, id or event name, where xstate would read dots as a path,
+ * `#` as an id and `*` as a wildcard, and where `__proto__` would be no key at all.
  */
 export const stateKey = (name: string): string => name.replace(/[%.#*\\]|^_(?=_proto__$)/g, encodeCharacter)
 /** The event by which a mux-complete signal arrives. */
@@ -78,7 +92,10 @@ export const muxEvent = (name: string): `mux.${string}` => `mux.${stateKey(name)
 
 const encodeCharacter = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
-/** The actions of a phase's end: what came of it, for the exit code and the observers. The signal itself is raised by `fired`. */
+/**
+ * The actions of a phase's end: what came of it, for the exit code and the observers. The signal
+ * itself is raised by `fired`.
+ */
 function ending(phase: string, row: PhaseRow, outputOf: (args: Args) => PhaseOutput, fires: boolean) {
   return [
     { type: 'settle', params: (args: Args) => ({ output: outputOf(args) }) },
@@ -146,7 +163,10 @@ function regionEnds(phase: string, row: PhaseRow) {
     fired,
     /** Of a start row; a stop row is not skipped. */
     skippedByStop: row.lane === 'start' ? { StopRequested: skipped } : {},
-    /** A stop row goes on whatever happened; a failed start row leads to the roll-back, or, if it does not matter that much, to a log line. */
+    /**
+     * A stop row goes on whatever happened; a failed start row leads to the roll-back, or, if it
+     * does not matter that much, to a log line.
+     */
     failed: row.lane === 'stop' ? fired : startFailed,
   }
 }

@@ -4,7 +4,10 @@
  * so that a shutdown always progresses.
  */
 
-/** Upstream's eight, with upstream's spelling, meaning and edges. @see kubernetes/apiserver pkg/server/lifecycle_signals.go */
+/**
+ * Upstream's eight, with upstream's spelling, meaning and edges. @see kubernetes/apiserver
+ * pkg/server/lifecycle_signals.go
+ */
 export const UPSTREAM_SIGNALS = {
   MuxAndDiscoveryComplete: 'every registered path installer has finished; unknown paths are 404 from here on',
   HasBeenReady: '/readyz has passed once',
@@ -40,7 +43,10 @@ export const OWN_SIGNALS = {
   Ended: 'the life is over',
 } as const
 
-/** The instants at which the budget ends a group of phases, in order. Counted back from the deadline. */
+/**
+ * The instants at which the budget ends a group of phases, in order. Counted back from the
+ * deadline.
+ */
 export const CUT_SIGNALS = {
   'Cut.hooks': 'pre-shutdown hooks and the delay have used their share',
   'Cut.requests': 'requests and watches have used their share',
@@ -54,7 +60,10 @@ export const CUT_SIGNALS = {
 export type UpstreamSignal = keyof typeof UPSTREAM_SIGNALS
 export type OwnSignal = keyof typeof OWN_SIGNALS
 export type CutSignal = keyof typeof CUT_SIGNALS
-/** Any lifecycle signal by name. User phases add their own, which is why names in reports are plain strings. */
+/**
+ * Any lifecycle signal by name. User phases add their own, which is why names in reports are plain
+ * strings.
+ */
 export type SignalName = UpstreamSignal | OwnSignal | CutSignal
 
 /** The instants of the budget in their order; all but the last are cuts. */
@@ -62,7 +71,9 @@ export const BUDGET_INSTANTS = ['hooks', 'requests', 'connections', 'audit', 'de
 export type BudgetInstant = (typeof BUDGET_INSTANTS)[number]
 /** The signal of an instant. */
 export const cutSignal = (instant: BudgetInstant): CutSignal => (instant === 'forced' ? 'Forced' : `Cut.${instant}`)
-/** A cut and every later one: a phase that starts late is ended by the next instant, never by none. */
+/**
+ * A cut and every later one: a phase that starts late is ended by the next instant, never by none.
+ */
 export const cutsFrom = (cut: CutSignal): CutSignal[] => {
   const instants = BUDGET_INSTANTS.map(cutSignal)
   return instants.slice(instants.indexOf(cut), -1)

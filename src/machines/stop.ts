@@ -4,8 +4,9 @@ import { raiseEvent, type StateConfig, say } from './region.ts'
 import type { InternalEvent, LifecycleContext, LifecycleInEvent } from './vocabulary.ts'
 
 /**
- * Everything that asks for the end. The first asker wins and its reason stands in the report; later ones change nothing,
- * except those that mean "now": a second OS signal, a second crash, and a program that says so.
+ * Everything that asks for the end. The first asker wins and its reason stands in the report; later
+ * ones change nothing, except those that mean "now": a second OS signal, a second crash, and a
+ * program that says so.
  */
 type Asker =
   | LifecycleInEvent
@@ -17,7 +18,10 @@ interface Why {
   readonly profile: keyof StopProfiles
 }
 
-/** Why an event ends the life, and by which profile of delays. Pure data in, pure data out: the whole rule stands here. */
+/**
+ * Why an event ends the life, and by which profile of delays. Pure data in, pure data out: the
+ * whole rule stands here.
+ */
 export function stopReason(event: Asker): Why {
   switch (event.type) {
     case 'stop.requested':
@@ -62,7 +66,10 @@ const stopBy = (does: Consequence | undefined, exitCode: 0 | 4) => ({
   ],
 })
 
-/** The life begins on the outside's word, so that a stop can come before it: then nothing is acquired at all. */
+/**
+ * The life begins on the outside's word, so that a stop can come before it: then nothing is
+ * acquired at all.
+ */
 export const startRegion: StateConfig = {
   id: 'start',
   initial: 'idle',
@@ -120,7 +127,10 @@ const secondCrash = ({ event }: { readonly event: object }): InternalEvent => ({
   error: (event as Of<'process.crashed'>).error,
 })
 
-/** The second OS signal means "now" (V10); the same signal delivered twice by a forwarding parent does not. */
+/**
+ * The second OS signal means "now" (V10); the same signal delivered twice by a forwarding parent
+ * does not.
+ */
 export const secondSignalRegion: StateConfig = {
   id: 'second-signal',
   initial: 'none',
@@ -134,9 +144,10 @@ export const secondSignalRegion: StateConfig = {
 const costsOne = { type: 'worsen', params: { exitCode: 1 } }
 
 /**
- * A crash costs exit code 1 whenever it comes; a second one leaves nothing to trust and ends the process at once. One defect often
- * crashes twice in the same tick, as when two requests wait for the same promise: within 500 ms of the first, what comes the same way
- * is that defect again, and cuts off no one. What comes the other way, or later, is a second crash (V10).
+ * A crash costs exit code 1 whenever it comes; a second one leaves nothing to trust and ends the
+ * process at once. One defect often crashes twice in the same tick, as when two requests wait for
+ * the same promise: within 500 ms of the first, what comes the same way is that defect again, and
+ * cuts off no one. What comes the other way, or later, is a second crash (V10).
  */
 export const crashRegion: StateConfig = {
   id: 'crash',

@@ -3,8 +3,9 @@ import { BUDGET_INSTANTS, cutSignal } from './signals.ts'
 import type { PhaseRow, Wiring } from './wiring.ts'
 
 /**
- * The user's own phases as rows of the wiring: each says what it comes `after` (signals or phases) and which phases it comes
- * `before`, and is drawn, reported, bounded and checked like a built-in one.
+ * The user's own phases as rows of the wiring: each says what it comes `after` (signals or phases)
+ * and which phases it comes `before`, and is drawn, reported, bounded and checked like a built-in
+ * one.
  */
 export interface UserPhase {
   readonly name: string
@@ -24,8 +25,9 @@ export const userSignal = (name: string): string =>
     .join('')}Done`
 
 /**
- * The table with the user's phases in their places, which may name each other in any order. Their lane and cut are still to
- * be found by {@link placeUserPhases}, because that needs a table without cycles.
+ * The table with the user's phases in their places, which may name each other in any order. Their
+ * lane and cut are still to be found by {@link placeUserPhases}, because that needs a table without
+ * cycles.
  * @throws QuiesceError ERR_DUPLICATE, ERR_UNKNOWN_REFERENCE
  */
 export function addUserPhases(wiring: Wiring, phases: readonly UserPhase[]): Wiring {
@@ -65,7 +67,10 @@ function unknown(phase: string, given: string, known: readonly string[]): Quiesc
   return new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { phase, field: 'before', given })
 }
 
-/** Gives the user's phases the lane and the cut that follow from their neighbours. @throws QuiesceError ERR_OPTION_INVALID when they have neighbours in both lanes */
+/**
+ * Gives the user's phases the lane and the cut that follow from their neighbours. @throws
+ * QuiesceError ERR_OPTION_INVALID when they have neighbours in both lanes
+ */
 export function placeUserPhases(wiring: Wiring, phases: readonly UserPhase[]): Wiring {
   const rows = new Map(Object.entries(wiring))
   const lanes = new Map(phases.map((phase) => [phase.name, laneOf(phase, wiring, phases)]))
@@ -103,7 +108,10 @@ function laneOf({ name, before }: UserPhase, wiring: Wiring, phases: readonly Us
   })
 }
 
-/** A user's phase is cut one instant before the earliest of those that wait for it, so that their time stays theirs. */
+/**
+ * A user's phase is cut one instant before the earliest of those that wait for it, so that their
+ * time stays theirs.
+ */
 const cutIndex = (name: string, rows: ReadonlyMap<string, PhaseRow>): number => Math.max(0, earliestWaiter(name, rows) - 1)
 
 const earliestWaiter = (name: string, rows: ReadonlyMap<string, PhaseRow>): number =>

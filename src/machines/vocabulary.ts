@@ -18,13 +18,17 @@ import { watchDrainMachine } from './phases/watch-drain.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, type SignalName } from './signals.ts'
 
 /**
- * The words of the root machine: its context, the events the outside may send, and every actor, action, guard and delay its
- * regions use by name. The regions themselves are generated in `region.ts` and composed in `lifecycle.ts`.
+ * The words of the root machine: its context, the events the outside may send, and every actor,
+ * action, guard and delay its regions use by name. The regions themselves are generated in
+ * `region.ts` and composed in `lifecycle.ts`.
  */
 
 /** What a life is given; complete, checked and in milliseconds. */
 export interface LifecycleInput {
-  /** Delay, deadline and cut instants by kind of stop, for what is registered by now; one is chosen when the stop is requested. */
+  /**
+   * Delay, deadline and cut instants by kind of stop, for what is registered by now; one is chosen
+   * when the stop is requested.
+   */
   readonly profiles: StopProfiles
   readonly tell: 'gradual' | 'at-once' | 'after-delay'
   /** Limit of the request drain; without one it has what the budget leaves it. */
@@ -73,7 +77,10 @@ export type LifecycleInEvent =
   | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly PlannedDestroy[] }
-  /** Because something is registered that time has to be kept for, or nothing any more. After StopRequested it changes nothing. */
+  /**
+   * Because something is registered that time has to be kept for, or nothing any more. After
+   * StopRequested it changes nothing.
+   */
   | { readonly type: 'budget.changed'; readonly profiles: StopProfiles }
 
 /** What the regions tell each other. */
@@ -87,11 +94,19 @@ export type InternalEvent =
   | { readonly type: 'SecondCrash'; readonly error: ErrorRecord }
   | { readonly type: `due.${string}` }
 
-/** Longest time that one step of start-up may take: audit backend, listeners, telling the platform. */
+/**
+ * Longest time that one step of start-up may take: audit backend, listeners, telling the platform.
+ */
 const START_BOUND_MS = 10_000
-/** OS signals within this time of the first count as the same one: parents that forward deliver twice within a millisecond (V10). */
+/**
+ * OS signals within this time of the first count as the same one: parents that forward deliver
+ * twice within a millisecond (V10).
+ */
 const SIGNAL_DEBOUNCE_MS = 500
-/** Crashes of the same origin within this time of the first count as the same one: a defect that rejects two promises does so in one tick (V10). */
+/**
+ * Crashes of the same origin within this time of the first count as the same one: a defect that
+ * rejects two promises does so in one tick (V10).
+ */
 const CRASH_DEBOUNCE_MS = 500
 
 /** What an outcome costs when the phase does not say otherwise. */
@@ -104,8 +119,8 @@ const arrivedWith = (context: LifecycleContext, { phase, signal, after }: Arriva
 const effect = fromPromise<void>(() => Promise.resolve())
 const budgetOf = (context: LifecycleContext): StopProfile => context.stop?.profile ?? context.profiles.default
 /**
- * Delays between the budget's instants, relative (docs/decisions/0004): after a pause of the whole process the gaps, and with them the
- * reserves, still hold.
+ * Delays between the budget's instants, relative (docs/decisions/0004): after a pause of the whole
+ * process the gaps, and with them the reserves, still hold.
  */
 const budgetDelays = <P extends string>(prefix: P, profileOf: (context: LifecycleContext) => StopProfile) => {
   const until =
@@ -136,8 +151,8 @@ const PHASE_MACHINES = {
 const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
 
 /**
- * Most ends cost nothing, and for each assignment xstate builds the whole snapshot anew. Typed as the plain function that it is not:
- * setup() cannot infer the parameters of such an action.
+ * Most ends cost nothing, and for each assignment xstate builds the whole snapshot anew. Typed as
+ * the plain function that it is not: setup() cannot infer the parameters of such an action.
  */
 const settle = enqueueActions(({ context, enqueue }, { output }: { output: PhaseOutput }) => {
   const exitCode = moreSevere((context as LifecycleContext).exitCode, exitCodeOf(output))
@@ -193,7 +208,10 @@ export const vocabulary = setup({
   },
 })
 
-/** What each named work is started with, unless its row says so. Works that need nothing are not listed. */
+/**
+ * What each named work is started with, unless its row says so. Works that need nothing are not
+ * listed.
+ */
 export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: LifecycleContext }) => unknown>> = {
   tell: ({ context }) => {
     const { delayMs } = budgetOf(context)
@@ -206,7 +224,8 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   closeListener: ({ context }) => ({ lastCallMs: budgetOf(context).lastCallMs }),
   lastCall: ({ context }) => ({ lastCallMs: budgetOf(context).lastCallMs }),
   closeConnections: ({ context }) => ({ connectionTimeoutMs: context.connectionTimeoutMs }),
-  // The roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of registration (ER-09), unless told otherwise.
+  // The roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of
+  // registration (ER-09), unless told otherwise.
   destroy: ({ context }) => ({
     functions: inOrder(
       context.destroyFunctions,
@@ -216,7 +235,8 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
 }
 
 /**
- * The limit that a work has of its own, as its machine states it; without one, only the budget ends it.
+ * The limit that a work has of its own, as its machine states it; without one, only the budget ends
+ * it.
  * @param given what its row starts it with, if that says so
  */
 export function ownLimitOf(work: string, given?: unknown): ((context: LifecycleContext) => number | undefined) | undefined {

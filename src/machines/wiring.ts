@@ -2,17 +2,23 @@ import type { Consequence } from '../base/events.ts'
 import type { CutSignal, OwnSignal, UpstreamSignal } from './signals.ts'
 
 /**
- * The wiring table: one row per phase of a server's life. The root machine is generated from it (`lifecycle.ts`), so this
- * file is the dependency graph: to change who waits for whom, change a row.
+ * The wiring table: one row per phase of a server's life. The root machine is generated from it
+ * (`lifecycle.ts`), so this file is the dependency graph: to change who waits for whom, change a
+ * row.
  *
- * A row waits for all of its `after` signals, does its `work` (a phase machine or an effect, by name), and fires its signal.
- * Start rows fire only when they succeed and end as `skipped` on StopRequested; stop rows always fire, whatever happened,
- * because a shutdown has to progress. A row is cut by its own instant of the budget and by every later one.
+ * A row waits for all of its `after` signals, does its `work` (a phase machine or an effect, by
+ * name), and fires its signal. Start rows fire only when they succeed and end as `skipped` on
+ * StopRequested; stop rows always fire, whatever happened, because a shutdown has to progress. A
+ * row is cut by its own instant of the budget and by every later one.
  *
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, whose tasks these rows replace
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, whose tasks these rows
+ * replace
  */
 
-/** How new requests are refused while draining: `refuse` closes the listener, `retry-after` answers 429 until drained. */
+/**
+ * How new requests are refused while draining: `refuse` closes the listener, `retry-after` answers
+ * 429 until drained.
+ */
 export type Mode = 'refuse' | 'retry-after'
 
 export interface PhaseRow<S extends string = string> {
@@ -25,13 +31,18 @@ export interface PhaseRow<S extends string = string> {
   readonly fires: S
   /** What is done in the step in which its signal fires; from `on-signal.ts`. */
   readonly does?: Consequence
-  /** Name of the phase machine or effect that does the work; without one the signal follows at once. */
+  /**
+   * Name of the phase machine or effect that does the work; without one the signal follows at once.
+   */
   readonly work?: string
   /** What the work is started with; default: what WORK_INPUT has for it. */
   readonly input?: unknown
   /** What a failure of the work leads to; a stop row goes on and leaves a mark in the exit code. */
   readonly onFailure?: 'StartFailed' | 'log'
-  /** The instant of the budget that ends this phase. The work is told (`machine`) or stopped at once (`effect`). */
+  /**
+   * The instant of the budget that ends this phase. The work is told (`machine`) or stopped at once
+   * (`effect`).
+   */
   readonly cut?: CutSignal
   /** Whether the work is a machine that ends by itself when it is told of its cut. */
   readonly workKind?: 'machine' | 'effect' | 'regions'
@@ -52,7 +63,10 @@ export interface PhaseRow<S extends string = string> {
 
 export type Wiring = Readonly<Record<string, PhaseRow>>
 
-/** Checks the signal names of a table while it compiles: every `after` must be a built-in signal or fired by a row of the table. */
+/**
+ * Checks the signal names of a table while it compiles: every `after` must be a built-in signal or
+ * fired by a row of the table.
+ */
 export const defineWiring = <const W extends Record<string, PhaseRow>>(
   wiring: W & {
     readonly [K in keyof W]: {
@@ -84,7 +98,8 @@ export const WIRING = defineWiring({
   'shutdown-delay': { lane: 'stop', after: ['ShutdownInitiated'], unless: 'Serving', work: 'shutdownDelay', workKind: 'machine', fires: 'AfterShutdownDelayDuration', cut: 'Cut.hooks' },
   'pre-shutdown-hooks': { lane: 'stop', after: ['StopRequested'], unless: 'Serving', work: 'preShutdownHooks', workKind: 'machine', fires: 'PreShutdownHooksStopped', cut: 'Cut.hooks' },
   'not-accepting': { lane: 'stop', after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], fires: 'NotAcceptingNewRequest' },
-  // What the last call lets in is waited for like what came before it; in the mode retry-after it lets nothing in.
+  // What the last call lets in is waited for like what came before it; in the mode retry-after it
+  // lets nothing in.
   'request-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], alsoAfter: { refuse: ['LastCallComplete'] }, work: 'requestDrain', workKind: 'machine', fires: 'RequestsDrained', cut: 'Cut.requests' },
   'watch-drain': { lane: 'stop', after: ['NotAcceptingNewRequest'], work: 'watchDrain', workKind: 'machine', fires: 'WatchesDrained', cut: 'Cut.requests' },
   'in-flight-drained': { lane: 'stop', after: ['RequestsDrained', 'WatchesDrained'], fires: 'InFlightRequestsDrained' },

@@ -14,13 +14,16 @@ export interface TraceOptions {
 const NAMES_MAX = 20
 
 /**
- * Traces a life: a root span from here to its end, a span for each phase that runs and for each hook in it, and lifecycle signals as
- * events of the root span. To be called before `run()` or `start()`; what has begun earlier has no span.
+ * Traces a life: a root span from here to its end, a span for each phase that runs and for each
+ * hook in it, and lifecycle signals as events of the root span. To be called before `run()` or
+ * `start()`; what has begun earlier has no span.
  *
- * It only listens: it waits for nothing, keeps no process alive, and a tracer that throws ends the tracing, not the life. Exporting what
- * is traced is the business of the provider: flush it after `run()`, or in a destroy function.
+ * It only listens: it waits for nothing, keeps no process alive, and a tracer that throws ends the
+ * tracing, not the life. Exporting what is traced is the business of the provider: flush it after
+ * `run()`, or in a destroy function.
  *
- * @returns disposed of, it ends every open span now and listens no more; a second time it does nothing
+ * @returns disposed of, it ends every open span now and listens no more; a second time it does
+ * nothing
  */
 export function traceLifecycle(
   life: Pick<Life, 'events$'>,
@@ -160,7 +163,9 @@ class LifeSpans {
 const reasonAttributes = (reason: StopReason | undefined): Attributes =>
   reason ? { 'quiesce.stop.reason': reason.kind, ...(reason.kind === 'os-signal' && { 'quiesce.stop.os_signal': reason.signal }) } : {}
 
-/** As semantic conventions name them. @see https://opentelemetry.io/docs/specs/semconv/exceptions/ */
+/**
+ * As semantic conventions name them. @see https://opentelemetry.io/docs/specs/semconv/exceptions/
+ */
 const exceptionAttributes = ({ name, message, stack }: ErrorRecord): Attributes => ({
   'exception.type': name,
   'exception.message': message,

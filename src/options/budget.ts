@@ -1,7 +1,8 @@
 /**
- * The budget of a stop: which group of phases has to be over when. Every instant is counted back from the deadline, so that
- * a slow early phase eats its own time and never the time in which audit events are delivered, pools are closed and the
- * report is written. Time that a phase does not use flows on to the next.
+ * The budget of a stop: which group of phases has to be over when. Every instant is counted back
+ * from the deadline, so that a slow early phase eats its own time and never the time in which audit
+ * events are delivered, pools are closed and the report is written. Time that a phase does not use
+ * flows on to the next.
  *
  * ```
  * StopRequested                                                                          deadline
@@ -14,7 +15,10 @@
 
 import { RESERVES_DEFAULT_MS, type Reserves, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 
-/** What has nothing to do unless something is registered for it: a hook, a backend, a function, a phase of the user's. */
+/**
+ * What has nothing to do unless something is registered for it: a hook, a backend, a function, a
+ * phase of the user's.
+ */
 export type Registered = Readonly<Record<'hooks' | 'audit' | 'destroy', boolean>>
 
 const ALL_REGISTERED: Registered = { hooks: true, audit: true, destroy: true }
@@ -26,7 +30,10 @@ export interface StopPlan {
   readonly deadlineMs: number
   readonly watchGraceMs: number
   readonly reserves: Reserves
-  /** Those that were asked for. They are set aside first, and whole; everything else shares the rest of the deadline. Default: none. */
+  /**
+   * Those that were asked for. They are set aside first, and whole; everything else shares the rest
+   * of the deadline. Default: none.
+   */
   readonly asked?: readonly (keyof Reserves)[]
 }
 
@@ -38,22 +45,37 @@ export type StopPlans = Readonly<Record<keyof StopProfiles, StopPlan>>
  * proportion.
  */
 export const RESERVES_SHARE_MAX = 1 / 2
-/** Those that were asked for never take more than this part of the deadline, so that something is left for requests. */
+/**
+ * Those that were asked for never take more than this part of the deadline, so that something is
+ * left for requests.
+ */
 export const ASKED_SHARE_MAX = 9 / 10
-/** A process that is still alive this long after the end of its last life is told on and ended; sooner when the deadline comes sooner. */
+/**
+ * A process that is still alive this long after the end of its last life is told on and ended;
+ * sooner when the deadline comes sooner.
+ */
 const EXIT_GRACE_MAX_MS = 1_000
 /** Of the time after the delay, requests and watches may use one part in this many at least. */
 const REQUESTS_DUE_PARTS = 3
 /** Requests never take more than this part of what hooks and requests have together. */
 const REQUESTS_SHARE_MAX = 1 / 2
-/** The last call never takes more than this part of the time that requests have at least: what it lets in has to be answered. */
+/**
+ * The last call never takes more than this part of the time that requests have at least: what it
+ * lets in has to be answered.
+ */
 const LAST_CALL_SHARE_MAX = 1 / 2
-/** Of the flush reserve, the part kept for ending by force: the report is written synchronously in it. */
+/**
+ * Of the flush reserve, the part kept for ending by force: the report is written synchronously in
+ * it.
+ */
 const FORCE_SHARE_OF_FLUSH = 1 / 5
 /** No phase has less than this, in milliseconds; it keeps two cuts from falling on one instant. */
 const SHARE_MIN_MS = 1
 
-/** The cuts of one kind of stop. Any deadline above 0 gives a usable order, however unreasonable the rest of the plan is. */
+/**
+ * The cuts of one kind of stop. Any deadline above 0 gives a usable order, however unreasonable the
+ * rest of the plan is.
+ */
 export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTERED): StopProfile {
   const { delayMs, lastCallMs, deadlineMs, watchGraceMs } = plan
   const reserves = reservesOf(plan)
@@ -75,7 +97,10 @@ export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTE
   }
 }
 
-/** The same stop in less time: everything shrinks in proportion. A deadline that is no shorter changes nothing. */
+/**
+ * The same stop in less time: everything shrinks in proportion. A deadline that is no shorter
+ * changes nothing.
+ */
 export function hurried(plan: StopPlan, deadlineMs: number): StopPlan {
   if (deadlineMs >= plan.deadlineMs) return plan
   const share = deadlineMs / plan.deadlineMs
@@ -92,15 +117,22 @@ export const stopProfiles = (plans: StopPlans, registered: Registered): StopProf
 })
 
 /**
- * How long a process may live on after the end of its last life, by what is left then until `cutsMs.flush`: what comes after that is
- * kept for ending by force, so that the process is gone by the deadline.
+ * How long a process may live on after the end of its last life, by what is left then until
+ * `cutsMs.flush`: what comes after that is kept for ending by force, so that the process is gone by
+ * the deadline.
  */
 export const exitGraceMs = (leftMs: number): number => Math.min(EXIT_GRACE_MAX_MS, Math.max(0, leftMs))
 
-/** Whether the late phases keep their time: after the delay, requests and watches still have what they are due before `cutsMs.requests`. */
+/**
+ * Whether the late phases keep their time: after the delay, requests and watches still have what
+ * they are due before `cutsMs.requests`.
+ */
 export const delayFits = (plan: StopPlan): boolean => plan.delayMs + requestsDue(plan) <= stopProfile(plan).cutsMs.requests
 
-/** A deadline for which {@link delayFits} holds and no reserve is scaled, in whole milliseconds. Not always the smallest. */
+/**
+ * A deadline for which {@link delayFits} holds and no reserve is scaled, in whole milliseconds. Not
+ * always the smallest.
+ */
 export function deadlineThatFits({ delayMs, watchGraceMs, ...plan }: Omit<StopPlan, 'deadlineMs'>): number {
   const { asked, others } = sums(plan)
   const rest = Math.max(
@@ -110,7 +142,10 @@ export function deadlineThatFits({ delayMs, watchGraceMs, ...plan }: Omit<StopPl
   return Math.ceil(Math.max(asked / ASKED_SHARE_MAX, asked + rest))
 }
 
-/** The longest delay for which {@link delayFits} holds, in whole milliseconds; whatever delay the plan has does not matter. */
+/**
+ * The longest delay for which {@link delayFits} holds, in whole milliseconds; whatever delay the
+ * plan has does not matter.
+ */
 export function longestDelayMs(plan: StopPlan): number {
   const { requests } = stopProfile(plan).cutsMs
   const whenGraceRules = requests - plan.watchGraceMs

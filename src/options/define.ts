@@ -3,8 +3,9 @@ import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platf
 import { terminal } from '../platforms/terminal.ts'
 
 /**
- * Options as data: one row per option, from which everything else follows: the types of what users write and of what code reads, validation,
- * flags, `QUIESCE_*` variables, help, and the table in the documentation. Tables compose, so that a package brings its own.
+ * Options as data: one row per option, from which everything else follows: the types of what users
+ * write and of what code reads, validation, flags, `QUIESCE_*` variables, help, and the table in
+ * the documentation. Tables compose, so that a package brings its own.
  *
  * ```ts
  * const OPTIONS = defineOptions({
@@ -15,7 +16,10 @@ import { terminal } from '../platforms/terminal.ts'
  * ```
  */
 
-/** Where a default may be another one: on a platform, for a stop that a person waits for, or by the function that is called. */
+/**
+ * Where a default may be another one: on a platform, for a stop that a person waits for, or by the
+ * function that is called.
+ */
 export type Place = PlatformName | 'terminal' | 'attachLifecycle' | 'createLife'
 
 /** `Ms` is added to the name of a resolved duration. */
@@ -28,13 +32,18 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   /** The same where only text can be written: a flag or an environment variable. */
   readonly allowedAsText?: string
   readonly accepts: (given: unknown) => boolean
-  /** The value that a text stands for, or undefined when it cannot be read as one. Default: the text itself. */
+  /**
+   * The value that a text stands for, or undefined when it cannot be read as one. Default: the text
+   * itself.
+   */
   readonly fromText?: (text: unknown) => unknown
   readonly resolve: (given: Given) => Resolved
   readonly show: (given: Given) => string
   /** More about a value that is refused, with a space in front; empty for nothing. */
   readonly remark?: (given: unknown) => string
-  /** Which part of a refused value it is, to be put behind the option's name: `.port: an integer …`. */
+  /**
+   * Which part of a refused value it is, to be put behind the option's name: `.port: an integer …`.
+   */
   readonly part?: (given: unknown) => string
   /** Of an object: its fields, which are options themselves. */
   readonly fields?: OptionTable
@@ -66,7 +75,10 @@ export interface Switch<Given> {
 interface About<Given> {
   /** In one line, without a full stop: for help and documentation. */
   readonly meaning: string
-  /** Without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment variable. */
+  /**
+   * Without the dashes; also the key in a config file and, as `QUIESCE_…`, the environment
+   * variable.
+   */
   readonly flag?: string
   /** Another environment variable than that. */
   readonly env?: string
@@ -78,7 +90,10 @@ interface About<Given> {
   readonly turnsOn?: boolean
   /** Upstream's name: a flag, a Config field or a server field. */
   readonly upstream?: string
-  /** Upstream's text for a negative value. @see kubernetes/apiserver pkg/server/options/server_run_options.go Validate */
+  /**
+   * Upstream's text for a negative value. @see kubernetes/apiserver
+   * pkg/server/options/server_run_options.go Validate
+   */
   readonly upstreamRefusal?: string
 }
 
@@ -140,7 +155,8 @@ export function option<Given, Resolved, Name extends KindName>(
 
 /**
  * A table of options.
- * @throws QuiesceError ERR_OPTION_INVALID for a default that its own row refuses, ERR_DUPLICATE for a flag or variable of two rows
+ * @throws QuiesceError ERR_OPTION_INVALID for a default that its own row refuses, ERR_DUPLICATE for
+ * a flag or variable of two rows
  */
 export function defineOptions<const T extends OptionTable>(table: T): T {
   for (const [name, row] of Object.entries<AnyOption>(table)) {
@@ -238,7 +254,10 @@ const jointFlagOf = (option: string, { flag: name, defaultWords, ...joint }: Joi
   turnsOn: true,
 })
 
-/** What a field refuses cannot be read: the option itself would be refused in words that its flag does not have. */
+/**
+ * What a field refuses cannot be read: the option itself would be refused in words that its flag
+ * does not have.
+ */
 const partOf = (flag: Flag, field: string, { accepts }: AnyOption): Flag => ({
   ...flag,
   isPart: true,

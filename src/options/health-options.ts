@@ -75,7 +75,8 @@ export const HEALTH_OPTIONS = defineOptions({
     meaning: 'Paths of the three endpoints',
   }),
   /**
-   * More endpoints, by path: each answers as one of the three does, with `all` checks of the life, or with those that are named.
+   * More endpoints, by path: each answers as one of the three does, with `all` checks of the life,
+   * or with those that are named.
    * @default {}
    */
   extra: option(entries<Readonly<Record<string, HealthSource>>>('an object of endpoints, by path', extraProblem), {
@@ -88,8 +89,9 @@ export const HEALTH_OPTIONS = defineOptions({
    */
   status: option(fields(STATUS_OPTIONS, { allowed: '{ passed, failed }' }), { default: {}, meaning: 'Status codes of the answers' }),
   /**
-   * `text` is upstream's. `json`: `{ "status": "failed", "checks": [{ "name": "db", "status": "failed" }] }`, with the reason where text
-   * has it too, below the endpoint only. A function decides itself, and is given the reasons: text is sent as text, anything else as JSON.
+   * `text` is upstream's. `json`: `{ "status": "failed", "checks": [{ "name": "db", "status":
+   * "failed" }] }`, with the reason where text has it too, below the endpoint only. A function
+   * decides itself, and is given the reasons: text is sent as text, anything else as JSON.
    * @default text
    */
   body: option(
@@ -115,7 +117,10 @@ export const HEALTH_OPTIONS = defineOptions({
 /** Where and how health is answered. */
 export interface HealthOptions extends UserOptions<typeof HEALTH_OPTIONS> {}
 
-/** One path would answer for two endpoints, were they not distinct, those that stay at their default included. */
+/**
+ * One path would answer for two endpoints, were they not distinct, those that stay at their default
+ * included.
+ */
 function twoEndpoints({ paths = {}, extra = {} }: HealthOptions): string | undefined {
   const all = [...Object.values(resolveOptions(HEALTH_PATH_OPTIONS, paths)), ...Object.keys(extra)]
   return new Set(all).size === all.length ? undefined : 'one path has two endpoints'

@@ -4,7 +4,9 @@ const HEAD = `\
 | option | meaning | allowed | default | flag of \`quiesce serve\` (its default) | upstream |
 |---|---|---|---|---|---|`
 
-/** The rows of a table for documentation, in Markdown, and below it those of the fields of objects. */
+/**
+ * The rows of a table for documentation, in Markdown, and below it those of the fields of objects.
+ */
 export function markdownOf(table: OptionTable, prefix = ''): string {
   const rows = Object.entries(table).map(([name, row]) => line(`${prefix}${name}`, row))
   const fields = Object.entries(table).flatMap(([name, row]) => (row.fields ? [fieldsOf(`${prefix}${name}`, row, row.fields)] : []))

@@ -3,13 +3,14 @@ import { detectPlatform, type Platform } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
 import type { HealthPaths } from './health-options.ts'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ListenerAddress, SERVER_OPTIONS } from './lifecycle-options.ts'
 import { Problems, type ProblemWording } from './problems.ts'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ListenerAddress, SERVER_OPTIONS } from './tables.ts'
 import { type Chosen, checkTimes, chooseTimes, chosenByRows, plansOf } from './times.ts'
 
 /**
- * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text, everything optional) and what code reads
- * (`ResolvedOptions`: complete, checked, milliseconds). Both follow from the rows of tables.ts.
+ * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text,
+ * everything optional) and what code reads (`ResolvedOptions`: complete, checked, milliseconds).
+ * Both follow from the rows of lifecycle-options.ts.
  */
 
 /**
@@ -21,7 +22,7 @@ export interface LifecycleOptions extends UserOptions<typeof LIFECYCLE_OPTIONS> 
 /** Options of a server that quiesce creates. */
 export interface ServerOptions extends LifecycleOptions, UserOptions<typeof LISTEN_OPTIONS> {}
 
-export type { InspectorOptions, ResolvedInspector } from './tables.ts'
+export type { InspectorOptions, ResolvedInspector } from './lifecycle-options.ts'
 
 type Rows = ResolvedOf<typeof LIFECYCLE_OPTIONS>
 export type WhileDraining = Rows['whileDraining']
@@ -29,7 +30,10 @@ export type WhileDraining = Rows['whileDraining']
 export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly platform: Platform
   readonly facts: PlatformFacts
-  /** Delay, deadline and reserves by kind of stop. The cuts follow when it is known what is registered. */
+  /**
+   * Delay, deadline and reserves by kind of stop. The cuts follow when it is known what is
+   * registered.
+   */
   readonly plans: StopPlans
   /** Paths of the health endpoints, or false. */
   readonly health: HealthPaths | false
@@ -49,7 +53,8 @@ export interface ResolveContext extends Pick<ProblemWording, 'label' | 'asText'>
 
 /**
  * Complete and checked options of a lifecycle.
- * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem; `details.problems` has them as data.
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem; `details.problems` has
+ * them as data.
  */
 export function resolveLifecycleOptions(options: LifecycleOptions, context: ResolveContext): ResolvedOptions {
   return resolve(LIFECYCLE_OPTIONS, options, 'attachLifecycle', context)

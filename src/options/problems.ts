@@ -5,7 +5,9 @@ import { isNegativeDuration, isRecord } from './kinds.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
-  /** How messages name an option; the command line names its flag. Default: the option's own name. */
+  /**
+   * How messages name an option; the command line names its flag. Default: the option's own name.
+   */
   readonly label?: (name: string) => string
   /** The user can only write text: messages do not offer numbers. */
   readonly asText?: boolean
@@ -21,7 +23,10 @@ export interface OptionProblem {
   readonly message: string
 }
 
-/** Collects everything that is wrong with the options of a table, so that the user repairs it in one go. */
+/**
+ * Collects everything that is wrong with the options of a table, so that the user repairs it in one
+ * go.
+ */
 export class Problems {
   readonly #table: OptionTable
   readonly #wording: ProblemWording

@@ -1,8 +1,8 @@
 import { optionError } from '../base/errors.ts'
 import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 import { isRecord, onOff, value } from './kinds.ts'
+import { timeToTheEnd } from './lifecycle-options.ts'
 import { Problems } from './problems.ts'
-import { timeToTheEnd } from './tables.ts'
 
 export const STOP_OPTIONS = defineOptions({
   /**
@@ -14,13 +14,15 @@ export const STOP_OPTIONS = defineOptions({
     { default: 'stop() was called', meaning: 'Stands in the report' },
   ),
   /**
-   * Ends by force, in this step and with exit code 1, as a second OS signal does; also a stop that is under way.
+   * Ends by force, in this step and with exit code 1, as a second OS signal does; also a stop that
+   * is under way.
    * @default false
    */
   now: option({ ...onOff(), allowed: 'true or false' }, { default: false, meaning: 'Ends by force, at once' }),
   /**
-   * Time from this call to the end by force, at least 100 ms. It shortens the option `deadline`, delay, hooks, drain and reserves in
-   * proportion, and never extends it. Of a stop that is under way it changes nothing: `now` does.
+   * Time from this call to the end by force, at least 100 ms. It shortens the option `deadline`,
+   * delay, hooks, drain and reserves in proportion, and never extends it. Of a stop that is under
+   * way it changes nothing: `now` does.
    * @default the option deadline
    */
   deadline: option(timeToTheEnd(), { defaultWords: 'the option deadline', meaning: 'Time from this call to the end by force' }),

@@ -1,8 +1,8 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 
 /**
- * Which OS signals end a life: the usual ones unless an option says otherwise. SIGHUP: the terminal is gone, or a supervisor asks.
- * SIGBREAK: Ctrl-Break and the closing of the console on Windows.
+ * Which OS signals end a life: the usual ones unless an option says otherwise. SIGHUP: the terminal
+ * is gone, or a supervisor asks. SIGBREAK: Ctrl-Break and the closing of the console on Windows.
  */
 
 /** Signals that may ask for the end of a process. */

@@ -15,13 +15,14 @@ import {
   sums,
 } from './budget.ts'
 import { type AnyOption, defaultAt, type OptionTable, type Place, type ResolvedOf } from './define.ts'
+import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './lifecycle-options.ts'
 import type { LifecycleOptions } from './options.ts'
 import type { Problems } from './problems.ts'
-import { DEADLINE_SHARE_MAX, HOOKS_SHARE_MAX, LIFECYCLE_OPTIONS } from './tables.ts'
 
 /**
- * The durations of a life and the plans of its stops. Numbers come from the rows of tables.ts; here stands what they mean for each other: a
- * deadline that has to fit a delay, a grace that must not use it up.
+ * The durations of a life and the plans of its stops. Numbers come from the rows of
+ * lifecycle-options.ts; here stands what they mean for each other: a deadline that has to fit a
+ * delay, a grace that must not use it up.
  */
 
 /** What one default came out as, and why. */
@@ -59,7 +60,8 @@ export function chosenByRows(
 }
 
 /**
- * Every duration, with the reason for it. Deadline and delay depend on each other: a given one stays, the other one gives way.
+ * Every duration, with the reason for it. Deadline and delay depend on each other: a given one
+ * stays, the other one gives way.
  * @param byRows what they are when nothing depends on anything
  */
 export function chooseTimes(
@@ -98,7 +100,8 @@ export function chooseTimes(
 
   const watchGraceMs = choose('watchGrace', watchGraceDefaultMs({ deadlineMs, reserves, asked }))
   const plan = { delayMs, lastCallMs, deadlineMs, watchGraceMs, reserves, asked }
-  // A hook that hangs has to fail by its own timeout before the budget cuts it, and with it all hooks after it.
+  // A hook that hangs has to fail by its own timeout before the budget cuts it, and with it all
+  // hooks after it.
   const hooksMs = stopProfile(plan).cutsMs.hooks
   choose('hookTimeout', Math.floor(Math.min(defaultMs('hookTimeout', places), shareOf(plan), hooksMs * HOOKS_SHARE_MAX)))
   if (given.whileDraining === 'retry-after') choose('connectionTimeout', chosen['connectionTimeout']?.ms ?? 0, 'default with retry-after')
@@ -122,7 +125,10 @@ function fitsWell(plan: StopPlan): boolean {
   return delayFits(plan) && (asked === 0 || asked + others <= plan.deadlineMs * RESERVES_SHARE_MAX)
 }
 
-/** The smallest deadline, in steps of 100 ms, for which a plan fits that does not. Time is never too long: what fits keeps fitting. */
+/**
+ * The smallest deadline, in steps of 100 ms, for which a plan fits that does not. Time is never too
+ * long: what fits keeps fitting.
+ */
 function smallestDeadlineMs(plan: StopPlan): number {
   let tooShort = Math.floor(plan.deadlineMs / DEADLINE_STEP_MS)
   let enough = Math.ceil(deadlineThatFits(plan) / DEADLINE_STEP_MS)
@@ -134,7 +140,10 @@ function smallestDeadlineMs(plan: StopPlan): number {
   return enough * DEADLINE_STEP_MS
 }
 
-/** A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. In a shorter one every reserve is scaled. */
+/**
+ * A person or a crash gets a shorter stop, unless a delay or a deadline was given on purpose. In a
+ * shorter one every reserve is scaled.
+ */
 export function plansOf(given: LifecycleOptions, plan: StopPlan, crashDeadlineMs: number): StopPlans {
   const within = (long: Pick<StopPlan, 'delayMs' | 'lastCallMs'>, deadlineMs: number): StopPlan => {
     const { delayMs, lastCallMs } = long
@@ -158,9 +167,13 @@ export function plansOf(given: LifecycleOptions, plan: StopPlan, crashDeadlineMs
   }
 }
 
-/** Checks what durations mean for each other. Only for usable ones: a refused value says nothing about the others. */
+/**
+ * Checks what durations mean for each other. Only for usable ones: a refused value says nothing
+ * about the others.
+ */
 export function checkTimes(given: LifecycleOptions, plan: StopPlan, problems: Problems): void {
-  // What is registered later takes its time from requests, and so from the last call, which gives way then.
+  // What is registered later takes its time from requests, and so from the last call, which gives
+  // way then.
   const longestLastCallMs = stopProfile({ ...plan, lastCallMs: Number.POSITIVE_INFINITY }, NONE_REGISTERED).lastCallMs
   if (given.lastCall !== undefined && plan.lastCallMs > longestLastCallMs) {
     const within = `with ${problems.label('deadline')} ${formatDuration(plan.deadlineMs)}, so that what it lets in can be answered`

@@ -14,10 +14,15 @@ import {
 import type { Kind } from './define.ts'
 import { isRecord, value } from './kinds.ts'
 
-/** Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes. */
+/**
+ * Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes.
+ */
 export type RefusalOptions = { readonly [K in keyof RefusalWords]?: RefusalWords[K] | undefined }
 
-/** Words of your own; whatever is not given is neutral. A whole {@link Wording}, such as `apiserverWording`, is one of these. */
+/**
+ * Words of your own; whatever is not given is neutral. A whole {@link Wording}, such as
+ * `apiserverWording`, is one of these.
+ */
 export interface WordingOptions {
   /** What the server calls itself to clients and in the log. Default `the server`. */
   readonly name?: string | undefined
@@ -37,7 +42,10 @@ interface MetricOptions {
   readonly checks?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
 }
 
-/** All words, those that are given and the neutral ones. What is given has no {@link wordingProblem}. */
+/**
+ * All words, those that are given and the neutral ones. What is given has no {@link
+ * wordingProblem}.
+ */
 export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, metrics = {} }: WordingOptions = {}): Wording {
   const { prefix, ...names } = metrics
   const neutral = neutralWording(name, prefix)

@@ -1,15 +1,20 @@
 import nodeCluster, { type Worker } from 'node:cluster'
 import type { PlatformSpec } from './platform.ts'
 
-/** What writing to a primary fails with that is gone, before and after its channel is known to be closed. */
+/**
+ * What writing to a primary fails with that is gone, before and after its channel is known to be
+ * closed.
+ */
 const LOST = ['EPIPE', 'ECONNRESET', 'ERR_IPC_CHANNEL_CLOSED']
 
 /**
- * The process is a worker of `node:cluster`, wherever it runs: the end of its channel to the primary is the end of that, or its wish. Node
- * ends such a worker at once, with 0, unless it has left its cluster voluntarily: so it has, from that moment on. What the program or
- * node itself still writes to the channel is no crash then, to the end of the process.
+ * The process is a worker of `node:cluster`, wherever it runs: the end of its channel to the
+ * primary is the end of that, or its wish. Node ends such a worker at once, with 0, unless it has
+ * left its cluster voluntarily: so it has, from that moment on. What the program or node itself
+ * still writes to the channel is no crash then, to the end of the process.
  *
- * A process that was forked without a cluster goes on without its parent, as node lets it: a parent may disconnect on purpose.
+ * A process that was forked without a cluster goes on without its parent, as node lets it: a parent
+ * may disconnect on purpose.
  */
 export const cluster = {
   stopRequests: (host, stop) => {

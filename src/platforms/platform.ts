@@ -1,8 +1,9 @@
 import type { StopReason } from '../base/events.ts'
 
 /**
- * What there is to say about a place where a process runs: how it is recognised, how it ends a process, what follows for the defaults, and how
- * the two speak to each other. One file for each; `platforms.ts` lists them.
+ * What there is to say about a place where a process runs: how it is recognised, how it ends a
+ * process, what follows for the defaults, and how the two speak to each other. One file for each;
+ * `platforms.ts` lists them.
  */
 export interface PlatformSpec {
   readonly name: string
@@ -14,7 +15,10 @@ export interface PlatformSpec {
   readonly ends: string
   /** Options whose defaults differ there, as the user would write them. */
   readonly defaults: PlatformDefaults
-  /** Tells it that the server is ready, if this process was started by it; looks for itself, because platforms nest. */
+  /**
+   * Tells it that the server is ready, if this process was started by it; looks for itself, because
+   * platforms nest.
+   */
   readonly ready?: (process: PlatformProcess, signal: AbortSignal) => Promise<void> | undefined
   /** By which it asks for the end, beside OS signals: calls `stop` until disposed. */
   readonly stopRequests?: (process: PlatformProcess, stop: (reason: StopReason) => void) => Disposable

@@ -15,11 +15,13 @@ import { terminal } from './terminal.ts'
 import { unknown } from './unknown.ts'
 
 /**
- * Where a process may run, and with it how much time a stop may take: every platform kills what has not ended by then, and only some keep
- * sending traffic to a process that they have already told to stop.
+ * Where a process may run, and with it how much time a stop may take: every platform kills what has
+ * not ended by then, and only some keep sending traffic to a process that they have already told to
+ * stop.
  *
- * The first with a sign is it, so what is nearer to the process, or more specific, comes first: Knative sets `K_SERVICE` on Kubernetes, where
- * its queue proxy has already waited; PM2 runs inside of what follows it; and a Nomad agent under systemd passes that unit's variables on.
+ * The first with a sign is it, so what is nearer to the process, or more specific, comes first:
+ * Knative sets `K_SERVICE` on Kubernetes, where its queue proxy has already waited; PM2 runs inside
+ * of what follows it; and a Nomad agent under systemd passes that unit's variables on.
  */
 export const PLATFORMS = [
   cloudRun,
@@ -65,7 +67,10 @@ export async function announceReady(process: PlatformProcess, signal: AbortSigna
   await Promise.all(specs.flatMap(({ ready }) => ready?.(process, signal) ?? []))
 }
 
-/** Calls `stop` whenever a platform asks for the end by another way than an OS signal, until disposed. */
+/**
+ * Calls `stop` whenever a platform asks for the end by another way than an OS signal, until
+ * disposed.
+ */
 export function onStopRequest(process: PlatformProcess, stop: (reason: StopReason) => void): Disposable {
   const specs: readonly PlatformSpec[] = PLATFORMS
   const listening = [cluster, ...specs].flatMap(({ stopRequests }) => stopRequests?.(process, stop) ?? [])

@@ -14,7 +14,10 @@ export const pm2 = {
     if (isOurs(process)) process.send?.('ready')
     return undefined
   },
-  /** `shutdown_with_message`. Other process managers on Windows, which have no SIGTERM to send, do the same. */
+  /**
+   * `shutdown_with_message`. Other process managers on Windows, which have no SIGTERM to send, do
+   * the same.
+   */
   stopRequests: (process, stop) => {
     const onMessage = (message: unknown): void => {
       if (message === 'shutdown') stop({ kind: 'ipc' })

@@ -22,8 +22,10 @@ export const systemd = {
 } as const satisfies PlatformSpec
 
 /**
- * Node has no datagram sockets in the file system, so systemd's own tool writes to the one in NOTIFY_SOCKET.
- * @see kubernetes/apiserver pkg/server/genericapiserver.go NonBlockingRunWithContext, systemd.SdNotify
+ * Node has no datagram sockets in the file system, so systemd's own tool writes to the one in
+ * NOTIFY_SOCKET.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go NonBlockingRunWithContext,
+ * systemd.SdNotify
  */
 function notify(what: string, { env, pid }: PlatformProcess, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

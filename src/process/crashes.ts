@@ -10,7 +10,10 @@ export interface CrashSource {
   listenerCount(event: CrashEvent): number
 }
 
-/** Of those that listened before us: two who decide about a crash would both end the process, so these are left to them. */
+/**
+ * Of those that listened before us: two who decide about a crash would both end the process, so
+ * these are left to them.
+ */
 const leftToOthers = new WeakMap<CrashSource, readonly CrashEvent[]>()
 
 const crashes = new SharedListeners<CrashSource, [event: CrashEvent, error: unknown]>((source, tell) => {

@@ -1,6 +1,9 @@
 import { MessageChannel } from 'node:worker_threads'
 
-/** Keeps the process alive until then, as a listening server does: a port that is waited at is no timer, which would have to be renewed. */
+/**
+ * Keeps the process alive until then, as a listening server does: a port that is waited at is no
+ * timer, which would have to be renewed.
+ */
 export function keepAliveUntil(end: AbortSignal): void {
   if (end.aborted) return
   const { port1 } = new MessageChannel()

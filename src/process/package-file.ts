@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url'
 const here = createRequire(import.meta.url)
 
 /**
- * A file or folder of this package as it is installed, by its path from package.json. Found by the package's own import map, because
- * where this code stands is up to the bundler.
+ * A file or folder of this package as it is installed, by its path from package.json. Found by the
+ * package's own import map, because where this code stands is up to the bundler.
  */
 export const packageFile = (path: string): URL => new URL(path, pathToFileURL(here.resolve('#package')))
 

@@ -23,8 +23,9 @@ export interface Leaving {
 }
 
 /**
- * The end of a process, which the lives that run in it have in common: the last one ends it, so that none is ended in the
- * middle of its drain because another one was quicker, and the most severe of their exit codes is the process's.
+ * The end of a process, which the lives that run in it have in common: the last one ends it, so
+ * that none is ended in the middle of its drain because another one was quicker, and the most
+ * severe of their exit codes is the process's.
  */
 export class ProcessEnd {
   static readonly #ends = new WeakMap<HostProcess, ProcessEnd>()
@@ -81,14 +82,16 @@ export class ProcessEnd {
    */
   #endAfterGrace(graceMs: number, clock: Clock, stopSignals: ReadonlySet<StopSignal>, exits: () => void): void {
     const process = this.#process
-    // A channel to the parent is no work: in a cluster worker it is open as long as the process lives.
+    // A channel to the parent is no work: in a cluster worker it is open as long as the process
+    // lives.
     process.channel?.unref()
     const timer = clock.setTimeout(() => {
       const still = graceMs > 0 ? `but still alive after ${graceMs} ms` : 'out of time, and still alive'
       sayOnStandardError(process.stderr, `quiesce: ended, ${still} because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
     }, graceMs)
-    // A signal that comes now finds the end already there; without a listener it would kill, and the exit code with it.
+    // A signal that comes now finds the end already there; without a listener it would kill, and
+    // the exit code with it.
     const signals = onStopSignal(process, stopSignals, () => process.exit(process.exitCode))
     const exit = onProcessExit(process, exits)
     this.#cancelGrace = () => {

@@ -5,16 +5,21 @@ import type { LifecycleInput } from '../machines/vocabulary.ts'
 
 /** Between two steps of a rehearsal: traffic comes first. */
 const PAUSE_MS = 20
-/** From the start past the signal and the first ends of phases: by then everything has run once, and further steps brought nothing. */
+/**
+ * From the start past the signal and the first ends of phases: by then everything has run once, and
+ * further steps brought nothing.
+ */
 const STEPS_MAX = 14
 
 /**
  * Rehearses the beginning of the end of a life while the server serves: on the very machine that
- * runs, step by step and with pauses, as pure functions, so that no effect runs and no timer is set.
- * Code that runs for the first time costs many times what it costs later, and nearly all that the
- * end of a life runs would run for the first time, when others wait for it (docs/decisions/0016).
+ * runs, step by step and with pauses, as pure functions, so that no effect runs and no timer is
+ * set. Code that runs for the first time costs many times what it costs later, and nearly all that
+ * the end of a life runs would run for the first time, when others wait for it
+ * (docs/decisions/0016).
  *
- * Calls `setTimeout` of the clock for each step and keeps no process alive. Stops when `signal` is aborted.
+ * Calls `setTimeout` of the clock for each step and keeps no process alive. Stops when `signal` is
+ * aborted.
  */
 export function rehearseEnd(machine: LifecycleMachine, input: LifecycleInput, clock: Clock, signal: AbortSignal): void {
   const steps = rehearsal(machine, input)

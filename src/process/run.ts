@@ -38,13 +38,17 @@ export interface RunnableLife {
   requestStop(reason: StopReason): void
   signalled(signal: string): void
   crashed(origin: CrashEvent, thrown: unknown): void
-  /** To be called when the process exits: says on standard error by how much the deadline was missed, unless that was said. */
+  /**
+   * To be called when the process exits: says on standard error by how much the deadline was
+   * missed, unless that was said.
+   */
   sayIfLate(): void
 }
 
 /**
- * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown`, the lost primary of a cluster and
- * the option `signal` stop it, and the process ends with the report's exit code. See `Life.run` for the contract.
+ * Runs a life as the main job of the process: OS signals, crashes, the IPC message `shutdown`, the
+ * lost primary of a cluster and the option `signal` stop it, and the process ends with the report's
+ * exit code. See `Life.run` for the contract.
  *
  * @param released aborted, the process is the program's own again; the life goes on
  */
@@ -76,8 +80,9 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     if (event.type === 'forced') isForced = true
   })
   try {
-    // A failed start ends the life like every other failure does, and stands in its report. Nor is it waited for: the end of a
-    // life that is stopped while it starts does not have to wait for what has not been loaded yet.
+    // A failed start ends the life like every other failure does, and stands in its report. Nor is
+    // it waited for: the end of a life that is stopped while it starts does not have to wait for
+    // what has not been loaded yet.
     life.start().then(
       () => rehearse(life),
       () => {},
@@ -91,7 +96,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
       processEnd.leave({ exitCode, isForced, exit: options.exit, signals, graceMs, clock: host.clock, exits: () => life.sayIfLate() })
     return report
   } finally {
-    // This life has left the process: it cannot leave it again, or others that run would not be waited for.
+    // This life has left the process: it cannot leave it again, or others that run would not be
+    // waited for.
     released.removeEventListener('abort', release)
     watching.unsubscribe()
     giveBack()
@@ -99,7 +105,9 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   }
 }
 
-/** Without a logger of the user's there may be no log at all, and with one it may be read elsewhere. */
+/**
+ * Without a logger of the user's there may be no log at all, and with one it may be read elsewhere.
+ */
 function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): void {
   const why = options.logger === false ? undefined : whyNotGraceful(report)
   if (why !== undefined) sayOnStandardError(host.process.stderr, `quiesce: ${why}\n`)
@@ -111,7 +119,10 @@ function rehearse(life: RunnableLife): void {
   if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
-/** The other owners of a signal are looked for twice: those who listen already, and at the stop those who came later. */
+/**
+ * The other owners of a signal are looked for twice: those who listen already, and at the stop
+ * those who came later.
+ */
 function ownSignals(life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable {
   const { process } = life.host
   const unnamed = new Set(signals)

@@ -27,7 +27,10 @@ const open = <Name extends keyof DiagnosticsMessages>(name: Name): Channel => ch
 const STOP_REQUESTED = open('quiesce:stop-requested')
 const REQUEST_REFUSED = open('quiesce:request-refused')
 
-/** A sink that publishes every event of a life on `quiesce:` and its type. Without subscribers it costs one look at a flag. */
+/**
+ * A sink that publishes every event of a life on `quiesce:` and its type. Without subscribers it
+ * costs one look at a flag.
+ */
 export function publishEvents(life: object): (event: LifecycleEvent) => void {
   return (event) => {
     const ofType = channelOf(event.type)

@@ -6,8 +6,9 @@ import { type Gauges, hookName } from './gauges.ts'
 import { type LifeView, phaseOfHook, type StopView, WAITED_FOR_BY, type WorkView } from './view.ts'
 
 /**
- * What holds up the end of a life, which bound will end it, and when. There is one answer, given here: the report, the terminal,
- * the inspector and `progress()` read it. Times are milliseconds since the life began, as in the view.
+ * What holds up the end of a life, which bound will end it, and when. There is one answer, given
+ * here: the report, the terminal, the inspector and `progress()` read it. Times are milliseconds
+ * since the life began, as in the view.
  */
 
 /** What ends something that does not end by itself. */
@@ -30,20 +31,29 @@ export interface Blocker {
   readonly bound: Bound | undefined
 }
 
-/** When an instant of the budget comes; undefined without a budget. A crash in the middle of a stop takes time away and gives none. */
+/**
+ * When an instant of the budget comes; undefined without a budget. A crash in the middle of a stop
+ * takes time away and gives none.
+ */
 export function instantAt({ at, budget, crash }: StopView, instant: BudgetInstant): number | undefined {
   if (!budget) return undefined
   const regular = at + instantMs(budget, instant)
   return crash ? Math.min(regular, crash.at + instantMs(crash.budget, instant)) : regular
 }
 
-/** Milliseconds until an instant of the budget, below 0 when it is over; without a stop there is no end to the time. */
+/**
+ * Milliseconds until an instant of the budget, below 0 when it is over; without a stop there is no
+ * end to the time.
+ */
 export function leftUntil({ stop }: LifeView, instant: BudgetInstant, now: number): number {
   const at = stop && instantAt(stop, instant)
   return at === undefined ? Number.POSITIVE_INFINITY : at - now
 }
 
-/** The instant that cuts a phase: its own, or the next one for a phase that goes on then, or starts later. */
+/**
+ * The instant that cuts a phase: its own, or the next one for a phase that goes on then, or starts
+ * later.
+ */
 export function cutOf({ cuts, stop }: LifeView, phase: string, now: number): Bound | undefined {
   const first = BUDGET_INSTANTS.findIndex((instant) => cutSignal(instant) === cuts[phase])
   if (first < 0 || !stop) return undefined
@@ -63,13 +73,19 @@ const limitOf = ({ startedAt, limitMs }: WorkView): Bound | undefined =>
 const sooner = (...bounds: readonly (Bound | undefined)[]): Bound | undefined =>
   bounds.reduce((first, bound) => (first && bound ? (bound.at < first.at ? bound : first) : (first ?? bound)), undefined)
 
-/** What ends a phase, at `now` or whenever it begins: its own limit or its cut, whichever comes first; if it has neither, the deadline. */
+/**
+ * What ends a phase, at `now` or whenever it begins: its own limit or its cut, whichever comes
+ * first; if it has neither, the deadline.
+ */
 export function boundOfPhase(view: LifeView, phase: string, now: number): Bound | undefined {
   const known = view.phases.get(phase)
   return sooner(known && limitOf(known), cutOf(view, phase, now)) ?? (view.stop && boundBy(view.stop, 'forced'))
 }
 
-/** Everything that the end waits for or will wait for, and what ends it: the last to be ended first, of those the oldest. */
+/**
+ * Everything that the end waits for or will wait for, and what ends it: the last to be ended first,
+ * of those the oldest.
+ */
 export function blockersOf(view: LifeView, { blocking }: Pick<Gauges, 'blocking'>, now: number): readonly Blocker[] {
   const isUnderWay = (phase: string): boolean => view.phases.has(phase) && view.phases.get(phase)?.endedAt === undefined
   const counted = (kind: keyof typeof WAITED_FOR_BY, all: readonly Straggler[]): Blocker[] => {
@@ -106,7 +122,8 @@ const running = <W extends WorkView>(works: ReadonlyMap<string, W>): W[] =>
   [...works.values()].filter(({ endedAt }) => endedAt === undefined)
 
 /**
- * What holds up the end now, in a sentence that names it and says when that is over: `GET /hang blocks the exit; cut in 35.8s`.
+ * What holds up the end now, in a sentence that names it and says when that is over: `GET /hang
+ * blocks the exit; cut in 35.8s`.
  * @param more further ones that have no name here
  */
 export function headlineOf(blockers: readonly Blocker[], now: number, more = 0): string {

@@ -1,7 +1,9 @@
 import type { ErrorRecord } from '../base/events.ts'
 import type { ReportedError } from './report.ts'
 
-/** A server lives for months, and its handlers may fail at every request: a report is not their log. */
+/**
+ * A server lives for months, and its handlers may fail at every request: a report is not their log.
+ */
 export const FAILURES_MAX = 1_000
 
 interface Kept {
@@ -10,7 +12,10 @@ interface Kept {
   count: number
 }
 
-/** The failures of one life, in the order in which they first came; of too many the newest, among which are those of its end. */
+/**
+ * The failures of one life, in the order in which they first came; of too many the newest, among
+ * which are those of its end.
+ */
 export class Failures {
   /** By what tells them apart; a map is in the order of insertion. */
   readonly #kept = new Map<string, Kept>()

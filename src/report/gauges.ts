@@ -17,7 +17,10 @@ export interface TrafficGauges {
   readonly holds: number
   /** Handlers that outlived their responses. */
   readonly handlers: number
-  /** Each open connection once: `told` that it closes, else `active` with a request on it, else `idle`. */
+  /**
+   * Each open connection once: `told` that it closes, else `active` with a request on it, else
+   * `idle`.
+   */
   readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
   /** Requests refused so far, by kind of refusal. */
   readonly rejected: Readonly<Record<string, number>>
@@ -27,7 +30,10 @@ export interface TrafficGauges {
     readonly watches: readonly Straggler[]
     readonly holds: readonly Straggler[]
     readonly handlers: readonly Straggler[]
-    /** Idle connections that are still open although idle ones are being closed; before that they hold nothing up. */
+    /**
+     * Idle connections that are still open although idle ones are being closed; before that they
+     * hold nothing up.
+     */
     readonly connections: readonly Straggler[]
   }
 }

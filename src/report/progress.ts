@@ -24,7 +24,9 @@ export interface Progress {
 export interface RunningPhase {
   readonly name: string
   readonly sinceMs: number
-  /** Until its own limit or its cut, whichever comes first, or else until the deadline; not below 0. */
+  /**
+   * Until its own limit or its cut, whichever comes first, or else until the deadline; not below 0.
+   */
   readonly leftMs: number
 }
 

@@ -6,8 +6,10 @@ import type { Wiring } from '../machines/wiring.ts'
 import { crashedAt, cutsOf, hookKey, type LifeView, NOTHING_KNOWN, reduce } from './view.ts'
 
 /**
- * Where everything that happens passes through: facts come from machines and actors, get their time, are folded into what is known of the
- * life, and go to the sinks in the order they were added. Sinks are ours and must not throw; an observer of the user's that does is not heard here: rxjs throws it from a timer.
+ * Where everything that happens passes through: facts come from machines and actors, get their
+ * time, are folded into what is known of the life, and go to the sinks in the order they were
+ * added. Sinks are ours and must not throw; an observer of the user's that does is not heard here:
+ * rxjs throws it from a timer.
  */
 export class Recorder {
   readonly #clock: Clock

@@ -22,8 +22,8 @@ const OUTCOME_WIDTH = 18
 const NAMES_MAX = 3
 
 /**
- * A report as a short timeline for people: one line for each signal and phase from the stop request on, then what was cut,
- * failed or came late, the connections, and the exit code with its meaning.
+ * A report as a short timeline for people: one line for each signal and phase from the stop request
+ * on, then what was cut, failed or came late, the connections, and the exit code with its meaning.
  */
 export function renderReport(report: Report, { color = false, width = WIDTH_MAX }: RenderOptions = {}): string {
   const paint = painter(color)
@@ -74,7 +74,8 @@ function timeline({ signals, phases, stopRequestedAt }: Report, columns: number)
       return { at: phase.start, outcome: phase.outcome, text: line(phase.start, `  ${phase.name}`, bar, duration(phase), barWidth) }
     }),
   ]
-  // A phase begins because of a signal: at the same instant the signal comes first, as it does in `rows`.
+  // A phase begins because of a signal: at the same instant the signal comes first, as it does in
+  // `rows`.
   return rows.sort((a, b) => a.at - b.at)
 }
 

@@ -27,8 +27,9 @@ export interface ReportContext {
 }
 
 /**
- * What is known of a life as a report, with what may come any number of times. `observe` is a sink of events and never throws; `build` may be
- * called at any time and any number of times, also in the middle of a life that is ended by force.
+ * What is known of a life as a report, with what may come any number of times. `observe` is a sink
+ * of events and never throws; `build` may be called at any time and any number of times, also in
+ * the middle of a life that is ended by force.
  */
 export class ReportBuilder {
   readonly #context: ReportContext
@@ -145,7 +146,10 @@ function reportedConnections(event: EventOf<'connections'> | undefined): Reporte
   return { told, idleUntold, ended, forced, forcedNames }
 }
 
-/** No event: lost lines would be logged, where they are lost as well, and what is left out here was logged. */
+/**
+ * No event: lost lines would be logged, where they are lost as well, and what is left out here was
+ * logged.
+ */
 const countWarning = (message: string, what: string, count: number): ReportedWarning[] =>
   count > 0 ? [{ message, details: { [what]: count } }] : []
 

@@ -11,7 +11,10 @@ import type { Report } from './report.ts'
  */
 const IN_PLACE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK
 
-/** What stands in the way of putting another file in its place: a mounted file such as Kubernetes' /dev/termination-log, or its folder. */
+/**
+ * What stands in the way of putting another file in its place: a mounted file such as Kubernetes'
+ * /dev/termination-log, or its folder.
+ */
 const IRREPLACEABLE: readonly unknown[] = ['EBUSY', 'EXDEV', 'EACCES', 'EPERM', 'EROFS']
 const isIrreplaceable = (thrown: unknown): boolean => IRREPLACEABLE.includes((thrown as NodeJS.ErrnoException).code)
 
@@ -39,8 +42,8 @@ export async function writeReport(path: string | undefined, report: Report, sign
 }
 
 /**
- * Whether a report could be written now, so that a folder that is not there is found out at the start and not after the
- * drain. What changes after that still costs the end its report.
+ * Whether a report could be written now, so that a folder that is not there is found out at the
+ * start and not after the drain. What changes after that still costs the end its report.
  *
  * @throws QuiesceError ERR_REPORT_WRITE
  */
@@ -66,7 +69,10 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Standard output or error, when it goes into the plain file that is at `path`: what is in there is the log, which may not be lost. */
+/**
+ * Standard output or error, when it goes into the plain file that is at `path`: what is in there is
+ * the log, which may not be lost.
+ */
 function outputInto(path: string): 1 | 2 | undefined {
   try {
     const there = statSync(path, { bigint: true })
@@ -104,8 +110,9 @@ async function replace(path: string, content: string, signal: AbortSignal): Prom
 }
 
 /**
- * The same in one synchronous step, for when there is no time left. What goes wrong is said on stderr only. Returns whether it may be
- * written once more, over this one: what went to a stream or a pipe would stand there twice.
+ * The same in one synchronous step, for when there is no time left. What goes wrong is said on
+ * stderr only. Returns whether it may be written once more, over this one: what went to a stream or
+ * a pipe would stand there twice.
  */
 export function writeReportNow(path: string | undefined, report: Report): boolean {
   if (path === undefined) return false

@@ -5,9 +5,10 @@ import type { CutsMs } from '../base/stop-profile.ts'
 export const REPORT_SCHEMA = 'urn:quiesce:report:1'
 
 /**
- * What happened in one life, as a JSON document. Times are milliseconds relative to the stop request: negative before it,
- * because a termination report is read from there. Without a stop request (`stopRequestedAt` is null) they count from the
- * start. Wall-clock times are ISO 8601 in UTC.
+ * What happened in one life, as a JSON document. Times are milliseconds relative to the stop
+ * request: negative before it, because a termination report is read from there. Without a stop
+ * request (`stopRequestedAt` is null) they count from the start. Wall-clock times are ISO 8601 in
+ * UTC.
  */
 export interface Report {
   readonly $schema: typeof REPORT_SCHEMA
@@ -19,8 +20,8 @@ export interface Report {
   /** Why it was ended by force; null when it was not. */
   readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | null
   /**
-   * The reason of a stop that meant "now", the second signal, the error of the second crash, or the exit code of the process that ended before
-   * its life; null when it was none of them.
+   * The reason of a stop that meant "now", the second signal, the error of the second crash, or the
+   * exit code of the process that ended before its life; null when it was none of them.
    */
   readonly forcedBy: ForcedBy | null
   readonly startedAt: string
@@ -47,19 +48,27 @@ export interface Report {
   readonly hooks: readonly ReportedHook[]
   /** Answers of user code that came after its time was over; they changed nothing. */
   readonly lateAnswers: readonly ReportedLateAnswer[]
-  /** Failures, wherever they happened: each once, with how often it came, and of more than a thousand the newest. A warning counts the others. */
+  /**
+   * Failures, wherever they happened: each once, with how often it came, and of more than a
+   * thousand the newest. A warning counts the others.
+   */
   readonly errors: readonly ReportedError[]
   readonly warnings: readonly ReportedWarning[]
 }
 
-/** In milliseconds since the stop request. A crash in the middle of a stop has its own, and what ends first holds. */
+/**
+ * In milliseconds since the stop request. A crash in the middle of a stop has its own, and what
+ * ends first holds.
+ */
 export interface ReportedBudget {
   /** Time before new requests may be refused. */
   readonly delay: number
   /** Longest time watches are waited for once they have been told to leave. */
   readonly watchGrace: number
   readonly deadline: number
-  /** When what is left is cut, by group of phases: `requests` is how long accepted requests have. */
+  /**
+   * When what is left is cut, by group of phases: `requests` is how long accepted requests have.
+   */
   readonly cuts: CutsMs
 }
 
@@ -82,8 +91,8 @@ export interface ReportedPhase {
   /** null: still under way when the report was sealed. */
   readonly end: number | null
   /**
-   * Time it had until its own limit or its cut, whichever comes first, in milliseconds; null when it has neither. One that began after its
-   * cut had until the next.
+   * Time it had until its own limit or its cut, whichever comes first, in milliseconds; null when
+   * it has neither. One that began after its cut had until the next.
    */
   readonly budget: number | null
   /** null: still under way. */

@@ -4,11 +4,12 @@ import type { CutSignal } from '../machines/signals.ts'
 import type { PhaseName, PhaseRow } from '../machines/wiring.ts'
 
 /**
- * What is known of a life by its events. Everything that shows one reads it here: report, terminal, gauges, inspector.
- * `reduce` is the only way to the next view and changes nothing in place, so that a reader may keep old ones. All times are
- * milliseconds since the life began.
+ * What is known of a life by its events. Everything that shows one reads it here: report, terminal,
+ * gauges, inspector. `reduce` is the only way to the next view and changes nothing in place, so
+ * that a reader may keep old ones. All times are milliseconds since the life began.
  *
- * What may come any number of times in a life is not in it (`error`, `late`, `warning`): its readers keep as many as they can use.
+ * What may come any number of times in a life is not in it (`error`, `late`, `warning`): its
+ * readers keep as many as they can use.
  */
 export interface LifeView {
   /** Of the last event. */
@@ -170,11 +171,17 @@ function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
   }
 }
 
-/** The process has crashed: of a stop that is under way nothing comes later for it, and some things sooner. Only the first crash counts. */
+/**
+ * The process has crashed: of a stop that is under way nothing comes later for it, and some things
+ * sooner. Only the first crash counts.
+ */
 export const crashedAt = (view: LifeView, at: number, budget: StopProfile): LifeView =>
   view.stop && !view.stop.crash ? { ...view, stop: { ...view.stop, crash: { at, budget } } } : view
 
-/** The failure that an event tells of, and where it happened. The errors of several hooks as one are none: each has been told. */
+/**
+ * The failure that an event tells of, and where it happened. The errors of several hooks as one are
+ * none: each has been told.
+ */
 export function failureIn(event: LifecycleEvent): { readonly where: string; readonly error: ErrorRecord } | undefined {
   if (!('error' in event) || event.error === undefined || event.type === 'forced') return undefined
   const { error } = event

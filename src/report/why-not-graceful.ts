@@ -8,8 +8,8 @@ import { describeReason } from './words.ts'
 const WIDTH_MAX = 300
 
 /**
- * Why a life did not end gracefully, in one line for standard error: the exit code, what it means, and the first thing that
- * led to it. undefined when it did.
+ * Why a life did not end gracefully, in one line for standard error: the exit code, what it means,
+ * and the first thing that led to it. undefined when it did.
  */
 export function whyNotGraceful(report: Report): string | undefined {
   const { exitCode } = report
@@ -44,7 +44,10 @@ function forces({ reason, forced, forcedBy }: Report): string[] {
 
 const failures = ({ errors }: Report): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
 
-/** Handlers and connections that are still there are so because of what was cut; alone, they are the cause. */
+/**
+ * Handlers and connections that are still there are so because of what was cut; alone, they are the
+ * cause.
+ */
 function cuts({ requests, watches, handlers, connections, hooks, phases }: Report): string[] {
   const drained = [...requests.cut, ...watches.cut]
   const named = (drained.length > 0 ? drained : [...handlers, ...connections.forcedNames]).map(({ name }) => name)

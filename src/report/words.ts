@@ -1,6 +1,8 @@
 import type { StopReason } from '../base/events.ts'
 
-/** A stop reason in a few words, after `stopped by`. The inspector's page loads this file as it is. */
+/**
+ * A stop reason in a few words, after `stopped by`. The inspector's page loads this file as it is.
+ */
 export function describeReason(reason: StopReason): string {
   switch (reason.kind) {
     case 'os-signal':

@@ -16,9 +16,15 @@ import type { TestResponse } from './network/response-reader.ts'
 import { TestConnection, type TestRequestOptions } from './network/test-connection.ts'
 import { type LogLine, TestWorld, type TestWorldOptions } from './test-world.ts'
 
-/** How long a life may take, in real milliseconds, until it serves: adapters and loggers are loaded from files. */
+/**
+ * How long a life may take, in real milliseconds, until it serves: adapters and loggers are loaded
+ * from files.
+ */
 const START_MS_MAX = 5_000
-/** And how much of it the process has to have had for itself: on a machine with other work a life may not get its turn for longer. */
+/**
+ * And how much of it the process has to have had for itself: on a machine with other work a life
+ * may not get its turn for longer.
+ */
 const START_CPU_MS_MIN = 1_000
 
 /** A whole life under test: its world, what it said, and clients for it. */
@@ -61,7 +67,10 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     return this.signals.includes(signal)
   }
 
-  /** Runs the life in its process; resolves when it serves, has been told to stop, or needs time to pass. */
+  /**
+   * Runs the life in its process; resolves when it serves, has been told to stop, or needs time to
+   * pass.
+   */
   async run(): Promise<void> {
     this.life.run().catch((thrown: unknown) => {
       // What `run()` does after the end of the process, it does in a test only.
@@ -72,7 +81,8 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
 
   /**
    * Moves time on until the life has ended.
-   * @throws QuiesceError ERR_TIMEOUT when it waits for something that no time brings, such as the test itself
+   * @throws QuiesceError ERR_TIMEOUT when it waits for something that no time brings, such as the
+   * test itself
    */
   async end(): Promise<Report> {
     await this.clock.runUntil(() => this.#report !== undefined)
@@ -84,7 +94,10 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
     })
   }
 
-  /** Stops the life, moves time on until it has ended, and resolves with its report. A second call returns the same one. */
+  /**
+   * Stops the life, moves time on until it has ended, and resolves with its report. A second call
+   * returns the same one.
+   */
   stop(reason = 'the test asks'): Promise<Report> {
     void this.life.stop(reason)
     return this.end()
@@ -142,14 +155,18 @@ export class TestLife<L extends Life = Life> implements AsyncDisposable {
 }
 
 export interface TestLifeOptions extends TestWorldOptions {
-  /** False: nothing has begun, for starts that need time to pass and stops that come before them. Default true. */
+  /**
+   * False: nothing has begun, for starts that need time to pass and stops that come before them.
+   * Default true.
+   */
   readonly run?: boolean
 }
 
 /**
- * Makes a life in a world of its own and runs it. `make` gets that world and makes the life with its `createServer` or
- * `attachLifecycle`; hooks, checks and phases are registered there.
- * @throws QuiesceError ERR_OPTION_INVALID when `make` made none or several, and whatever `make` throws; ERR_TIMEOUT as `run()`
+ * Makes a life in a world of its own and runs it. `make` gets that world and makes the life with
+ * its `createServer` or `attachLifecycle`; hooks, checks and phases are registered there.
+ * @throws QuiesceError ERR_OPTION_INVALID when `make` made none or several, and whatever `make`
+ * throws; ERR_TIMEOUT as `run()`
  */
 export async function testLife<L extends Life>(
   make: (world: TestWorld) => L | Promise<L>,
@@ -174,7 +191,10 @@ interface SetUp<L> extends TestLifeOptions {
 export interface TestServerOptions extends ServerOptions, SetUp<Life> {}
 export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLife> {}
 
-/** A server of quiesce under test, from serving to its end: real HTTP over connections in memory, on virtual time, without a port. */
+/**
+ * A server of quiesce under test, from serving to its end: real HTTP over connections in memory, on
+ * virtual time, without a port.
+ */
 export function testServer(handler: Handler, { setUp, ...options }: TestServerOptions = {}): Promise<TestLife> {
   const { world, rest } = parted(options)
   return testLife(({ createServer }) => {
@@ -184,7 +204,10 @@ export function testServer(handler: Handler, { setUp, ...options }: TestServerOp
   }, world)
 }
 
-/** The same around a `node:http` server of your own, which must not listen yet; it is told to, on a port of the network in memory. */
+/**
+ * The same around a `node:http` server of your own, which must not listen yet; it is told to, on a
+ * port of the network in memory.
+ */
 export function testAttached(server: Server, { setUp, ...options }: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
   const { world, rest } = parted(options)
   return testLife(({ attachLifecycle }) => {

@@ -15,7 +15,9 @@ import { MemoryNetwork } from './network/memory-network.ts'
 export interface TestWorldOptions {
   /** Default: one with an empty environment, no terminal and no parent. */
   readonly process?: FakeProcess
-  /** What decides, from 0 up to 1, which responses tell their client to leave. Default: always 0.5. */
+  /**
+   * What decides, from 0 up to 1, which responses tell their client to leave. Default: always 0.5.
+   */
   readonly random?: () => number
   readonly clock?: Omit<VirtualClockOptions, 'isQuiet'>
   /** Sees the root actor of a life before it starts, for those who look at machines. */
@@ -31,11 +33,13 @@ export interface LogLine {
 }
 
 /**
- * A world without chance, time and ports: a virtual clock, a process of its own and a network in memory. `createServer` and
- * `attachLifecycle` are those of `quiesce`, in this world; give them to the function that makes your server.
+ * A world without chance, time and ports: a virtual clock, a process of its own and a network in
+ * memory. `createServer` and `attachLifecycle` are those of `quiesce`, in this world; give them to
+ * the function that makes your server.
  *
- * Where an option is left out, nothing depends on the machine: the platform is `unknown` (also for `'auto'`), the log is kept in
- * {@link log}, and the process is not ended a second after the life (`exit: 'natural'`).
+ * Where an option is left out, nothing depends on the machine: the platform is `unknown` (also for
+ * `'auto'`), the log is kept in {@link log}, and the process is not ended a second after the life
+ * (`exit: 'natural'`).
  */
 export class TestWorld {
   readonly clock: VirtualClock
@@ -70,7 +74,10 @@ export class TestWorld {
   /** As `createLife` of quiesce, in this world. */
   readonly createLife = (options: LifecycleOptions = {}): Life => this.#made(createLifeOn(this.#host, this.#withDefaults(options)))
 
-  /** As `attachLifecycle` of quiesce, in this world. The server listens here when its `listen()` is called, which must not have happened. */
+  /**
+   * As `attachLifecycle` of quiesce, in this world. The server listens here when its `listen()` is
+   * called, which must not have happened.
+   */
   readonly attachLifecycle = (server: Server, options: LifecycleOptions = {}): AttachedLife =>
     this.#made(attachLifecycleOn(this.#host, this.network.adopt(server), this.#withDefaults(options)))
 

@@ -1,6 +1,6 @@
 // How wide text is on a terminal. Fails when: a script, an emoji or a combining mark is counted too
-// narrow, so that a line wraps, or too wide, so that a column is shifted; when what a reader takes for
-// one character is cut in two; or when a control sequence of a user's reaches the terminal.
+// narrow, so that a line wraps, or too wide, so that a column is shifted; when what a reader takes
+// for one character is cut in two; or when a control sequence of a user's reaches the terminal.
 import { expect, test } from 'vitest'
 import { cells, clip, column, oneLine } from '#src/base/cells.ts'
 

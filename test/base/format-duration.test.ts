@@ -1,5 +1,5 @@
-// Lengths of time as people read them. Fails when: one notation becomes several, or what still runs is
-// said to be longer than it is.
+// Lengths of time as people read them. Fails when: one notation becomes several, or what still runs
+// is said to be longer than it is.
 import { describe, expect, test } from 'vitest'
 import { parseDuration } from '#src/base/duration.ts'
 import { formatDuration, formatRunning } from '#src/base/format-duration.ts'

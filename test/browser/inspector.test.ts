@@ -5,7 +5,10 @@ import { temporaryFolder } from '../support/process.ts'
 import { InspectorPage, useBrowser } from './pages.ts'
 import { Served } from './served.ts'
 
-/** The inspector's page in a real browser, in front of real processes: what a person reads from the start to after the end. */
+/**
+ * The inspector's page in a real browser, in front of real processes: what a person reads from the
+ * start to after the end.
+ */
 
 useBrowser()
 

@@ -19,7 +19,10 @@ export function useBrowser(): void {
 /** The inspector's page as a person has it: what it reads, and what it does. */
 export class InspectorPage {
   readonly page: Page
-  /** What the browser has complained about: errors of scripts, and what the policy of the page's content has refused. */
+  /**
+   * What the browser has complained about: errors of scripts, and what the policy of the page's
+   * content has refused.
+   */
   readonly complaints: string[] = []
   /** Hosts that something was asked of. */
   readonly hosts = new Set<string>()
@@ -81,7 +84,10 @@ export class InspectorPage {
     return this.page.evaluate(PLACES)
   }
 
-  /** Texts have contrast, controls have names and a size, landmarks differ, and nothing is wider than the screen. */
+  /**
+   * Texts have contrast, controls have names and a size, landmarks differ, and nothing is wider
+   * than the screen.
+   */
   async isFitForEverybody(): Promise<void> {
     expect(await this.page.evaluate(LOW_CONTRAST)).toEqual([])
     expect(await this.page.evaluate(NAMELESS)).toEqual([])
@@ -98,7 +104,10 @@ const PLACES = `[...document.querySelectorAll('header, .budget, .panel, .panel-h
     return (element.id || element.className || element.tagName) + ' ' + [x, y, width, height].map(Math.round).join(' ')
   })`
 
-/** Texts whose contrast is below 4.5 to 1, the AA of WCAG for small text. What cannot be used may be paler. */
+/**
+ * Texts whose contrast is below 4.5 to 1, the AA of WCAG for small text. What cannot be used may be
+ * paler.
+ */
 const LOW_CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   const rgba = (color) => {
@@ -138,7 +147,10 @@ const NAMELESS = `[...document.querySelectorAll('button, input, select, summary,
   })
   .map((control) => control.outerHTML)`
 
-/** Controls that a finger misses: below 24 pixels, the AA of WCAG 2.2. A native choice in a label is as large as that. */
+/**
+ * Controls that a finger misses: below 24 pixels, the AA of WCAG 2.2. A native choice in a label is
+ * as large as that.
+ */
 const SMALL = `[...document.querySelectorAll('button, summary, select, input[type=range], input[type=search], label.choice')]
   .filter((control) => control.checkVisibility())
   .filter((control) => control.getBoundingClientRect().height < 24)

@@ -1,4 +1,5 @@
-// Fails when: `quiesce check` does not say what holds and what does not, by exit code, text and file, or does not name bad input in one line.
+// Fails when: `quiesce check` does not say what holds and what does not, by exit code, text and
+// file, or does not name bad input in one line.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,5 @@
-// Fails when: `quiesce diagram` does not write the pictures of a user's life, or does not name bad input in one line.
+// Fails when: `quiesce diagram` does not write the pictures of a user's life, or does not name bad
+// input in one line.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
 import { type AnyOption, envName } from '#src/options/define.ts'
-import { SERVER_OPTIONS } from '#src/options/tables.ts'
+import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 
 const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
 

@@ -1,4 +1,5 @@
-// Fails when: `quiesce plan` prints other times than those that the life would get, or does not name bad input in one line.
+// Fails when: `quiesce plan` prints other times than those that the life would get, or does not
+// name bad input in one line.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

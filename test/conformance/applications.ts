@@ -52,7 +52,8 @@ export function listenerApplication(stage: Stage): RequestListener {
         return text(response, 'not found\n', 404)
     }
   }
-  // Both ways to fail: what a listener throws, it throws at node; what its promise rejects with, nobody looks at.
+  // Both ways to fail: what a listener throws, it throws at node; what its promise rejects with,
+  // nobody looks at.
   return (request, response) => (request.url === '/throws' ? stage.failing() : answer(request, response))
 }
 

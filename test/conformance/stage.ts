@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { markWatch, shutdownSignalOf } from '#src/index.ts'
 
-/** A place where a handler waits until the test lets it go on, and the test until a handler is there. */
+/**
+ * A place where a handler waits until the test lets it go on, and the test until a handler is
+ * there.
+ */
 export class Gate {
   readonly #opened: Promise<void>
   #open: () => void = () => {}
@@ -30,8 +33,8 @@ export class Gate {
 }
 
 /**
- * What the routes do, the same in every framework; each application only says it in its framework's own way. Where a route
- * waits, the test says for how long.
+ * What the routes do, the same in every framework; each application only says it in its framework's
+ * own way. Where a route waits, the test says for how long.
  */
 export class Stage {
   /** `GET /slow` waits here before it answers. */

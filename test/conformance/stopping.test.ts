@@ -5,7 +5,10 @@ import { connectTo } from '../support/raw-client.ts'
 import { Gate } from './stage.ts'
 import { attachedSubjects, fired, type Served, type Subject, subjects } from './subjects.ts'
 
-/** What is still open after this long was not closed because of the stop: keep-alive connections live for 5 s and more. */
+/**
+ * What is still open after this long was not closed because of the stop: keep-alive connections
+ * live for 5 s and more.
+ */
 const PROMPTLY_MS = 1000
 
 /** Resolves when node has read the head of a request for this path, whatever becomes of it then. */
@@ -21,7 +24,10 @@ function arrivedAtNode(path: string): Promise<void> {
   })
 }
 
-/** A server that has been told to stop and goes on serving until the test lets it go: a pre-shutdown hook holds it. */
+/**
+ * A server that has been told to stop and goes on serving until the test lets it go: a pre-shutdown
+ * hook holds it.
+ */
 async function serveStopping(serve: Subject['serve'], options: Parameters<Subject['serve']>[0] = {}) {
   const served = await serve({ tell: 'gradual', ...options })
   const hook = new Gate()

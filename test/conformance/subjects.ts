@@ -46,7 +46,10 @@ interface Unbound extends Owned {
   readonly listen: () => Promise<unknown>
 }
 
-/** The tests decide when things happen: no delay of the platform's, and nothing that ends before they say so. */
+/**
+ * The tests decide when things happen: no delay of the platform's, and nothing that ends before
+ * they say so.
+ */
 const OPTIONS: LifecycleOptions = {
   platform: 'unknown',
   shutdownDelay: 0,

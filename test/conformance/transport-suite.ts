@@ -12,9 +12,10 @@ import { Stage } from './stage.ts'
 import type { Client, TransportAdapter } from './transports.ts'
 
 /**
- * What a life promises on every connection, whatever protocol it speaks: each state in which a connection can be when the
- * stop comes, in both modes. What a client sees is judged by the client's own record, and then compared with the report.
- * A transport is added by an adapter; nothing here knows one.
+ * What a life promises on every connection, whatever protocol it speaks: each state in which a
+ * connection can be when the stop comes, in both modes. What a client sees is judged by the
+ * client's own record, and then compared with the report. A transport is added by an adapter;
+ * nothing here knows one.
  */
 
 export const MODES = ['refuse', 'retry-after'] as const

@@ -1,6 +1,6 @@
-// What a life promises on every connection, for each transport. Fails when: a connection of one of them is told too early or
-// not at all, closed with something outstanding, held for ever, lost from the counts, or named wrongly; or when the suite
-// does not see a transport that does so.
+// What a life promises on every connection, for each transport. Fails when: a connection of one of
+// them is told too early or not at all, closed with something outstanding, held for ever, lost from
+// the counts, or named wrongly; or when the suite does not see a transport that does so.
 import { describe, expect, test, vi } from 'vitest'
 import { Http1Wire } from '#src/http/h1/wire.ts'
 import { Handshakes } from '#src/http/tls/handshake.ts'

@@ -7,7 +7,10 @@ import { connect as connectSecurely } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import { RawClient } from '../support/raw-client.ts'
 
-/** What the suite of `transport-suite.ts` has to know of a protocol, and nothing about what a life does with it. */
+/**
+ * What the suite of `transport-suite.ts` has to know of a protocol, and nothing about what a life
+ * does with it.
+ */
 export interface TransportAdapter {
   readonly name: string
   /** Does not listen yet. */
@@ -16,7 +19,10 @@ export interface TransportAdapter {
   open(port: number): Promise<Client>
   /** One in its handshake, of which so much is sent. Undefined: the protocol has none. */
   readonly shakeHands: ((port: number, sent: 'nothing' | 'half') => Promise<Handshake>) | undefined
-  /** The protocol tells only by an answer: a client that is idle leaves untold, and nothing is answered after the one that told. */
+  /**
+   * The protocol tells only by an answer: a client that is idle leaves untold, and nothing is
+   * answered after the one that told.
+   */
   readonly tellsByAnswer: boolean
   /** What is behind a request on its connection is answered after it, and lost with it. */
   readonly isInOrder: boolean
@@ -24,11 +30,20 @@ export interface TransportAdapter {
   readonly upgrades: boolean
 }
 
-/** A client that never helps: no retry, no second connection. Every wait is for something that happens on its connection. */
+/**
+ * A client that never helps: no retry, no second connection. Every wait is for something that
+ * happens on its connection.
+ */
 export interface Client {
-  /** Sends a request, without waiting for the answers to those before it. Rejects when there is no complete answer. */
+  /**
+   * Sends a request, without waiting for the answers to those before it. Rejects when there is no
+   * complete answer.
+   */
   ask(path: string): Promise<Answered>
-  /** Sends half of a request, of its head or of its body; the result sends all of the rest, or rejects, and takes the answer. */
+  /**
+   * Sends half of a request, of its head or of its body; the result sends all of the rest, or
+   * rejects, and takes the answer.
+   */
   half(path: string, half: 'head' | 'body'): () => Promise<Answered>
   /** Asks for another protocol; resolves to the status of the answer. */
   upgrade(path: string): Promise<number>
@@ -54,7 +69,9 @@ export interface Answered {
   readonly body: string
 }
 
-/** More than the buffers between two sockets hold: it is all sent only when the other side reads. */
+/**
+ * More than the buffers between two sockets hold: it is all sent only when the other side reads.
+ */
 const BODY = Buffer.alloc(16 * 2 ** 20, 'x')
 
 class Http1Client implements Client {

@@ -1,5 +1,6 @@
-// The pictures of a life hold what its machines hold, and can be read. Fails when a state or a transition is not drawn, when a signal is not
-// shown where it is heard, when two texts overlap, or when a line runs through a text.
+// The pictures of a life hold what its machines hold, and can be read. Fails when a state or a
+// transition is not drawn, when a signal is not shown where it is heard, when two texts overlap, or
+// when a line runs through a text.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
 import { createServer } from '#src/create-server.ts'
@@ -15,7 +16,9 @@ function bare(mode: Mode): LifePlan {
   return planOf(createServer({ listener: () => {} }, { logger: false, platform: 'kubernetes', whileDraining: mode }))
 }
 
-/** Everything that a user can add, with names that xstate, XML and Mermaid read in their own ways. */
+/**
+ * Everything that a user can add, with names that xstate, XML and Mermaid read in their own ways.
+ */
 function crowded(mode: Mode): LifePlan {
   const server = createServer({ listener: () => {} }, { logger: false, platform: 'pm2', whileDraining: mode })
   for (const name of ['warm-cache', 'informers of <v1> & "v2"', 'a.b#c*', 'x', 'y', 'z']) server.addPostStartHook(name, () => {})

@@ -10,7 +10,10 @@ export type Command =
   | { readonly do: 'stop' | 'crash' | 'listener-dies' | 'owner-closes' | 'hold' | 'release' }
   | { readonly do: 'advance'; readonly ms: number }
 
-/** How a piece of user code behaves; `late` answers after its time, `heeds` waits for its signal, `hangs` for nothing. */
+/**
+ * How a piece of user code behaves; `late` answers after its time, `heeds` waits for its signal,
+ * `hangs` for nothing.
+ */
 export type Behaviour = 'returns' | 'slow' | 'late' | 'fails' | 'fails-slowly' | 'heeds' | 'hangs'
 
 export interface Setting {

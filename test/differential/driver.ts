@@ -259,7 +259,10 @@ export class Driver {
     sent.isHalf = false
   }
 
-  /** Whether the watch drain was cut with it: a watch is cut with its connection, and with it goes what was pipelined behind it. */
+  /**
+   * Whether the watch drain was cut with it: a watch is cut with its connection, and with it goes
+   * what was pipelined behind it.
+   */
   wasCutWithWatches(one: Sent): boolean {
     const isCut = this.test.events.some((event) => event.type === 'drained' && event.what === 'watches' && event.after > 0)
     const before = this.sent.slice(0, this.sent.indexOf(one))
@@ -269,7 +272,8 @@ export class Driver {
   #answer(on: number): void {
     const [waiting] = this.#waiting.splice(on % Math.max(1, this.#waiting.length), 1)
     if (!waiting || waiting.response.destroyed) return
-    // What has no socket yet waits behind another on its connection, and has lost it when it was cut.
+    // What has no socket yet waits behind another on its connection, and has lost it when it was
+    // cut.
     const hasLost = waiting.response.socket === null && this.wasCutWithWatches(waiting.sent)
     waiting.sent.answered = !hasLost && waiting.response.socket?.writable !== false
     waiting.response.end('answer')

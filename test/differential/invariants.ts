@@ -4,7 +4,10 @@ import { effectiveWiring } from '#src/machines/lifecycle.ts'
 import { planOf } from '#src/model/life/lifecycle-model.ts'
 import { DEADLINE_MS, type Driver, type Sent } from './driver.ts'
 
-/** What has to hold for every life that has ended, whatever was done to it. Each returns what is wrong, in words. */
+/**
+ * What has to hold for every life that has ended, whatever was done to it. Each returns what is
+ * wrong, in words.
+ */
 const INVARIANTS: Readonly<Record<string, (driver: Driver) => readonly string[]>> = {
   'every state and step is one of the checker': ({ shadow }) => (shadow.difference === undefined ? [] : [shadow.difference]),
 
@@ -108,7 +111,10 @@ const isRecorded = (signal: string): boolean => signal !== 'readyz.passed' && !s
 const signalAt = (events: readonly LifecycleEvent[], name: string): number | undefined =>
   events.find((event) => event.type === 'signal' && event.name === name)?.at
 
-/** Whether a request was ended that had not come to its end, for a reason that the report names: the deadline, its drain, or force. */
+/**
+ * Whether a request was ended that had not come to its end, for a reason that the report names: the
+ * deadline, its drain, or force.
+ */
 function wasCut(one: Sent, driver: Driver): boolean {
   const { events } = driver.test
   const requestsCut = events.some((event) => event.type === 'drained' && event.what === 'requests' && event.after > 0)
@@ -139,14 +145,20 @@ function exitCodeOf({ test: { events }, crashes }: Driver): ExitCode {
   return codes.reduce(moreSevere, crashes > 0 ? 1 : 0)
 }
 
-/** Whether all handlers that were left had lost their clients and had returned no promise: they are warned of, as nobody else is. */
+/**
+ * Whether all handlers that were left had lost their clients and had returned no promise: they are
+ * warned of, as nobody else is.
+ */
 function mayBeOver(events: readonly LifecycleEvent[]): boolean {
   const running = events.flatMap((event) => (event.type === 'handlers' ? event.running : []))
   const warnings = events.flatMap((event) => (event.type === 'warning' ? (event.details?.['handlers'] ?? []) : []))
   return running.length > 0 && warnings.at(-1) === running.length
 }
 
-/** Without it nothing can be served. Post-start hooks may run as long as the server: cut, they are as they should be. */
+/**
+ * Without it nothing can be served. Post-start hooks may run as long as the server: cut, they are
+ * as they should be.
+ */
 const isNeeded = (phase: string): boolean => phase === 'audit-run' || phase === 'bind'
 /** Phases with a limit of the user's, which costs nothing, and the cut that does. */
 const OWN_LIMITS: Readonly<Record<string, string>> = { 'watch-drain': 'Cut.requests', 'close-connections': 'Cut.connections' }

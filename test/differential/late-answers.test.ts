@@ -1,5 +1,6 @@
-// Fails when: an answer of user code that comes after its time was over changes anything but what the report says of late answers.
-// It found: a mux-complete promise that rejects after StopRequested cost exit code 4; a handler that rejects after its cut was no late answer.
+// Fails when: an answer of user code that comes after its time was over changes anything but what
+// the report says of late answers. It found: a mux-complete promise that rejects after
+// StopRequested cost exit code 4; a handler that rejects after its cut was no late answer.
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
@@ -110,7 +111,10 @@ const CASES: Readonly<Record<string, Case>> = {
 type Answer = 'resolved' | 'rejected'
 const FAILURE = new Error('too late')
 const AFTER_THE_END = 'the end'
-/** From here on nothing is reported any more: the report is sealed in the step in which the life ends. */
+/**
+ * From here on nothing is reported any more: the report is sealed in the step in which the life
+ * ends.
+ */
 const SEALED: readonly string[] = ['ReportWritten', 'Ended', AFTER_THE_END]
 
 interface Ended {
@@ -174,7 +178,10 @@ function withoutLate({ report, events, exitCode }: Ended) {
   return { exitCode, rest, errors: errors.filter((one) => !isLate(one)), events: events.filter((event) => event.type !== 'late') }
 }
 
-/** When the piece answers: at first each way, later each way by turns with the other set-ups, which costs a quarter. */
+/**
+ * When the piece answers: at first each way, later each way by turns with the other set-ups, which
+ * costs a quarter.
+ */
 function* answers(setUp: SetUp, signals: readonly string[], { overBy }: Case): Generator<{ readonly at: string; readonly how: Answer }> {
   const later = [...signals.slice(signals.indexOf(overBy)), AFTER_THE_END]
   let turn = SET_UPS.indexOf(setUp)

@@ -1,5 +1,6 @@
-// The random lives fail when: a live life is ever in a state, or takes a step, that the model checker does not know, loses an accepted
-// request, outlives its deadline, or ends with another exit code than what happened deserves.
+// The random lives fail when: a live life is ever in a state, or takes a step, that the model
+// checker does not know, loses an accepted request, outlives its deadline, or ends with another
+// exit code than what happened deserves.
 //
 // Tried with faults that were planted, found and taken out again:
 //   in-flight.ts, count() counts nothing, so that no drain waits: "unanswered", the 20th life

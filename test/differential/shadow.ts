@@ -29,17 +29,24 @@ const CHILDREN = {
   nameHandlers: { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] },
 }
 
-/** As the checker's default: so many steps that it knows without asking xstate are computed by it again. */
+/**
+ * As the checker's default: so many steps that it knows without asking xstate are computed by it
+ * again.
+ */
 const RECHECK_EVERY = 256
 
-/** The checker's model of a life: what {@link explore} walks, without walking it. Steps are remembered, so one serves many lives. */
+/**
+ * The checker's model of a life: what {@link explore} walks, without walking it. Steps are
+ * remembered, so one serves many lives.
+ */
 export const modelOf = (plan: LifePlan): Model =>
   new Model(composeLifecycle(plan), { input: plan.input, events: OUTSIDE, children: CHILDREN }, RECHECK_EVERY)
 
 /**
- * Follows a live life in the checker's model, cause by cause: an event from outside, a timer that is due, an effect that answers. Each
- * has to be something that the checker tries in that state, and has to lead to where the checker says: so every state that the life is
- * ever in is one that the checker reaches.
+ * Follows a live life in the checker's model, cause by cause: an event from outside, a timer that
+ * is due, an effect that answers. Each has to be something that the checker tries in that state,
+ * and has to lead to where the checker says: so every state that the life is ever in is one that
+ * the checker reaches.
  */
 export class Shadow {
   readonly #model: Model
@@ -71,7 +78,10 @@ export class Shadow {
     if (model !== live) this.#differ(`- the checker, + the life\n${lineDiff(inLines(model), inLines(live))}`)
   }
 
-  /** A cause comes from outside or from the actor itself; everything else is a consequence, which the model works out. */
+  /**
+   * A cause comes from outside or from the actor itself; everything else is a consequence, which
+   * the model works out.
+   */
   #seen({ actorRef, sourceRef, event }: Extract<InspectionEvent, { type: '@xstate.event' }>): void {
     if (event.type === 'xstate.init' || (sourceRef !== undefined && sourceRef !== actorRef)) return
     if (this.difference !== undefined) return
@@ -115,7 +125,7 @@ const pathOf = (actor: AnyActorRef): string => {
   return above ? `${above}/${actor.id}` : actor.id
 }
 
-// --- both as text: who runs, in which state, with which timers, and the exit code ----------------------------------------------------------
+// --- both as text: who runs, in which state, with which timers, and the exit code ----------------
 
 interface Standing {
   readonly status: string

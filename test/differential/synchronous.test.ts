@@ -1,4 +1,5 @@
-// Fails when: an effect that the timed model takes for one synchronous step waits for anything: for time, for bytes, for an answer.
+// Fails when: an effect that the timed model takes for one synchronous step waits for anything: for
+// time, for bytes, for an answer.
 import { expect, test } from 'vitest'
 import type { AnyActor, AnyActorRef } from 'xstate'
 import { POLLING, PROMPT } from '#src/model/life/lifecycle-timed.ts'
@@ -14,7 +15,10 @@ function afterPolls(polls: number, then: () => void): void {
   setImmediate(() => (polls > 1 ? afterPolls(polls - 1, then) : then()))
 }
 
-/** Which of the synchronous effects a life has run, and those that had not answered when the event loop came round. */
+/**
+ * Which of the synchronous effects a life has run, and those that had not answered when the event
+ * loop came round.
+ */
 class Watched {
   readonly ran = new Set<string>()
   readonly slow: string[] = []

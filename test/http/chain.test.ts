@@ -1,4 +1,5 @@
-// Fails when: steps stand in another order than their places say, a step hears of other ends than its own, or a mistake in the list is not named.
+// Fails when: steps stand in another order than their places say, a step hears of other ends than
+// its own, or a mistake in the list is not named.
 import { createServer as createNodeServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { type ExchangeView, type PlacedStep, placeSteps } from '#src/http/chain.ts'

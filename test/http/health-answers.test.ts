@@ -1,6 +1,8 @@
-// Health as users of other libraries know it: more endpoints, other status codes and bodies, readiness switched by hand, exempt paths.
-// Fails when: an answer is not as it was asked for or upstream's changes without being asked, a reason shows where it is withheld, a switch
-// is not heeded at the next probe, or a path that was exempted is refused while the server drains, or one that was not is let in.
+// Health as users of other libraries know it: more endpoints, other status codes and bodies,
+// readiness switched by hand, exempt paths. Fails when: an answer is not as it was asked for or
+// upstream's changes without being asked, a reason shows where it is withheld, a switch is not
+// heeded at the next probe, or a path that was exempted is refused while the server drains, or one
+// that was not is let in.
 import { describe, expect, test } from 'vitest'
 import type { HealthOptions, HealthResult, ServerOptions } from '#src/index.ts'
 import { resolveServerOptions } from '#src/options/options.ts'

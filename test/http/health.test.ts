@@ -1,6 +1,7 @@
-// The health endpoints as a prober sees them: over real sockets, in front of an application that answers everything else.
-// Fails when: a body, header or status differs by a byte, a check that hangs, throws or answers late shows anywhere but in
-// its own line, probes of a slow check pile up, readiness stays green in a shutdown, or liveness does not.
+// The health endpoints as a prober sees them: over real sockets, in front of an application that
+// answers everything else. Fails when: a body, header or status differs by a byte, a check that
+// hangs, throws or answers late shows anywhere but in its own line, probes of a slow check pile up,
+// readiness stays green in a shutdown, or liveness does not.
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,5 +1,6 @@
-// Fails when upstream's rule takes a plain request for a watch, or the other way round, or when a rule of the user's can break a request.
-// The rows go through real sockets: node's parser decides what a request target is.
+// Fails when upstream's rule takes a plain request for a watch, or the other way round, or when a
+// rule of the user's can break a request. The rows go through real sockets: node's parser decides
+// what a request target is.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

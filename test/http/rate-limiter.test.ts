@@ -1,5 +1,5 @@
-// Fails when: turns come early, late or out of order, a turn beyond the deadline is waited for, the end of a stop leaves
-// somebody waiting, or each waiter has a timer of its own.
+// Fails when: turns come early, late or out of order, a turn beyond the deadline is waited for, the
+// end of a stop leaves somebody waiting, or each waiter has a timer of its own.
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { RateLimiter, type Stop, stopAfter, WATCH_DRAIN_RATE_PER_SECOND_MIN, watchDrainRate } from '#src/http/traffic/rate-limiter.ts'

@@ -1,5 +1,5 @@
-// Fails when a path form of the Kubernetes API is read differently than upstream reads it. The forms are those of the table
-// in requestinfo_test.go and of the function's own documentation.
+// Fails when a path form of the Kubernetes API is read differently than upstream reads it. The
+// forms are those of the table in requestinfo_test.go and of the function's own documentation.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pathOf, requestInfo } from '#src/http/request-info.ts'

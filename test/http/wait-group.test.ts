@@ -1,5 +1,6 @@
-// Fails when: somebody is let in after wait() and not waited for, a wait ends early or never, a member passes the limiter
-// twice or not at all, the visible count falls after the token instead of before it, or leaving costs more than O(1).
+// Fails when: somebody is let in after wait() and not waited for, a wait ends early or never, a
+// member passes the limiter twice or not at all, the visible count falls after the token instead of
+// before it, or leaving costs more than O(1).
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { RateLimiter, type Stop, stopAfter } from '#src/http/traffic/rate-limiter.ts'

@@ -1,7 +1,8 @@
 // The words in which a life speaks to clients, to its log and to whatever scrapes its metrics.
-// Fails when: a server that is no API server names one anywhere (a refusal in either mode, a line of
-// the log, a page of metrics, the report); words of the user's are not what is read; a body function
-// that fails leaves a client without an answer; or words that cannot be used are not refused by field.
+// Fails when: a server that is no API server names one anywhere (a refusal in either mode, a line
+// of the log, a page of metrics, the report); words of the user's are not what is read; a body
+// function that fails leaves a client without an answer; or words that cannot be used are not
+// refused by field.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -38,7 +39,10 @@ async function attached(options: LifecycleOptions): Promise<AnyLife> {
 const port = ({ events }: AnyLife, admin = false): number =>
   (events.find((event) => event.type === 'listening' && event.admin === admin) as unknown as AddressInfo).port
 
-/** What a request that comes too late is answered with, and what is read elsewhere until the life has ended. */
+/**
+ * What a request that comes too late is answered with, and what is read elsewhere until the life
+ * has ended.
+ */
 async function wholeLife(t: AnyLife, headers: Record<string, string> = {}): Promise<{ refused: Answer; pages: string; report: unknown }> {
   const pages: string[] = []
   for (const path of ['/livez', '/readyz', '/nowhere/readyz']) pages.push((await fresh(port(t), path)).body)
@@ -56,7 +60,9 @@ async function wholeLife(t: AnyLife, headers: Record<string, string> = {}): Prom
   return { refused, pages: pages.join('\n'), report: await ended }
 }
 
-/** The names of lifecycle signals are upstream's everywhere; this is what says whose server it is. */
+/**
+ * The names of lifecycle signals are upstream's everywhere; this is what says whose server it is.
+ */
 const UPSTREAMS = /\w*(?:apiserver|api server|kube|k8s)\w*/gi
 
 describe.each([

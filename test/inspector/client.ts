@@ -9,7 +9,10 @@ export interface Reply {
   readonly body: string
 }
 
-/** A request, with nothing of its own in the headers: a browser's and an attacker's are the test's to write. */
+/**
+ * A request, with nothing of its own in the headers: a browser's and an attacker's are the test's
+ * to write.
+ */
 export async function ask(
   url: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},

@@ -390,7 +390,8 @@ describe('the other panels', () => {
       'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
     )
     expect(blockingOf(journal.last, 0).headline).toBe('Nothing was left behind')
-    // A report that is shown, and a counter-example, have measured nothing: that is not the same as nothing to wait for.
+    // A report that is shown, and a counter-example, have measured nothing: that is not the same as
+    // nothing to wait for.
     expect(blockingOf({ ...view, gauges: undefined }, 8_500).headline).toBe('Phases under way')
   })
 

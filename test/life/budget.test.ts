@@ -1,6 +1,7 @@
-// What a stop has: nothing is kept for what is not registered, and what was asked for is said and kept.
-// Fails when: time is kept for a phase that has nothing to do, or not kept for one that has; when it is said wrongly; when the limit of the
-// request drain is not heeded, or what it breaks off is not told, not named, or waited for.
+// What a stop has: nothing is kept for what is not registered, and what was asked for is said and
+// kept. Fails when: time is kept for a phase that has nothing to do, or not kept for one that has;
+// when it is said wrongly; when the limit of the request drain is not heeded, or what it breaks off
+// is not told, not named, or waited for.
 import { expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'

@@ -1,5 +1,5 @@
-// counts(): what is in flight and how many connections are open.
-// Fails when: something under way is not counted, is counted after its end or twice, or what is returned is more than plain data.
+// counts(): what is in flight and how many connections are open. Fails when: something under way is
+// not counted, is counted after its end or twice, or what is returned is more than plain data.
 import { expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { newLife } from '../support/life.ts'

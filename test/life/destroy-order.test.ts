@@ -1,6 +1,6 @@
-// The order of destroy functions.
-// Fails when: one runs before another that it was to come after, registration or its reverse is not kept among the others, a roll-back does
-// not heed `after`, or functions that can never run, or wait for nothing, are taken in silence.
+// The order of destroy functions. Fails when: one runs before another that it was to come after,
+// registration or its reverse is not kept among the others, a roll-back does not heed `after`, or
+// functions that can never run, or wait for nothing, are taken in silence.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DestroyOptions, ServerOptions } from '#src/index.ts'

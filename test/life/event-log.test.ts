@@ -1,6 +1,7 @@
-// The log of a life while its logger is still being loaded.
-// Fails when: a line that came early is lost or comes late, the end does not wait for a logger that is on its way, or a
-// logger that cannot be opened costs more than the log; or what somebody has to know is said nowhere because the log leaves its level out.
+// The log of a life while its logger is still being loaded. Fails when: a line that came early is
+// lost or comes late, the end does not wait for a logger that is on its way, or a logger that
+// cannot be opened costs more than the log; or what somebody has to know is said nowhere because
+// the log leaves its level out.
 import { expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'

@@ -1,6 +1,6 @@
-// every(): recurring work joins the drain.
-// Fails when: work runs before the server serves or after nothing is accepted, two runs overlap, the rhythm drifts, a run is
-// cut off that the drain could have waited for, or a failure ends the rhythm, the process, or nothing at all.
+// every(): recurring work joins the drain. Fails when: work runs before the server serves or after
+// nothing is accepted, two runs overlap, the rhythm drifts, a run is cut off that the drain could
+// have waited for, or a failure ends the rhythm, the process, or nothing at all.
 import { describe, expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'

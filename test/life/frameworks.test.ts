@@ -1,6 +1,7 @@
 // What handlers of the usual frameworks are given is enough for shutdownSignalOf() and markWatch().
-// Fails when: one of them is not understood any more (the web Request of @hono/node-server keeps node's in a place of its own),
-// two forms of one request give different signals, or what is no request is taken for one.
+// Fails when: one of them is not understood any more (the web Request of @hono/node-server keeps
+// node's in a place of its own), two forms of one request give different signals, or what is no
+// request is taken for one.
 import { once } from 'node:events'
 import { createServer as createNodeServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

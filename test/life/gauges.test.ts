@@ -14,7 +14,8 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   const hook = new Latch()
   const made = newLife({
     clock: new VirtualClock(),
-    // Keeps its response open until the work is over, and its handler running after a client has left.
+    // Keeps its response open until the work is over, and its handler running after a client has
+    // left.
     listener: async (request, response) => {
       if (request.url === '/quick') return void response.end('hello')
       response.write('part')

@@ -1,6 +1,6 @@
-// hold(): work that is not HTTP joins the request drain.
-// Fails when: a drain ends under work that was let in, work is let in that nobody waits for, an answer or an error of the
-// work is lost, or what is cut is not told, not named, or keeps the end waiting.
+// hold(): work that is not HTTP joins the request drain. Fails when: a drain ends under work that
+// was let in, work is let in that nobody waits for, an answer or an error of the work is lost, or
+// what is cut is not told, not named, or keeps the end waiting.
 import { EventEmitter, once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'

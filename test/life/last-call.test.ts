@@ -1,5 +1,6 @@
-// The last call, on real sockets: what the kernel has accepted is accepted before the listener closes, and idle connections are held for what
-// is on its way. Fails when: a connection in the accept queue is reset, a held connection's request is refused or not told, something idle closes
+// The last call, on real sockets: what the kernel has accepted is accepted before the listener
+// closes, and idle connections are held for what is on its way. Fails when: a connection in the
+// accept queue is reset, a held connection's request is refused or not told, something idle closes
 // too early or stays for ever, or half a request, or a handshake that never ends, holds the end.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -20,7 +21,10 @@ function block(ms: number): void {
   while (process.hrtime.bigint() < end);
 }
 
-/** A life whose time is virtual, with as many connections as asked for that have had a response each and are idle. */
+/**
+ * A life whose time is virtual, with as many connections as asked for that have had a response each
+ * and are idle.
+ */
 async function idle(connections: number, options: object = {}) {
   const t = newLife({ clock: new VirtualClock(), options, listener: (_, response) => void response.end('ok') })
   await t.life.start()

@@ -1,5 +1,6 @@
-// What the owner of an attached server may do around its life, in the order that is natural to them.
-// Fails when: close() in a pre-shutdown hook waits for itself, or a server that listens again is still refused by the life that ended.
+// What the owner of an attached server may do around its life, in the order that is natural to
+// them. Fails when: close() in a pre-shutdown hook waits for itself, or a server that listens again
+// is still refused by the life that ended.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -9,7 +9,10 @@ import type { Report } from '#src/report/report.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { temporaryFolder } from '../support/process.ts'
 
-/** The process ends while a life is under way, by an exit that is not ours. Real processes: test/processes/exit.test.ts. */
+/**
+ * The process ends while a life is under way, by an exit that is not ours. Real processes:
+ * test/processes/exit.test.ts.
+ */
 
 function lifeIn(process: FakeProcess, options: ServerOptions, listener: RequestListener = (_, response) => response.end()) {
   const host = { clock: systemClock, random: () => 0, process: process.asHostProcess(), createHttpServer: createServer }

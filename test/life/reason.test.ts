@@ -1,6 +1,6 @@
-// Why a life ends, as hooks are told, and what ended one by force.
-// Fails when: a hook, destroy function or phase is not told why, is told something else than the report, or gets a copy of the error
-// instead of what was thrown; or when the report of a forced end does not say by what.
+// Why a life ends, as hooks are told, and what ended one by force. Fails when: a hook, destroy
+// function or phase is not told why, is told something else than the report, or gets a copy of the
+// error instead of what was thrown; or when the report of a forced end does not say by what.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Fails when: the rehearsal of an end goes on after a stop, never ends, does much in one turn, or lets an error of its own out.
+// Fails when: the rehearsal of an end goes on after a stop, never ends, does much in one turn, or
+// lets an error of its own out.
 import { expect, test } from 'vitest'
 import { rehearseEnd } from '#src/process/rehearse-end.ts'
 import { composed, PROFILES } from '../support/fake-effects.ts'

@@ -1,5 +1,6 @@
-// Fails when: lives of equal plans compose a machine each, lives of different plans share one, more machines are kept than there is
-// room for; or when what one of two such lives does, says or ends with is done, said or ended by the other, or an ended life stays in memory.
+// Fails when: lives of equal plans compose a machine each, lives of different plans share one, more
+// machines are kept than there is room for; or when what one of two such lives does, says or ends
+// with is done, said or ended by the other, or an ended life stays in memory.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
@@ -78,7 +79,8 @@ describe('two lives of equal plans at the same time', () => {
     expect([...called[1]].sort()).toEqual([...ALL].sort())
     expect(other.logged('error').join()).toContain('cannot leave')
 
-    // The other's end was nothing to this one: it serves, has run nothing of its end, and has said nothing of one.
+    // The other's end was nothing to this one: it serves, has run nothing of its end, and has said
+    // nothing of one.
     expect((await one.get('/')).status).toBe(200)
     expect(called[0]).toEqual(['audit run', 'post-start'])
     expect(one.signals).not.toContain('StopRequested')

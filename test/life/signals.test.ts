@@ -1,6 +1,7 @@
-// Which OS signals stop what run() runs, and how the process is given back.
-// Fails when: a signal that was chosen is not heard or one that was not still is, the process keeps a listener of a life that has ended
-// or has given it back, another listener of a signal is not warned about, or a name that no signal has, or that no program can hear, is taken in silence.
+// Which OS signals stop what run() runs, and how the process is given back. Fails when: a signal
+// that was chosen is not heard or one that was not still is, the process keeps a listener of a life
+// that has ended or has given it back, another listener of a signal is not warned about, or a name
+// that no signal has, or that no program can hear, is taken in silence.
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { resolveLifecycleOptions } from '#src/options/options.ts'

@@ -1,5 +1,6 @@
-// A stop that comes before the attached server listens: its owner has not called listen() yet, or the system has not answered.
-// Fails when: the server listens after the end of its life, or cannot be used by its owner after dispose().
+// A stop that comes before the attached server listens: its owner has not called listen() yet, or
+// the system has not answered. Fails when: the server listens after the end of its life, or cannot
+// be used by its owner after dispose().
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
-// stop() as a program uses it: with a reason, with less time, and "now".
-// Fails when: a second stop cannot force the first, a forced one waits for anything or lacks its report, a deadline of its own is not
-// kept or gives more time, or what cannot be used is taken in silence.
+// stop() as a program uses it: with a reason, with less time, and "now". Fails when: a second stop
+// cannot force the first, a forced one waits for anything or lacks its report, a deadline of its
+// own is not kept or gives more time, or what cannot be used is taken in silence.
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import type { StopOptions } from '#src/index.ts'

@@ -1,6 +1,6 @@
 // addPhase(): a phase of the user's own between ours, by `after` and `before`, on whole lives.
-// Fails when: it runs at another place than it asked for, those that wait for it do not wait or wait for ever, or a place
-// that cannot be is found out later than start().
+// Fails when: it runs at another place than it asked for, those that wait for it do not wait or
+// wait for ever, or a place that cannot be is found out later than start().
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { aborted, type LifeRig, NotedAudit, never, newLife, refusal } from '../support/life.ts'
@@ -27,7 +27,8 @@ describe('a phase of the user`s', () => {
     expect(report.phases.find(({ name }) => name === 'flush-queue')).toMatchObject({ outcome: 'ok', end: expect.closeTo(100, 0) })
     expect(report.signals.map(({ name }) => name)).toContain('FlushQueueDone')
     expect(report.exitCode).toBe(0)
-    // Cut before destroy functions are, as the audit backend is, which begins in the same step here.
+    // Cut before destroy functions are, as the audit backend is, which begins in the same step
+    // here.
     const budgetOf = (phase: string): number | null | undefined => report.phases.find(({ name }) => name === phase)?.budget
     // Its own limit, which comes before its cut.
     expect(budgetOf('flush-queue')).toBe(60_000)

@@ -1,6 +1,7 @@
-// At what pace a whole life says goodbye to its watches (kubernetes/apimachinery pkg/util/waitgroup/ratelimited_waitgroup.go).
-// Fails when: the life tells at another rate than that which tells all within half of the grace, slower than 200 per second, all at
-// once, or without its own grace.
+// At what pace a whole life says goodbye to its watches (kubernetes/apimachinery
+// pkg/util/waitgroup/ratelimited_waitgroup.go). Fails when: the life tells at another rate than
+// that which tells all within half of the grace, slower than 200 per second, all at once, or
+// without its own grace.
 import { describe, expect } from 'vitest'
 import { shutdownSignalOf } from '#src/index.ts'
 import { testServer } from '#src/testing/index.ts'

@@ -1,6 +1,6 @@
-// What a whole life takes for a watch, and what becomes of it, judged by its clients and the exit code.
-// Fails when: an ordinary request is cut as a watch because of its URL or of what its client accepts, an event stream is waited for like
-// a request, or a watch that was lost costs nothing.
+// What a whole life takes for a watch, and what becomes of it, judged by its clients and the exit
+// code. Fails when: an ordinary request is cut as a watch because of its URL or of what its client
+// accepts, an event stream is waited for like a request, or a watch that was lost costs nothing.
 import type { RequestListener } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { kubernetesLongRunning, markWatch, type ServerOptions, shutdownSignalOf } from '#src/index.ts'

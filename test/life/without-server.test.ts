@@ -1,6 +1,6 @@
-// A life that serves nothing: createLife().
-// Fails when: it cannot start without a listener, ends by itself, does not wait for the work that it holds, or answers health anywhere but
-// on its admin listener.
+// A life that serves nothing: createLife(). Fails when: it cannot start without a listener, ends by
+// itself, does not wait for the work that it holds, or answers health anywhere but on its admin
+// listener.
 import { expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { resolveLifeOptions } from '#src/options/options.ts'

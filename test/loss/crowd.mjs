@@ -44,7 +44,10 @@ import { wallTime } from './link.mjs'
  *   to the second, for good.
  */
 
-/** Longest pause between an answer and the next request; the other one while nothing is expected to happen. */
+/**
+ * Longest pause between an answer and the next request; the other one while nothing is expected to
+ * happen.
+ */
 const GAP_MS = 60
 export const CALM_GAP_MS = 600
 

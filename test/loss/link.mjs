@@ -3,11 +3,13 @@ import { connect } from 'node:net'
 import { Duplex } from 'node:stream'
 
 /**
- * A TCP connection to 127.0.0.1 over a link with a delay each way: what is written arrives later, and data, ends and resets are heard later, in
- * their order. node's agent and undici take it for a socket.
+ * A TCP connection to 127.0.0.1 over a link with a delay each way: what is written arrives later,
+ * and data, ends and resets are heard later, in their order. node's agent and undici take it for a
+ * socket.
  *
- * The delay is in here, and not in a proxy, because a proxy accepts in place of the server: `connect` means that the server's own kernel has
- * accepted, and the client's port is the one that the server sees.
+ * The delay is in here, and not in a proxy, because a proxy accepts in place of the server:
+ * `connect` means that the server's own kernel has accepted, and the client's port is the one that
+ * the server sees.
  */
 export class Link extends Duplex {
   /** Whether the client has been told that its connection stands. */
@@ -16,7 +18,10 @@ export class Link extends Duplex {
   isOver = false
   /** Where it comes from, as the server sees it; 0 until it is connected. */
   localPort = 0
-  /** What happened when, for the inquiry into a loss: `CAME what` is at the client's end of the wire, before the delay. */
+  /**
+   * What happened when, for the inquiry into a loss: `CAME what` is at the client's end of the
+   * wire, before the delay.
+   */
   history = /** @type {string[]} */ ([])
   #port
   #delayMs
@@ -28,7 +33,8 @@ export class Link extends Duplex {
     super({ allowHalfOpen: false })
     this.#port = port
     this.#delayMs = delayMs
-    // Agents listen only while a connection is in use; a reset of an idle one must not end the process.
+    // Agents listen only while a connection is in use; a reset of an idle one must not end the
+    // process.
     this.on('error', () => {})
   }
 

@@ -6,18 +6,22 @@ import { LIVES, Replica, type ServerKind } from './replicas.mjs'
 import { freshOf, type Round, runRound } from './round.mjs'
 
 /**
- * Forty clients that never retry send through a termination, over a link with a delay; told clients go on at a second replica. Nothing that they
- * wrote may be lost, by their own ledger. A sample of what `npm run test:loss` plays in full, many times: the seed decides gaps, requests, which
- * connections are told early, and here also what a sample leaves open; which of them meet is the machine's business.
+ * Forty clients that never retry send through a termination, over a link with a delay; told clients
+ * go on at a second replica. Nothing that they wrote may be lost, by their own ledger. A sample of
+ * what `npm run test:loss` plays in full, many times: the seed decides gaps, requests, which
+ * connections are told early, and here also what a sample leaves open; which of them meet is the
+ * machine's business.
  *
- * There is an instant between the last look at the accept queue and the close of the listener, and a busy machine can make it as long as it likes
- * (docs/decisions/0018). So of a few rounds one has to be without any connection that was reset in the queue, and none may lose half of the new ones;
+ * There is an instant between the last look at the accept queue and the close of the listener, and
+ * a busy machine can make it as long as it likes (docs/decisions/0018). So of a few rounds one has
+ * to be without any connection that was reset in the queue, and none may lose half of the new ones;
  * without a last call nearly all of them are lost in every round. All else is lost in none.
  */
 const random = generator(seed)
 /**
- * The default last call has room for clients that are late three times by so much: with an answer, with the end of their pause, with the next request.
- * Where they are later, because the machine is, a longer one is judged.
+ * The default last call has room for clients that are late three times by so much: with an answer,
+ * with the end of their pause, with the next request. Where they are later, because the machine is,
+ * a longer one is judged.
  */
 const LATE_MS = 40
 const LONGER_LAST_CALL = '2s'
@@ -76,7 +80,8 @@ describe.each(LIVES)('a termination loses nothing: %s', (server) => {
 
 test('the ledger finds the losses of a server that closes without telling', async () => {
   const { ledger } = await play('server.close()', sample({ delay: 0, link: 15, load: 'quiet' }))
-  // A quarter of the clients or so has a request on the wire at any instant; that none of forty has is no chance.
+  // A quarter of the clients or so has a request on the wire at any instant; that none of forty has
+  // is no chance.
   expect(ledger.lost.length).toBeGreaterThan(0)
 })
 

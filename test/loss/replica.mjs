@@ -1,7 +1,8 @@
-// One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it says line by line where it listens and which
-// connections it accepted, by the client's port: only the server can know which ones were reset before it ever saw them. No IPC channel: a
-// process that has one ends differently.
-// Argument: { "server", "seed", "delay", "mode", "busy", "lastCall" } as JSON; with TRACE it says everything that it does to its connections.
+// One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it
+// says line by line where it listens and which connections it accepted, by the client's port: only
+// the server can know which ones were reset before it ever saw them. No IPC channel: a process that
+// has one ends differently. Argument: { "server", "seed", "delay", "mode", "busy", "lastCall" } as
+// JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -38,7 +39,10 @@ function keepBusy(dice) {
 }
 if (busy) keepBusy(generator(seed + 1))
 
-/** `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length; `/block?ms=300` blocks the event loop once it has said so. */
+/**
+ * `/echo?n=7&ms=3` answers 7 after 3 ms, and a body by its length; `/block?ms=300` blocks the event
+ * loop once it has said so.
+ */
 async function answer(request) {
   const { pathname, searchParams } = new URL(request.url, 'http://localhost')
   const ms = Number(searchParams.get('ms'))
@@ -88,7 +92,10 @@ const SERVERS = {
   },
 }
 
-/** For the inquiry into a loss: what the life says, and what becomes of each connection, to be compared with the client's own history. */
+/**
+ * For the inquiry into a loss: what the life says, and what becomes of each connection, to be
+ * compared with the client's own history.
+ */
 function trace(life) {
   if (!process.env.TRACE) return
   const note = (what) => say({ trace: `${wallTime()} ${what}` })

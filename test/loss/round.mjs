@@ -9,12 +9,21 @@ const CLIENTS = 40
 export const freshOf = ({ load }) => (load === 'blocked' ? CLIENTS : CLIENTS / 4)
 /** Traffic before SIGTERM, and after the first replica is gone. */
 const AROUND_MS = 150
-/** In the middle of a long delay nothing happens but that some clients are told: this far from both its ends the crowd is calm. */
+/**
+ * In the middle of a long delay nothing happens but that some clients are told: this far from both
+ * its ends the crowd is calm.
+ */
 const EDGE_MS = 1000
-/** How long the event loop is blocked around the close of the listener, and how long before that it begins. */
+/**
+ * How long the event loop is blocked around the close of the listener, and how long before that it
+ * begins.
+ */
 const BLOCK_MS = 300
 const BLOCK_AHEAD_MS = 150
-/** From the close to when the clients leave a server that goes on for as long as its connections are used, as most peers do: longer than their grace. */
+/**
+ * From the close to when the clients leave a server that goes on for as long as its connections are
+ * used, as most peers do: longer than their grace.
+ */
 const PATIENCE_MS = 6000
 /** From there to when it is ended by force. */
 const LAST_PATIENCE_MS = 25_000

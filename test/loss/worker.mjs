@@ -1,6 +1,6 @@
 // @ts-check
-// Plays rounds of the loss ledger, one at a time, for scripts/loss.mjs: the clients of a round have an event loop of their own, and the replica
-// that stays serves all of them.
+// Plays rounds of the loss ledger, one at a time, for scripts/loss.mjs: the clients of a round have
+// an event loop of their own, and the replica that stays serves all of them.
 import { Replica } from './replicas.mjs'
 import { runRound } from './round.mjs'
 

@@ -1,5 +1,6 @@
-// Fails when: a life outlasts its deadline, a cut comes at another instant than planned, one hanging effect costs another phase its time, or a
-// pause of the whole process lets a phase be skipped or loses the reserve of destroy.
+// Fails when: a life outlasts its deadline, a cut comes at another instant than planned, one
+// hanging effect costs another phase its time, or a pause of the whole process lets a phase be
+// skipped or loses the reserve of destroy.
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '#src/base/clock.ts'
 import type { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -86,7 +87,8 @@ describe('the deadline', () => {
     const life = await stopped({ ...patient, mode, script: neverEnding(...WAITING, ...CUTTING, 'beginTelling') })
     expect([life.endedAt, life.exitCode, life.ended]).toEqual([DEADLINE, 5, true])
     expect(Object.values(life.amiss).every((outcome) => outcome === 'cut')).toBe(true)
-    // A phase whose cut hangs is over at the next instant: it costs the later ones a gap and never their turn.
+    // A phase whose cut hangs is over at the next instant: it costs the later ones a gap and never
+    // their turn.
     expect(ends(life)).toMatchObject({ 'request-drain': ['cut', CUTS.connections], 'audit-shutdown': ['cut', CUTS.audit] })
     expect(life.effects.called).toContain('destroy:pool')
   })
@@ -133,7 +135,8 @@ describe('one effect that never ends', () => {
   ]
 
   test.each(cases)('$effect costs its own phase ($phase) and no other its time', async ({ effect, phase, at, exitCode = 5 }) => {
-    // Everything else takes a while, so that a later phase would notice a share that is not its own.
+    // Everything else takes a while, so that a later phase would notice a share that is not its
+    // own.
     const unhurried = Object.fromEntries(WAITING.map((name) => [name, resolves(20)]))
     const life = await stopped({ ...patient, script: { ...unhurried, [effect]: never } })
     expect(life.amiss).toEqual({ [phase]: 'cut' })
@@ -161,7 +164,8 @@ describe('one effect that never ends', () => {
   })
 
   test('a phase that begins after its cut is ended by the next one', async () => {
-    // The hooks end at their cut; the drain of the requests begins there and has its own share still.
+    // The hooks end at their cut; the drain of the requests begins there and has its own share
+    // still.
     const life = await stopped({
       ...patient,
       script: neverEnding('pre-shutdown:leave', 'drainRequests', 'phase:late'),
@@ -171,7 +175,10 @@ describe('one effect that never ends', () => {
   })
 })
 
-/** A process that is stopped from `from` to `to`: every timer that becomes due meanwhile fires afterwards, in the order in which they were due. */
+/**
+ * A process that is stopped from `from` to `to`: every timer that becomes due meanwhile fires
+ * afterwards, in the order in which they were due.
+ */
 const paused = (inner: VirtualClock, from: number, to: number): Clock => ({
   now: () => inner.now(),
   wall: () => inner.wall(),

@@ -1,4 +1,5 @@
-// Fails when: the connection timeout does not bound the lingering, what is left is not destroyed, or a cut waits for it.
+// Fails when: the connection timeout does not bound the lingering, what is left is not destroyed,
+// or a cut waits for it.
 import { describe, expect, test } from 'vitest'
 import { closeConnectionsMachine } from '#src/machines/phases/close-connections.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

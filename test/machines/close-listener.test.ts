@@ -1,4 +1,5 @@
-// Fails when: the listeners close before what is queued was accepted, a cut waits for it, or an error of the close is lost.
+// Fails when: the listeners close before what is queued was accepted, a cut waits for it, or an
+// error of the close is lost.
 import { describe, expect, test } from 'vitest'
 import { closeListenerMachine } from '#src/machines/phases/close-listener.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

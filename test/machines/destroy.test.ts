@@ -1,4 +1,5 @@
-// Fails when: a destroy function is not called, is called twice or out of order, or a failure, a hang or a cut keeps another from being called.
+// Fails when: a destroy function is not called, is called twice or out of order, or a failure, a
+// hang or a cut keeps another from being called.
 import { describe, expect, test } from 'vitest'
 import { destroyMachine } from '#src/machines/phases/destroy.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

@@ -1,5 +1,6 @@
-// The edges of upstream's shutdown and ours, held against the state nodes of the machines. Fails when: a machine loses or gains an edge, one of
-// upstream's has no place here, or an edge points to a divergence that docs/divergences.md does not describe.
+// The edges of upstream's shutdown and ours, held against the state nodes of the machines. Fails
+// when: a machine loses or gains an edge, one of upstream's has no place here, or an edge points to
+// a divergence that docs/divergences.md does not describe.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
@@ -20,7 +21,10 @@ type Place =
   | { readonly is: 'effect'; readonly phase: string; readonly state: string; readonly effect: string }
   /** The machine that works for `phase` leaves this state after this delay. */
   | { readonly is: 'delay'; readonly phase: string; readonly state: string; readonly delay: string }
-  /** Filters read that the signal has fired, synchronously, for every request; no machine takes part. */
+  /**
+   * Filters read that the signal has fired, synchronously, for every request; no machine takes
+   * part.
+   */
   | { readonly is: 'predicate'; readonly of: string; readonly modes?: readonly Mode[] }
   /** Belongs to a part that does not exist yet. */
   | { readonly is: 'later'; readonly why: string }
@@ -30,7 +34,8 @@ const PLACES: readonly (readonly [id: `E${number}`, says: string, ...Place[]])[]
   ['E2', 'after exactly the delay', { is: 'delay', phase: 'shutdown-delay', state: 'delaying', delay: 'shutdownDelay' }],
   ['E6', 'refuses from here on', { is: 'effect', phase: 'request-drain', state: 'draining', effect: 'drainRequests' }],
   ['E8', 'the wait for watches begins', { is: 'effect', phase: 'watch-drain', state: 'draining', effect: 'drainWatches' }],
-  // Without a grace the same effect is told so and answers at once; the guard of `grace` keeps the timer away (E10).
+  // Without a grace the same effect is told so and answers at once; the guard of `grace` keeps the
+  // timer away (E10).
   ['E9', 'the grace is used up', { is: 'delay', phase: 'watch-drain', state: 'draining', delay: 'grace' }],
   [
     'E14',
@@ -38,7 +43,8 @@ const PLACES: readonly (readonly [id: `E${number}`, says: string, ...Place[]])[]
     { is: 'aborts', on: HOOKS_ARE_TOLD.refuse, phase: 'post-start-hooks', mode: 'refuse' },
     { is: 'aborts', on: HOOKS_ARE_TOLD['retry-after'], phase: 'post-start-hooks', mode: 'retry-after' },
   ],
-  // Upstream's Shutdown closes the listener and waits for the connections in one call; here these are two phases, and the limit bounds the second.
+  // Upstream's Shutdown closes the listener and waits for the connections in one call; here these
+  // are two phases, and the limit bounds the second.
   [
     'E15',
     'the graceful Shutdown of the HTTP server, with its limit',
@@ -145,7 +151,8 @@ describe('the edges that are stated apart from the wiring table', () => {
     expect(named(/\bdecision (\d+)\b/g).filter((number) => !isDescribed(number))).toEqual([])
   })
 
-  // "Nothing connects readiness, MuxAndDiscoveryComplete or the post-start hooks to the shutdown sequence."
+  // "Nothing connects readiness, MuxAndDiscoveryComplete or the post-start hooks to the shutdown
+  // sequence."
   test('connect nothing of readiness, mux or post-start hooks to the shutdown', () => {
     const waited = EDGES.filter(({ lane }) => lane !== 'start').flatMap(({ after }) => after)
     for (const signal of ['HasBeenReady', 'MuxAndDiscoveryComplete', 'PostStartHooksDone', 'Announced'])

@@ -1,4 +1,5 @@
-// Fails when: destroy could begin under a running handler, or a cut does not name those that still run.
+// Fails when: destroy could begin under a running handler, or a cut does not name those that still
+// run.
 import { describe, expect, test } from 'vitest'
 import { handlersMachine } from '#src/machines/phases/handlers.ts'
 import { never, phaseScene, rejects, resolves } from '../support/fake-effects.ts'

@@ -1,4 +1,5 @@
-// Fails when: a life asks other regions for a transition than xstate would hear something from, or in another order.
+// Fails when: a life asks other regions for a transition than xstate would hear something from, or
+// in another order.
 import { describe, expect, test } from 'vitest'
 import { type AnyMachineSnapshot, createMachine, initialTransition, StateMachine, transition } from 'xstate'
 import { askingConcerned } from '#src/machines/hearing.ts'

@@ -1,5 +1,5 @@
-// Fails when: idle connections close before the last call is over, it outlives its bound or the last connection that may bring a request, or a
-// cut waits for it.
+// Fails when: idle connections close before the last call is over, it outlives its bound or the
+// last connection that may bring a request, or a cut waits for it.
 import { describe, expect, test } from 'vitest'
 import { lastCallMachine } from '#src/machines/phases/last-call.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

@@ -1,5 +1,6 @@
-// Fails when: the signals of a shutdown come in another order than upstream's, a signal fires twice, a phase ends twice or not at all, a late
-// answer changes anything, or some order of what the outside says leaves a life without an end.
+// Fails when: the signals of a shutdown come in another order than upstream's, a signal fires
+// twice, a phase ends twice or not at all, a late answer changes anything, or some order of what
+// the outside says leaves a life without an end.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent } from '#src/base/events.ts'
@@ -37,7 +38,8 @@ const busy: LifePlan = {
 }
 
 describe('the whole sequence', () => {
-  // Upstream's tests of the whole sequence start a hook that outlasts the delay: PreShutdownHooksStopped comes second.
+  // Upstream's tests of the whole sequence start a hook that outlasts the delay:
+  // PreShutdownHooksStopped comes second.
   const slowHook: LifePlan = {
     ...busy,
     preShutdownHooks: [{ name: 'leave', timeoutMs: 10_000 }],
@@ -65,7 +67,8 @@ describe('the whole sequence', () => {
     await life.signal()
     await life.toEnd()
     const at = Object.fromEntries(life.facts.flatMap((fact) => (fact.type === 'signal' ? [[fact.name, fact.at]] : [])))
-    // In the mode refuse the drain begins when the listeners have closed, which takes 1 ms here, and in the other one it is the other way round.
+    // In the mode refuse the drain begins when the listeners have closed, which takes 1 ms here,
+    // and in the other one it is the other way round.
     const listening = mode === 'refuse' ? 5_001 : 5_301
     const drained = mode === 'refuse' ? 5_301 : 5_300
     expect(at).toMatchObject({
@@ -235,7 +238,7 @@ describe('the budget', () => {
   })
 })
 
-// --- any order of events --------------------------------------------------------------------------------------------------
+// --- any order of events -------------------------------------------------------------------------
 
 const EFFECTS = [
   'auditRun',
@@ -420,7 +423,8 @@ const INVARIANTS: Readonly<Record<string, (life: StoriedLife, story: Story) => v
       [0, true],
     ]
     const worst = happened.find(([, did]) => did)?.[0] as number
-    // Whether one of these was cut by the budget or by its own limit, which costs nothing, the facts do not say.
+    // Whether one of these was cut by the budget or by its own limit, which costs nothing, the
+    // facts do not say.
     const allowed =
       has((fact) => fact.type === 'phase.ended' && fact.outcome === 'cut' && OWN_LIMITS.includes(fact.phase)) && [0, 4].includes(worst)
         ? [worst, 5]
@@ -455,7 +459,8 @@ describe('in any order of what the outside says, with effects that answer, fail,
       fc.asyncProperty(story, async (it) => {
         const life = await live(it)
         const late = life.facts.flatMap((fact) => (fact.type === 'late' ? [fact.what] : []))
-        // An effect that is called twice may be left the first time and answer the second; silence would be another story.
+        // An effect that is called twice may be left the first time and answer the second; silence
+        // would be another story.
         fc.pre(late.every((effect) => life.effects.called.filter((other) => other === effect).length === 1))
         lateAnswers += late.length
         const hushed = await live({ ...it, script: { ...it.script, ...Object.fromEntries(late.map((effect) => [effect, never])) } })

@@ -1,4 +1,5 @@
-// Fails when: a phase machine waits for a time that it does not state, or states another one than it waits for.
+// Fails when: a phase machine waits for a time that it does not state, or states another one than
+// it waits for.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
 import { vocabulary } from '#src/machines/vocabulary.ts'

@@ -1,5 +1,6 @@
-// Fails when: hooks run one after the other or before the server serves, a stop ends or waits for them, their signals come at another time than
-// the listener's end or not to those that have returned, or a failure is not the reason of an orderly stop.
+// Fails when: hooks run one after the other or before the server serves, a stop ends or waits for
+// them, their signals come at another time than the listener's end or not to those that have
+// returned, or a failure is not the reason of an orderly stop.
 import { describe, expect, test } from 'vitest'
 import { type LifePlan, never, rejects, resolves, servingLife } from '../support/fake-effects.ts'
 

@@ -1,5 +1,5 @@
-// Fails when: hooks run in another order than stated, one failure stops the others or is lost, a hook has no bound, or a cut leaves
-// a hook running or unnamed.
+// Fails when: hooks run in another order than stated, one failure stops the others or is lost, a
+// hook has no bound, or a cut leaves a hook running or unnamed.
 import { describe, expect, test } from 'vitest'
 import { aggregate, findCycle, type HookOrder, predecessors, preShutdownHooksMachine } from '#src/machines/phases/pre-shutdown-hooks.ts'
 import { never, phaseScene, plannedHooks, rejects, resolves, type Script } from '../support/fake-effects.ts'

@@ -1,5 +1,5 @@
-// Fails when: the report is written before the logs are flushed, a flush that fails or hangs costs the report, or a cut does not
-// write it in one step.
+// Fails when: the report is written before the logs are flushed, a flush that fails or hangs costs
+// the report, or a cut does not write it in one step.
 import { describe, expect, test } from 'vitest'
 import { reportMachine } from '#src/machines/phases/report.ts'
 import { never, phaseScene, rejects, resolves } from '../support/fake-effects.ts'

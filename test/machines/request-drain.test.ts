@@ -1,4 +1,5 @@
-// Fails when: the drain has a limit that nobody gave, or not the one that was given, a cut does not name what is left, or an error is swallowed.
+// Fails when: the drain has a limit that nobody gave, or not the one that was given, a cut does not
+// name what is left, or an error is swallowed.
 import { describe, expect, test } from 'vitest'
 import { requestDrainMachine } from '#src/machines/phases/request-drain.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

@@ -1,4 +1,5 @@
-// Fails when: the delay is longer or shorter than configured, a cut does not end it, or anything else does.
+// Fails when: the delay is longer or shorter than configured, a cut does not end it, or anything
+// else does.
 import { describe, expect, test } from 'vitest'
 import { shutdownDelayMachine } from '#src/machines/phases/shutdown-delay.ts'
 import { phaseScene } from '../support/fake-effects.ts'

@@ -1,5 +1,5 @@
-// Fails when: start-up runs out of order or without a bound, goes on after a failure or a stop, or what was acquired is not released
-// (or something is released that never was).
+// Fails when: start-up runs out of order or without a bound, goes on after a failure or a stop, or
+// what was acquired is not released (or something is released that never was).
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { type Answer, CUTS, FakeLife, type LifePlan, never, rejects, resolves, servingLife } from '../support/fake-effects.ts'

@@ -1,5 +1,6 @@
-// Fails when: something that asks for the end is not heard, its reason or exit code is wrong or changes later, forwarded signals or the
-// echo of a crash force, a second signal or crash does not, or a crash gives a drain more time.
+// Fails when: something that asks for the end is not heard, its reason or exit code is wrong or
+// changes later, forwarded signals or the echo of a crash force, a second signal or crash does not,
+// or a crash gives a drain more time.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CUTS, DEADLINE, type FakeLife, type LifePlan, never, PROFILES, resolves, servingLife } from '../support/fake-effects.ts'

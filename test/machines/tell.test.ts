@@ -1,5 +1,5 @@
-// Fails when: the ramp has another length, telling does not begin or complete, a failure or a hang of it goes unnoticed,
-// or a cut leaves responses that do not tell.
+// Fails when: the ramp has another length, telling does not begin or complete, a failure or a hang
+// of it goes unnoticed, or a cut leaves responses that do not tell.
 import { describe, expect, test } from 'vitest'
 import { type TellPlan, tellMachine } from '#src/machines/phases/tell.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

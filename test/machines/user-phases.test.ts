@@ -1,5 +1,5 @@
-// Fails when: a user's phase comes at another place than stated, is cut too late for those that wait for it, its failure in start-up is not a failed
-// start, or an impossible place is accepted.
+// Fails when: a user's phase comes at another place than stated, is cut too late for those that
+// wait for it, its failure in start-up is not a failed start, or an impossible place is accepted.
 import { describe, expect, test } from 'vitest'
 import { effectiveWiring } from '#src/machines/lifecycle.ts'
 import { type UserPhase, userSignal } from '#src/machines/user-phases.ts'
@@ -163,7 +163,8 @@ describe('a phase of the stop lane', () => {
   })
 
   test('before a phase that is skipped does not hurry it: all of its signals count', async () => {
-    // Without an audit backend that runs, audit-shutdown has nothing to do, but its signal still waits for what comes first.
+    // Without an audit backend that runs, audit-shutdown has nothing to do, but its signal still
+    // waits for what comes first.
     const userPhases = [phase('flush', ['StopRequested'], ['audit-shutdown'])]
     const life = new FakeLife({ userPhases, script: { drainRequests: resolves(1_000) } })
     await life.stop()

@@ -1,5 +1,5 @@
-// Fails when: the grace does not bound the drain, a grace of 0 starts a timer or waits, using the grace up costs an exit code, or
-// watches are left over.
+// Fails when: the grace does not bound the drain, a grace of 0 starts a timer or waits, using the
+// grace up costs an exit code, or watches are left over.
 import { describe, expect, test } from 'vitest'
 import { watchDrainMachine } from '#src/machines/phases/watch-drain.ts'
 import { never, phaseScene, rejects, resolves, type Script } from '../support/fake-effects.ts'

@@ -1,5 +1,6 @@
-// Fails when: the machine has an edge that the wiring table has not, or lacks one; a machine uses a name that nobody provides; a table
-// that could not run is composed; or a region has no way to its end.
+// Fails when: the machine has an edge that the wiring table has not, or lacks one; a machine uses a
+// name that nobody provides; a table that could not run is composed; or a region has no way to its
+// end.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { provideEffects } from '#src/actors/effects.ts'
@@ -97,7 +98,8 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
         if (isEnd(node) && node.parent === region) return true
         if (seen.has(node)) return false
         seen.add(node)
-        // From inside: by a transition of one's own or of a parent, or by going on to where a compound state begins.
+        // From inside: by a transition of one's own or of a parent, or by going on to where a
+        // compound state begins.
         const next = [...targets(node), ...(node.parent && node.parent !== region ? [node.parent] : [])]
         return next.some((state) => reaches(state, seen))
       }

@@ -1,4 +1,5 @@
-// Fails when: a phase machine with a seeded bug is not noticed by the property that is about it, or the right machine is taken for broken.
+// Fails when: a phase machine with a seeded bug is not noticed by the property that is about it, or
+// the right machine is taken for broken.
 
 import { expect, test } from 'vitest'
 import { type AnyStateMachine, createMachine, enqueueActions } from 'xstate'
@@ -38,7 +39,10 @@ const WITH_PHASE: LifePlan = {
 
 type Machines = Readonly<Record<string, AnyStateMachine>>
 
-/** A life that starts without trouble and is stopped once it serves; only what the hooks and drains answer is open. */
+/**
+ * A life that starts without trouble and is stopped once it serves; only what the hooks and drains
+ * answer is open.
+ */
 function explored(plan: LifePlan, broken: Machines, root: Bug['root'] = (life) => life) {
   const environment = environmentOf(plan, {})
   const smooth = ['auditRun', 'bind', 'announce', 'auditShutdown', 'acceptThenClose', 'closeAdmin', 'waitForHandlers', 'flushLogs']

@@ -1,4 +1,5 @@
-// Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and phases, or a mistake of theirs is not shown.
+// Fails when: a user's own life cannot be checked in two lines, is checked without its hooks and
+// phases, or a mistake of theirs is not shown.
 import { createServer as createNodeServer } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { attachLifecycle, createServer, type Life, type ServerOptions } from '#src/index.ts'

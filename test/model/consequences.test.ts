@@ -1,4 +1,5 @@
-// Fails when: a consequence of a signal is missing, or hangs on another signal, and `quiesce check` still says that everything holds.
+// Fails when: a consequence of a signal is missing, or hangs on another signal, and `quiesce check`
+// still says that everything holds.
 import { describe, expect, test } from 'vitest'
 import { createServer } from '#src/index.ts'
 import { ON_SIGNAL, type OnSignal } from '#src/machines/on-signal.ts'

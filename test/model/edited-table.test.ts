@@ -1,4 +1,5 @@
-// Fails when: a row of the wiring table is changed by mistake, in place, and `quiesce check` still says that everything holds.
+// Fails when: a row of the wiring table is changed by mistake, in place, and `quiesce check` still
+// says that everything holds.
 import { describe, expect, test } from 'vitest'
 import { createServer, type Life } from '#src/index.ts'
 import { type Mode, type PhaseRow, WIRING, type Wiring } from '#src/machines/wiring.ts'

@@ -1,4 +1,5 @@
-// Fails when: an invariant does not hold for a life of either mode, a seeded bug goes unnoticed, or our machines behave otherwise on live actors.
+// Fails when: an invariant does not hold for a life of either mode, a seeded bug goes unnoticed, or
+// our machines behave otherwise on live actors.
 
 import { describe, expect, test } from 'vitest'
 import { check, mismatches, printTrace } from '#model'

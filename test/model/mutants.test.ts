@@ -1,5 +1,6 @@
-// Fails when: a machine, a region or a row of the table is left out by the mutants, an operator finds nothing to change, or something is
-// heard though a mutant of it was explained by nothing ever hearing it.
+// Fails when: a machine, a region or a row of the table is left out by the mutants, an operator
+// finds nothing to change, or something is heard though a mutant of it was explained by nothing
+// ever hearing it.
 
 import { readdirSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -13,7 +14,10 @@ import { EQUIVALENT } from '../../scripts/mutation/equivalent.mjs'
 import { allMutants } from '../../scripts/mutation/mutants.mjs'
 import { PROFILES, plannedHooks } from '../support/fake-effects.ts'
 
-/** Files of src/machines that export neither a machine nor a region, each with places of what they make, or none when that is no state. */
+/**
+ * Files of src/machines that export neither a machine nor a region, each with places of what they
+ * make, or none when that is no state.
+ */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ['root running:', 'root forcing:', 'root ended:'],
   region: ['root running.bind.working:'],
@@ -70,7 +74,10 @@ const INPUT: LifePlan['input'] = {
   destroyFunctions: [{ kind: 'destroy', name: 'pool', timeoutMs: 1_000 }],
 }
 
-/** The transitions that are dropped, or whose error is swallowed, by mutants that have such a reason. */
+/**
+ * The transitions that are dropped, or whose error is swallowed, by mutants that have such a
+ * reason.
+ */
 const unheard = mutants.flatMap(({ id }) => {
   const reason = EQUIVALENT.find(({ mutants: meant }) => meant.test(id))
   const [, state, event] = /^(?:transition dropped|error swallowed): root running\.(.+): (?:on|work) ([^ ]+)$/.exec(id) ?? []

@@ -1,4 +1,5 @@
-// Fails when: a step of a life that the explorer remembers is not the step that xstate computes for that state.
+// Fails when: a step of a life that the explorer remembers is not the step that xstate computes for
+// that state.
 import { expect, test } from 'vitest'
 import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
@@ -13,7 +14,8 @@ test.each(['refuse', 'retry-after'] as const)(
       { mode, input },
       { outside: mode === 'refuse' ? ['stop', 'crash'] : ['start', 'signal'], recheckEvery: 20 },
     )
-    // Else little was remembered, and little has been tested; without its regions a life takes ten times as long.
+    // Else little was remembered, and little has been tested; without its regions a life takes ten
+    // times as long.
     expect(model.steps.computed * 5).toBeLessThan(model.steps.taken.length)
   },
 )

@@ -1,4 +1,5 @@
-// Fails when: a life outlives its deadline or starves a late phase, or a property in time finds neither.
+// Fails when: a life outlives its deadline or starves a late phase, or a property in time finds
+// neither.
 
 import { describe, expect, test } from 'vitest'
 import { check } from '#model'

@@ -1,4 +1,5 @@
-// Fails when: a default, a bound or a flag does not follow from the row of its option, or a table of another package does not work as ours do.
+// Fails when: a default, a bound or a flag does not follow from the row of its option, or a table
+// of another package does not work as ours do.
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Duration } from '#src/base/duration.ts'
 import type { QuiesceError } from '#src/base/errors.ts'
@@ -6,10 +7,10 @@ import { flagsHelp } from '#src/cli/help.ts'
 import { readOptions } from '#src/cli/settings.ts'
 import { composeOptions, defineOptions, flagsOf, option, resolveOptions } from '#src/options/define.ts'
 import { choice, duration, text } from '#src/options/kinds.ts'
+import { LIFECYCLE_OPTIONS, SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 import { markdownOf } from '#src/options/markdown.ts'
 import type { ResolvedOptions, ServerOptions } from '#src/options/options.ts'
 import { Problems } from '#src/options/problems.ts'
-import { LIFECYCLE_OPTIONS, SERVER_OPTIONS } from '#src/options/tables.ts'
 import { ALL_OPTIONS, STORE_OPTIONS, type StoreOptions } from './made-up-package.ts'
 
 const problemsOf = (table: Parameters<typeof flagsOf>[0], given: object): string[] => {

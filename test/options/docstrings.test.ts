@@ -1,17 +1,18 @@
-// Fails when: the default that an editor shows with an option is not the one of its row, or an editor shows none.
+// Fails when: the default that an editor shows with an option is not the one of its row, or an
+// editor shows none.
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { defaultText, type OptionTable } from '#src/options/define.ts'
 import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/health-options.ts'
+import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 import { STOP_OPTIONS } from '#src/options/stop-options.ts'
-import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/tables.ts'
 import { LYING_OPTIONS, STORE_OPTIONS, TLS_OPTIONS } from './made-up-package.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FILES = [
   'src/options/options.ts',
-  'src/options/tables.ts',
+  'src/options/lifecycle-options.ts',
   'src/options/health-options.ts',
   'src/options/stop-options.ts',
   'test/options/made-up-package.ts',
@@ -26,7 +27,10 @@ const program = ts.createProgram(
   options,
 )
 
-/** Options of an exported type whose comment, as an editor shows it, states another default than their row. */
+/**
+ * Options of an exported type whose comment, as an editor shows it, states another default than
+ * their row.
+ */
 function lies(file: string, type: string, table: OptionTable): string[] {
   const checker = program.getTypeChecker()
   const source = program.getSourceFile(`${ROOT}/${file}`) as ts.SourceFile
@@ -41,8 +45,8 @@ function lies(file: string, type: string, table: OptionTable): string[] {
 
 test.each<[string, string, OptionTable]>([
   ['src/options/options.ts', 'ServerOptions', SERVER_OPTIONS],
-  ['src/options/tables.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
-  ['src/options/tables.ts', 'ReserveOptions', RESERVE_OPTIONS],
+  ['src/options/lifecycle-options.ts', 'InspectorOptions', INSPECTOR_OPTIONS],
+  ['src/options/lifecycle-options.ts', 'ReserveOptions', RESERVE_OPTIONS],
   ['src/options/health-options.ts', 'HealthOptions', HEALTH_OPTIONS],
   ['src/options/health-options.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
   ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],

@@ -14,7 +14,8 @@ describe('the platform', () => {
     ['systemd', { env: { NOTIFY_SOCKET: '/run/systemd/notify' }, terminal: true }, 0, 80_000],
     ['systemd', { env: { INVOCATION_ID: 'abc' } }, 0, 80_000],
     ['pm2', { env: { pm_id: '0', INVOCATION_ID: 'abc' } }, 0, 1_400],
-    // PM2 is nearer than the container that it runs in, and an agent of Nomad under systemd passes its variables on.
+    // PM2 is nearer than the container that it runs in, and an agent of Nomad under systemd passes
+    // its variables on.
     ['pm2', { env: { pm_id: '0', ECS_CONTAINER_METADATA_URI_V4: 'http://169.254.170.2/v4/a' } }, 0, 1_400],
     ['nomad', { env: { NOMAD_ALLOC_ID: 'a1', INVOCATION_ID: 'abc', NOTIFY_SOCKET: '/run/systemd/notify' } }, 0, 4_000],
     ['fly', { env: { FLY_MACHINE_ID: 'a1' }, pid: 1 }, 0, 4_000],

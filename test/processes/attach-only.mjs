@@ -1,4 +1,5 @@
-// A life around a plain node server, from its first byte to its last, with nothing but `attachLifecycle`.
+// A life around a plain node server, from its first byte to its last, with nothing but
+// `attachLifecycle`.
 import { createServer } from 'node:http'
 import { attachLifecycle } from '../../dist/index.js'
 

@@ -14,8 +14,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { row } from '../support/row.ts'
 
 /**
- * The command line as its users' scripts see it: a real process, its two streams, its exit code and its report. A server
- * that is killed by SIGTERM as node does by default fails every one of these.
+ * The command line as its users' scripts see it: a real process, its two streams, its exit code and
+ * its report. A server that is killed by SIGTERM as node does by default fails every one of these.
  */
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const schema = JSON.parse(await readFile(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
@@ -26,7 +26,10 @@ interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** Only the environment that the command line is meant to read: the one of the test machine may be a platform. */
+/**
+ * Only the environment that the command line is meant to read: the one of the test machine may be a
+ * platform.
+ */
 const environment = { PATH: process.env['PATH'] }
 
 function start(...args: string[]) {
@@ -165,7 +168,10 @@ describe('quiesce serve', () => {
   })
 })
 
-/** Whether the process has a handler of its own for SIGHUP. Node itself has none, so that this is our own first line. */
+/**
+ * Whether the process has a handler of its own for SIGHUP. Node itself has none, so that this is
+ * our own first line.
+ */
 function isLatched(pid: number): boolean {
   const [, caught] = /^SigCgt:\s*([\da-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return (BigInt(`0x${caught ?? 0}`) & 1n) === 1n

@@ -1,6 +1,8 @@
-// Workers of a cluster, from outside: what becomes of them when their primary dies, or ends them in order (docs/cluster.md).
-// Fails when: a request under way is lost with the primary, a worker ends without its report or not with 0, the lost channel counts as a
-// crash, a primary that is a life of its own loses a request or does not wait for its workers, or a process that was forked without a cluster ends because its parent has disconnected.
+// Workers of a cluster, from outside: what becomes of them when their primary dies, or ends them in
+// order (docs/cluster.md). Fails when: a request under way is lost with the primary, a worker ends
+// without its report or not with 0, the lost channel counts as a crash, a primary that is a life of
+// its own loses a request or does not wait for its workers, or a process that was forked without a
+// cluster ends because its parent has disconnected.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

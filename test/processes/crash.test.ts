@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startServer } from '../support/process.ts'
 
-/** A crash is the end of the process, and not of the requests that are under way: they get a drain of at most 5 s. */
+/**
+ * A crash is the end of the process, and not of the requests that are under way: they get a drain
+ * of at most 5 s.
+ */
 
 const PROMPT_MS = 15_000
 const DEADLINE = '60s'

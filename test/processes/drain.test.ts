@@ -4,8 +4,8 @@ import { type ServerPlan, startServer } from '../support/process.ts'
 import type { RawClient } from '../support/raw-client.ts'
 
 /**
- * What becomes of the traffic of a process that is told to end, as its clients and its exit code tell. Node without quiesce
- * dies of the signal in the middle of everything.
+ * What becomes of the traffic of a process that is told to end, as its clients and its exit code
+ * tell. Node without quiesce dies of the signal in the middle of everything.
  */
 
 /** Far above what a step takes on a loaded machine, far below the deadlines of these lives. */
@@ -53,7 +53,8 @@ describe('a connection that nobody ends', () => {
   test('and that was never used is closed with the listener', async () => {
     const program = startServer({ options: { deadline: DEADLINE, connectionTimeout: DEADLINE } })
     const client = await program.connect()
-    // A request on another connection has been through the server's loop, and so has the first connection.
+    // A request on another connection has been through the server's loop, and so has the first
+    // connection.
     await (await program.connect()).ask('GET', '/hello')
     const toldAt = program.signal('SIGTERM')
     expect(await client.closed()).toBe('ended')

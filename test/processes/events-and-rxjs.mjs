@@ -1,4 +1,5 @@
-// Events of a life by operators of the rxjs that is installed, of which quiesce has a class of its own inside.
+// Events of a life by operators of the rxjs that is installed, of which quiesce has a class of its
+// own inside.
 import { concat, filter, firstValueFrom, from, map, merge, of, take, toArray } from 'rxjs'
 import { createLife } from '../../dist/index.js'
 

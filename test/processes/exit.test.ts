@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { Pipe } from '../support/pipe.ts'
 import { startServer, startSpeaking } from '../support/process.ts'
 
-/** How a process ends when its life is over: by itself, with the right code, and not later than it has to. */
+/**
+ * How a process ends when its life is over: by itself, with the right code, and not later than it
+ * has to.
+ */
 
 const PROMPT_MS = 10_000
 
@@ -27,7 +30,8 @@ test('what keeps it alive is named', async () => {
 })
 
 test('the wait for what keeps it alive comes out of the budget: it is gone by the deadline', async () => {
-  // The log never says that it is written: the life ends when the budget cuts that, right before the deadline.
+  // The log never says that it is written: the life ends when the budget cuts that, right before
+  // the deadline.
   const program = startServer({ staysAliveMs: 60_000, neverFlushes: true, options: { deadline: '3s' } })
   await program.serving()
   program.signal('SIGTERM')

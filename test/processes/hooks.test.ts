@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { type HookPlan, startServer } from '../support/process.ts'
 
-/** User code that misbehaves in a real process: it costs its timeout and the exit code 4, and nobody's request. */
+/**
+ * User code that misbehaves in a real process: it costs its timeout and the exit code 4, and
+ * nobody's request.
+ */
 
 const PROMPT_MS = 10_000
 const DEADLINE = '40s'
 const KINDS = ['pre-shutdown', 'destroy'] as const
 
-/** Stops a server with these hooks while a request is under way, and requires that the request is answered. */
+/**
+ * Stops a server with these hooks while a request is under way, and requires that the request is
+ * answered.
+ */
 async function stopped(...hooks: readonly HookPlan[]) {
   const program = startServer({ options: { deadline: DEADLINE }, hooks })
   const client = await program.requested('GET', '/slow?ms=200')

@@ -5,7 +5,10 @@ import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { StreamReader } from '../inspector/client.ts'
 import { type ServerPlan, startServer, type TestProcess, temporaryFolder } from '../support/process.ts'
 
-/** The journal is whole on every end that can still write; what leaves no time is what would lose its last lines. */
+/**
+ * The journal is whole on every end that can still write; what leaves no time is what would lose
+ * its last lines.
+ */
 function startWithJournal(plan: ServerPlan = {}) {
   const journal = join(temporaryFolder(), 'journal.ndjson')
   const server = startServer({ ...plan, options: { ...plan.options, journal, inspector: true } })

@@ -1,5 +1,5 @@
-// Logs one line of 1 MiB and ends as `run()` does: flush for a bounded time, then exit. Says on stderr how it went.
-// Arguments: how to flush (`bounded` or `sync`), and for how many milliseconds.
+// Logs one line of 1 MiB and ends as `run()` does: flush for a bounded time, then exit. Says on
+// stderr how it went. Arguments: how to flush (`bounded` or `sync`), and for how many milliseconds.
 import { writeSync } from 'node:fs'
 import { stdoutDestination } from '../../build/src/log/log-destination.js'
 

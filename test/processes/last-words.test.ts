@@ -1,5 +1,6 @@
-// What a process says on standard error about its own end, whatever its logger.
-// Fails when: an end that is not graceful leaves no word, or more than a line of them, or a graceful or silenced one says anything.
+// What a process says on standard error about its own end, whatever its logger. Fails when: an end
+// that is not graceful leaves no word, or more than a line of them, or a graceful or silenced one
+// says anything.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'

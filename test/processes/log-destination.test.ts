@@ -2,11 +2,17 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
-/** Fails against `process.stdout.write` and exit (64 KiB arrive), and against pino's flushSync and `fs.write` (never ends). */
+/**
+ * Fails against `process.stdout.write` and exit (64 KiB arrive), and against pino's flushSync and
+ * `fs.write` (never ends).
+ */
 const program = fileURLToPath(new URL('last-log-line.mjs', import.meta.url))
 const MEBIBYTE = 1024 * 1024
 
-/** Runs the program with a real pipe into a reader; `ended` is when the program itself ended, not its reader. */
+/**
+ * Runs the program with a real pipe into a reader; `ended` is when the program itself ended, not
+ * its reader.
+ */
 async function run(
   how: 'bounded' | 'sync',
   ms: number,

@@ -9,7 +9,10 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `npm start -- ARGS` in a process group of its own, as a terminal would start it, and the port that it says it serves on. */
+/**
+ * `npm start -- ARGS` in a process group of its own, as a terminal would start it, and the port
+ * that it says it serves on.
+ */
 async function npmStart(...args: string[]): Promise<{ npm: ChildProcess; port: number }> {
   const npm = spawn('npm', ['start', '--', '--port', '0', ...args], { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => {
@@ -44,7 +47,8 @@ test.each([
   const ended = once(npm, 'exit')
   send(npm)
   await ended
-  // npm itself ends by the signal; how the server ended stands in its report, and nothing of it is left.
+  // npm itself ends by the signal; how the server ended stands in its report, and nothing of it is
+  // left.
   expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({ exitCode: 0 })
   await expect(fetch(`http://127.0.0.1:${port}/echo`)).rejects.toThrow('fetch failed')
 })

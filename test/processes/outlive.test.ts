@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { startSpeaking, temporaryFolder } from '../support/process.ts'
 
-/** Work whose client has left, in a process that is told to end: judged by what stands in a file afterwards, and in which order. */
+/**
+ * Work whose client has left, in a process that is told to end: judged by what stands in a file
+ * afterwards, and in which order.
+ */
 
 async function orderWithoutClient(kind: string, plan: { readonly ms: number; readonly options: object }) {
   const file = join(temporaryFolder(), 'log')

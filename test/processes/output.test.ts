@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { Pipe } from '../support/pipe.ts'
 import { type ServerPlan, startServer } from '../support/process.ts'
 
-/** What becomes of a process whose standard output is slow, unread, gone or closed: it serves and ends like any other. */
+/**
+ * What becomes of a process whose standard output is slow, unread, gone or closed: it serves and
+ * ends like any other.
+ */
 
 const PROMPT_MS = 10_000
 const MEBIBYTE = 1024 * 1024

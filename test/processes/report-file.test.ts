@@ -18,8 +18,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startServer, type TestProcess, temporaryFolder } from '../support/process.ts'
 
 /**
- * The report file of a real process. That it is there, complete and as its schema says on orderly, failed, forced and cut
- * ends is required by every `program.report()` of these tests; here is what else can happen to it.
+ * The report file of a real process. That it is there, complete and as its schema says on orderly,
+ * failed, forced and cut ends is required by every `program.report()` of these tests; here is what
+ * else can happen to it.
  */
 
 test.each([
@@ -117,7 +118,10 @@ async function endingCode(program: TestProcess, how: string): Promise<number | n
   return (await program.ended()).code
 }
 
-/** A command that mounts a file over itself, where nobody else sees it, as Kubernetes mounts /dev/termination-log. */
+/**
+ * A command that mounts a file over itself, where nobody else sees it, as Kubernetes mounts
+ * /dev/termination-log.
+ */
 const mounted = (path: string) => ['unshare', '-rm', 'sh', '-c', 'mount --bind "$0" "$0" && exec "$@"', path]
 
 test.skipIf(!canMount())('a report is written into a file that no other can be put in the place of', async () => {

@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { type ServerPlan, startServer, type TestProcess } from '../support/process.ts'
 import { row } from '../support/row.ts'
 
-/** What stops a process, and what does not: OS signals as a shell, a terminal and a container send them, and the IPC channel. */
+/**
+ * What stops a process, and what does not: OS signals as a shell, a terminal and a container send
+ * them, and the IPC channel.
+ */
 
 const PROMPT_MS = 10_000
 const DEADLINE = '40s'
@@ -99,7 +102,9 @@ describe('as process 1 of a container', () => {
     }
   })()
 
-  /** The node process, as seen from outside its namespace: `unshare` itself passes no signals on. */
+  /**
+   * The node process, as seen from outside its namespace: `unshare` itself passes no signals on.
+   */
   const insideOf = ({ child: { pid } }: TestProcess): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
   const container = (plan: ServerPlan): TestProcess => startServer(plan, { via: ['unshare', '--fork', '--pid', '--kill-child'] })
 

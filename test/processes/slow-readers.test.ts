@@ -6,15 +6,21 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startSpeaking } from '../support/process.ts'
 
 /**
- * What a client has of a response at the moment in which the process that sent it has ended: a container's network ends with it. The
- * client's own system says what has arrived there, whether the client has read it or not.
+ * What a client has of a response at the moment in which the process that sent it has ended: a
+ * container's network ends with it. The client's own system says what has arrived there, whether
+ * the client has read it or not.
  */
 
-/** More than a client's system takes in while the client does not read, less than what the server's takes over at once. */
+/**
+ * More than a client's system takes in while the client does not read, less than what the server's
+ * takes over at once.
+ */
 const BODY_BYTES = 512 * 1024
 /** A request whose body never comes to its end. */
 const UPLOAD = 'POST /before HTTP/1.1\r\nContent-Length: 1000\r\nX-Sent-As:'
-/** The longest that a closing connection waits for a client that has everything, and something more. */
+/**
+ * The longest that a closing connection waits for a client that has everything, and something more.
+ */
 const LONGER_THAN_LINGERING_MS = 2500
 /** Far above what a step takes on a loaded machine, far below the deadline. */
 const PROMPT_MS = 10_000

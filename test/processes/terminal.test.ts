@@ -9,7 +9,10 @@ import type { Report } from '#src/index.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { Screen } from '../support/screen.ts'
 
-/** `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is put on a screen. */
+/**
+ * `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is
+ * put on a screen.
+ */
 
 // Unbundled: the fixture below reaches into one of its modules.
 const cli = fileURLToPath(new URL('../../build/src/cli/main.js', import.meta.url))
@@ -64,7 +67,10 @@ class Terminal {
     return JSON.parse(readFileSync(this.#reportFile, 'utf8')) as Report
   }
 
-  /** Resolves when the screen has shown it, somewhere, since it showed what was asked for before: however late we look. */
+  /**
+   * Resolves when the screen has shown it, somewhere, since it showed what was asked for before:
+   * however late we look.
+   */
   async shows(text: string | RegExp): Promise<void> {
     const isShown = (frame: string): boolean => (typeof text === 'string' ? frame.includes(text) : text.test(frame))
     await expect
@@ -73,7 +79,10 @@ class Terminal {
     this.#seen += Math.max(0, this.#frames.slice(this.#seen).findIndex(isShown))
   }
 
-  /** Requests a path, of which the server has heard when this resolves; nobody reads the answer. Gives what its client leaves with. */
+  /**
+   * Requests a path, of which the server has heard when this resolves; nobody reads the answer.
+   * Gives what its client leaves with.
+   */
   async request(path: string): Promise<() => void> {
     const [, port] = /Serving on http:\/\/127\.0\.0\.1:(\d+)/.exec(this.output) as RegExpExecArray
     const send = (what: string) => get({ port, path: what, agent: false }, (response) => response.on('error', () => {}).resume())
@@ -81,7 +90,8 @@ class Terminal {
     const leave = (): void => void request.destroy()
     onTestFinished(leave)
     await once(request, 'finish')
-    // Another one, on a connection of its own that is made after this was sent: when it is answered, this was heard.
+    // Another one, on a connection of its own that is made after this was sent: when it is
+    // answered, this was heard.
     await once(send('/echo?message=x'), 'close')
     return leave
   }

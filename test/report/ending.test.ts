@@ -1,5 +1,5 @@
-// Fails when: what holds up the end is not named, is named although nothing waits for it, or is said to end by another bound or at another
-// time than it does.
+// Fails when: what holds up the end is not named, is named although nothing waits for it, or is
+// said to end by another bound or at another time than it does.
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, Straggler } from '#src/base/events.ts'
 import { WIRING } from '#src/machines/wiring.ts'

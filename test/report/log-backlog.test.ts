@@ -3,9 +3,15 @@ import { describe, expect, test } from 'vitest'
 import type { Clock } from '#src/base/clock.ts'
 import { LogDestination } from '#src/log/log-destination.ts'
 
-/** Many lines wait, and then the reader comes back: everything else must get its turn between the writes. */
+/**
+ * Many lines wait, and then the reader comes back: everything else must get its turn between the
+ * writes.
+ */
 
-/** What else is to happen is late by one step at most. It includes the write that is under way when the time of a step is over. */
+/**
+ * What else is to happen is late by one step at most. It includes the write that is under way when
+ * the time of a step is over.
+ */
 const STEP_MS_MAX = 5
 const WRITE_MS = 1
 /** What a pipe takes whole or not at all on Linux. */
@@ -154,7 +160,8 @@ test('every line is either written whole, in order, or counted as lost, and the 
           if (room === 0) throw Object.assign(new Error('EAGAIN'), { code: 'EAGAIN' })
           const taken = Math.min(length, room)
           room -= taken
-          // Only the newline behind a line that was given up in its middle comes alone: it may have had all but its own.
+          // Only the newline behind a line that was given up in its middle comes alone: it may have
+          // had all but its own.
           received += bytes.length === 1 ? ' (torn)\n' : Buffer.from(bytes).toString('utf8', offset, offset + taken)
           return taken
         },

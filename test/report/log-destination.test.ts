@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { LogDestination, type LogDestinationOptions } from '#src/log/log-destination.ts'
 
-/** A pipe with room for so many bytes, a reader that takes them when told, and none when it is gone. */
+/**
+ * A pipe with room for so many bytes, a reader that takes them when told, and none when it is gone.
+ */
 class FakePipe {
   received = ''
   room = 0

@@ -1,4 +1,5 @@
-// Fails when: handlers run while the accept queue is emptied, so that slow ones let it fill again; or a queue that never empties keeps the listener open.
+// Fails when: handlers run while the accept queue is emptied, so that slow ones let it fill again;
+// or a queue that never empties keeps the listener open.
 import { expect, test } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
 import { emptyAcceptQueue } from '#src/http/traffic/accept-queue.ts'

@@ -1,5 +1,6 @@
-// Fails when: a connection comes in between the last look at the accept queue and the close, and is reset; our own connection is taken for a
-// client's; or a socket that others go on listening on is touched.
+// Fails when: a connection comes in between the last look at the accept queue and the close, and is
+// reset; our own connection is taken for a client's; or a socket that others go on listening on is
+// touched.
 import { once } from 'node:events'
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,7 +16,10 @@ interface Rig {
   readonly port: number
   /** What the server has accepted. */
   readonly accepted: Socket[]
-  /** Asks for a connection in this step of the loop: on the loopback the kernel has made it, or dropped it, when the next tick is over. */
+  /**
+   * Asks for a connection in this step of the loop: on the loopback the kernel has made it, or
+   * dropped it, when the next tick is over.
+   */
   readonly client: () => { socket: Socket; events: string[] }
 }
 
@@ -48,7 +52,10 @@ const sealOf = (...servers: Server[]): AcceptSeal => {
 }
 
 const ticks = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
-/** The kernel handles the loopback's packets elsewhere when it is busy: then our own connection is late, and another attempt has to be made. */
+/**
+ * The kernel handles the loopback's packets elsewhere when it is busy: then our own connection is
+ * late, and another attempt has to be made.
+ */
 async function sealed(seal: AcceptSeal): Promise<void> {
   while (!(await seal.attempt())) await turns(3)
 }

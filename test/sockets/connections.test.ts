@@ -6,7 +6,9 @@ import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../support/row.ts'
 import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
 
-/** Plain mode at NotAcceptingNewRequest: refuses, closes the listener, then the idle connections. */
+/**
+ * Plain mode at NotAcceptingNewRequest: refuses, closes the listener, then the idle connections.
+ */
 function closeListener({ traffic, server }: Rig): Promise<void> {
   traffic.stopAccepting()
   new Listener(server, undefined).close()
@@ -89,7 +91,8 @@ describe('when the listener has closed', () => {
     await client.until('the head', () => client.received.includes('head'))
     void closeListener(made)
     await turns(10)
-    // No turn of the event loop in between: when the response ends, the server has not seen what comes next.
+    // No turn of the event loop in between: when the response ends, the server has not seen what
+    // comes next.
     client.request('GET', '/next')
     latch.resolve()
     expect(await client.response()).toMatchObject({ status: 200 })

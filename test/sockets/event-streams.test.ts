@@ -1,6 +1,7 @@
-// Which responses are watches because of what they say: those whose head is written with `text/event-stream`.
-// Fails when: a way of writing such a head is not seen, something else is taken for one, the move from requests to watches loses count,
-// or a handler is told in the middle of its own write.
+// Which responses are watches because of what they say: those whose head is written with
+// `text/event-stream`. Fails when: a way of writing such a head is not seen, something else is
+// taken for one, the move from requests to watches loses count, or a handler is told in the middle
+// of its own write.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'

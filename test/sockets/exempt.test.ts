@@ -1,6 +1,7 @@
-// Whoever passes a refusing gate as a probe must be a probe for the application as well, however that reads a target.
-// Fails when: the gate resolves less than a URL does, takes another part of the target for the path, decodes what it compares, or
-// trusts the Host header that Hono's adapter puts in front of the target.
+// Whoever passes a refusing gate as a probe must be a probe for the application as well, however
+// that reads a target. Fails when: the gate resolves less than a URL does, takes another part of
+// the target for the path, decodes what it compares, or trusts the Host header that Hono's adapter
+// puts in front of the target.
 import { getRequestListener } from '@hono/node-server'
 import fc from 'fast-check'
 import { Hono } from 'hono'
@@ -48,7 +49,10 @@ function decoded(path: string): string {
   }
 }
 
-/** Every path that an application may come to: as the URL standard has it, with either host, escaped and not, resolved again after that. */
+/**
+ * Every path that an application may come to: as the URL standard has it, with either host, escaped
+ * and not, resolved again after that.
+ */
 function readings(of: string, hostHeader: string): string[] {
   const paths = [pathOf(of)]
   for (const given of [[of, 'http://h'], ...(of.startsWith('/') ? [[`http://${hostHeader || 'h'}${of}`]] : [])] as [string, string?][]) {
@@ -128,7 +132,8 @@ test('behind Hono’s adapter nothing but probes passes a gate that refuses', as
       expect(await client.closed()).toBe('ended')
       client.abort()
     }),
-    // The first of these hosts is as long as the name that it is turned into, which is all that the adapter compares.
+    // The first of these hosts is as long as the name that it is turned into, which is all that the
+    // adapter compares.
     { numRuns: 400, examples: HOSTS.map((header): [string, string] => ['/readyz', header]) },
   )
   expect(seen.filter((path) => !isOfProbes(path))).toEqual([])

@@ -49,7 +49,8 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     const saved = new Latch()
     let response: ServerResponse | undefined
     const made = await rig((_request, given) => {
-      // What a session store does: it keeps the response's own `end` and calls it when all is saved.
+      // What a session store does: it keeps the response's own `end` and calls it when all is
+      // saved.
       const end = given.end
       given.end = (() => {
         void saved.promise.then(() => end.call(given, undefined, 'utf8'))

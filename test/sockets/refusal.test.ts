@@ -13,7 +13,10 @@ const STATUS_503 =
   '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"apiserver is shutting down","reason":"ServiceUnavailable","code":503}\n\n'
 const TEXT_429 = 'The apiserver is shutting down, please try again later.\n'
 
-/** A server that serves everything, and at once accepts nothing new; `handled` are the URLs that reached its handler. */
+/**
+ * A server that serves everything, and at once accepts nothing new; `handled` are the URLs that
+ * reached its handler.
+ */
 async function refusing(options: RigOptions = {}): Promise<Rig & { readonly handled: string[] }> {
   const handled: string[] = []
   const made = await rig((request, response) => {

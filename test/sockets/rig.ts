@@ -26,7 +26,10 @@ export interface RigOptions extends Partial<Omit<TrafficOptions, 'record'>> {
   readonly takenOver?: boolean
 }
 
-/** A plain node server on a free port, its traffic taken over. Requests for `/settle` are the rig's own. */
+/**
+ * A plain node server on a free port, its traffic taken over. Requests for `/settle` are the rig's
+ * own.
+ */
 export async function rig(listener: RequestListener | undefined, { takenOver = true, ...options }: RigOptions = {}): Promise<Rig> {
   const facts: LifecycleFact[] = []
   const clock: Clock = options.clock ?? systemClock

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Vitest's global set-up: the processes under test run `dist/`, which must therefore be what `src/` says, however vitest was
- * started. Free when nothing changed. A type error does not stop the tests here, as tsc emits all the same; `npm test` and
- * `npm run build` do fail on it.
+ * Vitest's global set-up: the processes under test run `dist/`, which must therefore be what `src/`
+ * says, however vitest was started. Free when nothing changed. A type error does not stop the tests
+ * here, as tsc emits all the same; `npm test` and `npm run build` do fail on it.
  */
 export default function build(): void {
   const script = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))

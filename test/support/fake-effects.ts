@@ -12,9 +12,10 @@ import { stopProfile } from '#src/options/budget.ts'
 import { Recorder } from '#src/report/recorder.ts'
 
 /**
- * Machines with scripted effects on a virtual clock. Every named actor that is not a machine is replaced by a fake which
- * does what the script says under its name and notes what happened to it. Fakes do not heed their abort signal: one that is
- * left answers all the same, and that answer must change nothing.
+ * Machines with scripted effects on a virtual clock. Every named actor that is not a machine is
+ * replaced by a fake which does what the script says under its name and notes what happened to it.
+ * Fakes do not heed their abort signal: one that is left answers all the same, and that answer must
+ * change nothing.
  */
 export type Answer =
   | { readonly kind: 'resolve'; readonly afterMs: number; readonly output?: unknown }
@@ -26,7 +27,10 @@ export const resolves = (afterMs = 0, output?: unknown): Answer => ({ kind: 'res
 export const rejects = (message: string, afterMs = 0): Answer => ({ kind: 'reject', afterMs, error: new Error(message) })
 export const never: Answer = { kind: 'never' }
 
-/** Answers by effect name; hooks and user phases by `KIND:NAME`, all of them by `runHook`. What is not named resolves at once. */
+/**
+ * Answers by effect name; hooks and user phases by `KIND:NAME`, all of them by `runHook`. What is
+ * not named resolves at once.
+ */
 export type Script = Readonly<Record<string, Answer>>
 
 /** What effects answer with whose machine looks at it. */
@@ -108,7 +112,7 @@ function isHook(input: unknown): input is HookPlan {
   return typeof input === 'object' && input !== null && 'kind' in input && 'name' in input
 }
 
-// --- one phase machine ------------------------------------------------------------------------------------------------
+// --- one phase machine ---------------------------------------------------------------------------
 
 /** A phase machine that has just been started, with scripted effects. */
 export async function phaseScene<M extends AnyStateMachine>(machine: M, script: Script = {}, input?: unknown) {
@@ -152,7 +156,7 @@ export async function phaseScene<M extends AnyStateMachine>(machine: M, script: 
   }
 }
 
-// --- a whole life -----------------------------------------------------------------------------------------------------
+// --- a whole life --------------------------------------------------------------------------------
 
 const plan = (delayMs: number, deadlineMs: number): StopProfile =>
   stopProfile({ delayMs, lastCallMs: 0, deadlineMs, watchGraceMs: Math.min(8_000, deadlineMs / 3), reserves: RESERVES_DEFAULT_MS })
@@ -216,7 +220,9 @@ export class FakeLife {
   readonly facts: LifecycleEvent[] = []
   readonly effects: FakeEffects
   readonly actor
-  /** Defects: errors of the root machine itself. A test that does not expect one fails by `ended`. */
+  /**
+   * Defects: errors of the root machine itself. A test that does not expect one fails by `ended`.
+   */
   readonly errors: unknown[] = []
 
   constructor(plan: LifePlan = {}) {

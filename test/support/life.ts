@@ -38,7 +38,10 @@ interface Attached<C extends Clock> extends World<C> {
   readonly options?: LifecycleOptions
 }
 
-/** No delay, no health checks that wait, and a deadline which only a test that is about it ever meets. */
+/**
+ * No delay, no health checks that wait, and a deadline which only a test that is about it ever
+ * meets.
+ */
 const DEFAULTS: LifecycleOptions = {
   platform: 'unknown',
   shutdownDelay: 0,
@@ -49,8 +52,8 @@ const DEFAULTS: LifecycleOptions = {
 }
 
 /**
- * A life on real sockets, with a process of its own that a test signals and crashes, and with a record of everything it
- * said. Nothing is registered and nothing has begun. It ends with the test.
+ * A life on real sockets, with a process of its own that a test signals and crashes, and with a
+ * record of everything it said. Nothing is registered and nothing has begun. It ends with the test.
  */
 export class LifeRig<C extends Clock, L extends Life = Lifecycle> {
   readonly life: L

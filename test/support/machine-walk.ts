@@ -2,19 +2,26 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { StateMachine } from 'xstate'
 
 /**
- * Reads a machine by its state nodes, as it will run, rather than by the configuration it was made from: what each region of the root
- * waits for, does and raises, and every name that any machine uses.
+ * Reads a machine by its state nodes, as it will run, rather than by the configuration it was made
+ * from: what each region of the root waits for, does and raises, and every name that any machine
+ * uses.
  */
 export function nodesOf(node: AnyStateNode): AnyStateNode[] {
   return [node, ...Object.values(node.states).flatMap(nodesOf)]
 }
 
-/** The events by which a state is left or acts, without those that xstate makes for timers, children and joins. */
+/**
+ * The events by which a state is left or acts, without those that xstate makes for timers, children
+ * and joins.
+ */
 const eventsOf = (node: AnyStateNode): string[] => [...node.transitions.keys()].filter((event) => !event.startsWith('xstate.'))
 
 const transitionsOf = (node: AnyStateNode) => [...node.transitions.values()].flat()
 
-/** A generated action: an object with a `type`, or one of xstate's own functions, which carry theirs. */
+/**
+ * A generated action: an object with a `type`, or one of xstate's own functions, which carry
+ * theirs.
+ */
 const typeOf = (action: unknown): string => (typeof action === 'string' ? action : ((action as { type?: string }).type ?? 'inline'))
 
 const raisedBy = (actions: readonly unknown[]): string[] =>

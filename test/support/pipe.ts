@@ -8,8 +8,9 @@ import { temporaryFolder } from './process.ts'
 const TURN_MS = 5
 
 /**
- * A kernel pipe whose reader is the test: it holds what the kernel gives it (64 KiB on Linux) until the test reads, and
- * breaks when the test says so. What node's `spawn` calls a pipe is a socket, and is read ahead.
+ * A kernel pipe whose reader is the test: it holds what the kernel gives it (64 KiB on Linux) until
+ * the test reads, and breaks when the test says so. What node's `spawn` calls a pipe is a socket,
+ * and is read ahead.
  */
 export class Pipe {
   /** The end to write into, for the child. */

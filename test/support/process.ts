@@ -8,9 +8,15 @@ import { expect, onTestFinished } from 'vitest'
 import type { Report, ServerOptions } from '#src/index.ts'
 import { RawClient } from './raw-client.ts'
 
-/** Programs of test/fixtures in processes of their own, watched from outside, and gone when the test is over. */
+/**
+ * Programs of test/fixtures in processes of their own, watched from outside, and gone when the test
+ * is over.
+ */
 
-/** A piece of user code and what it does: `shouts` throws an error whose message is 1 MiB long, `exits` ends the process with code 9. */
+/**
+ * A piece of user code and what it does: `shouts` throws an error whose message is 1 MiB long,
+ * `exits` ends the process with code 9.
+ */
 export interface HookPlan {
   readonly kind: 'post-start' | 'pre-shutdown' | 'destroy'
   readonly name: string
@@ -40,7 +46,10 @@ export interface ServerPlan {
   readonly leaksThread?: boolean
   /** A logger whose `flush` never calls back. */
   readonly neverFlushes?: boolean
-  /** The process gets this signal again as soon as it is told to stop, and says `heard SIGNAL` each time. */
+  /**
+   * The process gets this signal again as soon as it is told to stop, and says `heard SIGNAL` each
+   * time.
+   */
   readonly repeatsSignal?: NodeJS.Signals
   /** The program listens for uncaught exceptions itself. */
   readonly ownCrashListener?: boolean
@@ -57,7 +66,9 @@ export interface ProcessOptions {
   readonly ipc?: boolean
   /** Added to an environment that has only a PATH. */
   readonly env?: Readonly<Record<string, string>>
-  /** The stream on which it says how far it is; default stderr, so that stdout has its log alone. */
+  /**
+   * The stream on which it says how far it is; default stderr, so that stdout has its log alone.
+   */
   readonly speaksOn?: 'stdout' | 'stderr'
 }
 
@@ -132,7 +143,10 @@ export class TestProcess {
     return this[this.#speaksOn].split('\n').slice(0, -1)
   }
 
-  /** Its log, one object per line of standard output; a line that is not JSON fails the test, unless the program speaks there itself. */
+  /**
+   * Its log, one object per line of standard output; a line that is not JSON fails the test, unless
+   * the program speaks there itself.
+   */
   get log(): LogLine[] {
     const lines = this.stdout.split('\n').filter((line) => line !== '' && (this.#speaksOn === 'stderr' || line.startsWith('{')))
     return lines.map((line) => JSON.parse(line) as LogLine)
@@ -224,7 +238,10 @@ export function startServer(plan: ServerPlan = {}, options: ProcessOptions = {})
   return startProgram('server.mjs', complete, options, reportFile)
 }
 
-/** Starts a program that is made of test/fixtures/serve.mjs: it speaks on standard output, and writes its report where REPORT_FILE says. */
+/**
+ * Starts a program that is made of test/fixtures/serve.mjs: it speaks on standard output, and
+ * writes its report where REPORT_FILE says.
+ */
 export function startSpeaking(
   fixture: string,
   args: readonly string[] = [],

@@ -2,12 +2,16 @@ import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { parseResponse, type RawResponse } from './http1.mjs'
 
-/** `ended`: the server closed in order. `reset`: it did not, or the connection broke. `left`: we did. */
+/**
+ * `ended`: the server closed in order. `reset`: it did not, or the connection broke. `left`: we
+ * did.
+ */
 type State = 'open' | 'ended' | 'reset' | 'left'
 
 /**
- * One TCP connection that speaks HTTP/1.1 byte by byte and never helps: no retry, no second connection, no opinion about
- * what the server should have done. Every wait is for something that happens on the connection.
+ * One TCP connection that speaks HTTP/1.1 byte by byte and never helps: no retry, no second
+ * connection, no opinion about what the server should have done. Every wait is for something that
+ * happens on the connection.
  */
 export class RawClient {
   readonly socket: Socket
@@ -16,7 +20,10 @@ export class RawClient {
   #state: State = 'open'
   #bytes: Buffer = Buffer.alloc(0)
 
-  /** Resolves when the connection is established; rejects with the system's error when it is refused. */
+  /**
+   * Resolves when the connection is established; rejects with the system's error when it is
+   * refused.
+   */
   static async open({ port }: { readonly port: number }): Promise<RawClient> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
     await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -71,7 +78,10 @@ export class RawClient {
     this.socket.destroy()
   }
 
-  /** The answer to the oldest request that has none yet. Informational responses come like others, before it. */
+  /**
+   * The answer to the oldest request that has none yet. Informational responses come like others,
+   * before it.
+   */
   async response(): Promise<RawResponse> {
     const method = this.#methods[0] ?? 'GET'
     const { response, rest } = await this.until('a complete response', () =>
@@ -88,7 +98,10 @@ export class RawClient {
     return this.response()
   }
 
-  /** Resolves with what `look` finds, looking again after everything that happens; rejects when nothing more can happen. */
+  /**
+   * Resolves with what `look` finds, looking again after everything that happens; rejects when
+   * nothing more can happen.
+   */
   async until<T>(what: string, look: () => T | undefined | false): Promise<T> {
     for (;;) {
       const found = look()

@@ -5,7 +5,10 @@ import { Readable } from 'node:stream'
 import { afterAll } from 'vitest'
 import { runCli } from '#src/cli/cli.ts'
 
-/** A command of the CLI that serves nothing, in this process: what it wrote, and the exit code that it asks for. */
+/**
+ * A command of the CLI that serves nothing, in this process: what it wrote, and the exit code that
+ * it asks for.
+ */
 export async function runCommand(
   ...args: readonly string[]
 ): Promise<{ readonly code: number | undefined; readonly out: string; readonly err: string }> {

@@ -1,7 +1,8 @@
 /**
- * A terminal's screen, as far as our output needs one: text that wraps, newlines that scroll, and the three sequences that redraw in
- * place. Anything else is an error, so that a test notices when more is used. `reflow` is what most terminals do with wrapped lines when
- * their window changes its width; the others cut them off.
+ * A terminal's screen, as far as our output needs one: text that wraps, newlines that scroll, and
+ * the three sequences that redraw in place. Anything else is an error, so that a test notices when
+ * more is used. `reflow` is what most terminals do with wrapped lines when their window changes its
+ * width; the others cut them off.
  */
 export class Screen {
   #columns: number

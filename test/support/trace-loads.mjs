@@ -1,5 +1,6 @@
-// Preloaded with `--import`: writes the packages that the program loaded, and our own files, as one JSON line on stderr when it ends. Tests of what an entry
-// costs use it. A resolve hook sees ES modules, the require cache what CommonJS packages load of each other.
+// Preloaded with `--import`: writes the packages that the program loaded, and our own files, as one
+// JSON line on stderr when it ends. Tests of what an entry costs use it. A resolve hook sees ES
+// modules, the require cache what CommonJS packages load of each other.
 import { createRequire, register } from 'node:module'
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 

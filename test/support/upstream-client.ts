@@ -2,7 +2,10 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished } from 'vitest'
 
-/** A complete response as its client got it. A request that gets none rejects with the error of node's client. */
+/**
+ * A complete response as its client got it. A request that gets none rejects with the error of
+ * node's client.
+ */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -16,7 +19,10 @@ export interface Ask {
   readonly headers?: Record<string, string>
 }
 
-/** A client that keeps its connections, as Go's and node's own do; it never retries. Closed with the test. */
+/**
+ * A client that keeps its connections, as Go's and node's own do; it never retries. Closed with the
+ * test.
+ */
 export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #port: number

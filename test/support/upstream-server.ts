@@ -16,16 +16,17 @@ import { aborted, LifeRig } from './life.ts'
 import { type Answer, fresh, KeepAliveClient } from './upstream-client.ts'
 
 /**
- * The common set-up of upstream's graceful termination tests, on plain HTTP/1.1: a delay of 100 ms, a watch grace of 2 s, an
- * audit backend whose shutdown waits for its stop signal and for the test, a handler that echoes, one plain request and one
- * watch that stand still until they are released, and one pre-shutdown hook that waits for the test and then calls the
- * server over the network.
+ * The common set-up of upstream's graceful termination tests, on plain HTTP/1.1: a delay of 100 ms,
+ * a watch grace of 2 s, an audit backend whose shutdown waits for its stop signal and for the test,
+ * a handler that echoes, one plain request and one watch that stand still until they are released,
+ * and one pre-shutdown hook that waits for the test and then calls the server over the network.
  *
- * Requests, sockets and OS signals (of a fake process) are what tests act and judge by; lifecycle signals tell them when
- * the next step can be taken. The life's own time is virtual unless a test gives another clock, so that "the delay is not
- * over" is a fact and not a race.
+ * Requests, sockets and OS signals (of a fake process) are what tests act and judge by; lifecycle
+ * signals tell them when the next step can be taken. The life's own time is virtual unless a test
+ * gives another clock, so that "the delay is not over" is a fact and not a race.
  *
- * @see kubernetes/apiserver pkg/server/genericapiserver_graceful_termination_test.go newGenericAPIServer
+ * @see kubernetes/apiserver pkg/server/genericapiserver_graceful_termination_test.go
+ * newGenericAPIServer
  */
 export const DELAY_MS = 100
 export const GRACE_MS = 2_000
@@ -58,7 +59,10 @@ export class Roadblock {
   }
 }
 
-/** As upstream's fake: its shutdown blocks until the stop signal that was given to its `run` is there. Here the test has a say as well. */
+/**
+ * As upstream's fake: its shutdown blocks until the stop signal that was given to its `run` is
+ * there. Here the test has a say as well.
+ */
 class FakeAudit implements AuditBackend {
   readonly shuttingDown = new Roadblock()
   isShutDown = false
@@ -104,7 +108,8 @@ class Scene {
 
   readonly listener: RequestListener = (request, response) => {
     const route = this.#routes[pathOf(request.url ?? '/')]
-    // Returned, as an async listener returns its promise: the life waits for it and answers for what it throws.
+    // Returned, as an async listener returns its promise: the life waits for it and answers for
+    // what it throws.
     return route ? route(request, response) : void response.writeHead(404).end()
   }
 }
@@ -120,7 +125,10 @@ async function answerAfter(ready: Promise<void>, response: ServerResponse): Prom
 export interface Setting<C extends Clock> {
   /** Default: a virtual clock. */
   readonly clock?: C
-  /** From 0 up to 1, for the share of responses that tell while the ramp is under way. Default: as few as possible. */
+  /**
+   * From 0 up to 1, for the share of responses that tell while the ramp is under way. Default: as
+   * few as possible.
+   */
   readonly random?: () => number
   readonly options?: ServerOptions
   /** Further routes, by path without query. */
@@ -168,7 +176,8 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends LifeRig<C> {
     this.hook = scene.hook
     this.plain = scene.plain
     this.watch = scene.watch
-    // Before the life is ended by the test kit: what the test has left standing must not hold it up.
+    // Before the life is ended by the test kit: what the test has left standing must not hold it
+    // up.
     onTestFinished(() => this.#releaseAll())
     if (hook) this.life.addPreShutdownHook('calls-the-server', () => this.#callServer())
     this.life.addDestroy('notes-it', () => {
@@ -224,7 +233,10 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends LifeRig<C> {
     return upstreams.slice(upstreams.indexOf('ShutdownInitiated'))
   }
 
-  /** The plain request and the watch, both standing in their handlers, on connections of one client that reuses them. */
+  /**
+   * The plain request and the watch, both standing in their handlers, on connections of one client
+   * that reuses them.
+   */
   async inFlight(): Promise<{ readonly client: KeepAliveClient; readonly plain: Promise<Answer>; readonly watch: Promise<Answer> }> {
     const client = this.client()
     const [plain, watch] = [client.get(PLAIN), client.get(WATCH)]

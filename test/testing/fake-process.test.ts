@@ -1,4 +1,5 @@
-// Fails when: what a real process does with a signal, a crash or an exit is not what the fake one does.
+// Fails when: what a real process does with a signal, a crash or an exit is not what the fake one
+// does.
 import { describe, expect, test } from 'vitest'
 import { ProcessExit } from '#src/base/thrown-exit.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'

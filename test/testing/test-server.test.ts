@@ -1,5 +1,5 @@
-// Fails when: a life in memory behaves otherwise than on sockets, or its kit moves time by itself, loses bytes, hides how a
-// connection ended or leaves a life running.
+// Fails when: a life in memory behaves otherwise than on sockets, or its kit moves time by itself,
+// loses bytes, hides how a connection ended or leaves a life running.
 import { createServer, type RequestListener } from 'node:http'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,4 +1,5 @@
-// Fails when: a script that does not happen as written passes, says not where, or is rewritten without being asked to.
+// Fails when: a script that does not happen as written passes, says not where, or is rewritten
+// without being asked to.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

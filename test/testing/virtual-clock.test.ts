@@ -1,5 +1,6 @@
-// Fails when: timers run out of order or at the clock's end instead of their own time, a continuation misses its turn
-// between two timers, real time moves the clock, or a loop without end hangs the test run instead of failing it.
+// Fails when: timers run out of order or at the clock's end instead of their own time, a
+// continuation misses its turn between two timers, real time moves the clock, or a loop without end
+// hangs the test run instead of failing it.
 import { describe, expect, test, vi } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'

@@ -2,15 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { files, type Import, parse, type Source, sources } from './sources.ts'
 
 /**
- * Imports go one way: a folder of `src/` loads itself and what stands above it in this list, and of packages only those named.
- * So a reader who starts at the top never meets a word that comes later.
+ * Imports go one way: a folder of `src/` loads itself and what stands above it in this list, and of
+ * packages only those named. So a reader who starts at the top never meets a word that comes later.
  */
 interface Layer {
   /** A folder, or one file, by its beginning. */
   readonly place: string
   /** Packages by name; `node:` for all of node, `#model` for the package of this repository. */
   readonly loads: readonly string[]
-  /** Loaded when first needed, with `await import()`: a program that does not need them does not pay for them. */
+  /**
+   * Loaded when first needed, with `await import()`: a program that does not need them does not pay
+   * for them.
+   */
   readonly lazy?: readonly string[]
   /** Named in types only. */
   readonly types?: readonly string[]
@@ -40,7 +43,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/process/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/lifecycle/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/inspector/protocol.ts', loads: [] },
-  // The page runs in browsers. What it takes of ours is listed in one file; its core needs no browser either.
+  // The page runs in browsers. What it takes of ours is listed in one file; its core needs no
+  // browser either.
   {
     place: 'packages/inspector-page/src/quiesce.ts',
     loads: [],
@@ -76,7 +80,10 @@ const within =
   (path: string): boolean =>
     places.some((place) => path.startsWith(place))
 
-/** Protocols are behind `src/http/wire.ts`: the traffic knows none of them, and one file knows which there are. */
+/**
+ * Protocols are behind `src/http/wire.ts`: the traffic knows none of them, and one file knows which
+ * there are.
+ */
 const TRANSPORTS = ['src/http/h1/', 'src/http/tls/']
 const PROTOCOLS = ['node:http', 'node:https', 'node:http2', 'node:tls']
 const SEAMS: readonly Seam[] = [

@@ -3,7 +3,9 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
-/** What the tidy tests look at: the project's own files, with paths as `src/server.ts`, parsed once. */
+/**
+ * What the tidy tests look at: the project's own files, with paths as `src/server.ts`, parsed once.
+ */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FOLDERS = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams', 'docs']
@@ -13,9 +15,15 @@ const WRITTEN = /^packages\/[^/]+\/(?:dist|node_modules)\//
 export interface Import {
   /** As written: `xstate`, `node:http`, `#model`, `./clock.ts`, `#src/base/clock.ts`. */
   readonly specifier: string
-  /** `type` leaves nothing in the output; `dynamic` loads when it is reached; `static` loads with the file. */
+  /**
+   * `type` leaves nothing in the output; `dynamic` loads when it is reached; `static` loads with
+   * the file.
+   */
   readonly kind: 'static' | 'dynamic' | 'type'
-  /** For an import of a file of ours, relative or by `#src/`: the path it names, whether or not that exists. */
+  /**
+   * For an import of a file of ours, relative or by `#src/`: the path it names, whether or not that
+   * exists.
+   */
   readonly target: string | undefined
   readonly line: number
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { files, read } from './sources.ts'
 
-/** Pronouns for people who are never named. A sentence says which caller, client or code it means. */
+/**
+ * Pronouns for people who are never named. A sentence says which caller, client or code it means.
+ */
 const VAGUE = /\b(nobody|somebody|whoever|anybody)\b/i
 
 /** Written by the mutation run, with the reasons from its own folder. */
@@ -23,4 +25,31 @@ test('names who or what is meant, in every comment, message and document', () =>
 
 test.each(['Nobody waits for it.', "/** somebody else's */", 'for whoever asks', 'before anybody'])('finds: %s', (text) => {
   expect(vagueLines('src/x.ts', `const x = 1\n${text}`)).toEqual([`src/x.ts:2: ${text}`])
+})
+
+/** A comment is read beside code: as long as a line of it can be without moving the eye. */
+const COMMENT_COLUMNS_MAX = 100
+
+/**
+ * Lines that are comment and nothing else, but tables, URLs and types in braces, which cannot be
+ * broken.
+ */
+const tooWide = (path: string, text: string): string[] =>
+  text
+    .split('\n')
+    .flatMap((line, index) =>
+      line.length > COMMENT_COLUMNS_MAX && /^\s*(\/\/(?! {3})|\/?\*)/.test(line) && !/https?:\/\/\S{60}|\{|\|/.test(line)
+        ? [`${path}:${index + 1}: ${line.trim()}`]
+        : [],
+    )
+
+test(`comments are at most ${COMMENT_COLUMNS_MAX} columns wide`, () => {
+  const code = files.filter((path) => path.endsWith('.ts'))
+  expect(code).toContain('src/index.ts')
+  expect(code.flatMap((path) => tooWide(path, read(path)))).toEqual([])
+})
+
+test('a comment that is too wide is found', () => {
+  const wide = `// ${'word '.repeat(25).trim()}`
+  expect(tooWide('src/x.ts', `const x = 1\n${wide}`)).toEqual([`src/x.ts:2: ${wide}`])
 })

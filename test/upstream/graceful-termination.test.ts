@@ -1,5 +1,6 @@
-// Graceful termination in plain mode, row by row of upstream's contract (GT), as clients and operators see it: by answers, by
-// connections that are accepted, refused or closed, and by what Run returns.
+// Graceful termination in plain mode, row by row of upstream's contract (GT), as clients and
+// operators see it: by answers, by connections that are accepted, refused or closed, and by what
+// Run returns.
 //
 // Each group fails under the faults beside it; all of them were tried:
 //   GT-01..03  readiness is not tied to ShutdownInitiated, or turns red after the delay
@@ -15,8 +16,9 @@
 //   GT-22, 24  nobody is told to leave; late requests are reset; idle connections end without a look at what they sent
 //   GT-26, 27  requests are not counted; upgraded connections are in no group
 //
-// Not claimed here: GT-25 is HTTP/2. GT-12 and GT-13 also promise an Audit-ID and an audit event, which come with the filter
-// chain; what they say about the life is tested under a title without their number.
+// Not claimed here: GT-25 is HTTP/2. GT-12 and GT-13 also promise an Audit-ID and an audit event,
+// which come with the filter chain; what they say about the life is tested under a title without
+// their number.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -142,7 +144,8 @@ describe('until the delay and the hooks are over', () => {
     })
     server.stop()
     await server.clock.advance(100)
-    // The same signal again at once, as parents forward Ctrl-C; and whatever else asks for the end once more.
+    // The same signal again at once, as parents forward Ctrl-C; and whatever else asks for the end
+    // once more.
     server.stop()
     void server.life.stop('again')
     controller.abort()
@@ -233,7 +236,8 @@ describe('from NotAcceptingNewRequest on', () => {
     await server.clock.advance(DELAY_MS)
     server.hook.release()
     await server.fired('NotAcceptingNewRequest')
-    // A request that meets the end of the old connection is lost with it; the one after that finds no connection.
+    // A request that meets the end of the old connection is lost with it; the one after that finds
+    // no connection.
     const outcome = () =>
       client.get(ECHO).then(
         ({ status }) => status,
@@ -367,7 +371,8 @@ describe('from NotAcceptingNewRequest on', () => {
     const busy = await connectTo(server.port)
     busy.request('GET', PLAIN)
     await server.plain.reached
-    // Open because it is idle: its request is on its way in the very instant in which new ones are refused.
+    // Open because it is idle: its request is on its way in the very instant in which new ones are
+    // refused.
     const idle = await connectTo(server.port)
     await idle.ask('GET', ECHO)
     server.life.signal('NotAcceptingNewRequest').addEventListener('abort', () => idle.request('GET', ECHO))
@@ -376,7 +381,8 @@ describe('from NotAcceptingNewRequest on', () => {
     server.hook.release()
     await server.fired('HTTPServerStoppedListening')
     busy.request('GET', ECHO)
-    // Its answer waits for the first one on this connection, so only the books tell that it has been refused.
+    // Its answer waits for the first one on this connection, so only the books tell that it has
+    // been refused.
     await expect.poll(() => server.life.report.rejections, POLL).toMatchObject({ 'not-accepting': 2 })
     server.plain.release()
 

@@ -1,14 +1,19 @@
-// What probes see while a server ends: liveness green, so that nobody restarts what is draining, and readiness red, so that
-// nobody sends it more. On the main listener as long as the mode keeps it ("Probes"), on the admin listener until the end.
-// Fails when (all tried): readiness is not tied to ShutdownInitiated or turns red after the delay, liveness turns red with it,
-// the main listener closes early or late for its mode, the drain forgets a request, or the admin listener closes with the main one.
+// What probes see while a server ends: liveness green, so that nobody restarts what is draining,
+// and readiness red, so that nobody sends it more. On the main listener as long as the mode keeps
+// it ("Probes"), on the admin listener until the end. Fails when (all tried): readiness is not tied
+// to ShutdownInitiated or turns red after the delay, liveness turns red with it, the main listener
+// closes early or late for its mode, the drain forgets a request, or the admin listener closes with
+// the main one.
 import { describe, expect, onTestFinished } from 'vitest'
 import type { WhileDraining } from '#src/options/options.ts'
 import { row } from '../support/row.ts'
 import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
 import { DELAY_MS, DONE, Roadblock, serveUpstream } from '../support/upstream-server.ts'
 
-/** How often a prober asks, in real milliseconds, and how many of its probes each phase of the drain has to last. */
+/**
+ * How often a prober asks, in real milliseconds, and how many of its probes each phase of the drain
+ * has to last.
+ */
 const PROBE_MS = 50
 const PROBES_PER_PHASE = 4
 
@@ -16,7 +21,10 @@ const PATHS = ['/livez', '/readyz'] as const
 const TARGETS = ['main', 'admin'] as const
 type Target = (typeof TARGETS)[number]
 
-/** A life from a prober's point of view. Between two phases something is under way that only its end tells apart. */
+/**
+ * A life from a prober's point of view. Between two phases something is under way that only its end
+ * tells apart.
+ */
 const PHASES = ['serving', 'delay', 'hook', 'drain', 'audit', 'destroy', 'over'] as const
 type Phase = (typeof PHASES)[number]
 const during = (phase: Phase): number => 2 * PHASES.indexOf(phase)
@@ -32,7 +40,10 @@ interface Probe {
   readonly outcome: number | string
 }
 
-/** Asks every 50 ms, each time on new connections, whether the last probes have been answered or not. */
+/**
+ * Asks every 50 ms, each time on new connections, whether the last probes have been answered or
+ * not.
+ */
 class Prober {
   readonly probes: Probe[] = []
   readonly #ports: Readonly<Record<Target, number>>

@@ -1,6 +1,7 @@
-// Hooks and what may be registered when (the HK rows; upstream's pkg/server/hooks.go), and the other registrations, which follow the same rules.
-// Fails when: something is taken that cannot run, refused without naming what is wrong, kept after it was taken away, or run
-// when it should not; when a post-start hook holds up the start, the traffic or the end, or ends at another moment than
+// Hooks and what may be registered when (the HK rows; upstream's pkg/server/hooks.go), and the
+// other registrations, which follow the same rules. Fails when: something is taken that cannot run,
+// refused without naming what is wrong, kept after it was taken away, or run when it should not;
+// when a post-start hook holds up the start, the traffic or the end, or ends at another moment than
 // upstream's; or when a context that the caller of start() had is lost on the way to user code.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter, once } from 'node:events'

@@ -1,6 +1,7 @@
-// MuxAndDiscoveryComplete and what every lifecycle signal has in common (the MX rows; upstream's pkg/server/lifecycle_signals.go), on whole lives.
-// Fails when: a signal fires early, twice, after a stop that came first, or as another object than the one handed out; or
-// when whoever watches the signals can hold up what they watch.
+// MuxAndDiscoveryComplete and what every lifecycle signal has in common (the MX rows; upstream's
+// pkg/server/lifecycle_signals.go), on whole lives. Fails when: a signal fires early, twice, after
+// a stop that came first, or as another object than the one handed out; or when whoever watches the
+// signals can hold up what they watch.
 import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { deferred } from '#src/base/deferred.ts'

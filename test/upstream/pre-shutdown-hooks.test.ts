@@ -1,5 +1,6 @@
-// Pre-shutdown hooks against a server that serves (the PS rows; upstream's pkg/server/hooks.go), and what ours can do beyond upstream's: an order, a bound, an end.
-// Fails when: a hook meets a closed door, one failing or hanging hook costs requests, audit events, another hook or the end,
+// Pre-shutdown hooks against a server that serves (the PS rows; upstream's pkg/server/hooks.go),
+// and what ours can do beyond upstream's: an order, a bound, an end. Fails when: a hook meets a
+// closed door, one failing or hanging hook costs requests, audit events, another hook or the end,
 // or a failure does not stand in the report and the exit code.
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -269,7 +270,8 @@ test('hooks do not run when the server never served, because what they would und
 })
 
 test('a hook that runs into the drain is answered by its own server as its own client', async () => {
-  // The other hook's bound ends the phase; this one is aborted, goes on all the same, and calls in retry-after mode.
+  // The other hook's bound ends the phase; this one is aborted, goes on all the same, and calls in
+  // retry-after mode.
   const slow = new Roadblock()
   const t = newLife({
     options: { whileDraining: 'retry-after' },

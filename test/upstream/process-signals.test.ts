@@ -1,6 +1,7 @@
-// Process signals, and everything else that stops a process from outside (the PG rows; upstream's pkg/server/signal.go), with real processes.
-// Fails when: a signal kills instead of stopping, the second one does not end the process at once or without its logs, one
-// life's end takes another one with it, or a process does not end, or not with the code that the README promises.
+// Process signals, and everything else that stops a process from outside (the PG rows; upstream's
+// pkg/server/signal.go), with real processes. Fails when: a signal kills instead of stopping, the
+// second one does not end the process at once or without its logs, one life's end takes another one
+// with it, or a process does not end, or not with the code that the README promises.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startSpeaking, type TestProcess } from '../support/process.ts'
 import { row } from '../support/row.ts'
@@ -26,7 +27,8 @@ describe('a stop signal', () => {
       expect(await answer).toEqual([200, 'whole'])
       expect(await program.ended()).toMatchObject(GRACEFUL)
       expect(program.lines).toContain('destroyed')
-      // A signal that still comes finds the end there already: it must not kill, and the exit code with it.
+      // A signal that still comes finds the end there already: it must not kill, and the exit code
+      // with it.
       expect(program.lines.slice(-3)).toEqual(['Ended', 'listeners left 1,1,1,0,0,0', 'exit event'])
       expect(program.report()).toMatchObject({
         reason: { kind: 'os-signal', signal },

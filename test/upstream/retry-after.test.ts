@@ -1,4 +1,5 @@
-// Graceful termination in retry-after mode, row by row of upstream's contract (RA), as clients and operators see it.
+// Graceful termination in retry-after mode, row by row of upstream's contract (RA), as clients and
+// operators see it.
 //
 // Each group fails under the faults beside it; all of them were tried:
 //   RA-01      those of GT-01..07, in graceful-termination.test.ts
@@ -11,8 +12,9 @@
 //   RA-13..15  the connection timeout is the request timeout, or bounds nothing; nobody logs it
 //   RA-17      nobody is told to leave
 //
-// Not claimed here: RA-16 is HTTP/2. RA-04 and RA-05 also promise an audit event, which comes with the filter chain, as all of
-// RA-18 does; what the first two say about the life is tested under a title without their number.
+// Not claimed here: RA-16 is HTTP/2. RA-04 and RA-05 also promise an audit event, which comes with
+// the filter chain, as all of RA-18 does; what the first two say about the life is tested under a
+// title without their number.
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
 import { loopbackHeaders } from '#src/index.ts'
@@ -46,7 +48,10 @@ const WATCH_REJECTION = {
 /** As upstream's filter knows its own client; here it is a name like any other (V4). */
 const CLAIMS = { 'User-Agent': 'kube-apiserver/v1.37.0 (linux/amd64) kubernetes/0000000' }
 
-/** Not accepting, with a plain request and a watch in flight, and a kept connection that has not been told to leave. */
+/**
+ * Not accepting, with a plain request and a watch in flight, and a kept connection that has not
+ * been told to leave.
+ */
 async function rejecting(options: ServerOptions = {}) {
   const metrics = { '/metrics': metric, '/metrics/slis': metric }
   const server = await serveUpstream({ options: { ...RETRY_AFTER, ...options }, routes: metrics })
@@ -224,7 +229,10 @@ describe('the end', () => {
     expect([server.audit.isShutDown, server.isDestroyed]).toEqual([true, true])
   })
 
-  /** Drained, with a watch still open because it has no grace; in milliseconds of the life's time, how long its connection lasts. */
+  /**
+   * Drained, with a watch still open because it has no grace; in milliseconds of the life's time,
+   * how long its connection lasts.
+   */
   async function connectionOutlives(ms: number, options: ServerOptions) {
     const server = await serveUpstream({ hook: false, options: { ...RETRY_AFTER, watchGrace: 0, ...options } })
     const client = await connectTo(server.port)

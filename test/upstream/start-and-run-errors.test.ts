@@ -1,6 +1,7 @@
-// What goes wrong at the start and while running, and what is left of it then (the ER rows; upstream's pkg/server/genericapiserver.go).
-// Fails when: something that was acquired is not released, or twice; something that was not is; a failure has no name or no
-// code; or a life that cannot begin, or was ended before it could, holds its caller or its process.
+// What goes wrong at the start and while running, and what is left of it then (the ER rows;
+// upstream's pkg/server/genericapiserver.go). Fails when: something that was acquired is not
+// released, or twice; something that was not is; a failure has no name or no code; or a life that
+// cannot begin, or was ended before it could, holds its caller or its process.
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -408,7 +409,10 @@ describe('a stop', () => {
   })
 })
 
-/** What a start-up must have said by its end, in order; both destroy functions once, and nothing that listens. */
+/**
+ * What a start-up must have said by its end, in order; both destroy functions once, and nothing
+ * that listens.
+ */
 async function expectReleased(program: TestProcess, acquired: readonly string[]): Promise<void> {
   expect(await program.ended()).toMatchObject({ code: 0, signal: null })
   const said = program.lines.filter((line) => !line.startsWith('{') && !line.startsWith('at ') && !line.startsWith('listening at exit'))
@@ -426,7 +430,10 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** A `systemd-notify` that comes first in PATH and notes what it was called with, and by which process. */
+/**
+ * A `systemd-notify` that comes first in PATH and notes what it was called with, and by which
+ * process.
+ */
 async function fakeNotifier(thenDoes: string): Promise<{ readonly path: string; readonly notified: () => Promise<string> }> {
   const folder = await temporaryFolder()
   const [tool, notes] = [join(folder, 'systemd-notify'), join(folder, 'notes')]

@@ -1,6 +1,6 @@
-// The server of a run of watches, on dist/ and ended by a real SIGTERM: every response is an event stream, of which it is told by nothing but
-// its head, and which takes its time to end once it is told to.
-// Argument: { "graceMs", "needMs" } as JSON. Its first line says on which port it listens.
+// The server of a run of watches, on dist/ and ended by a real SIGTERM: every response is an event
+// stream, of which it is told by nothing but its head, and which takes its time to end once it is
+// told to. Argument: { "graceMs", "needMs" } as JSON. Its first line says on which port it listens.
 import { createServer } from 'node:http'
 import { attachLifecycle, shutdownSignalOf } from '../../dist/index.js'
 

@@ -1,10 +1,14 @@
-// Eight hundred event streams on real sockets, ended by SIGTERM; judged by what their clients got. `npm run bench:watches` does it with more.
-// Fails when: the last watches are told when hardly any of the grace is left, all of them are told at once, or none is.
+// Eight hundred event streams on real sockets, ended by SIGTERM; judged by what their clients got.
+// `npm run bench:watches` does it with more. Fails when: the last watches are told when hardly any
+// of the grace is left, all of them are told at once, or none is.
 import { expect, test } from 'vitest'
 import { peakPer100Ms, runCrowd } from './crowd.mjs'
 
 const COUNT = 800
-/** So many in so short a time are told faster than at the least rate. The last is told with half of it left, and needs a tenth. */
+/**
+ * So many in so short a time are told faster than at the least rate. The last is told with half of
+ * it left, and needs a tenth.
+ */
 const GRACE_MS = 4_000
 const NEED_MS = GRACE_MS / 10
 
@@ -17,6 +21,7 @@ test(`of ${COUNT} watches that need a tenth of their grace, none is broken off, 
     watches: { before: COUNT, after: 0, cut: [] },
     connections: { forced: 0 },
   })
-  // At 400 per second; on a machine that does not let them run for a while several turns come together.
+  // At 400 per second; on a machine that does not let them run for a while several turns come
+  // together.
   expect(peakPer100Ms(run.endedAt)).toBeLessThan(COUNT / 2)
 })

@@ -1,4 +1,7 @@
-/** The few things that the page does with the document. Nothing is written that is there already: a life changes some times per second, most of the page does not. */
+/**
+ * The few things that the page does with the document. Nothing is written that is there already: a
+ * life changes some times per second, most of the page does not.
+ */
 
 /** The element of `index.html` with this id. */
 export function element<T extends Element = HTMLElement>(id: string): T {
@@ -28,7 +31,10 @@ export function setAttribute(node: Element, name: string, value: string | undefi
   else if (node.getAttribute(name) !== value) node.setAttribute(name, value)
 }
 
-/** Sets a property of the style by script, which the policy of the page's content allows, as opposed to an attribute. */
+/**
+ * Sets a property of the style by script, which the policy of the page's content allows, as opposed
+ * to an attribute.
+ */
 export function setStyle(node: HTMLElement | SVGElement, name: string, value: string): void {
   if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value)
 }
@@ -67,7 +73,10 @@ export interface Part<T> {
   readonly show: (item: T) => void
 }
 
-/** The children of an element, one per item, after those that it has when this is made. An item keeps its element, and with it the focus, for as long as it has its key. */
+/**
+ * The children of an element, one per item, after those that it has when this is made. An item
+ * keeps its element, and with it the focus, for as long as it has its key.
+ */
 export class Parts<T> {
   readonly #parent: Element
   readonly #keyOf: (item: T) => string

@@ -2,7 +2,10 @@ import type { Journal } from './core/journal.ts'
 import type { Link } from './core/verdict.ts'
 import type { View } from './core/view.ts'
 
-/** What is drawn at once. Panels draw a frame and nothing else: whether it is live, ended or replayed is not their business. */
+/**
+ * What is drawn at once. Panels draw a frame and nothing else: whether it is live, ended or
+ * replayed is not their business.
+ */
 export interface Frame {
   readonly view: View
   /** The time that is shown, which goes on while nothing happens. */

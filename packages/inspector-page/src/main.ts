@@ -14,8 +14,8 @@ import { VerdictPanel } from './panels/verdict-panel.ts'
 import { EntrySource, LifeTime } from './source.ts'
 
 /**
- * The inspector's page: entries come in, a frame goes to every panel. What a frame says is worked out in `core/`, which needs no
- * browser; panels only draw.
+ * The inspector's page: entries come in, a frame goes to every panel. What a frame says is worked
+ * out in `core/`, which needs no browser; panels only draw.
  */
 
 /** A picture at most this often while something happens, and this often while only time goes on. */

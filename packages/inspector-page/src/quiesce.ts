@@ -1,4 +1,7 @@
-/** All that the page takes of quiesce itself: what a journal consists of, and how it speaks of a life everywhere. */
+/**
+ * All that the page takes of quiesce itself: what a journal consists of, and how it speaks of a
+ * life everywhere.
+ */
 export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
 export type { StopProfile } from '../../../src/base/stop-profile.ts'

@@ -64,7 +64,10 @@ export class EntrySource {
     this.#listener.link({ kind: 'closed', source: this.#mode })
   }
 
-  /** The browser tries again by itself, but not after every kind of failure, and more and more rarely. */
+  /**
+   * The browser tries again by itself, but not after every kind of failure, and more and more
+   * rarely.
+   */
   #lost(stream: EventSource): void {
     if (this.#stream !== stream) return
     stream.close()
@@ -80,8 +83,9 @@ export class EntrySource {
 }
 
 /**
- * What time it is in the life, as milliseconds since it began. A life that idles writes nothing, so that its time is
- * known from the session; later entries only ever show that it is later than thought.
+ * What time it is in the life, as milliseconds since it began. A life that idles writes nothing, so
+ * that its time is known from the session; later entries only ever show that it is later than
+ * thought.
  */
 export class LifeTime {
   #ahead = Number.NEGATIVE_INFINITY

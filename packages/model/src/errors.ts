@@ -1,5 +1,8 @@
 interface CodeMeaning {
-  /** What has to change so that the error does not come again: the program that checks, or this package. */
+  /**
+   * What has to change so that the error does not come again: the program that checks, or this
+   * package.
+   */
   readonly fault: 'caller' | 'checker'
   readonly meaning: string
 }
@@ -19,8 +22,9 @@ export const MODEL_ERROR_CODES = {
 export type ModelErrorCode = keyof typeof MODEL_ERROR_CODES
 
 /**
- * An error of the checker: `code` is stable, `message` is for people and may change, `details` carries the data behind it. A property
- * that does not hold is a verdict and no error, until `assertHolds` makes one of it.
+ * An error of the checker: `code` is stable, `message` is for people and may change, `details`
+ * carries the data behind it. A property that does not hold is a verdict and no error, until
+ * `assertHolds` makes one of it.
  */
 export class ModelError extends Error {
   override readonly name: string = 'ModelError'

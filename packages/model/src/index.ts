@@ -1,4 +1,7 @@
-/** A model checker for xstate v5: explore a system, state what has to hold, read the way to where it does not. */
+/**
+ * A model checker for xstate v5: explore a system, state what has to hold, read the way to where it
+ * does not.
+ */
 
 export { canonical } from './engine/canonical.ts'
 export type { Choice } from './engine/choice.ts'

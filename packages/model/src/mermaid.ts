@@ -1,13 +1,18 @@
 /** What Mermaid needs of a text in a sequence diagram. */
 
-/** Mermaid's own distances make a diagram so wide that nothing can be read at the width of a page. */
+/**
+ * Mermaid's own distances make a diagram so wide that nothing can be read at the width of a page.
+ */
 export const NARROW_SEQUENCE: readonly string[] = ['---', 'config:', '  sequence:', '    width: 60', '    actorMargin: 8', '---']
 
 /** Without what ends a statement. */
 export const said = (raw: string): string =>
   raw.replace(/[#;<>\n]/g, (character) => (character === '\n' ? ' ' : `#${character.charCodeAt(0)};`))
 
-/** The name of a participant in several lines: its box is as wide as its longest one, and there are many beside each other. */
+/**
+ * The name of a participant in several lines: its box is as wide as its longest one, and there are
+ * many beside each other.
+ */
 export const folded = (name: string): string => name.replace(name.includes('/') ? /\/(?=\w)/g : /-(?=\w)/g, '$&<br/>')
 
 const NOTE_WIDTH = 44

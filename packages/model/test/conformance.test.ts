@@ -1,4 +1,5 @@
-// Fails when: the explorer delivers events, starts or stops children, sets timers or orders what is said in any other way than xstate does.
+// Fails when: the explorer delivers events, starts or stops children, sets timers or orders what is
+// said in any other way than xstate does.
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
@@ -31,7 +32,8 @@ const SYSTEMS: readonly System[] = [
 
 describe('every edge of the explored graph, taken by live actors', () => {
   test.each(SYSTEMS)('%s', (_, machine, options, statesMin) => {
-    // xstate says so on the console when a timer is due for an actor that is gone; here that is meant.
+    // xstate says so on the console when a timer is due for an actor that is gone; here that is
+    // meant.
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
     const exploration = explore(machine, { statesMax: 2_000, ...options })

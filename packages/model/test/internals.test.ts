@@ -1,5 +1,6 @@
-// Fails when: a version of xstate moves one of the members that the checker uses without a promise; the name of the test is the member. Or
-// when a file other than src/engine/internals.ts begins to use one.
+// Fails when: a version of xstate moves one of the members that the checker uses without a promise;
+// the name of the test is the member. Or when a file other than src/engine/internals.ts begins to
+// use one.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -272,7 +273,10 @@ describe('xstate still has', () => {
   })
 })
 
-/** A member that begins with an underscore, read or destructured; a type of xstate's own, as a text or in an expression. */
+/**
+ * A member that begins with an underscore, read or destructured; a type of xstate's own, as a text
+ * or in an expression.
+ */
 const PRIVATE = /\._[a-z]\w+|\{[^}]*\b_[a-z]\w+[^}]*\} ?[=:)]|['`/^]@?xstate\\?\.\w/
 
 test('no other file names a member of xstate that begins with an underscore, or a type of its own', () => {

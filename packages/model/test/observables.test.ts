@@ -1,4 +1,5 @@
-// Fails when: children made of observables, which are opaque to the explorer, do anything in xstate that the explorer does not know of.
+// Fails when: children made of observables, which are opaque to the explorer, do anything in xstate
+// that the explorer does not know of.
 import { type Observable, Subject } from 'rxjs'
 import { expect, test } from 'vitest'
 import { type AnyMachineSnapshot, assign, createActor, fromEventObservable, fromObservable, setup } from 'xstate'

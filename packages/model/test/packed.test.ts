@@ -1,4 +1,5 @@
-// Fails when: what would be published does not work in an empty folder: the package, its command, its examples, a program of its README.
+// Fails when: what would be published does not work in an empty folder: the package, its command,
+// its examples, a program of its README.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-// Fails when: a property misses a violation, finds one where there is none, or its trace is not a shortest one.
+// Fails when: a property misses a violation, finds one where there is none, or its trace is not a
+// shortest one.
 
 import { describe, expect, test } from 'vitest'
 import { type AnyStateMachine, assign, createActor, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'

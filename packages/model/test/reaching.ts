@@ -18,7 +18,10 @@ const say = (_: unknown, _params: { readonly text: string }): void => {}
 const saying = (text: string) => ({ type: 'say' as const, params: { text } })
 const work = fromPromise<string>(() => Promise.resolve(''))
 
-/** A region that goes round by itself, to be beside the one that is tested, so that steps are met again in other surroundings. */
+/**
+ * A region that goes round by itself, to be beside the one that is tested, so that steps are met
+ * again in other surroundings.
+ */
 const beside = { initial: 'a', states: { a: { on: { turn: 'b' } }, b: { on: { turn: 'c' } }, c: { on: { turn: 'a' } } } }
 
 /** It speaks as soon as it begins. */
@@ -70,7 +73,8 @@ export const REACHING: Readonly<Record<string, AnyStateMachine>> = {
                   { type: 'say', params: ({ context }) => ({ text: `m is ${context.m}` }) },
                 ],
               },
-              // Which key is written depends on what is read, and a condition of the next microstep reads it.
+              // Which key is written depends on what is read, and a condition of the next microstep
+              // reads it.
               choose: {
                 target: 'chosen',
                 actions: assign(({ context }) => (context.n === 1 ? { log: 'one' } : { m: context.n })),
@@ -120,7 +124,8 @@ export const REACHING: Readonly<Record<string, AnyStateMachine>> = {
             initial: 'idle',
             states: { idle: { on: { go: 'busy' } }, busy: { invoke: { id: 'work', src: 'work', onDone: 'idle' } } },
           },
-          // Of two transitions that are in each other's way the first is taken, and the machine is not left.
+          // Of two transitions that are in each other's way the first is taken, and the machine is
+          // not left.
           stays: { initial: 'a', states: { a: { on: { both: 'b' } }, b: { on: { both: 'c' } }, c: {} } },
           leaves: { on: { both: '#there' } },
           jumps: { initial: 'here', states: { here: { on: { jump: '#there', out: 'gone' } }, gone: {} } },

@@ -1,4 +1,5 @@
-// Fails when: a step that the explorer remembers is not the step that xstate computes for that state.
+// Fails when: a step that the explorer remembers is not the step that xstate computes for that
+// state.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
 import { inOrder } from '../src/index.ts'

@@ -1,8 +1,9 @@
 import { assign, cancel, emit, enqueueActions, fromCallback, fromPromise, raise, sendParent, sendTo, setup, stopChild } from 'xstate'
 
 /**
- * Systems that use everything the explorer supports, each small enough to be followed on live actors edge by edge. `say` is
- * what they say to the outside; its order is part of what is compared.
+ * Systems that use everything the explorer supports, each small enough to be followed on live
+ * actors edge by edge. `say` is what they say to the outside; its order is part of what is
+ * compared.
  */
 const say = (_: unknown, _params: { readonly text: string }): void => {}
 const saying = (text: string) => ({ type: 'say' as const, params: { text } })
@@ -47,7 +48,10 @@ const child = setup({
   },
 })
 
-/** Three levels, two children side by side, a deadline, and events up and down in the middle of steps. */
+/**
+ * Three levels, two children side by side, a deadline, and events up and down in the middle of
+ * steps.
+ */
 export const nested = setup({ actions: { say }, actors: { child } }).createMachine({
   id: 'nested',
   type: 'parallel',
@@ -92,7 +96,10 @@ const worker = setup({ actions: { say }, actors: { work } }).createMachine({
   },
 })
 
-/** Children that come and go by action: spawned, spoken to, stopped, and some that end by themselves. */
+/**
+ * Children that come and go by action: spawned, spoken to, stopped, and some that end by
+ * themselves.
+ */
 export const spawning = setup({
   types: {} as { context: { readonly alive: readonly string[] } },
   actions: {
@@ -143,7 +150,10 @@ export const spawning = setup({
   },
 })
 
-/** Delays of every kind: after, delayed raise, delayed send, cancelled by name, re-entered, and to a child that is gone. */
+/**
+ * Delays of every kind: after, delayed raise, delayed send, cancelled by name, re-entered, and to a
+ * child that is gone.
+ */
 export const delaying = setup({
   actions: { say },
   actors: { worker },
@@ -189,7 +199,10 @@ export const erring = setup({ actions: { say }, actors: { failing } }).createMac
   },
 })
 
-/** A child that asks to be replaced: its parent stops it and starts another of the same name while it is still at work. */
+/**
+ * A child that asks to be replaced: its parent stops it and starts another of the same name while
+ * it is still at work.
+ */
 const restless = setup({
   actions: { say },
   types: {} as { input: { readonly round: number }; context: { readonly round: number } },
@@ -235,7 +248,10 @@ export const replacing = setup({
   },
 })
 
-/** A callback that speaks as it likes, eventless transitions with conditions, history, and an emitted event. */
+/**
+ * A callback that speaks as it likes, eventless transitions with conditions, history, and an
+ * emitted event.
+ */
 export const talking = setup({
   actions: { say },
   actors: { feed: fromCallback(() => {}) },

@@ -10,7 +10,10 @@ const endsIn = (atMostMs: number, prompt: readonly string[] = []) =>
   within('x', 'ends in time', { from: (root) => !root.matches('idle'), until: isDone, atMostMs, prompt })
 
 describe('a bound in time', () => {
-  /** Two delays, the second from whenever the work answers in the first: 100 ms and up to 100 ms and 40 ms. */
+  /**
+   * Two delays, the second from whenever the work answers in the first: 100 ms and up to 100 ms and
+   * 40 ms.
+   */
   const chained = setup({ actors: { work } }).createMachine({
     id: 'chained',
     initial: 'idle',

@@ -1,4 +1,5 @@
-// Fails when: a counter-example does not print what changed, its diagram is no diagram, or it does not replay on live actors.
+// Fails when: a counter-example does not print what changed, its diagram is no diagram, or it does
+// not replay on live actors.
 
 import { expect, test } from 'vitest'
 import { fromPromise, setup } from 'xstate'

@@ -1,5 +1,6 @@
 // @ts-check
-// Every mutant of the code around the machines: what it is called, and the edit of one file that makes it.
+// Every mutant of the code around the machines: what it is called, and the edit of one file that
+// makes it.
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { OPERATORS } from './operators.mjs'

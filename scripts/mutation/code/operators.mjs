@@ -1,5 +1,6 @@
 // @ts-check
-// What can be wrong at one place of a program text, by kind of mistake. Places are nodes of TypeScript's syntax tree.
+// What can be wrong at one place of a program text, by kind of mistake. Places are nodes of
+// TypeScript's syntax tree.
 import ts from 'typescript'
 
 /** @typedef {{ start: number, end: number, text: string }} Edit */

@@ -1,5 +1,6 @@
 // @ts-check
-// Asks a warm session which test notices an edit, and begins a new one when an edit hangs the tests.
+// Asks a warm session which test notices an edit, and begins a new one when an edit hangs the
+// tests.
 import { fork } from 'node:child_process'
 import { testsOf } from './tests.mjs'
 

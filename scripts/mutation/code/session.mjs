@@ -10,7 +10,10 @@ import { createVitest } from 'vitest/node'
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-/** The longest that a test waits for what does not come: shorter than elsewhere, because mutants let it wait. */
+/**
+ * The longest that a test waits for what does not come: shorter than elsewhere, because mutants let
+ * it wait.
+ */
 const PATIENCE_MS = 15_000
 
 /** @type {{ path: string, edit: Edit } | undefined} */

@@ -1,5 +1,6 @@
 // @ts-check
-// The table of who catches what in the code around the machines: the test that failed, or null for a survivor.
+// The table of who catches what in the code around the machines: the test that failed, or null for
+// a survivor.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** @typedef {Map<string, string | null>} Table */

@@ -19,8 +19,9 @@ const LEFT_WIDTH = 11
 const SHORT_OF_TIME = 1 / 5
 
 /**
- * A life that ends, as it stands at one moment: how long it may still take, what it waits for, then each running phase with what that
- * waits for, the oldest first. One line each, none longer than the terminal is wide.
+ * A life that ends, as it stands at one moment: how long it may still take, what it waits for, then
+ * each running phase with what that waits for, the oldest first. One line each, none longer than
+ * the terminal is wide.
  */
 export function drainLines(progress: Progress, gauges: Gauges, { width, height, color }: Frame): string[] {
   const paint = painter(color)
@@ -80,7 +81,10 @@ function refused({ rejected }: Gauges): string[] {
   return kinds.length > 0 ? [kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')] : []
 }
 
-/** `2 requests, 1 hold: GET /slow 12.3s, job 9.1s`. All that there are: the line is cut where the terminal ends. */
+/**
+ * `2 requests, 1 hold: GET /slow 12.3s, job 9.1s`. All that there are: the line is cut where the
+ * terminal ends.
+ */
 function list(blockers: readonly Blocker[], { requests, holds, watches, handlers }: Gauges): string {
   const counts: Readonly<Partial<Record<Blocker['kind'], number>>> = { request: requests, hold: holds, watch: watches, handler: handlers }
   const counted = Object.entries(counts).flatMap(([kind, count]) =>

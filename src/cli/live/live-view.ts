@@ -24,8 +24,9 @@ const CLEAR_REST_OF_LINE = `${ESC}K`
 /**
  * A few lines at the bottom of a terminal, redrawn in place while the log goes on above them.
  *
- * Every change is one write, through whatever the log is written with, so that nothing comes in between and nothing flickers. A
- * terminal that takes nothing is left alone: the view never waits, keeps no process alive, and a frame that is not drawn is not missed.
+ * Every change is one write, through whatever the log is written with, so that nothing comes in
+ * between and nothing flickers. A terminal that takes nothing is left alone: the view never waits,
+ * keeps no process alive, and a frame that is not drawn is not missed.
  */
 export class LiveView {
   readonly #options: LiveViewOptions
@@ -37,7 +38,10 @@ export class LiveView {
     this.#options = options
   }
 
-  /** Shows the lines from a moment later on: an end that takes no time needs no view. A second call does nothing. */
+  /**
+   * Shows the lines from a moment later on: an end that takes no time needs no view. A second call
+   * does nothing.
+   */
   start(): void {
     if (this.#timer === undefined) this.#schedule()
   }
@@ -51,7 +55,9 @@ export class LiveView {
     this.#drawn = []
   }
 
-  /** What to write in place of `text`, which ends with a newline, so that it stands above the lines. */
+  /**
+   * What to write in place of `text`, which ends with a newline, so that it stands above the lines.
+   */
   above(text: string): string {
     return this.#drawn.length === 0 ? text : `${this.#toTop()}${CLEAR_BELOW}${text}${this.#drawn.map((line) => `${line}\n`).join('')}`
   }
@@ -75,7 +81,10 @@ export class LiveView {
     this.#drawn = next
   }
 
-  /** To the first cell of what is drawn. In a window that has become narrower since, its lines have wrapped. */
+  /**
+   * To the first cell of what is drawn. In a window that has become narrower since, its lines have
+   * wrapped.
+   */
   #toTop(): string {
     const { columns, rows } = this.#options.size()
     const drawn = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cells(stripVTControlCharacters(line)) / columns)), 0)

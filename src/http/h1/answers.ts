@@ -4,8 +4,8 @@ import type { WireAnswer } from '../wire.ts'
 import type { Http1Wire } from './wire.ts'
 
 /**
- * Answers in place of a handler that has done nothing yet. An upgrade has no response: its answer is
- * written as bytes, and the connection is closed after it.
+ * Answers in place of a handler that has done nothing yet. An upgrade has no response: its answer
+ * is written as bytes, and the connection is closed after it.
  */
 export function refuse({ response }: Exchange, answer: WireAnswer, wire: Http1Wire): void {
   if (response) {

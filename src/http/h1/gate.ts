@@ -11,7 +11,10 @@ import { Http1Wire, wireOf } from './wire.ts'
 /** The events by which node hands over a request. */
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
 type RequestEvent = (typeof REQUEST_EVENTS)[number]
-/** What comes with a request: its response, or for an upgrade the socket and what was read of it already. */
+/**
+ * What comes with a request: its response, or for an upgrade the socket and what was read of it
+ * already.
+ */
 type Rest = readonly [response: ServerResponse] | readonly [socket: Socket, head: Buffer]
 
 const GATE: unique symbol = Symbol('quiesce.gate')
@@ -20,12 +23,14 @@ const GATE: unique symbol = Symbol('quiesce.gate')
 const plainEmit = EventEmitter.prototype.emit
 
 /**
- * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every request before any
- * listener, can answer in their place, and sees what they throw and return. Listeners stay where they are registered, so
- * that a later `on`, `once` or `off`, and node's own rules about which of them exist, keep their meaning.
- * Why so, and at what price: docs/decisions/0002-gate-by-emit.md
+ * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every
+ * request before any listener, can answer in their place, and sees what they throw and return.
+ * Listeners stay where they are registered, so that a later `on`, `once` or `off`, and node's own
+ * rules about which of them exist, keep their meaning. Why so, and at what price:
+ * docs/decisions/0002-gate-by-emit.md
  *
- * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay the keeper's.
+ * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay
+ * the keeper's.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
 export function openGate(server: Server, keeper: Keeper): Disposable {
@@ -53,7 +58,10 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
     return isHeard
   }
 
-  /** The wire of a socket; a socket that has none is a connection from now on, or what a handshake has made of one. */
+  /**
+   * The wire of a socket; a socket that has none is a connection from now on, or what a handshake
+   * has made of one.
+   */
   const wireFor = (socket: Socket): Http1Wire => wireOf(socket) ?? new Http1Wire(socket, keeper, handshakes?.ended(socket))
 
   /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
@@ -61,12 +69,14 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
 
   function receive(event: RequestEvent, request: IncomingMessage, response?: ServerResponse, socket?: Socket, head?: Buffer): boolean {
     const known = exchangeOf(request)
-    // A `checkContinue` listener hands its request on by emitting it again, and so does a server in front of another one.
+    // A `checkContinue` listener hands its request on by emitting it again, and so does a server in
+    // front of another one.
     if (known) deliver(event, known, request, response, socket, head)
     else {
       const exchange = arrived(request, response)
       if (!exchange) return true
-      // An immediate runs when all that was read is parsed; a tick may run between two requests of the same read [measured].
+      // An immediate runs when all that was read is parsed; a tick may run between two requests of
+      // the same read [measured].
       if (response && keeper.letsRequestsGather) keeper.letGoOn(() => pass(event, exchange))
       else pass(event, exchange, socket, head)
     }
@@ -132,8 +142,8 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
   let madeRelay: EventEmitter | undefined
 
   /**
-   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it wraps around it, and at
-   * the bottom finds our delivery instead of the listeners.
+   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it
+   * wraps around it, and at the bottom finds our delivery instead of the listeners.
    */
   function relay(): EventEmitter {
     if (madeRelay) return madeRelay

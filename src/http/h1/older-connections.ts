@@ -2,12 +2,16 @@ import type { Server } from 'node:http'
 import type { Clock } from '../../base/clock.ts'
 import type { OlderConnections as Older } from '../wire.ts'
 
-/** How often it is looked at them: node tells only when the last one is over, and idle ones would stay for their keep-alive timeout. */
+/**
+ * How often it is looked at them: node tells only when the last one is over, and idle ones would
+ * stay for their keep-alive timeout.
+ */
 const LOOK_MS = 100
 
 /**
- * The connections that a server had when it was attached, as far as no request has made them known since. Node keeps no public list of them:
- * they can be counted and closed, neither named nor told. To be used when those that are known have closed.
+ * The connections that a server had when it was attached, as far as no request has made them known
+ * since. Node keeps no public list of them: they can be counted and closed, neither named nor told.
+ * To be used when those that are known have closed.
  */
 export class OlderConnections implements Older {
   readonly #server: Server
@@ -20,7 +24,8 @@ export class OlderConnections implements Older {
   }
 
   /**
-   * Closes those that are idle, waits for those that are not, and resolves when none is left or `signal` is aborted.
+   * Closes those that are idle, waits for those that are not, and resolves when none is left or
+   * `signal` is aborted.
    * @param found called with their number when there is something to wait for
    */
   async gone(signal: AbortSignal, found: (count: number) => void): Promise<void> {
@@ -36,8 +41,9 @@ export class OlderConnections implements Older {
   }
 
   /**
-   * Closes those that are left, except for upgraded ones, of which node knows nothing, and says how many there were that were not idle: what
-   * was asked on them may have had no answer. One that never had a request may be among them, because to node it is not idle either [Node 20 to 24].
+   * Closes those that are left, except for upgraded ones, of which node knows nothing, and says how
+   * many there were that were not idle: what was asked on them may have had no answer. One that
+   * never had a request may be among them, because to node it is not idle either [Node 20 to 24].
    */
   destroy(): Promise<number> {
     if (!this.#isOurs) return Promise.resolve(0)

@@ -6,12 +6,15 @@ import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 const RESPONSE_FINISH = 'http.server.response.finish'
 
 let subscribers = 0
-/** The channel is documented, but experimental: it is relied upon once something was heard on it. */
+/**
+ * The channel is documented, but experimental: it is relied upon once something was heard on it.
+ */
 let wasHeard = false
 
 /**
- * Ends each exchange when node has sent its response whole, for all servers of the process. One that breaks off ends with its connection.
- * A `close` listener on every response would say both, and would add a third to what quiesce costs a request [measured].
+ * Ends each exchange when node has sent its response whole, for all servers of the process. One
+ * that breaks off ends with its connection. A `close` listener on every response would say both,
+ * and would add a third to what quiesce costs a request [measured].
  *
  * @returns stops it, when everybody who asked for it has stopped; to be called once
  */
@@ -22,13 +25,17 @@ export function endWithResponses(): () => void {
   }
 }
 
-/** Has the end of an exchange noticed by its own response, unless {@link endWithResponses} is certain to see it. */
+/**
+ * Has the end of an exchange noticed by its own response, unless {@link endWithResponses} is
+ * certain to see it.
+ */
 export function endWithItsResponse(exchange: Exchange, response: ServerResponse): void {
   if (wasHeard && isBeingSentByNode(response, exchange.request)) return
   const end = (): void => exchange.end()
   response.on('finish', end)
   response.on('close', end)
-  // What waits behind a response that was destroyed before its turn would wait for ever [Node 24 and 26].
+  // What waits behind a response that was destroyed before its turn would wait for ever [Node 24
+  // and 26].
   response.on('socket', (socket) => {
     if (response.destroyed) socket.destroy()
   })

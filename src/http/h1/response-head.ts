@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
-/** The head's text as it is sent, and whether it has been. Undocumented, and as old as node's http. */
+/**
+ * The head's text as it is sent, and whether it has been. Undocumented, and as old as node's http.
+ */
 interface Head {
   readonly _header?: unknown
   readonly _headerSent?: unknown
@@ -9,8 +11,9 @@ interface Head {
 const EVENT_STREAM = /^content-type:[ \t]*text\/event-stream[ \t]*(?:;|$)/im
 
 /**
- * Whether the head of this response is written, and says that events are streamed. What was given to `writeHead` is known to no
- * documented method afterwards (`getHeader` knows what was set before [measured]), so the head itself is read.
+ * Whether the head of this response is written, and says that events are streamed. What was given
+ * to `writeHead` is known to no documented method afterwards (`getHeader` knows what was set before
+ * [measured]), so the head itself is read.
  */
 export function isEventStream(response: ServerResponse): boolean {
   if (!response.headersSent) return false
@@ -19,8 +22,9 @@ export function isEventStream(response: ServerResponse): boolean {
 }
 
 /**
- * Whether some of this response has been sent: not when its head is only written down, which `headersSent` does not tell apart, nor
- * when it waits behind another one on its connection, and so has no socket yet.
+ * Whether some of this response has been sent: not when its head is only written down, which
+ * `headersSent` does not tell apart, nor when it waits behind another one on its connection, and so
+ * has no socket yet.
  */
 export function hasBegun(response: ServerResponse): boolean {
   const { _headerSent: isSent } = response as Head

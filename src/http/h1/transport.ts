@@ -6,7 +6,8 @@ import { endWithResponses } from './response-end.ts'
 
 /** HTTP/1.1, plain or over TLS. */
 export const http1: Transport = {
-  // A server of node:net has no idle connections to close; one of node:http2 may have them, and has settings.
+  // A server of node:net has no idle connections to close; one of node:http2 may have them, and has
+  // settings.
   serves: (server) =>
     typeof server === 'object' &&
     server !== null &&

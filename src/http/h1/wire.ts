@@ -6,8 +6,8 @@ import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { fail, refuse } from './answers.ts'
+import { tellBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
-import { tellBy } from './telling.ts'
 
 /** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
@@ -25,7 +25,10 @@ export class Http1Wire implements Wire {
   readonly socket: Socket
   readonly connection: Connection
   readonly stage = undefined
-  /** A response went out untold because its head was sent too early to tell; the next one tells for certain. */
+  /**
+   * A response went out untold because its head was sent too early to tell; the next one tells for
+   * certain.
+   */
   isOverdue = false
   /** A request that was answered before all of its body had come. The rest is not waited for. */
   unread: IncomingMessage | undefined = undefined
@@ -70,9 +73,9 @@ export class Http1Wire implements Wire {
 
   /**
    * Not when it was piped, because what is piped into a closed response never ends it; not an event
-   * stream, which ends with its client; not when our side destroyed it, which is what a handler does
-   * that gives up; and not one that waited behind another on its connection, whose end node does not
-   * report.
+   * stream, which ends with its client; not when our side destroyed it, which is what a handler
+   * does that gives up; and not one that waited behind another on its connection, whose end node
+   * does not report.
    */
   mayStillEnd({ response }: Exchange): boolean {
     return (
@@ -96,7 +99,8 @@ export class Http1Wire implements Wire {
   }
 
   onLateEnd({ response }: Exchange, ended: () => void): void {
-    // What node emits in the very step of `end()` when there is no socket left to send anything [measured on Node 20 to 26].
+    // What node emits in the very step of `end()` when there is no socket left to send anything
+    // [measured on Node 20 to 26].
     response?.once('prefinish', ended)
   }
 

@@ -24,8 +24,9 @@ export interface HealthAnswers {
   /** Default 200 and 500. */
   readonly status?: { readonly passed?: number | undefined; readonly failed?: number | undefined } | undefined
   /**
-   * `text` (default): upstream's. `json`: `{ "status": "failed", "checks": [{ "name": "db", "status": "failed" }] }`, with the reason where text
-   * has it too, below the endpoint only. A function decides itself, and is given the reasons: text is sent as text, anything else as JSON.
+   * `text` (default): upstream's. `json`: `{ "status": "failed", "checks": [{ "name": "db",
+   * "status": "failed" }] }`, with the reason where text has it too, below the endpoint only. A
+   * function decides itself, and is given the reasons: text is sent as text, anything else as JSON.
    */
   readonly body?: 'text' | 'json' | ((result: HealthResult) => unknown) | undefined
   /** Added to every answer; they replace ours. */
@@ -35,7 +36,8 @@ export interface HealthAnswers {
 const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' }
 
 /**
- * An answer in the user's shape. A body function that fails leaves it as it was: a probe that gets no answer takes it for a failure.
+ * An answer in the user's shape. A body function that fails leaves it as it was: a probe that gets
+ * no answer takes it for a failure.
  * @param upstreams how upstream answers
  * @param withReasons whether reasons may be shown
  */

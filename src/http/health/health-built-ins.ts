@@ -46,7 +46,8 @@ export interface Informer {
 }
 
 /**
- * Fails until every informer has its first complete copy; upstream's name for it is `informer-sync`, on `/readyz`.
+ * Fails until every informer has its first complete copy; upstream's name for it is
+ * `informer-sync`, on `/readyz`.
  * @see kubernetes/apiserver pkg/server/healthz/healthz.go NewInformerSyncHealthz
  */
 export function informersSynced(informers: Iterable<Informer>): Check {

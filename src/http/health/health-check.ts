@@ -11,8 +11,8 @@ export interface CheckContext {
 }
 
 /**
- * Passes by returning or resolving, with any value but `false`; fails by throwing or rejecting, with the reason, and by `false`, without one:
- * pools and clients offer `isReady(): boolean`.
+ * Passes by returning or resolving, with any value but `false`; fails by throwing or rejecting,
+ * with the reason, and by `false`, without one: pools and clients offer `isReady(): boolean`.
  */
 export type Check = (context: CheckContext) => unknown
 
@@ -23,12 +23,16 @@ export interface CheckOptions {
   readonly group?: string
 }
 
-/** The default of the option `healthCheckTimeout`. Below the second that most probers wait: an answer that says what failed is worth more than none. */
+/**
+ * The default of the option `healthCheckTimeout`. Below the second that most probers wait: an
+ * answer that says what failed is worth more than none.
+ */
 export const CHECK_TIMEOUT_MS = 900
 
 /**
- * How many runs of one check may be hanging at a time. More than one, so that an answer that got lost does not fail the
- * check for ever; not many, because each probe of a check that always hangs leaves one more behind.
+ * How many runs of one check may be hanging at a time. More than one, so that an answer that got
+ * lost does not fail the check for ever; not many, because each probe of a check that always hangs
+ * leaves one more behind.
  */
 export const HANGING_RUNS_MAX = 4
 
@@ -52,7 +56,10 @@ export class NamedCheck {
   #current: Promise<Verdict> | undefined
   #hanging = 0
 
-  /** @throws QuiesceError ERR_FUNCTION_MISSING, ERR_OPTION_INVALID; the name is checked where the check is added */
+  /**
+   * @throws QuiesceError ERR_FUNCTION_MISSING, ERR_OPTION_INVALID; the name is checked where the
+   * check is added
+   */
   constructor(name: string, check: Check, { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions, clock: Clock) {
     if (typeof check !== 'function') throw new QuiesceError('ERR_FUNCTION_MISSING', `check func may not be nil: ${show(name)}`, { name })
     const field = `timeout of health check ${show(name)}`
@@ -101,7 +108,10 @@ export class NamedCheck {
   }
 }
 
-/** One line for whatever was thrown. A failed connection to a name with several addresses has a code but no message. */
+/**
+ * One line for whatever was thrown. A failed connection to a name with several addresses has a code
+ * but no message.
+ */
 function reasonOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'string') return thrown

@@ -8,11 +8,16 @@ import { ping } from './health-built-ins.ts'
 import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
 import type { MetricSample } from './metrics.ts'
 
-/** What happened on an endpoint. The callbacks must not throw; one that does is reported to `onError`. */
+/**
+ * What happened on an endpoint. The callbacks must not throw; one that does is reported to
+ * `onError`.
+ */
 export interface HealthObserver {
   /** The endpoint passed for the first time; called once, before the answer is sent. */
   readonly onFirstPass?: (endpoint: string) => void
-  /** The endpoint failed, and which of its checks did, with the reasons that the answer withholds. */
+  /**
+   * The endpoint failed, and which of its checks did, with the reasons that the answer withholds.
+   */
   readonly onFailed?: (endpoint: string, failed: readonly FailedCheck[]) => void
   readonly onError?: (error: Error) => void
 }
@@ -49,9 +54,10 @@ const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 const TEXT_NOT_SNIFFED = { ...TEXT, 'X-Content-Type-Options': 'nosniff' }
 
 /**
- * One health endpoint: the union of its checks at its path, and each check by itself below it. The root runs all checks
- * at once, so that it takes as long as the slowest and not as all together (upstream runs one after the other, without a
- * bound); lines keep the order of registration. Reasons appear only below the root, where access can be restricted.
+ * One health endpoint: the union of its checks at its path, and each check by itself below it. The
+ * root runs all checks at once, so that it takes as long as the slowest and not as all together
+ * (upstream runs one after the other, without a bound); lines keep the order of registration.
+ * Reasons appear only below the root, where access can be restricted.
  *
  * @see kubernetes/apiserver pkg/server/healthz/healthz.go
  */
@@ -83,9 +89,11 @@ export class HealthEndpoint {
   }
 
   /**
-   * Adds a check, which until `delayMs` from now passes without being run. Disposing of the result removes it, until installed.
+   * Adds a check, which until `delayMs` from now passes without being run. Disposing of the result
+   * removes it, until installed.
    * @param isShown while it says no, the check is not there
-   * @throws QuiesceError ERR_TOO_LATE once installed, ERR_DUPLICATE when the name is taken, ERR_NAME_MISSING
+   * @throws QuiesceError ERR_TOO_LATE once installed, ERR_DUPLICATE when the name is taken,
+   * ERR_NAME_MISSING
    */
   add(check: NamedCheck, delayMs = 0, isShown?: () => boolean): Disposable {
     const passesUntil = delayMs > 0 ? this.#clock.now() + delayMs : Number.NEGATIVE_INFINITY
@@ -107,7 +115,10 @@ export class HealthEndpoint {
     return this.#entries.entries().flatMap(([, entry]) => (entry.isShown?.() === false ? [] : [entry]))
   }
 
-  /** Starts answering and refuses further checks. Without any check there is `ping`. A second call does nothing. */
+  /**
+   * Starts answering and refuses further checks. Without any check there is `ping`. A second call
+   * does nothing.
+   */
   install(): void {
     if (this.#installed) return
     this.#installed = true
@@ -221,7 +232,10 @@ export class HealthEndpoint {
     this.#tallies.set(name, tally)
   }
 
-  /** Upstream's label is the path's first segment; ours is all of it, so that two endpoints under `/healthz` stay two. */
+  /**
+   * Upstream's label is the path's first segment; ours is all of it, so that two endpoints under
+   * `/healthz` stay two.
+   */
   get #type(): string {
     return this.path.slice(1)
   }

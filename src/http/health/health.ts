@@ -12,7 +12,10 @@ import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './h
 import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 import type { MetricFamily } from './metrics.ts'
 
-/** `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to send it traffic. */
+/**
+ * `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to
+ * send it traffic.
+ */
 export type HealthEndpointName = 'healthz' | 'livez' | 'readyz'
 
 /** Where they answer, when no other path is given. */
@@ -21,7 +24,10 @@ export const HEALTH_PATHS = { healthz: '/healthz', livez: '/livez', readyz: '/re
   string
 >
 
-/** Which checks a further endpoint has: those of one of the three, `all` of them, or those that are named. */
+/**
+ * Which checks a further endpoint has: those of one of the three, `all` of them, or those that are
+ * named.
+ */
 export type HealthSource = HealthEndpointName | 'all' | readonly string[]
 
 export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
@@ -32,7 +38,10 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly lastFlushAgeMs?: () => number
   /** Longest time of a check that states none itself. Default {@link CHECK_TIMEOUT_MS}. */
   readonly checkTimeoutMs?: number
-  /** How long the checks of post-start hooks pass on `/livez`, from their registration on. Default 0. */
+  /**
+   * How long the checks of post-start hooks pass on `/livez`, from their registration on. Default
+   * 0.
+   */
   readonly livezGraceMs?: number
   /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
   readonly paths?: Partial<Readonly<Record<HealthEndpointName, string>>>
@@ -42,7 +51,9 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly answers?: HealthAnswers
   /** How the metrics are named. Default: neutral. */
   readonly metrics?: MetricWords
-  /** `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent. */
+  /**
+   * `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent.
+   */
   readonly onFirstReady?: () => void
 }
 
@@ -52,12 +63,14 @@ export interface LivezCheckOptions extends CheckOptions {
 }
 
 /**
- * The health endpoints of one server: three registries, each with its root path and one path per check, answered on plain
- * node requests and responses in front of any framework, and on the admin listener.
+ * The health endpoints of one server: three registries, each with its root path and one path per
+ * check, answered on plain node requests and responses in front of any framework, and on the admin
+ * listener.
  *
- * Every `add…` throws ERR_NAME_MISSING or ERR_FUNCTION_MISSING for what is missing, ERR_OPTION_INVALID for a bad option,
- * ERR_TOO_LATE once installed, and ERR_DUPLICATE, with the place of the first registration, for a name that is taken.
- * It returns a Disposable that removes the check, until installed.
+ * Every `add…` throws ERR_NAME_MISSING or ERR_FUNCTION_MISSING for what is missing,
+ * ERR_OPTION_INVALID for a bad option, ERR_TOO_LATE once installed, and ERR_DUPLICATE, with the
+ * place of the first registration, for a name that is taken. It returns a Disposable that removes
+ * the check, until installed.
  *
  * @see kubernetes/apiserver pkg/server/healthz.go
  */
@@ -133,14 +146,17 @@ export class Health {
     return this.#addEverywhere(this.#named(name, check, options), 0)
   }
 
-  /** `poststarthook/NAME` on all three endpoints, for a hook that the server must have finished to be healthy. */
+  /**
+   * `poststarthook/NAME` on all three endpoints, for a hook that the server must have finished to
+   * be healthy.
+   */
   addPostStartHookCheck(hookName: string, hasFinished: () => boolean): Disposable {
     return this.#addEverywhere(this.#named(`poststarthook/${hookName}`, hookFinished(hasFinished), {}), this.#livezGraceMs)
   }
 
   /**
-   * Starts answering and refuses further checks; `shutdown` comes last on `/readyz`. Until then {@link handle} knows no
-   * path. A second call does nothing.
+   * Starts answering and refuses further checks; `shutdown` comes last on `/readyz`. Until then
+   * {@link handle} knows no path. A second call does nothing.
    */
   install(): void {
     if (this.#installed) return
@@ -157,7 +173,10 @@ export class Health {
     }
   }
 
-  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when a further endpoint names a check that there is not; checks may be added in any order. */
+  /**
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE when a further endpoint names a check that there is
+   * not; checks may be added in any order.
+   */
   checkReferences(): void {
     for (const { endpoint, source } of this.#extra) {
       const unknown = typeof source === 'string' ? undefined : source.find((name) => !this.#all.some((from) => from.has(name)))
@@ -169,8 +188,8 @@ export class Health {
   }
 
   /**
-   * Answers requests for health paths, whatever their method, and says whether it does. Costs a comparison per endpoint and a look for
-   * escapes for any other path. Never throws.
+   * Answers requests for health paths, whatever their method, and says whether it does. Costs a
+   * comparison per endpoint and a look for escapes for any other path. Never throws.
    */
   handle(request: RequestLike, response: ResponseLike): boolean {
     const isEscaped = (request.url ?? '').includes('%')

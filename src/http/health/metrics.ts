@@ -15,7 +15,10 @@ export interface MetricFamily {
   readonly samples: readonly MetricSample[]
 }
 
-/** The text format that Prometheus scrapes. Labels are sorted, so that the same numbers are always the same text. */
+/**
+ * The text format that Prometheus scrapes. Labels are sorted, so that the same numbers are always
+ * the same text.
+ */
 export function renderMetrics(families: readonly MetricFamily[]): string {
   return families.map(renderFamily).join('')
 }
@@ -37,8 +40,8 @@ const escapeText = (text: string): string => text.replaceAll('\\', '\\\\').repla
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /**
- * Answers the given paths with the metrics of their sources, whatever the method, and says whether it did. A source is
- * asked at each scrape and must not throw.
+ * Answers the given paths with the metrics of their sources, whatever the method, and says whether
+ * it did. A source is asked at each scrape and must not throw.
  */
 export function metricsEndpoint(
   sources: Readonly<Record<string, () => readonly MetricFamily[]>>,

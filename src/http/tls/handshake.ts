@@ -27,7 +27,10 @@ export class Handshakes {
     this.#byPeer.set(peer, handshake)
   }
 
-  /** The connection whose handshake has made this socket, which goes on with the wire of its protocol. */
+  /**
+   * The connection whose handshake has made this socket, which goes on with the wire of its
+   * protocol.
+   */
   ended(socket: Socket): Connection | undefined {
     const peer = this.#byPeer.size > 0 ? peerOf(socket) : undefined
     if (peer === undefined) return undefined

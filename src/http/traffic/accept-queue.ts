@@ -1,23 +1,41 @@
 import type { Clock } from '../../base/clock.ts'
 
-/** Longer than any backlog that node asks for, which is 511: a queue that never empties is being flooded. */
+/**
+ * Longer than any backlog that node asks for, which is 511: a queue that never empties is being
+ * flooded.
+ */
 const POLLS_MAX = 1_000
-/** Nor is a queue that handlers, slower than their clients, never let run empty emptied for longer than this. */
+/**
+ * Nor is a queue that handlers, slower than their clients, never let run empty emptied for longer
+ * than this.
+ */
 const LIMIT_MS = 1_000
 /** So many polls there are in any case: a loop that was blocked has had no time to look. */
 const POLLS_MIN = 100
-/** A loop that is busy without end is not waited for longer than this, once a poll has found nothing. */
+/**
+ * A loop that is busy without end is not waited for longer than this, once a poll has found
+ * nothing.
+ */
 const PATIENCE_MS = 500
-/** The loop looks at the listening socket once in a turn. What it did after that, in a longer turn, was time for more to come. */
+/**
+ * The loop looks at the listening socket once in a turn. What it did after that, in a longer turn,
+ * was time for more to come.
+ */
 const SHORT_TURN_MS = 0.1
 const REST_MS = 1
-/** A queue that has not run empty after so long, or so many polls, is filled faster than it is emptied. */
+/**
+ * A queue that has not run empty after so long, or so many polls, is filled faster than it is
+ * emptied.
+ */
 const FLOOD_MS = 100
 const FLOOD_POLLS = 400
 
 /** What keeps more connections from coming between the last look and the close. */
 export interface QueueSeal {
-  /** In one step of the loop: true when nothing can be reset by a close in the same step, or when it is no use to go on trying. */
+  /**
+   * In one step of the loop: true when nothing can be reset by a close in the same step, or when it
+   * is no use to go on trying.
+   */
   attempt(): Promise<boolean>
   /** Lets nothing more in for as long as something is in the queue. */
   shut(): void
@@ -29,16 +47,19 @@ export interface Emptying {
   /** How many connections there have been so far. */
   readonly accepted: () => number
   readonly close: () => void
-  /** Undefined where there is none: what comes between the last look and the close is reset then. */
+  /**
+   * Undefined where there is none: what comes between the last look and the close is reset then.
+   */
   readonly seal: QueueSeal | undefined
   /** Called after every turn of the loop, with the time since the beginning. */
   readonly turned: (sinceMs: number) => void
 }
 
 /**
- * Lets the event loop accept what the kernel has accepted already: node takes one connection per poll, and the kernel resets the rest
- * when the listener closes. When a short turn has brought none, and the queue is sealed where it can be, it closes the listener in the same
- * step: a step later one more may have come.
+ * Lets the event loop accept what the kernel has accepted already: node takes one connection per
+ * poll, and the kernel resets the rest when the listener closes. When a short turn has brought
+ * none, and the queue is sealed where it can be, it closes the listener in the same step: a step
+ * later one more may have come.
  */
 export async function emptyAcceptQueue({ clock, accepted, close, seal, turned }: Emptying): Promise<void> {
   const begun = clock.now()
@@ -72,7 +93,10 @@ export async function emptyAcceptQueue({ clock, accepted, close, seal, turned }:
   close()
 }
 
-/** A process that has polled without a pause is interrupted soon, most of all on a busy machine: not between the last look and the close. */
+/**
+ * A process that has polled without a pause is interrupted soon, most of all on a busy machine: not
+ * between the last look and the close.
+ */
 function rest(): void {
   Atomics.wait(REST, 0, 0, REST_MS)
 }

@@ -6,15 +6,15 @@ import { ExchangeList } from './exchange-list.ts'
 
 /**
  * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
- * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with whatever
- * was on it.
+ * without having been told (`idleUntold`); `ended` by its client or by node; `forced`, with
+ * whatever was on it.
  */
 export type Fate = 'told' | 'idleUntold' | 'ended' | 'forced'
 
 /**
- * One connection of a server, from its accept to its end, with the exchanges that are outstanding on
- * it: several when the client does not wait for answers. What is done on it does its {@link Wire};
- * here stands what is known of it.
+ * One connection of a server, from its accept to its end, with the exchanges that are outstanding
+ * on it: several when the client does not wait for answers. What is done on it does its {@link
+ * Wire}; here stands what is known of it.
  */
 export class Connection {
   /** `clock.now()` when it was first seen. */
@@ -62,12 +62,18 @@ export class Connection {
     return !this.isUsed && this.#wire.hasSent
   }
 
-  /** False once its client knows, or will find out, that nothing more is answered here. @see RFC 9112 section 9.6 */
+  /**
+   * False once its client knows, or will find out, that nothing more is answered here. @see RFC
+   * 9112 section 9.6
+   */
   get takesRequests(): boolean {
     return !this.wasTold && !this.#isEnding
   }
 
-  /** Whether a request may be on its way that is not here yet: nothing is outstanding, and its client does not know that it closes. */
+  /**
+   * Whether a request may be on its way that is not here yet: nothing is outstanding, and its
+   * client does not know that it closes.
+   */
   get mayBringRequest(): boolean {
     return this.isIdle && this.takesRequests
   }
@@ -125,14 +131,20 @@ export class Connection {
     this.#undelivered = bytes
   }
 
-  /** Whether its client loses something when it is destroyed: an answer that is still to come, or to arrive. Watches are the watch drain's business. */
+  /**
+   * Whether its client loses something when it is destroyed: an answer that is still to come, or to
+   * arrive. Watches are the watch drain's business.
+   */
   get isOwed(): boolean {
     if (this.#undelivered > 0) return true
     for (const exchange of this.outstanding) if (exchange.isAwaited) return true
     return false
   }
 
-  /** Closes it at once. A connection that was told and has nothing outstanding and undelivered loses nothing by that, and is not `forced`. */
+  /**
+   * Closes it at once. A connection that was told and has nothing outstanding and undelivered loses
+   * nothing by that, and is not `forced`.
+   */
   destroy(): void {
     this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
     this.#wire.destroy()
@@ -152,7 +164,10 @@ export class Connection {
     }
   }
 
-  /** A response that waits behind another one is never closed by node when its socket is: its exchange ends here. A second call does nothing. */
+  /**
+   * A response that waits behind another one is never closed by node when its socket is: its
+   * exchange ends here. A second call does nothing.
+   */
   closed(): void {
     this.#clearPatience()
     const { outstanding } = this

@@ -6,8 +6,9 @@ import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
 
 /**
- * How long a connection that never had a request may take, from its beginning, to bring the head of one, or to end its handshake, once
- * idle connections are closed. Upstream gives it 5 s. @see golang/go net/http server.go closeIdleConns
+ * How long a connection that never had a request may take, from its beginning, to bring the head of
+ * one, or to end its handshake, once idle connections are closed. Upstream gives it 5 s. @see
+ * golang/go net/http server.go closeIdleConns
  */
 const FIRST_HEAD_MS = 1_000
 
@@ -20,9 +21,9 @@ export interface Destroyed {
 }
 
 /**
- * The connections of one or more servers. Our own set, because what node closes by itself differs by version: a connection
- * without a request survives `closeIdleConnections()` on Node 20 to 24, one with half a request on all of them, and an
- * upgraded one even `closeAllConnections()`.
+ * The connections of one or more servers. Our own set, because what node closes by itself differs
+ * by version: a connection without a request survives `closeIdleConnections()` on Node 20 to 24,
+ * one with half a request on all of them, and an upgraded one even `closeAllConnections()`.
  */
 export class Connections {
   readonly #clock: Clock
@@ -74,7 +75,9 @@ export class Connections {
     return connection
   }
 
-  /** How the connections ended that were open when {@link countFates} was called, or opened since. */
+  /**
+   * How the connections ended that were open when {@link countFates} was called, or opened since.
+   */
   get fates(): Readonly<Record<Fate, number>> {
     return this.#fates
   }
@@ -84,12 +87,18 @@ export class Connections {
     return this.#forced
   }
 
-  /** Those that were closed as idle ones in the middle of what they do before their first request, by name. */
+  /**
+   * Those that were closed as idle ones in the middle of what they do before their first request,
+   * by name.
+   */
   get unfinished(): readonly Straggler[] {
     return this.#unfinished
   }
 
-  /** Whether {@link closeIdle} was called: an idle connection is there only because its client has not left yet. */
+  /**
+   * Whether {@link closeIdle} was called: an idle connection is there only because its client has
+   * not left yet.
+   */
   get closesIdle(): boolean {
     return this.#closesIdle
   }
@@ -99,9 +108,10 @@ export class Connections {
   }
 
   /**
-   * Ends every connection that is idle, and from now on each one that becomes idle. A request that has reached us is looked
-   * at first: it may still be in the kernel's buffer, so the event loop gets time to poll before anything is ended. One with
-   * half of its first request, or of its handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
+   * Ends every connection that is idle, and from now on each one that becomes idle. A request that
+   * has reached us is looked at first: it may still be in the kernel's buffer, so the event loop
+   * gets time to poll before anything is ended. One with half of its first request, or of its
+   * handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
    *
    * @param lateCallMs how long a connection is held that becomes idle later and was never told
    * @param closing called in the step in which idle connections are ended
@@ -126,7 +136,10 @@ export class Connections {
     })
   }
 
-  /** Breaks off what its wire has found to be lost; all of it is over then, and what is older is answered first. */
+  /**
+   * Breaks off what its wire has found to be lost; all of it is over then, and what is older is
+   * answered first.
+   */
   breakOff(connection: Connection, lost: readonly Exchange[]): void {
     const goesOn = connection.wire.breakOff(lost)
     if (goesOn === 'destroyed') {
@@ -184,14 +197,18 @@ export class Connections {
       if (connection.isOwed) lost++
       connection.destroy()
       if (connection.fate === 'forced') forced.push(straggler)
-      // What was on it is over now, not when the event loop comes round: its handlers are looked for in the same step.
+      // What was on it is over now, not when the event loop comes round: its handlers are looked
+      // for in the same step.
       connection.closed()
     }
     if (this.#countsFates) this.#forced.push(...forced)
     return { forced, lost }
   }
 
-  /** Its client was never told: a request may be on its way, as on every connection that the last call is held for. */
+  /**
+   * Its client was never told: a request may be on its way, as on every connection that the last
+   * call is held for.
+   */
   #endLate(connection: Connection): void {
     if (this.#lateCallMs > 0) connection.endIdleIn(this.#lateCallMs)
     else void afterPoll().then(() => this.#endIfIdle(connection))

@@ -1,9 +1,9 @@
 import type { Exchange } from './exchange.ts'
 
 /**
- * Exchanges in the order in which they were added, linked through themselves: an exchange is in one list at a time. A Set
- * would do, but costs each request more than everything else here together, because it reallocates as it empties and
- * fills again [measured].
+ * Exchanges in the order in which they were added, linked through themselves: an exchange is in one
+ * list at a time. A Set would do, but costs each request more than everything else here together,
+ * because it reallocates as it empties and fills again [measured].
  */
 export class ExchangeList {
   oldest: Exchange | undefined = undefined

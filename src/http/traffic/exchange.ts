@@ -26,14 +26,19 @@ export interface Accounts {
 }
 
 /**
- * One request with its response, from node's request event until the response is closed: what the drain waits for. The
- * handler's promise says less, because a framework returns before a stream has been sent, and after its client has gone.
+ * One request with its response, from node's request event until the response is closed: what the
+ * drain waits for. The handler's promise says less, because a framework returns before a stream has
+ * been sent, and after its client has gone.
  *
- * What changes during its life is its owner's; steps of the chain see it as an {@link ExchangeView}.
+ * What changes during its life is its owner's; steps of the chain see it as an {@link
+ * ExchangeView}.
  */
 export class Exchange implements ExchangeView, Passing {
   readonly request: ExchangeView['request']
-  /** Undefined for an upgrade, whose handler gets the bare socket. For steps and for its wire: the traffic does not touch it. */
+  /**
+   * Undefined for an upgrade, whose handler gets the bare socket. For steps and for its wire: the
+   * traffic does not touch it.
+   */
   readonly response: ExchangeView['response']
   readonly connection: Connection
   /** `clock.now()` of the request event. */
@@ -47,14 +52,20 @@ export class Exchange implements ExchangeView, Passing {
   isOver = false
   /** Its answer has to tell the client that the connection closes. */
   mustTell = false
-  /** How its handlers say that they are over: by a promise, or else by ending the response. Undefined before they were called. */
+  /**
+   * How its handlers say that they are over: by a promise, or else by ending the response.
+   * Undefined before they were called.
+   */
   handling: 'callback' | 'promise' | undefined = undefined
   /** Promises returned by its handlers that have not settled and are waited for. */
   handlersRunning = 0
   /** Neighbours in the list that it is in. */
   older: Exchange | undefined = undefined
   newer: Exchange | undefined = undefined
-  /** Only a handler is left of it, perhaps for ever: it has a name, and no request, response or connection any more. */
+  /**
+   * Only a handler is left of it, perhaps for ever: it has a name, and no request, response or
+   * connection any more.
+   */
   isLongRunning = false
   #name: string | undefined = undefined
   #ending: AbortController | undefined = undefined
@@ -88,7 +99,9 @@ export class Exchange implements ExchangeView, Passing {
     return Buffer.from(this.name).toString()
   }
 
-  /** Aborted when the handler has to come to its end. Made when first asked for: few handlers ask. */
+  /**
+   * Aborted when the handler has to come to its end. Made when first asked for: few handlers ask.
+   */
   get signal(): AbortSignal {
     if (!this.#ending) {
       this.#ending = new AbortController()
@@ -123,7 +136,10 @@ export class Exchange implements ExchangeView, Passing {
     return this.response === undefined
   }
 
-  /** Whether an answer to it is awaited: not by a watch, which was told to end, nor by an upgrade that was answered in one piece. */
+  /**
+   * Whether an answer to it is awaited: not by a watch, which was told to end, nor by an upgrade
+   * that was answered in one piece.
+   */
   get isAwaited(): boolean {
     return this.countedAs !== 'watch' && !this.isUpgrade
   }

@@ -9,11 +9,13 @@ const TOKEN_HEADER = 'x-quiesce-loopback'
 const TOKEN = randomBytes(32).toString('base64url')
 
 /**
- * Whether a request passes although new ones are refused: a health or metrics path, or the server's own client. One rule for
- * every refusal, otherwise a drain could wait for a request that it let in itself.
+ * Whether a request passes although new ones are refused: a health or metrics path, or the server's
+ * own client. One rule for every refusal, otherwise a drain could wait for a request that it let in
+ * itself.
  *
- * Upstream compares prefixes of the path and of the User-Agent, so that `/readyzanything` and any client with the right
- * name pass (V4). Nor does a target pass that the application could read as another path: `/readyz/../orders`.
+ * Upstream compares prefixes of the path and of the User-Agent, so that `/readyzanything` and any
+ * client with the right name pass (V4). Nor does a target pass that the application could read as
+ * another path: `/readyz/../orders`.
  * @see kubernetes/apiserver pkg/server/filters/with_retry_after.go isRequestExemptFromRetryAfter
  * @param more paths of the user's that pass as well
  */
@@ -23,8 +25,9 @@ export function isExempt({ url = '/', headers }: Pick<ExchangeView['request'], '
 }
 
 /**
- * Headers that identify this process's own client to its own servers, for hooks that call the API while it refuses others.
- * The token is new in every process and never written anywhere: send it to no other server.
+ * Headers that identify this process's own client to its own servers, for hooks that call the API
+ * while it refuses others. The token is new in every process and never written anywhere: send it to
+ * no other server.
  */
 export function loopbackHeaders(): Record<string, string> {
   return { [TOKEN_HEADER]: TOKEN }
@@ -41,6 +44,7 @@ function isBelow(path: string | undefined, segments: readonly string[]): boolean
 function isOwnToken(given: string | string[] | undefined): boolean {
   if (typeof given !== 'string' || given.length !== TOKEN.length) return false
   const bytes = Buffer.from(given)
-  // Same number of characters, but not necessarily of bytes, which timingSafeEqual would throw about.
+  // Same number of characters, but not necessarily of bytes, which timingSafeEqual would throw
+  // about.
   return bytes.length === TOKEN.length && timingSafeEqual(bytes, Buffer.from(TOKEN))
 }

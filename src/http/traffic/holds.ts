@@ -33,9 +33,10 @@ export class Holds {
   }
 
   /**
-   * Has the request drain wait for `work`, and returns what it returns.
-   * Rejects with what `work` throws, and with ERR_NOT_ACCEPTING, without having called it, once the drain has begun. Left alone, that is
-   * no unhandled rejection, nor is work that ends by its signal: the end of a life must not crash the process.
+   * Has the request drain wait for `work`, and returns what it returns. Rejects with what `work`
+   * throws, and with ERR_NOT_ACCEPTING, without having called it, once the drain has begun. Left
+   * alone, that is no unhandled rejection, nor is work that ends by its signal: the end of a life
+   * must not crash the process.
    */
   run<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
     const { promise, resolve, reject } = deferred<T>()

@@ -9,29 +9,43 @@ import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } fro
 
 const SHUTTING_DOWN = 'the server is shutting down'
 
-/** What becomes of a new request: let in; let in and told to leave, because it comes in the last call; refused. */
+/**
+ * What becomes of a new request: let in; let in and told to leave, because it comes in the last
+ * call; refused.
+ */
 type Admission = 'open' | 'last-call' | 'closed'
 
 /**
- * What has been let in and is not over, in the two groups that are drained apart: requests and watches. {@link admit} is
- * one synchronous step from the question to the count, so that nothing slips in behind a drain that begins.
+ * What has been let in and is not over, in the two groups that are drained apart: requests and
+ * watches. {@link admit} is one synchronous step from the question to the count, so that nothing
+ * slips in behind a drain that begins.
  *
- * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go, watch_termination.go
+ * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go,
+ * watch_termination.go
  */
 export class InFlight {
   /** Shared with whatever else joins the request drain. */
   readonly requests = new WaitGroup()
   readonly #watches = new RateLimitedWaitGroup()
-  /** Requests that turned into watches after the watch drain had begun: told at once, and waited for by it all the same. */
+  /**
+   * Requests that turned into watches after the watch drain had begun: told at once, and waited for
+   * by it all the same.
+   */
   readonly #lateWatches = new WaitGroup()
   readonly #clock: Clock
   readonly #mode: Mode
   readonly #exempt: readonly string[]
   readonly #isLongRunning: (request: ExchangeView['request']) => boolean
-  /** `clock.now()` until which a request may still turn into a watch: from then on it would have less time than all others had. */
+  /**
+   * `clock.now()` until which a request may still turn into a watch: from then on it would have
+   * less time than all others had.
+   */
   #joinUntil = Number.POSITIVE_INFINITY
   #admission: Admission = 'open'
-  /** A connection that was never told has its last call also after everybody's: one request, while others are waited for. */
+  /**
+   * A connection that was never told has its last call also after everybody's: one request, while
+   * others are waited for.
+   */
   #hasLateCalls = false
   #admittedLast = 0
 
@@ -51,7 +65,10 @@ export class InFlight {
     return this.#admittedLast
   }
 
-  /** From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes on connections that are there. */
+  /**
+   * From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes
+   * on connections that are there.
+   */
   stopAccepting(hasLastCall: boolean): void {
     const isServing = hasLastCall && this.#mode === 'refuse'
     this.#admission = isServing ? 'last-call' : 'closed'
@@ -69,9 +86,10 @@ export class InFlight {
   }
 
   /**
-   * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while its group is open and passes
-   * uncounted afterwards; a watch has no exemption from the watch drain, since that would wait for it. What is let in as a last
-   * call tells its client to leave, so that no connection has a second one.
+   * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while
+   * its group is open and passes uncounted afterwards; a watch has no exemption from the watch
+   * drain, since that would wait for it. What is let in as a last call tells its client to leave,
+   * so that no connection has a second one.
    */
   admit(exchange: Exchange): RefusalKind | undefined {
     const { request } = exchange
@@ -86,7 +104,10 @@ export class InFlight {
     return 'not-accepting'
   }
 
-  /** Counts an exchange that needs no admission; false, and uncounted, once the request drain has begun. */
+  /**
+   * Counts an exchange that needs no admission; false, and uncounted, once the request drain has
+   * begun.
+   */
   count(exchange: Exchange): boolean {
     if (!this.requests.tryAdd()) return false
     exchange.countedAs = 'request'
@@ -129,8 +150,9 @@ export class InFlight {
   }
 
   /**
-   * Tells the watches to end, one after the other in the first part of the grace, so that each has the rest of it, and resolves when
-   * all have ended or the grace is over. Without a grace all are told at once and none is waited for.
+   * Tells the watches to end, one after the other in the first part of the grace, so that each has
+   * the rest of it, and resolves when all have ended or the grace is over. Without a grace all are
+   * told at once and none is waited for.
    */
   async drainWatches(graceMs: number): Promise<DrainResult> {
     const begunAt = this.#clock.now()

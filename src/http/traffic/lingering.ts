@@ -17,13 +17,14 @@ type Body = Readable & { readonly complete: boolean }
 
 /**
  * The gentle end of a socket, in steps, the same for every protocol: first reads the rest of a
- * request whose body is still arriving, for at most a second, then ends our side, then waits for the
- * client's end: at most a second, or until its system has acknowledged everything, where that can be
- * known. The end of a client that still sends is not waited for. Our own end stands behind the data,
- * which may take a slow client much longer than a second.
+ * request whose body is still arriving, for at most a second, then ends our side, then waits for
+ * the client's end: at most a second, or until its system has acknowledged everything, where that
+ * can be known. The end of a client that still sends is not waited for. Our own end stands behind
+ * the data, which may take a slow client much longer than a second.
  *
  * It touches the socket of its connection, and notes what is undelivered.
- * @see RFC 9112 section 9.6, and docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
+ * @see RFC 9112 section 9.6, and
+ * docs/decisions/0014-a-response-is-delivered-when-its-client-has-it.md
  */
 export class Lingering {
   readonly #connection: Connection

@@ -1,6 +1,7 @@
 /**
- * The `max` items that began first, oldest first. One pass and a short list, because the items are all requests or
- * connections of a busy server; they come nearly in order, so most cost one comparison.
+ * The `max` items that began first, oldest first. One pass and a short list, because the items are
+ * all requests or connections of a busy server; they come nearly in order, so most cost one
+ * comparison.
  */
 export function oldest<T>(items: Iterable<T>, max: number, since: (item: T) => number): T[] {
   const first: T[] = []

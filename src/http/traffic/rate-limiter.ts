@@ -3,7 +3,10 @@ import { QuiesceError } from '../../base/errors.ts'
 
 /** A deadline that is known from the start and can be ended early by hand. */
 export interface Stop {
-  /** Aborted when it is over; `reason` says why (`ERR_TIMEOUT` at the deadline, `ERR_ABORTED` by hand). */
+  /**
+   * Aborted when it is over; `reason` says why (`ERR_TIMEOUT` at the deadline, `ERR_ABORTED` by
+   * hand).
+   */
   readonly signal: AbortSignal
   /** `clock.now()` at which it will be over at the latest; `Infinity` when only a hand ends it. */
   readonly deadline: number
@@ -29,7 +32,10 @@ export function stopAfter(clock: Clock, ms: number): { readonly stop: Stop; read
 
 /** Hands out turns. Anything with this method can pace a drain; {@link RateLimiter} is ours. */
 export interface Limiter {
-  /** True once the caller's turn has come; false as soon as it cannot come before `stop` is over. Never rejects. */
+  /**
+   * True once the caller's turn has come; false as soon as it cannot come before `stop` is over.
+   * Never rejects.
+   */
   wait(stop: Stop): Promise<boolean>
 }
 
@@ -41,11 +47,13 @@ interface Waiter {
 }
 
 /**
- * A token bucket that holds one token: the first turn is free, the next ones follow `1 / ratePerSecond` apart, in the
- * order of asking. Turns are given away when they are asked for, so a caller whose turn would come after its deadline
- * learns so at once and does not wait in vain. All waiters share one queue and one timer: there may be 60 000.
+ * A token bucket that holds one token: the first turn is free, the next ones follow `1 /
+ * ratePerSecond` apart, in the order of asking. Turns are given away when they are asked for, so a
+ * caller whose turn would come after its deadline learns so at once and does not wait in vain. All
+ * waiters share one queue and one timer: there may be 60 000.
  *
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext: golang.org/x/time/rate with burst 1
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext: golang.org/x/time/rate
+ * with burst 1
  */
 export class RateLimiter implements Limiter {
   readonly #clock: Clock
@@ -54,7 +62,10 @@ export class RateLimiter implements Limiter {
   #nextAt = Number.NEGATIVE_INFINITY
   /** In order of `at`. */
   #queue: Waiter[] = []
-  /** How many at the queue's front have been answered; shifting them off one by one would be quadratic. */
+  /**
+   * How many at the queue's front have been answered; shifting them off one by one would be
+   * quadratic.
+   */
   #answered = 0
   #timer: unknown
   /** Stops with queued waiters; one listener each. */
@@ -99,7 +110,10 @@ export class RateLimiter implements Limiter {
     }, head.at - this.#clock.now())
   }
 
-  /** Answers everybody whose turn has come: several when the rate is finer than a timer, or the process was stopped. */
+  /**
+   * Answers everybody whose turn has come: several when the rate is finer than a timer, or the
+   * process was stopped.
+   */
   #grantDue(): void {
     const now = this.#clock.now()
     for (let head = this.#queue[this.#answered]; head && head.at <= now; head = this.#queue[this.#answered]) {
@@ -112,7 +126,10 @@ export class RateLimiter implements Limiter {
     }
   }
 
-  /** The end of a stop refuses all who wait under it. Others keep the turn they were given; turns after the last are free again. */
+  /**
+   * The end of a stop refuses all who wait under it. Others keep the turn they were given; turns
+   * after the last are free again.
+   */
   #refuse(signal: AbortSignal): void {
     this.#watched.delete(signal)
     const waiting = this.#queue.slice(this.#answered)
@@ -128,20 +145,26 @@ export class RateLimiter implements Limiter {
   }
 }
 
-/** The slowest pace of a watch drain: below it, a small server would take its whole grace for a handful of watches. */
+/**
+ * The slowest pace of a watch drain: below it, a small server would take its whole grace for a
+ * handful of watches.
+ */
 export const WATCH_DRAIN_RATE_PER_SECOND_MIN = 200
 
 /**
- * The share of the grace in which all watches are told; the rest of it is what the last of them has for its end. Upstream tells all at
- * once and spreads only the ends, over the whole grace: there a handler's response can be held back. Measured: docs/performance.md.
+ * The share of the grace in which all watches are told; the rest of it is what the last of them has
+ * for its end. Upstream tells all at once and spreads only the ends, over the whole grace: there a
+ * handler's response can be held back. Measured: docs/performance.md.
  */
 export const WATCH_TELL_SHARE = 0.5
 
 /**
- * How many watches per second are told to leave: all within the first {@link WATCH_TELL_SHARE} of the grace, never slower than
- * {@link WATCH_DRAIN_RATE_PER_SECOND_MIN}. Without a grace there is nothing to spread: `Infinity`.
+ * How many watches per second are told to leave: all within the first {@link WATCH_TELL_SHARE} of
+ * the grace, never slower than {@link WATCH_DRAIN_RATE_PER_SECOND_MIN}. Without a grace there is
+ * nothing to spread: `Infinity`.
  *
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the factory given to WatchRequestWaitGroup.Wait
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, the factory given to
+ * WatchRequestWaitGroup.Wait
  */
 export function watchDrainRate(count: number, graceMs: number): number {
   if (!(graceMs > 0)) return Number.POSITIVE_INFINITY

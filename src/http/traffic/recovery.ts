@@ -15,12 +15,13 @@ const INTERNAL_ERROR: WireAnswer = {
 }
 
 /**
- * What becomes of an exchange whose handler threw or rejected (V13): a 500 while nothing has been sent; a broken connection
- * when a part has, so that the client does not take the part for the whole; nothing when all of it has. It is always
- * reported, except when a handler only passes on the abort by which it was asked to end. Never throws.
+ * What becomes of an exchange whose handler threw or rejected (V13): a 500 while nothing has been
+ * sent; a broken connection when a part has, so that the client does not take the part for the
+ * whole; nothing when all of it has. It is always reported, except when a handler only passes on
+ * the abort by which it was asked to end. Never throws.
  *
- * Only what a listener itself throws comes here, in its time: frameworks answer for the handlers inside them, and what comes
- * after a cut is reported as late.
+ * Only what a listener itself throws comes here, in its time: frameworks answer for the handlers
+ * inside them, and what comes after a cut is reported as late.
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
 export function recover(exchange: Exchange, thrown: unknown, record: (fact: LifecycleFact) => void): void {

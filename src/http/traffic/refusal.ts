@@ -55,13 +55,17 @@ function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: E
   })
 }
 
-/** Named at all is enough: which of several types a client likes best makes no difference to an error page. */
+/**
+ * Named at all is enough: which of several types a client likes best makes no difference to an
+ * error page.
+ */
 const wantsJson = ({ headers: { accept } }: ExchangeView['request']): boolean => accept !== undefined && JSON_TYPE.test(accept)
 const JSON_TYPE = /\bapplication\/(?:problem\+)?json\b/i
 
 /**
- * Answers with `refusal` and has the connection closed after it, as soon as the rest of the request has been read (V16).
- * With another request behind this one on the connection, that one carries the close.
+ * Answers with `refusal` and has the connection closed after it, as soon as the rest of the request
+ * has been read (V16). With another request behind this one on the connection, that one carries the
+ * close.
  */
 export function refuse(exchange: Exchange, { answerTo }: Refusal): void {
   exchange.mustTell = true

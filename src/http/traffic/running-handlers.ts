@@ -19,7 +19,9 @@ interface Cut {
 export interface CutHandlers {
   /** Their promises are pending. */
   readonly pending: readonly Straggler[]
-  /** Their clients have left and they have not ended their responses: they may be at work, or over. */
+  /**
+   * Their clients have left and they have not ended their responses: they may be at work, or over.
+   */
   readonly unended: readonly Straggler[]
 }
 
@@ -95,7 +97,10 @@ export class RunningHandlers {
     return { pending, unended: this.#unended.cut() }
   }
 
-  /** Cut, and none of them is waited for, not even when its client has gone; to be called before that. */
+  /**
+   * Cut, and none of them is waited for, not even when its client has gone; to be called before
+   * that.
+   */
   abandon(exchanges: readonly Exchange[]): void {
     this.cut(exchanges)
     for (const exchange of exchanges) {
@@ -114,7 +119,10 @@ export class RunningHandlers {
     return true
   }
 
-  /** Resolves when none is running, at once if so. What never settles or never ends is waited for so long, and is then only reported. */
+  /**
+   * Resolves when none is running, at once if so. What never settles or never ends is waited for so
+   * long, and is then only reported.
+   */
   async none(): Promise<void> {
     this.#age()
     if (this.#givenUpCount > 0) this.#warn('handlers that never settle were not waited for', { handlers: this.#givenUpCount })
@@ -160,7 +168,9 @@ export class RunningHandlers {
     if (this.#count === 0 && this.#whenNone.size > 0) this.#tellNone()
   }
 
-  /** The lists are nearly in the order of arrival: an older one behind a younger one waits for it. */
+  /**
+   * The lists are nearly in the order of arrival: an older one behind a younger one waits for it.
+   */
   #age(): void {
     const now = this.#clock.now()
     for (let exchange = this.#orphans.oldest; isOlder(exchange, now, LONG_RUNNING_AFTER_MS); exchange = this.#orphans.oldest) {

@@ -16,7 +16,10 @@ const FILES = process.platform === 'linux' ? ['/proc/net/tcp', '/proc/net/tcp6']
 
 /** Our own end takes a place in the queue like a byte. */
 const END_BYTES = 1
-/** The most that an encrypted connection says as its goodbye. A client that has vanished leaves it there, and has lost nothing by that. */
+/**
+ * The most that an encrypted connection says as its goodbye. A client that has vanished leaves it
+ * there, and has lost nothing by that.
+ */
 const ENCRYPTED_END_BYTES = 128
 
 /** Whether the number can be known. */
@@ -58,8 +61,9 @@ function undeliveredIn(texts: readonly string[]): Undelivered {
 }
 
 /**
- * `0: 0100007F:1F90 0100007F:C350 04 0000A000:00000000 …`: local and remote address, state, what is to be sent and to be read. Kept by the
- * pair of ports; of two clients with the same pair, the longer queue: to wait a little longer for one does no harm.
+ * `0: 0100007F:1F90 0100007F:C350 04 0000A000:00000000 …`: local and remote address, state, what is
+ * to be sent and to be read. Kept by the pair of ports; of two clients with the same pair, the
+ * longer queue: to wait a little longer for one does no harm.
  */
 function note(line: string, queues: Map<string, number>): void {
   const [, local = '', remote = '', , queue = ''] = line.trim().split(' ', 5)

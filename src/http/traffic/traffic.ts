@@ -24,7 +24,10 @@ import type { DrainResult } from './wait-group.ts'
 export interface TrafficOptions {
   readonly clock: Clock
   readonly mode: Mode
-  /** Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not throw. */
+  /**
+   * Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not
+   * throw.
+   */
   readonly isLongRunning: (request: ExchangeView['request']) => boolean
   /** The protocol of a server. Throws when there is none for it. */
   readonly transportOf: (server: unknown) => Transport
@@ -39,7 +42,10 @@ export interface TrafficOptions {
   readonly steps?: readonly PlacedStep[]
 }
 
-/** `late`: a request that came after its connection had been told to close; it is not answered at all. */
+/**
+ * `late`: a request that came after its connection had been told to close; it is not answered at
+ * all.
+ */
 export type RejectionKind = RefusalKind | 'late'
 
 /** What a life has to do at one moment: plain data. */
@@ -49,15 +55,19 @@ export interface Counts {
   /** Upgraded connections, event streams and other long-running requests. */
   readonly watches: number
   readonly holds: number
-  /** Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have nothing outstanding. */
+  /**
+   * Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have
+   * nothing outstanding.
+   */
   readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
   /** Requests refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
 }
 
 /**
- * While the accept queue is emptied, the handlers of new requests wait, but no longer than this: to accept is quick, and a
- * handler that takes milliseconds would let its client, and others, fill the queue again.
+ * While the accept queue is emptied, the handlers of new requests wait, but no longer than this: to
+ * accept is quick, and a handler that takes milliseconds would let its client, and others, fill the
+ * queue again.
  */
 const GATHERING_MS = 100
 
@@ -66,7 +76,9 @@ export interface TerminatedWatches {
   readonly watches: Straggler[]
   /** Requests that were pipelined behind them. */
   readonly requests: Straggler[]
-  /** The requests, and the watches that had not been told to end or had no byte of an answer yet. */
+  /**
+   * The requests, and the watches that had not been told to end or had no byte of an answer yet.
+   */
   readonly lost: number
 }
 
@@ -74,11 +86,12 @@ export interface TerminatedWatches {
 export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
 
 /**
- * The traffic of one life, on one or more servers: what has been let in and is not over, and the connections it came on. It
- * counts, refuses, tells and ends; when to do which is the machines' business, and how it is done on a connection that of its
- * transport (wire.ts).
+ * The traffic of one life, on one or more servers: what has been let in and is not over, and the
+ * connections it came on. It counts, refuses, tells and ends; when to do which is the machines'
+ * business, and how it is done on a connection that of its transport (wire.ts).
  *
- * The request path reads plain fields and bumps plain counters, with one object per request and no emission.
+ * The request path reads plain fields and bumps plain counters, with one object per request and no
+ * emission.
  */
 export class Traffic {
   /** What has begun. Latched: nothing here is ever taken back. */
@@ -127,10 +140,12 @@ export class Traffic {
   }
 
   /**
-   * Counts and refuses what arrives at `server` from now on. Connections that it has already are found when they send a
-   * request; one that never does stays unknown, because node keeps no public list of them (`Transport.older` waits for those).
+   * Counts and refuses what arrives at `server` from now on. Connections that it has already are
+   * found when they send a request; one that never does stays unknown, because node keeps no public
+   * list of them (`Transport.older` waits for those).
    *
-   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart; steps that are `onAdmin` apply.
+   * On an `admin` server nothing is refused, counted or told, and its connections are kept apart;
+   * steps that are `onAdmin` apply.
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already
    */
@@ -164,7 +179,10 @@ export class Traffic {
     this.#connections.countFates()
   }
 
-  /** Answers begin to tell clients to leave, those to requests under way included. A second call does nothing. */
+  /**
+   * Answers begin to tell clients to leave, those to requests under way included. A second call
+   * does nothing.
+   */
   beginTelling(plan: TellPlan): void {
     this.state.telling = true
     this.#telling.begin(plan)
@@ -178,8 +196,10 @@ export class Traffic {
   }
 
   /**
-   * NotAcceptingNewRequest: from now on only exempt requests are let in, and those of the last call.
-   * @param lastCallMs how long each connection that was never told is held for a last request; 0, the default: there is no last call
+   * NotAcceptingNewRequest: from now on only exempt requests are let in, and those of the last
+   * call.
+   * @param lastCallMs how long each connection that was never told is held for a last request; 0,
+   * the default: there is no last call
    */
   stopAccepting(lastCallMs = 0): void {
     this.state.notAccepting = true
@@ -189,7 +209,10 @@ export class Traffic {
     this.#inFlight.stopAccepting(lastCallMs > 0)
   }
 
-  /** Calls `close` in the step in which the kernel has no connection left that it has accepted and node has not. */
+  /**
+   * Calls `close` in the step in which the kernel has no connection left that it has accepted and
+   * node has not.
+   */
   async acceptQueued(close: () => void, seal?: QueueSeal): Promise<void> {
     const waiting: (() => void)[] = []
     this.#waiting = waiting
@@ -219,13 +242,19 @@ export class Traffic {
     return this.#connections.noneIdle()
   }
 
-  /** What came since {@link stopAccepting}: connections, and requests that were let in. Undefined without a last call. */
+  /**
+   * What came since {@link stopAccepting}: connections, and requests that were let in. Undefined
+   * without a last call.
+   */
   get lastCall(): { readonly accepted: number; readonly answered: number } | undefined {
     if (this.#lastCallMs === 0) return undefined
     return { accepted: this.#connections.accepted - this.#acceptedBefore, answered: this.#inFlight.admittedLast }
   }
 
-  /** What the request drain is about: requests and holds that were under way at NotAcceptingNewRequest, and what the last call has let in. */
+  /**
+   * What the request drain is about: requests and holds that were under way at
+   * NotAcceptingNewRequest, and what the last call has let in.
+   */
   get toDrain(): number {
     return this.#underWay + this.#inFlight.admittedLast
   }
@@ -271,16 +300,18 @@ export class Traffic {
   }
 
   /**
-   * Aborts the signals of the watches, one after the other within the first half of `graceMs` and at most 5 ms apart, and resolves when
-   * they are over or `graceMs` is. With 0, all at once, and waits for none.
+   * Aborts the signals of the watches, one after the other within the first half of `graceMs` and
+   * at most 5 ms apart, and resolves when they are over or `graceMs` is. With 0, all at once, and
+   * waits for none.
    */
   drainWatches(graceMs: number): Promise<DrainResult> {
     return this.#inFlight.drainWatches(graceMs)
   }
 
   /**
-   * Breaks off the watches that are left, with their connections, and names them, and the requests that were pipelined behind them and
-   * go with them. What was asked for before a watch on its connection is answered first.
+   * Breaks off the watches that are left, with their connections, and names them, and the requests
+   * that were pipelined behind them and go with them. What was asked for before a watch on its
+   * connection is answered first.
    */
   terminateWatches(): TerminatedWatches {
     const now = this.#clock.now()
@@ -306,16 +337,17 @@ export class Traffic {
   }
 
   /**
-   * Ends the last call, and with it idle connections, after a look at what they have sent already; from now on every one that
-   * becomes idle. To be called when the listeners have closed.
+   * Ends the last call, and with it idle connections, after a look at what they have sent already;
+   * from now on every one that becomes idle. To be called when the listeners have closed.
    */
   closeIdleConnections(): Promise<void> {
     return this.#connections.closeIdle(this.#lastCallMs, () => this.#inFlight.endLastCall())
   }
 
   /**
-   * Ends the upgraded connections that are left, gently, and names them. Only without a watch grace there are any: then nothing waits
-   * for them, and of themselves they would last as long as their clients like.
+   * Ends the upgraded connections that are left, gently, and names them. Only without a watch grace
+   * there are any: then nothing waits for them, and of themselves they would last as long as their
+   * clients like.
    */
   endUpgraded(): void {
     for (const { isUpgrade, connection } of [...this.#connections.exchanges()]) if (isUpgrade) this.#connections.endByForce(connection)
@@ -339,12 +371,18 @@ export class Traffic {
     return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
   }
 
-  /** Connections that were closed while idle in the middle of a handshake, which has cost no request. */
+  /**
+   * Connections that were closed while idle in the middle of a handshake, which has cost no
+   * request.
+   */
   unfinishedConnections(): readonly Straggler[] {
     return this.#connections.unfinished
   }
 
-  /** Resolves when no handler runs whose promise is pending, or whose client has left before it ended its response. */
+  /**
+   * Resolves when no handler runs whose promise is pending, or whose client has left before it
+   * ended its response.
+   */
   handlersDone(): Promise<void> {
     return this.#handlers.none()
   }
@@ -362,9 +400,10 @@ export class Traffic {
   // For the user.
 
   /**
-   * Work that is not HTTP joins the request drain: until it has settled, or with a name alone, until the result is disposed
-   * of. Its signal is aborted when the drain is cut.
-   * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun, ERR_NAME_MISSING; given `work`, it rejects instead
+   * Work that is not HTTP joins the request drain: until it has settled, or with a name alone,
+   * until the result is disposed of. Its signal is aborted when the drain is cut.
+   * @throws QuiesceError ERR_NOT_ACCEPTING once the drain has begun, ERR_NAME_MISSING; given
+   * `work`, it rejects instead
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
@@ -389,7 +428,10 @@ export class Traffic {
     }
   }
 
-  /** What an end has to wait for now, with at most `max` names of each kind. Looks at every connection. */
+  /**
+   * What an end has to wait for now, with at most `max` names of each kind. Looks at every
+   * connection.
+   */
   blocking(max: number): TrafficGauges {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()

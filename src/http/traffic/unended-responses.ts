@@ -3,8 +3,9 @@ import type { LifecycleFact, Straggler } from '../../base/events.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
- * So long after its client has left, a handler that has not ended its response is taken for one that never will. Most that are
- * still at work are done by then; some end nothing, because they have heard that their client is gone.
+ * So long after its client has left, a handler that has not ended its response is taken for one
+ * that never will. Most that are still at work are done by then; some end nothing, because they
+ * have heard that their client is gone.
  */
 export const NEVER_ENDS_AFTER_MS = 10_000
 
@@ -21,9 +22,10 @@ interface Unended {
 }
 
 /**
- * Handlers that returned no promise, as those of Express and Fastify, whose clients left before they had ended the response:
- * they may be at work, and are over when they end it. One that hears of its client's departure and stops without ending anything
- * looks the same, hence {@link NEVER_ENDS_AFTER_MS}; what is known to end nothing then is not taken up at all.
+ * Handlers that returned no promise, as those of Express and Fastify, whose clients left before
+ * they had ended the response: they may be at work, and are over when they end it. One that hears
+ * of its client's departure and stops without ending anything looks the same, hence {@link
+ * NEVER_ENDS_AFTER_MS}; what is known to end nothing then is not taken up at all.
  */
 export class UnendedResponses {
   readonly #clock: Clock
@@ -48,7 +50,10 @@ export class UnendedResponses {
     return this.#all.values()
   }
 
-  /** The response of an exchange, which was not handled by a promise, has been sent or has lost its client. */
+  /**
+   * The response of an exchange, which was not handled by a promise, has been sent or has lost its
+   * client.
+   */
   responseGone(exchange: Exchange): void {
     const { wire } = exchange.connection
     // A watch ends with its client.
@@ -60,7 +65,10 @@ export class UnendedResponses {
     this.#awaitFirst()
   }
 
-  /** Resolves when there is none, at once if so; each is waited for until {@link NEVER_ENDS_AFTER_MS}. */
+  /**
+   * Resolves when there is none, at once if so; each is waited for until {@link
+   * NEVER_ENDS_AFTER_MS}.
+   */
   none(): Promise<void> {
     this.#dropOverdue()
     if (this.#all.size === 0) return Promise.resolve()

@@ -26,14 +26,20 @@ export class WaitGroup {
     return this.#empty !== undefined
   }
 
-  /** The form for the request path: counts one and says true, or says false once `wait()` was called. Never throws. */
+  /**
+   * The form for the request path: counts one and says true, or says false once `wait()` was
+   * called. Never throws.
+   */
   tryAdd(): boolean {
     if (this.#empty !== undefined) return false
     this.#count++
     return true
   }
 
-  /** Counts one although `wait()` was called, and says true, as long as others are still waited for: the wait is not over then. */
+  /**
+   * Counts one although `wait()` was called, and says true, as long as others are still waited for:
+   * the wait is not over then.
+   */
   tryAddLate(): boolean {
     if (this.#count === 0) return false
     this.#count++
@@ -42,8 +48,8 @@ export class WaitGroup {
 
   /**
    * Counts `delta`, which may be zero or negative at any time.
-   * @throws QuiesceError ERR_WAIT_GROUP when `delta` is positive after `wait()` was called, or would take the count below
-   * zero; the count is untouched then.
+   * @throws QuiesceError ERR_WAIT_GROUP when `delta` is positive after `wait()` was called, or
+   * would take the count below zero; the count is untouched then.
    */
   add(delta = 1): void {
     if (delta > 0 && this.waiting) throw new QuiesceError('ERR_WAIT_GROUP', REFUSED)
@@ -61,7 +67,10 @@ export class WaitGroup {
     this.add(-1)
   }
 
-  /** Refuses everybody new, and resolves when the count is zero. A second call gets the same promise. */
+  /**
+   * Refuses everybody new, and resolves when the count is zero. A second call gets the same
+   * promise.
+   */
   wait(): Promise<void> {
     this.#empty ??= new Promise((resolve) => {
       this.#resolveEmpty = resolve
@@ -77,7 +86,9 @@ export interface Member {
   done(): void
 }
 
-/** What a drain is paced and bounded by, decided when it begins and the number of members is known. */
+/**
+ * What a drain is paced and bounded by, decided when it begins and the number of members is known.
+ */
 export interface Pace {
   readonly limiter: Limiter
   readonly stop: Stop
@@ -88,7 +99,9 @@ export interface Pace {
 export interface DrainResult {
   /** Members when the drain began. */
   readonly before: number
-  /** Members that had not left when it ended; 0 also when some who left still queue for their token. */
+  /**
+   * Members that had not left when it ended; 0 also when some who left still queue for their token.
+   */
   readonly after: number
   /** Why it ended with members left: the stop's reason. */
   readonly error?: Error
@@ -126,10 +139,10 @@ class Seat implements Member {
  *   until its token is there. So does a member that leaves while its goodbye is still queued, with
  *   the place it already has.
  *
- * A token that cannot come before the stop is refused, which ends the queueing like a grant: a
- * wait past the deadline is refused at once, and its member notified. Upstream knows only the second kind: there a
- * watch handler ends by itself on the shutdown signal and holds its response until the token is
- * granted. A node handler cannot be held back like that, so the token comes first.
+ * A token that cannot come before the stop is refused, which ends the queueing like a grant: a wait
+ * past the deadline is refused at once, and its member notified. Upstream knows only the second
+ * kind: there a watch handler ends by itself on the shutdown signal and holds its response until
+ * the token is granted. A node handler cannot be held back like that, so the token comes first.
  *
  * Joining and leaving are O(1); the group owns no timer.
  *
@@ -158,17 +171,21 @@ export class RateLimitedWaitGroup {
     return this.#visible
   }
 
-  /** The form for the request path: a place, or undefined once `wait()` was called. Never throws. */
+  /**
+   * The form for the request path: a place, or undefined once `wait()` was called. Never throws.
+   */
   tryAdd(goodbye?: () => void): Member | undefined {
     return this.#pace ? undefined : this.#join(goodbye)
   }
 
   /**
-   * Refuses everybody new, tells the members to leave at the pace that `factory` gives for their number, and resolves when
-   * all have left with their token, or when the pace's stop is over. When both are true at once, the first counts.
+   * Refuses everybody new, tells the members to leave at the pace that `factory` gives for their
+   * number, and resolves when all have left with their token, or when the pace's stop is over. When
+   * both are true at once, the first counts.
    *
-   * A second call replaces pace and stop for those who have not queued yet. A factory that throws rejects the promise and
-   * leaves the group as it was; none at all is answered as upstream does, by a result with an error.
+   * A second call replaces pace and stop for those who have not queued yet. A factory that throws
+   * rejects the promise and leaves the group as it was; none at all is answered as upstream does,
+   * by a result with an error.
    */
   async wait(factory?: (visibleCount: number) => Pace): Promise<DrainResult> {
     if (!factory) return { before: 0, after: 0, error: new QuiesceError('ERR_WAIT_GROUP', 'rate limiter factory must be specified') }
@@ -197,7 +214,8 @@ export class RateLimitedWaitGroup {
   #queue(seat: Seat, { limiter, stop }: Pace): void {
     seat.token = 'queued'
     const pass = (): void => this.#pass(seat)
-    // A limiter of the caller's may throw or reject; like a refusal, that ends the queueing and nothing else.
+    // A limiter of the caller's may throw or reject; like a refusal, that ends the queueing and
+    // nothing else.
     new Promise((resolve) => resolve(limiter.wait(stop))).then(pass, pass)
   }
 
@@ -232,7 +250,8 @@ export class RateLimitedWaitGroup {
 }
 
 /**
- * The pace of a server's watch drain: {@link watchDrainRate} tokens per second, bounded by the grace.
+ * The pace of a server's watch drain: {@link watchDrainRate} tokens per second, bounded by the
+ * grace.
  *
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */

@@ -16,10 +16,10 @@ export const problem = (c: Context, status: ContentfulStatusCode, text: string, 
   c.text(`${text}\n`, status, headers)
 
 /**
- * Lets in who may use the inspector. Without a token (on a loopback address): requests by an address
- * or as localhost, because a site that had its own name point here would ask by that name. With a
- * token: requests that bring it, in the URL of the first visit, in the cookie that this visit is
- * answered with, or as `Authorization: Bearer`.
+ * Lets in who may use the inspector. Without a token (on a loopback address): requests by an
+ * address or as localhost, because a site that had its own name point here would ask by that name.
+ * With a token: requests that bring it, in the URL of the first visit, in the cookie that this
+ * visit is answered with, or as `Authorization: Bearer`.
  */
 export const admission =
   (token: string | undefined): MiddlewareHandler<OnNode> =>
@@ -32,7 +32,10 @@ export const admission =
     return next()
   }
 
-/** Turns a first visit's token into a cookie: from then on neither the address bar nor the history has it. */
+/**
+ * Turns a first visit's token into a cookie: from then on neither the address bar nor the history
+ * has it.
+ */
 export const welcome =
   (token: string | undefined): MiddlewareHandler<OnNode> =>
   async (c, next) => {
@@ -41,7 +44,10 @@ export const welcome =
     return c.redirect(`./${c.req.path.slice(c.req.path.lastIndexOf('/') + 1)}`, 303)
   }
 
-/** Keeps out other sites, from everything but the pages themselves: links from elsewhere may lead there. */
+/**
+ * Keeps out other sites, from everything but the pages themselves: links from elsewhere may lead
+ * there.
+ */
 export const ownPagesOnly: MiddlewareHandler<OnNode> = async (c, next) => {
   const site = c.req.header('Sec-Fetch-Site')
   const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none'

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { ReadableJournal, Reader } from '../reading.ts'
 
 /**
- * A journal as server-sent events. The only buffer is the response's own: once that is full, the stream goes on reading the
- * journal when it has drained. A client that is so slow that what it needs next is not kept any more is cut off; it comes
- * back by itself, with the number of the last entry that it has.
+ * A journal as server-sent events. The only buffer is the response's own: once that is full, the
+ * stream goes on reading the journal when it has drained. A client that is so slow that what it
+ * needs next is not kept any more is cut off; it comes back by itself, with the number of the last
+ * entry that it has.
  */
 export class EventStream implements Reader {
   readonly #response: ServerResponse
@@ -38,7 +39,10 @@ export class EventStream implements Reader {
     else if (!this.#isFull) this.#send()
   }
 
-  /** Whatever is left goes to the socket in this step, full or not. Resolves when the system has taken all of it, or the client is gone. */
+  /**
+   * Whatever is left goes to the socket in this step, full or not. Resolves when the system has
+   * taken all of it, or the client is gone.
+   */
   end(): Promise<void> {
     const response = this.#response
     return new Promise((resolve) => {

@@ -29,7 +29,9 @@ export class Inspector {
     return this.#page.server
   }
 
-  /** To be called when the journal has ended: what its readers have not got by then they do not get. */
+  /**
+   * To be called when the journal has ended: what its readers have not got by then they do not get.
+   */
   close(): void {
     this.#page.destroyConnections()
   }

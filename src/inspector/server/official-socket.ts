@@ -8,10 +8,16 @@ import { OfficialTranslator } from './official.ts'
 
 /** "Going away": the server is. @see RFC 6455 section 7.4.1 */
 const GOING_AWAY = 1001
-/** What the other side sends is kept until its message is whole, and then dropped: it had better be short. In bytes. */
+/**
+ * What the other side sends is kept until its message is whole, and then dropped: it had better be
+ * short. In bytes.
+ */
 const UNREAD_MAX = 16 * 1024
 
-/** The journal for the official inspector of xstate, over WebSocket: text frames, one message each; what the other side sends is not read. */
+/**
+ * The journal for the official inspector of xstate, over WebSocket: text frames, one message each;
+ * what the other side sends is not read.
+ */
 export class OfficialSockets {
   readonly #journal: ReadableJournal
   readonly #definitionOf: (machine: string) => string | undefined

@@ -18,7 +18,10 @@ interface InspectedSnapshot {
   readonly context: unknown
 }
 
-/** What the official inspector of xstate understands. It knows actors, events and snapshots, and nothing else. */
+/**
+ * What the official inspector of xstate understands. It knows actors, events and snapshots, and
+ * nothing else.
+ */
 export type OfficialMessage = MessageBase &
   (
     | {
@@ -33,8 +36,8 @@ export type OfficialMessage = MessageBase &
   )
 
 /**
- * A journal in the words of the Stately inspect protocol. It needs an actor's first snapshot with the actor itself, so what
- * comes before that waits for it.
+ * A journal in the words of the Stately inspect protocol. It needs an actor's first snapshot with
+ * the actor itself, so what comes before that waits for it.
  */
 export class OfficialTranslator {
   readonly #definitionOf: (machine: string) => string | undefined

@@ -59,12 +59,15 @@ const HEADERS = new Map([
 ])
 
 /**
- * A native response, whatever the global one is: a `createServer` of the same process replaces that, and the adapter would
- * send one of its own once more.
+ * A native response, whatever the global one is: a `createServer` of the same process replaces
+ * that, and the adapter would send one of its own once more.
  */
 const ALREADY_SENT = RESPONSE_ALREADY_SENT.clone()
 
-/** The inspector's server: the page with its files, its stream and what it may do. The routes are described in `protocol.ts`. */
+/**
+ * The inspector's server: the page with its files, its stream and what it may do. The routes are
+ * described in `protocol.ts`.
+ */
 export class PageServer {
   readonly server: Server
   readonly #content: PageContent
@@ -77,7 +80,8 @@ export class PageServer {
   constructor(content: PageContent, token: string | undefined) {
     this.#content = content
     this.#official = new OfficialSockets(content.journal, content.definitionOf)
-    // The globals stay: the process is the user's. A request without a Host, which HTTP/1.0 allows, still needs a URL.
+    // The globals stay: the process is the user's. A request without a Host, which HTTP/1.0 allows,
+    // still needs a URL.
     const answer = getRequestListener(this.#routes(token).fetch, { overrideGlobalObjects: false, hostname: 'localhost' })
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       response.setHeaders(HEADERS)

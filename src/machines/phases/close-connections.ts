@@ -23,9 +23,11 @@ const NONE_LOST = {
 } as const
 
 /**
- * Lets the remaining connections close by themselves within the connection timeout, then closes them by force and names
- * them. Most that is left here loses nothing by it, and costs nothing: half-sent requests, clients that never close, upgraded sockets.
- * A client that has not been sent all of its response by then has lost it, whichever limit it was. Upstream leaves such connections to the end of the process (V3).
+ * Lets the remaining connections close by themselves within the connection timeout, then closes
+ * them by force and names them. Most that is left here loses nothing by it, and costs nothing:
+ * half-sent requests, clients that never close, upgraded sockets. A client that has not been sent
+ * all of its response by then has lost it, whichever limit it was. Upstream leaves such connections
+ * to the end of the process (V3).
  * @see kubernetes/apiserver pkg/server/secure_serving.go RunServer, its shutdown task
  */
 export const closeConnectionsMachine = setup({
@@ -70,7 +72,10 @@ export const closeConnectionsMachine = setup({
   output: outputOfFinalState,
 })
 
-/** Costs what every cut costs, and says why: by its end alone the phase looks like one that has used up its time. */
+/**
+ * Costs what every cut costs, and says why: by its end alone the phase looks like one that has used
+ * up its time.
+ */
 function lostOutput({ event }: { event: unknown }): PhaseOutput {
   const { lost } = (event as { readonly output: ConnectionsLost }).output
   const message = `${lost} closed at the end of the connection timeout before the client had all of its answer`

@@ -8,9 +8,10 @@ export interface ListenerClose {
 }
 
 /**
- * Closes the listeners. A closing listener resets every connection that the kernel has accepted and node has not, so with a
- * last call they are accepted first; the last of them and the close are one step of the effect, because more may come
- * whenever the event loop polls. Cut, the listeners close at once.
+ * Closes the listeners. A closing listener resets every connection that the kernel has accepted and
+ * node has not, so with a last call they are accepted first; the last of them and the close are one
+ * step of the effect, because more may come whenever the event loop polls. Cut, the listeners close
+ * at once.
  * @see kubernetes/apiserver pkg/server/secure_serving.go RunServer, its shutdown task
  */
 export const closeListenerMachine = setup({

@@ -5,8 +5,9 @@ import { CUT_STATE, type CutEvent, FAILED_STATE, OK, outputOfFinalState, type Ph
 import { aggregate } from './pre-shutdown-hooks.ts'
 
 /**
- * Runs the destroy functions one after the other, each with its own bound, whatever the others did. When the budget cuts
- * it, the running one is aborted and the rest are started without being waited for: every function is called in any case.
+ * Runs the destroy functions one after the other, each with its own bound, whatever the others did.
+ * When the budget cuts it, the running one is aborted and the rest are started without being waited
+ * for: every function is called in any case.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go Destroy
  */
 export interface DestroyContext {
@@ -23,7 +24,10 @@ export interface PlannedDestroy extends HookPlan {
 /** In which order they run that name no other: as registered, or the last one first. */
 export type DestroyOrder = 'registration' | 'reverse'
 
-/** The functions one after the other: each after those it names, and else in that order. Without cycles, which registration refuses. */
+/**
+ * The functions one after the other: each after those it names, and else in that order. Without
+ * cycles, which registration refuses.
+ */
 export function inOrder(functions: readonly PlannedDestroy[], order: DestroyOrder): PlannedDestroy[] {
   const byName = new Map(functions.map((fn) => [fn.name, fn]))
   const placed = new Set<PlannedDestroy>()

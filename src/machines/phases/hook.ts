@@ -4,8 +4,8 @@ import type { HookKind } from '../../base/events.ts'
 import { FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**
- * One piece of user code with a bound: it runs until it settles or its time is over. What it answers after that is inert;
- * the actor that runs it reports such a late answer.
+ * One piece of user code with a bound: it runs until it settles or its time is over. What it
+ * answers after that is inert; the actor that runs it reports such a late answer.
  */
 export interface HookPlan {
   readonly kind: HookKind

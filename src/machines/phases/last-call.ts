@@ -4,9 +4,10 @@ import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFina
 const limitMs = ({ lastCallMs }: { readonly lastCallMs: number }): number => lastCallMs
 
 /**
- * Holds the connections that are idle and were never told to leave: a request may be on its way on any of them, and would be
- * lost if they closed now. What comes meanwhile is answered, and told; when none is left that may bring one, or the time is
- * over, what is idle is closed. Upstream closes idle connections together with the listener (V22).
+ * Holds the connections that are idle and were never told to leave: a request may be on its way on
+ * any of them, and would be lost if they closed now. What comes meanwhile is answered, and told;
+ * when none is left that may bring one, or the time is over, what is idle is closed. Upstream
+ * closes idle connections together with the listener (V22).
  */
 export const lastCallMachine = setup({
   types: {} as {

@@ -2,11 +2,15 @@ import { type ErrorRecord, errorRecord, type LifecycleFact, type Outcome } from 
 import type { ExitCode } from '../exit-codes.ts'
 
 /**
- * What the phase machines share: how a phase reports its end, how it is told of its cut, and the one action through which
- * a machine says what happened. Machines are pure: `record` does nothing until the composition root provides it.
+ * What the phase machines share: how a phase reports its end, how it is told of its cut, and the
+ * one action through which a machine says what happened. Machines are pure: `record` does nothing
+ * until the composition root provides it.
  */
 
-/** How a phase machine ended. `exitCode` overrides what the outcome alone would cost (4 for failed, 5 for cut). */
+/**
+ * How a phase machine ended. `exitCode` overrides what the outcome alone would cost (4 for failed,
+ * 5 for cut).
+ */
 export interface PhaseOutput {
   readonly outcome: Outcome
   readonly error?: ErrorRecord
@@ -14,34 +18,47 @@ export interface PhaseOutput {
 }
 
 /**
- * The budget's word to a phase: end now, in order. A phase that is ending already, and hears it again at the next instant,
- * ends without the rest of that, so that a cut which hangs costs the later phases one gap and never their turn.
+ * The budget's word to a phase: end now, in order. A phase that is ending already, and hears it
+ * again at the next instant, ends without the rest of that, so that a cut which hangs costs the
+ * later phases one gap and never their turn.
  */
 export interface CutEvent {
   readonly type: 'cut'
 }
 
-/** What a machine says; the one who writes it down adds the times, because machines have no clock. */
+/**
+ * What a machine says; the one who writes it down adds the times, because machines have no clock.
+ */
 export type MachineFact =
   | Exclude<LifecycleFact, { type: 'hook.ended' }>
   | Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'>
 
 /**
- * A phase's own limit, in milliseconds from its beginning, by what it is started with; undefined for none. A phase machine states
- * it once, and its delay, the progress, the report and the pictures read it there.
+ * A phase's own limit, in milliseconds from its beginning, by what it is started with; undefined
+ * for none. A phase machine states it once, and its delay, the progress, the report and the
+ * pictures read it there.
  */
 export interface OwnLimit<Input> {
   readonly limitMs: (input: Input) => number | undefined
 }
 
-/** Default implementation of the `record` action: nothing. `provide({ actions: { record } })` makes it speak. */
+/**
+ * Default implementation of the `record` action: nothing. `provide({ actions: { record } })` makes
+ * it speak.
+ */
 export const record = (_: unknown, _fact: MachineFact): void => {}
 
 export const OK: PhaseOutput = { outcome: 'ok' }
-/** Ended by a limit of its own that the user chose (a watch grace, a connection timeout), or cut when nothing was left to lose: reported, but no failure. */
+/**
+ * Ended by a limit of its own that the user chose (a watch grace, a connection timeout), or cut
+ * when nothing was left to lose: reported, but no failure.
+ */
 export const CUT_BY_OWN_LIMIT: PhaseOutput = { outcome: 'cut', exitCode: 0 }
 
-/** Final states that most phase machines end in; spread into `states`. An error during a cut is attached; the outcome stays `cut`. */
+/**
+ * Final states that most phase machines end in; spread into `states`. An error during a cut is
+ * attached; the outcome stays `cut`.
+ */
 export const CUT_STATE = {
   cut: {
     type: 'final',

@@ -9,7 +9,8 @@ import type { HookPlan } from './hook.ts'
  * the drain. They come to all of them, also to those that have returned, because a hook may start
  * work and return. What they do then is not waited for; what has not ended when the report is due
  * is cut. The first that fails asks for an orderly stop (V11).
- * @see kubernetes/apiserver pkg/server/hooks.go RunPostStartHooks, genericapiserver.go RunWithContext
+ * @see kubernetes/apiserver pkg/server/hooks.go RunPostStartHooks, genericapiserver.go
+ * RunWithContext
  */
 export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, hooks: readonly HookPlan[]): StateConfig {
   const until = row.until?.[mode] as string
@@ -82,7 +83,8 @@ function hookRegion(hook: HookPlan, until: string, abandoned: string): StateConf
     states: {
       live: {
         entry: say({ type: 'hook.started', kind: hook.kind, name: hook.name }),
-        // No bound: a hook may be a controller that runs as long as the server does. A pending one keeps /readyz red.
+        // No bound: a hook may be a controller that runs as long as the server does. A pending one
+        // keeps /readyz red.
         invoke: {
           id: `post-start-hook:${stateKey(hook.name)}`,
           src: 'runPostStartHook',

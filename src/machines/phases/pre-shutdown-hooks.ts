@@ -4,9 +4,10 @@ import { type HookPlan, hookLimitMs, hookMachine } from './hook.ts'
 import { CUT_STATE, type CutEvent, OK, outputOfFinalState, type PhaseOutput, record } from './phase.ts'
 
 /**
- * Runs the pre-shutdown hooks by their dependencies and collects every failure; a failing hook stops none of the others.
- * A hook without `after` follows the one registered before it (upstream runs them one after the other, in map order); a
- * hook with `after`, even an empty one, starts as soon as those it names have ended.
+ * Runs the pre-shutdown hooks by their dependencies and collects every failure; a failing hook
+ * stops none of the others. A hook without `after` follows the one registered before it (upstream
+ * runs them one after the other, in map order); a hook with `after`, even an empty one, starts as
+ * soon as those it names have ended.
  * @see kubernetes/apiserver pkg/server/hooks.go RunPreShutdownHooks
  */
 export interface PlannedHook extends HookPlan {
@@ -20,7 +21,10 @@ export interface HookOrder {
   readonly after?: readonly string[] | undefined
 }
 
-/** The predecessors of every hook. Names that no hook has are dropped: registration refuses them, and waiting for them would never end. */
+/**
+ * The predecessors of every hook. Names that no hook has are dropped: registration refuses them,
+ * and waiting for them would never end.
+ */
 export function predecessors(hooks: readonly HookOrder[]): Map<string, readonly string[]> {
   const known = new Set(hooks.map((hook) => hook.name))
   let previous: string | undefined
@@ -59,7 +63,10 @@ export function findCycle(after: ReadonlyMap<string, readonly string[]>): string
   return undefined
 }
 
-/** Errors of hooks as one: a single text as it is, several as `[a, b]`. @see apimachinery pkg/util/errors/errors.go aggregate.Error */
+/**
+ * Errors of hooks as one: a single text as it is, several as `[a, b]`. @see apimachinery
+ * pkg/util/errors/errors.go aggregate.Error
+ */
 export function aggregate(errors: readonly { readonly name: string; readonly error: ErrorRecord }[], prefix: string): ErrorRecord {
   const texts = [...new Set(errors.map(({ name, error }) => `${prefix} "${name}" failed: ${error.message}`))]
   return { name: 'AggregateError', message: texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]` }

@@ -4,9 +4,10 @@ import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFina
 const limitMs = (input: { readonly limitMs: number | undefined }): number | undefined => input.limitMs
 
 /**
- * Waits until every accepted request, and every piece of work that joined through `hold`, has finished. Like upstream's it has
- * no limit of its own unless one is given; whichever is first, that limit or the budget's cut, names what is left and tells it to
- * stop. The limit bounds what was accepted, so using it up costs as much as a cut.
+ * Waits until every accepted request, and every piece of work that joined through `hold`, has
+ * finished. Like upstream's it has no limit of its own unless one is given; whichever is first,
+ * that limit or the budget's cut, names what is left and tells it to stop. The limit bounds what
+ * was accepted, so using it up costs as much as a cut.
  * @see kubernetes/apimachinery pkg/util/waitgroup/waitgroup.go SafeWaitGroup
  */
 export const requestDrainMachine = setup({

@@ -4,8 +4,8 @@ import { CUT_STATE, type CutEvent, OK, type OwnLimit, outputOfFinalState, type P
 const limitMs = ({ delayMs }: { readonly delayMs: number }): number => delayMs
 
 /**
- * Serves on for the configured delay, so that load balancers see the red readiness before anything is refused.
- * Only the budget can cut it short.
+ * Serves on for the configured delay, so that load balancers see the red readiness before anything
+ * is refused. Only the budget can cut it short.
  * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownDelayDuration
  */
 export const shutdownDelayMachine = setup({

@@ -2,9 +2,10 @@ import { fromPromise, setup } from 'xstate'
 import { CUT_STATE, type CutEvent, FAILED_STATE, OK, type OwnLimit, outputOfFinalState, type PhaseOutput } from './phase.ts'
 
 /**
- * Tells keep-alive clients to reconnect elsewhere, by `Connection: close` on their next response, so that no connection
- * has to be closed under a request. `gradual` reaches every response after half of the delay, which leaves each client the
- * other half for one more request; with no delay there is no time to be gradual and every response carries it at once.
+ * Tells keep-alive clients to reconnect elsewhere, by `Connection: close` on their next response,
+ * so that no connection has to be closed under a request. `gradual` reaches every response after
+ * half of the delay, which leaves each client the other half for one more request; with no delay
+ * there is no time to be gradual and every response carries it at once.
  */
 export type TellPlan =
   | { readonly how: 'gradual'; readonly delayMs: number }

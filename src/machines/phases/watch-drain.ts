@@ -13,10 +13,11 @@ import {
 const limitMs = ({ graceMs }: { readonly graceMs: number }): number => graceMs
 
 /**
- * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in the same instant, and
- * waits for them until the grace is over; then what is left is terminated. The grace is the user's own limit: a watch that was
- * told and has used it up is no failure. One that never was told, or had no byte of an answer, is lost. Without a grace every
- * watch is told and none is waited for.
+ * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in
+ * the same instant, and waits for them until the grace is over; then what is left is terminated.
+ * The grace is the user's own limit: a watch that was told and has used it up is no failure. One
+ * that never was told, or had no byte of an answer, is lost. Without a grace every watch is told
+ * and none is waited for.
  * @see kubernetes/apimachinery pkg/util/waitgroup/ratelimited_waitgroup.go RateLimitedSafeWaitGroup
  */
 export const watchDrainMachine = setup({
@@ -48,7 +49,8 @@ export const watchDrainMachine = setup({
         id: 'drain-watches',
         src: 'drainWatches',
         input: ({ context }) => context,
-        // The drain's own bound and the grace below are the same instant; whichever is seen first, what is left is terminated.
+        // The drain's own bound and the grace below are the same instant; whichever is seen first,
+        // what is left is terminated.
         onDone: [{ guard: { type: 'someLeft', params: ({ event }) => event.output }, target: 'terminating' }, { target: 'drained' }],
         onError: 'failed',
       },
@@ -77,7 +79,10 @@ export const watchDrainMachine = setup({
   output: outputOfFinalState,
 })
 
-/** Costs what every cut costs, and says why: by its end alone the phase looks like one that has used up its grace. */
+/**
+ * Costs what every cut costs, and says why: by its end alone the phase looks like one that has used
+ * up its grace.
+ */
 function lostOutput({ event }: { event: unknown }): PhaseOutput {
   const { lost } = (event as { readonly output: { readonly lost: number } }).output
   const message = `${lost} lost at the end of the watch grace: never told to end, or without a byte of an answer`

@@ -57,7 +57,10 @@ export const bracketsOf = (bracketIn: (fact: LifecycleFact) => Bracket | undefin
     },
   )
 
-/** Whether a phase has begun or was skipped, an observer is told that it is over: before its signal, and before the life is over. */
+/**
+ * Whether a phase has begun or was skipped, an observer is told that it is over: before its signal,
+ * and before the life is over.
+ */
 export function eachSaysItsEnd(wiring: Wiring): Monitor {
   const phaseOf = new Map(Object.entries(wiring).map(([phase, { fires }]) => [fires, phase]))
   return untilEnd(
@@ -98,9 +101,9 @@ export const acquiredReleased = (): Monitor =>
   )
 
 /**
- * Destroy functions run one after the other, each of them, in the order of registration or the reverse that was asked for, and in
- * reverse after a failed start (ER-09, V12); but before the one whose turn it is, those that it comes after. What comes after one that
- * was cut is not waited for.
+ * Destroy functions run one after the other, each of them, in the order of registration or the
+ * reverse that was asked for, and in reverse after a failed start (ER-09, V12); but before the one
+ * whose turn it is, those that it comes after. What comes after one that was cut is not waited for.
  */
 export function inDestroyOrder({ destroyFunctions, destroyOrder }: LifecycleInput): Monitor {
   const names = destroyFunctions.map(({ name }) => name)

@@ -21,9 +21,9 @@ import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.t
 import { has, withName } from './names.ts'
 
 /**
- * Together `isBudgetPending` and `neverBack` bound the end in time, though time is abstract elsewhere: the distances add up to the
- * deadline, one of them is always running, and after the last one the life is over or being ended by force. Whatever effects do,
- * nothing is later.
+ * Together `isBudgetPending` and `neverBack` bound the end in time, though time is abstract
+ * elsewhere: the distances add up to the deadline, one of them is always running, and after the
+ * last one the life is over or being ended by force. Whatever effects do, nothing is later.
  */
 type Stop = NonNullable<LifecycleContext['stop']>
 interface Spending {
@@ -42,14 +42,19 @@ export function isBudgetPending(root: ActorView): true | string {
   return isChainPending(root, instantOf(root), 'until', (stopOf(root) as Stop).profile)
 }
 
-/** A crash during a stop shortens what is left: its own budget runs beside that of the stop. One that asked for the stop is that budget. */
+/**
+ * A crash during a stop shortens what is left: its own budget runs beside that of the stop. One
+ * that asked for the stop is that budget.
+ */
 export function isCrashBudgetPending(root: ActorView): true | string {
   if (!isStopping(root) || isDone(root) || isForcing(root)) return true
   if (['calm', 'over'].includes(regionOf(root, 'crash') as string) || stopOf(root)?.reason.kind === 'crash') return true
   return isChainPending(root, spendingOf(root)?.crash, 'crash.until', (root.context as LifecycleContext).profiles.crash)
 }
 
-/** Of two budgets the one that is further decides what has been cut, so a crash makes nothing later. */
+/**
+ * Of two budgets the one that is further decides what has been cut, so a crash makes nothing later.
+ */
 export function furtherDecides(root: ActorView): true | string {
   const spending = spendingOf(root)
   if (!spending) return true
@@ -79,8 +84,9 @@ export function neverBack(before: ActorView, after: ActorView): true | string {
 }
 
 /**
- * An end that is not forced leaves the process the rest of its budget, as far as a second of it, to end by itself; a forced one nothing.
- * Either way it is gone by the deadline. Time is abstract here: the end comes at the latest when the budget's next instant would.
+ * An end that is not forced leaves the process the rest of its budget, as far as a second of it, to
+ * end by itself; a forced one nothing. Either way it is gone by the deadline. Time is abstract
+ * here: the end comes at the latest when the budget's next instant would.
  */
 export function exitsInTime(before: ActorView, after: ActorView): true | string {
   const stop = stopOf(before)
@@ -103,7 +109,10 @@ export function cutsInOrder(): Monitor {
   }
 }
 
-/** An end by force for the deadline's sake is said as the last instant of the budget, like every instant before it. */
+/**
+ * An end by force for the deadline's sake is said as the last instant of the budget, like every
+ * instant before it.
+ */
 export const forcedIsSaid = (): Monitor => ({
   initial: '',
   next: (said, effect) => {
@@ -113,10 +122,16 @@ export const forcedIsSaid = (): Monitor => ({
   },
 })
 
-/** Phases that may be cut by a limit of their own which costs nothing: the watch grace and the connection timeout. */
+/**
+ * Phases that may be cut by a limit of their own which costs nothing: the watch grace and the
+ * connection timeout.
+ */
 export const OWN_LIMIT: readonly string[] = ['watch-drain', 'close-connections']
 
-/** Nothing is cut before its instant has come, but by a limit of its own. The drain of requests may have one, which costs as much as a cut. */
+/**
+ * Nothing is cut before its instant has come, but by a limit of its own. The drain of requests may
+ * have one, which costs as much as a cut.
+ */
 export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: LifecycleInput): Monitor {
   const mayBeEarly = requestDrainTimeoutMs === undefined ? OWN_LIMIT : [...OWN_LIMIT, 'request-drain']
   const order = BUDGET_INSTANTS.map(cutSignal) as readonly string[]
@@ -133,8 +148,8 @@ export function ownCutFirst(wiring: Wiring, { requestDrainTimeoutMs }: Lifecycle
 }
 
 /**
- * Whatever is working when its instant, or a later one, comes is over with it or on its way out: a machine that was told is in another
- * state. And no machine is on its way out before.
+ * Whatever is working when its instant, or a later one, comes is over with it or on its way out: a
+ * machine that was told is in another state. And no machine is on its way out before.
  */
 export const cutIsHeard =
   (wiring: Wiring) =>
@@ -152,9 +167,11 @@ export const cutIsHeard =
   }
 
 /**
- * On every run on which the cuts themselves do not hang, each of these phases has begun when the next instant of the budget but its own
- * comes: what the earlier phases do cannot use up its time. Effects named in `synchronous` are one step without waiting, so no time passes
- * while they run. A limit named in `short` is over before the next instant of the budget, whatever order of timers the model tries.
+ * On every run on which the cuts themselves do not hang, each of these phases has begun when the
+ * next instant of the budget but its own comes: what the earlier phases do cannot use up its time.
+ * Effects named in `synchronous` are one step without waiting, so no time passes while they run. A
+ * limit named in `short` is over before the next instant of the budget, whatever order of timers
+ * the model tries.
  */
 export const getsItsTurn = (
   id: string,

@@ -3,7 +3,10 @@ import type { Consequence } from '../../base/events.ts'
 import type { SignalName } from '../../machines/signals.ts'
 import { factOf } from './facts.ts'
 
-/** What each signal has to lead to outside the machines: stated here apart from `on-signal.ts`, which is what is checked. */
+/**
+ * What each signal has to lead to outside the machines: stated here apart from `on-signal.ts`,
+ * which is what is checked.
+ */
 const OWED: Readonly<Record<Consequence, SignalName>> = {
   // A hook that is added later would never be launched.
   closePostStartHooks: 'Serving',
@@ -11,7 +14,8 @@ const OWED: Readonly<Record<Consequence, SignalName>> = {
   // A hook that is added later would not be waited for.
   closePreShutdownHooks: 'StopRequested',
   countFates: 'ShutdownInitiated',
-  // @see kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain: what refuses asks NotAcceptingNewRequest
+  // @see kubernetes/apiserver pkg/server/config.go DefaultBuildHandlerChain: what refuses asks
+  // NotAcceptingNewRequest
   stopAccepting: 'NotAcceptingNewRequest',
 }
 const owedBy = (signal: string): Consequence | undefined =>

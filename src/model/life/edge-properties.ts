@@ -4,7 +4,10 @@ import type { PhaseRow } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { specifiedWiring } from './specified.ts'
 
-/** Every edge of a life (`edges.ts`), with those of its mux-complete signals and of the user's phases; the ids are `order/<signal>`. */
+/**
+ * Every edge of a life (`edges.ts`), with those of its mux-complete signals and of the user's
+ * phases; the ids are `order/<signal>`.
+ */
 export const edgesOf = (plan: LifePlan): Property[] =>
   Object.entries(specifiedWiring(plan)).map(([phase, row]) => {
     const isIdle = row.workKind === 'regions' && !plan.postStartHooks?.length
@@ -19,8 +22,9 @@ function textOf(phase: string, { after, work, unless, fires }: PhaseRow): string
 }
 
 /**
- * The states are `waiting`, then what is missing, a line each; `begun`; `ended`, when its end was said and its signal was not; `stopping`, when
- * a stop came that has to end it; `over`. All but the first and the second are left in the step in which they are entered.
+ * The states are `waiting`, then what is missing, a line each; `begun`; `ended`, when its end was
+ * said and its signal was not; `stopping`, when a stop came that has to end it; `over`. All but the
+ * first and the second are left in the step in which they are entered.
  */
 function followsAtOnce(phase: string, { lane, after, unless, work, workKind, fires }: PhaseRow): Monitor {
   const given = unless === undefined ? [] : [`${GIVEN}${unless}`]

@@ -2,15 +2,20 @@ import type { CutSignal } from '../../machines/signals.ts'
 import type { Mode } from '../../machines/wiring.ts'
 
 /**
- * The edges of a life, upstream's and ours, one line each: who follows whom, whatever the wiring table says. Written by hand from
- * upstream's source and from our decisions, and read by the properties instead of the table, so that a wrong row of the table does not
- * change what is expected of it. A row that is changed on purpose is changed here too.
+ * The edges of a life, upstream's and ours, one line each: who follows whom, whatever the wiring
+ * table says. Written by hand from upstream's source and from our decisions, and read by the
+ * properties instead of the table, so that a wrong row of the table does not change what is
+ * expected of it. A row that is changed on purpose is changed here too.
  *
- * A line says: `phase` begins in the step in which the last of `after` is said, and never before; `fires` is said in the step in which
- * the phase ends, and never before. A phase that does nothing says it at once.
+ * A line says: `phase` begins in the step in which the last of `after` is said, and never before;
+ * `fires` is said in the step in which the phase ends, and never before. A phase that does nothing
+ * says it at once.
  */
 export interface LifeEdge {
-  /** Upstream's are E1 to E32, numbered in the order in which a shutdown takes them; O1 and so on are ours. */
+  /**
+   * Upstream's are E1 to E32, numbered in the order in which a shutdown takes them; O1 and so on
+   * are ours.
+   */
   readonly ids: readonly `${'E' | 'O'}${number}`[]
   readonly phase: string
   /** Signals; `readyz.passed` comes from outside. */
@@ -18,7 +23,10 @@ export interface LifeEdge {
   readonly fires: string
   /** Start-up: a stop ends or skips it, and its signal is said only when it succeeded. */
   readonly lane?: 'start'
-  /** Without this signal there is nothing to do: the phase is skipped when it would begin, and its signal is said all the same. */
+  /**
+   * Without this signal there is nothing to do: the phase is skipped when it would begin, and its
+   * signal is said all the same.
+   */
   readonly given?: string
   /** What the phase does, by the name of its machine or effect. */
   readonly does?: string
@@ -30,7 +38,10 @@ export interface LifeEdge {
   readonly failsStart?: true
   /** Only in this mode. */
   readonly mode?: Mode
-  /** Upstream's file and function; `ours`, with the divergence (docs/divergences.md) or decision (docs/decisions) that says why. */
+  /**
+   * Upstream's file and function; `ours`, with the divergence (docs/divergences.md) or decision
+   * (docs/decisions) that says why.
+   */
   readonly from: string
 }
 
@@ -39,7 +50,8 @@ const SERVE = 'pkg/server/secure_serving.go RunServer'
 
 // biome-ignore format: a table, one edge per line
 export const EDGES: readonly LifeEdge[] = [
-  // Start-up: nothing listens before the audit backend runs, and the platform is told when the hooks are under way.
+  // Start-up: nothing listens before the audit backend runs, and the platform is told when the
+  // hooks are under way.
   { ids: ['O1'], phase: 'audit-run', lane: 'start', after: ['Start'], does: 'auditRun', isEffect: true, fires: 'AuditRunning', failsStart: true, from: RUN },
   { ids: ['O2'], phase: 'bind', lane: 'start', after: ['AuditRunning'], does: 'bind', isEffect: true, fires: 'Bound', failsStart: true, from: RUN },
   { ids: ['O3'], phase: 'serve', lane: 'start', after: ['Bound'], fires: 'Serving', from: SERVE },
@@ -75,10 +87,15 @@ export const EDGES: readonly LifeEdge[] = [
   { ids: ['E22'], phase: 'end', after: ['ReportWritten'], fires: 'Ended', from: RUN },
 ]
 
-/** E14: with this signal the HTTP server is told to stop, and the contexts of all post-start hooks are cancelled with it. */
+/**
+ * E14: with this signal the HTTP server is told to stop, and the contexts of all post-start hooks
+ * are cancelled with it.
+ */
 export const HOOKS_ARE_TOLD: Readonly<Record<Mode, string>> = {
   refuse: 'NotAcceptingNewRequest',
   'retry-after': 'InFlightRequestsDrained',
 }
-/** Upstream leaves hooks that do not end to the end of the process; here none outlives the report. */
+/**
+ * Upstream leaves hooks that do not end to the end of the process; here none outlives the report.
+ */
 export const HOOKS_ARE_LEFT = 'AdminClosed'

@@ -52,7 +52,10 @@ export function muxFailureCosts(before: ActorView, after: ActorView, { choice }:
   return severity(exitCodeOf(after)) >= severity(4)
 }
 
-/** Design 5: a watch that was told and has used up its grace costs nothing; one that never was told, or had no byte of an answer, is lost. */
+/**
+ * Design 5: a watch that was told and has used up its grace costs nothing; one that never was told,
+ * or had no byte of an answer, is lost.
+ */
 export function lostWatchesCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
   if (kind !== 'outcome' || path.text !== 'watch-drain/terminate-watches' || event.type.startsWith('xstate.error.')) return true
   const { lost = 0 } = (event.object as { readonly output?: { readonly lost?: number } }).output ?? {}
@@ -61,7 +64,10 @@ export function lostWatchesCost(before: ActorView, after: ActorView, { choice: {
   return is === was || `exit code ${is} for watches that have used up their grace`
 }
 
-/** Closing connections by force costs nothing, at the connection timeout or at the cut, unless a client had not had all of its answer. */
+/**
+ * Closing connections by force costs nothing, at the connection timeout or at the cut, unless a
+ * client had not had all of its answer.
+ */
 export function lostAnswersCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
   const isClosing = /^close-connections\/destroy-connections/.test(path.text)
   if (kind !== 'outcome' || !isClosing || event.type.startsWith('xstate.error.')) return true
@@ -71,7 +77,10 @@ export function lostAnswersCost(before: ActorView, after: ActorView, { choice: {
   return is === was || `exit code ${is} for connections that had nothing to lose`
 }
 
-/** A cut of the wait for handlers costs exit code 5, and nothing when only such are left as may be over. */
+/**
+ * A cut of the wait for handlers costs exit code 5, and nothing when only such are left as may be
+ * over.
+ */
 export function handlersCost(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
   const { kind, path, event } = choice
   const isNamed = kind === 'outcome' && path.text === 'handlers/name-handlers' && !event.type.startsWith('xstate.error.')

@@ -11,8 +11,9 @@ export function signalOf(effect: Effect): string | undefined {
 }
 
 /**
- * What happens in a life, in few words, for `inOrder` and `atMostOnce`: a signal by its name (`RequestsDrained`), the beginning and the
- * end of a phase (`flush-queue starts`, `flush-queue ends`) and of a hook (`pre-shutdown leave starts`, `destroy pool ends`).
+ * What happens in a life, in few words, for `inOrder` and `atMostOnce`: a signal by its name
+ * (`RequestsDrained`), the beginning and the end of a phase (`flush-queue starts`, `flush-queue
+ * ends`) and of a hook (`pre-shutdown leave starts`, `destroy pool ends`).
  */
 export const happening: NameOf = (effect) => {
   const fact = factOf(effect)

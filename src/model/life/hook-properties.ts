@@ -19,7 +19,10 @@ type HookEnded = Extract<LifecycleFact, { type: 'hook.ended' }>
 /** `error` is its code or what it says. */
 type End = Pick<HookEnded, 'kind' | 'name' | 'outcome'> & { readonly error?: string }
 
-/** A hook ends in the step in which its function answers or its time is over, with that outcome and error; it may be cut, but never ends otherwise. */
+/**
+ * A hook ends in the step in which its function answers or its time is over, with that outcome and
+ * error; it may be cut, but never ends otherwise.
+ */
 export function endsByItsFunction(before: ActorView, _after: ActorView, step: Edge): true | string {
   const due = endIn(before, step)
   const ends = step.effects.flatMap((effect) => {
@@ -37,7 +40,10 @@ const isSaidBy = ({ kind, name, outcome, error }: HookEnded, due: End): boolean 
   outcome === due.outcome &&
   (due.error === undefined ? error === undefined : due.error === error?.code || due.error === error?.message)
 
-/** What has to be said of a hook in a step. What a user's phase runs is a hook as well, but there the phase says it. */
+/**
+ * What has to be said of a hook in a step. What a user's phase runs is a hook as well, but there
+ * the phase says it.
+ */
 function endIn(before: ActorView, { choice: { kind, path, event } }: Edge): End | undefined {
   const isTimer = kind === 'timer' && event.type.startsWith('xstate.after.hookTimeout.')
   const isAnswer = kind === 'outcome' && (path.id === FUNCTION || path.id.startsWith(POST_START_HOOK))
@@ -60,7 +66,10 @@ export const hooksEndWith =
     return left === undefined || `${left.id} goes on after ${signal}`
   }
 
-/** With this signal, and no other, hooks that were launched are told to end, whether or not they have returned. */
+/**
+ * With this signal, and no other, hooks that were launched are told to end, whether or not they
+ * have returned.
+ */
 export const abortsSignals =
   (until: string | undefined) =>
   (before: ActorView, after: ActorView, { effects }: Edge): true | string => {
@@ -83,7 +92,10 @@ function hooksThatRun(root: ActorView): string[] {
   )
 }
 
-/** A phase of hooks ends as they did: of several outcomes the first of `counts` does, and it is ok only when all of them are. */
+/**
+ * A phase of hooks ends as they did: of several outcomes the first of `counts` does, and it is ok
+ * only when all of them are.
+ */
 export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly Outcome[]): Monitor => ({
   initial: '',
   next: (seen, effect) => {
@@ -97,8 +109,9 @@ export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly O
 })
 
 /**
- * Each pre-shutdown hook starts after those that it follows have ended, and as soon as they have; several at once in the order of registration
- * (V2). PreShutdownHooksStopped fires after all of them, unless they are cut or skipped, and as soon as they have ended.
+ * Each pre-shutdown hook starts after those that it follows have ended, and as soon as they have;
+ * several at once in the order of registration (V2). PreShutdownHooksStopped fires after all of
+ * them, unless they are cut or skipped, and as soon as they have ended.
  */
 export function hooksInOrder(hooks: readonly PlannedHook[]): Monitor {
   const byName = new Map(hooks.map((hook) => [hook.name, hook]))

@@ -1,8 +1,8 @@
 import type { Ignored } from '#model'
 
 /**
- * Every event that a machine of a life may hear and not react to, where, and why that is right. Written by hand: whatever is not here has
- * to be handled.
+ * Every event that a machine of a life may hear and not react to, where, and why that is right.
+ * Written by hand: whatever is not here has to be handled.
  */
 export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
   { machine: 'lifecycle', event: '*', in: ['forcing'], why: 'the end by force is one synchronous step; nothing can change it' },

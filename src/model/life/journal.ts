@@ -5,8 +5,8 @@ import { effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import { factOf } from './facts.ts'
 
 /**
- * A counter-example as a journal, so that the inspector shows it like a life that ran. Time is abstract in the model: `at` is the number
- * of the step.
+ * A counter-example as a journal, so that the inspector shows it like a life that ran. Time is
+ * abstract in the model: `at` is the number of the step.
  */
 export function journalOf({ model, graph }: Exploration, { edges, finding }: Trace, plan: LifePlan): JournalEntry[] {
   const journal = new Journal()

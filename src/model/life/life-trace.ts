@@ -4,8 +4,9 @@ import { type BudgetInstant, cutSignal } from '../../machines/signals.ts'
 import { factOf } from './facts.ts'
 
 /**
- * A trace of a life in the words of a report: signals with their outcomes, phases and hooks that begin and end. What the machines
- * do to bring that about is left out; phases that a stop has made pointless are one line.
+ * A trace of a life in the words of a report: signals with their outcomes, phases and hooks that
+ * begin and end. What the machines do to bring that about is left out; phases that a stop has made
+ * pointless are one line.
  */
 export const inWordsOfLife = (trace: Trace): Trace => ({
   ...trace,
@@ -17,7 +18,9 @@ export const inWordsOfLife = (trace: Trace): Trace => ({
   })),
 })
 
-/** Timers by what they are for, and events without what they carry: that is told by what follows. */
+/**
+ * Timers by what they are for, and events without what they carry: that is told by what follows.
+ */
 const labelOf = (label: string): string =>
   label
     .replace(/^after (?:crash\.)?until\.(\w+)\..*$/, (_, instant: string) => `time passes: ${cutSignal(instant as BudgetInstant)} is due`)

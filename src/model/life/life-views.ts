@@ -12,7 +12,10 @@ export const exitCodeOf = ({ context }: ActorView): ExitCode => (context as Life
 /** 0 is the mildest. */
 export const severity = (code: number): number => EXIT_CODES_BY_SEVERITY.indexOf(code as ExitCode)
 
-/** Where a region of the running life stands; undefined when the life does not run any more, or has no such region. */
+/**
+ * Where a region of the running life stands; undefined when the life does not run any more, or has
+ * no such region.
+ */
 export const regionOf = ({ value }: ActorView, phase: string): StateValue | undefined =>
   (value as { readonly running?: Readonly<Record<string, StateValue>> }).running?.[keyOf(phase)]
 

@@ -66,8 +66,9 @@ import { everyEdgeTaken } from './wiring-coverage.ts'
 import { beginsItsWork, begunBefore, endsByItsWork, isAtWork } from './work-properties.ts'
 
 /**
- * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every configuration. The ids are
- * stable; the names in the texts are upstream's. docs/model-checking.md lists them.
+ * What holds for every life, whatever its hooks, phases and mode: stated once, checked on every
+ * configuration. The ids are stable; the names in the texts are upstream's. docs/model-checking.md
+ * lists them.
  */
 export function lifecycleInvariants(plan: LifePlan): Property[] {
   const wiring = specifiedWiring(plan)
@@ -295,7 +296,10 @@ function secondMeansNow(before: ActorView, after: ActorView, { choice }: Edge): 
 
 type Crash = Extract<LifecycleInEvent, { type: 'process.crashed' }>
 
-/** The states: none, the origin of the first crash, `armed` when its echoes are over, `due` when the end by force has to come in this step, `over`. */
+/**
+ * The states: none, the origin of the first crash, `armed` when its echoes are over, `due` when the
+ * end by force has to come in this step, `over`.
+ */
 function secondCrashMeansNow(): Monitor {
   return {
     initial: 'none',
@@ -399,9 +403,10 @@ function hasItsProfile(root: ActorView): true | string {
 }
 
 /**
- * An answer that ends a phase is independent of one that ends another. Effects of one phase are not: one may replace the other. Nor are
- * answers that ask for a stop, which ends start-up wherever it stands, or those of post-start hooks, which are ended by how far the stop
- * has come: of those, only the weaker `confluence/independent` holds.
+ * An answer that ends a phase is independent of one that ends another. Effects of one phase are
+ * not: one may replace the other. Nor are answers that ask for a stop, which ends start-up wherever
+ * it stands, or those of post-start hooks, which are ended by how far the stop has come: of those,
+ * only the weaker `confluence/independent` holds.
  */
 function areAnswersOfTwoPhases(wiring: Wiring): (one: Choice, other: Choice) => boolean {
   const failsStart = mayFailStart(wiring)
@@ -416,12 +421,18 @@ function mayFailStart(wiring: Wiring): (choice: Choice) => boolean {
 }
 
 const isPostStartHook = ({ path }: Choice): boolean => path.id.startsWith(POST_START_HOOK)
-/** A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any more. */
+/**
+ * A hook, or what tells all of them to end: with AdminClosed nothing of theirs is waited for any
+ * more.
+ */
 const isOfPostStartHooks = (choice: Choice): boolean => isPostStartHook(choice) || choice.path.id === ABORT_POST_START_HOOKS
 /** The child of the root below which something happens. */
 const ownerOf = ({ path }: Choice): string => path.text.split('/')[0] as string
 
-/** Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts what has begun by then. */
+/**
+ * Neither asks for a stop, of which the first decides, nor is an instant of the budget, which cuts
+ * what has begun by then.
+ */
 function areQuiet(wiring: Wiring): (one: Choice, other: Choice) => boolean {
   const failsStart = mayFailStart(wiring)
   const isQuiet = (choice: Choice): boolean => {

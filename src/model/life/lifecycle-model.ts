@@ -35,12 +35,19 @@ const OUTSIDE = {
   'mux-failure': { type: 'mux-signal.failed' },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
-/** What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing `/readyz`, a mux-complete signal that will never arrive. */
+/**
+ * What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS
+ * signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing
+ * `/readyz`, a mux-complete signal that will never arrive.
+ */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 
 export interface LifecycleModelOptions {
-  /** What may come from outside, in every order and any number of times. Mux-complete signals come as well. Default: start and stop. */
+  /**
+   * What may come from outside, in every order and any number of times. Mux-complete signals come
+   * as well. Default: start and stop.
+   */
   readonly outside?: readonly OutsideEvent[] | undefined
   /** How many states the life may have. Default 1 000 000. */
   readonly statesMax?: number | undefined
@@ -57,11 +64,11 @@ const EFFECTS: Readonly<Record<string, OpaqueChild>> = {
 }
 
 /**
- * What a life is made of, to be explored: its mode, hooks, phases, mux-complete signals and budget. Nothing of it is started, and more may
- * be added to the life later.
+ * What a life is made of, to be explored: its mode, hooks, phases, mux-complete signals and budget.
+ * Nothing of it is started, and more may be added to the life later.
  * @param mode explores the other way of refusing, without changing the life
- * @throws QuiesceError ERR_OPTION_INVALID for anything but what createServer or attachLifecycle returned; ERR_UNKNOWN_REFERENCE when
- * the `after` of a hook names no hook
+ * @throws QuiesceError ERR_OPTION_INVALID for anything but what createServer or attachLifecycle
+ * returned; ERR_UNKNOWN_REFERENCE when the `after` of a hook names no hook
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
   if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
@@ -74,9 +81,11 @@ export const isLife = (given: unknown): given is Lifecycle =>
   typeof given === 'object' && given !== null && typeof (given as Partial<Lifecycle>).plan === 'function'
 
 /**
- * All states of a life: every effect and hook may answer, fail or never answer, at any time, and every timer may be the next.
- * @throws QuiesceError as start() does for what does not fit together (ERR_UNKNOWN_REFERENCE, ERR_CYCLE, ERR_DUPLICATE,
- * ERR_OPTION_INVALID); ERR_MODEL_LIMIT when there are more than `statesMax` states
+ * All states of a life: every effect and hook may answer, fail or never answer, at any time, and
+ * every timer may be the next.
+ * @throws QuiesceError as start() does for what does not fit together (ERR_UNKNOWN_REFERENCE,
+ * ERR_CYCLE, ERR_DUPLICATE, ERR_OPTION_INVALID); ERR_MODEL_LIMIT when there are more than
+ * `statesMax` states
  */
 export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
   return explore(composeLifecycle(plan), environmentOf(plan, options))
@@ -103,19 +112,23 @@ export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(
 export interface CheckLifeOptions extends LifecycleModelOptions {
   /** Instead of the life's own way of refusing. */
   readonly mode?: Mode | undefined
-  /** Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the states, so the default is false. */
+  /**
+   * Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the
+   * states, so the default is false.
+   */
   readonly timed?: boolean | undefined
   /** Of your own, checked after ours. */
   readonly properties?: readonly Property[] | undefined
 }
 
 /**
- * Checks a life of yours, as it is registered and configured, without starting it: every invariant, on every state it can reach.
- * Traces are in the words of a report.
+ * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
+ * on every state it can reach. Traces are in the words of a report.
  *
  *     assertHolds(checkLife(makeServer()))
  *
- * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}; what does not hold is no error, but a verdict
+ * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}; what does not hold is no
+ * error, but a verdict
  */
 export function checkLife(life: Life, { mode, timed = false, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
   const plan = planOf(life, mode)

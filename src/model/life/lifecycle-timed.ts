@@ -5,7 +5,10 @@ import { BUDGET_INSTANTS } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { PhaseName } from '../../machines/wiring.ts'
 
-/** The phases whose time each reserve is; the first of them that a life has begins it. In the mode retry-after the last call comes after the drain. */
+/**
+ * The phases whose time each reserve is; the first of them that a life has begins it. In the mode
+ * retry-after the last call comes after the drain.
+ */
 const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {
   connections: ['close-listener-after-drain', 'close-connections'],
   audit: ['audit-shutdown'],
@@ -13,7 +16,10 @@ const PHASES_OF: Readonly<Record<keyof Reserves, readonly PhaseName[]>> = {
   flush: ['report'],
 }
 
-/** Effects that are one synchronous step of ours (`lifecycle/effects.ts`): what is done at a cut, and the end by force. A test runs them. */
+/**
+ * Effects that are one synchronous step of ours (`lifecycle/effects.ts`): what is done at a cut,
+ * and the end by force. A test runs them.
+ */
 export const SYNCHRONOUS: readonly string[] = [
   'abortPostStartHooks',
   'beginTelling',
@@ -30,15 +36,19 @@ export const SYNCHRONOUS: readonly string[] = [
   'force',
 ]
 
-/** Effects that let the event loop poll, a bounded number of times, and wait for nothing else. The same test runs them. */
+/**
+ * Effects that let the event loop poll, a bounded number of times, and wait for nothing else. The
+ * same test runs them.
+ */
 export const POLLING: readonly string[] = ['acceptThenClose', 'closeIdleConnections']
 
 /** Effects that answer before any time passes. */
 export const PROMPT: readonly string[] = [...SYNCHRONOUS, ...POLLING]
 
 /**
- * From StopRequested to the end it never takes longer than the deadline, though no effect may ever answer and every timer takes its
- * time to the last millisecond. The end is the end of the life, or the synchronous step that ends it by force.
+ * From StopRequested to the end it never takes longer than the deadline, though no effect may ever
+ * answer and every timer takes its time to the last millisecond. The end is the end of the life, or
+ * the synchronous step that ends it by force.
  * @param deadlineMs default: the deadline of the kind of stop that it was
  */
 export const endsWithin = (deadlineMs?: number): Property =>
@@ -49,9 +59,11 @@ export const endsWithin = (deadlineMs?: number): Property =>
   })
 
 /**
- * A late phase begins early enough to have its reserve before the budget cuts it, whatever came before it took; unless the end is forced.
- * Work may ignore its cut for ever, but our own steps take no time.
- * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its own
+ * A late phase begins early enough to have its reserve before the budget cuts it, whatever came
+ * before it took; unless the end is forced. Work may ignore its cut for ever, but our own steps
+ * take no time.
+ * @param reserveMs default: what the budget keeps for it, from the cut of those before it to its
+ * own
  */
 export const reserveOf = (phase: keyof Reserves, reserveMs?: number): Property =>
   within(

@@ -20,7 +20,8 @@ interface Limit {
 const LIMITS: Readonly<Record<string, Limit>> = {
   // RunWithContext of upstream's genericapiserver.go: after exactly the delay.
   shutdownDelay: { ms: (_, { delayMs }) => delayMs, until: [] },
-  // V6: `gradual` tells everybody after half of the delay, and without a delay there is no time to be gradual.
+  // V6: `gradual` tells everybody after half of the delay, and without a delay there is no time to
+  // be gradual.
   tell: {
     ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
     until: ['complete-telling', 'complete-telling-now'],
@@ -40,11 +41,15 @@ const LIMITS: Readonly<Record<string, Limit>> = {
     until: ['terminate-watches', 'terminate-watches-now'],
     ends: 'terminate-watches',
   },
-  // Upstream's secure_serving.go, RunServer: the HTTP server's Shutdown has a limit; V3: what is left then is closed by force.
+  // Upstream's secure_serving.go, RunServer: the HTTP server's Shutdown has a limit; V3: what is
+  // left then is closed by force.
   closeConnections: { ms: ({ connectionTimeoutMs }) => connectionTimeoutMs, until: ['destroy-connections', 'destroy-connections-now'] },
 }
 
-/** Whatever has a limit of its own, a phase or a piece of user code, has it pending as long as it is at work. */
+/**
+ * Whatever has a limit of its own, a phase or a piece of user code, has it pending as long as it is
+ * at work.
+ */
 export function hasItsLimits(wiring: Wiring): (root: ActorView) => true | string {
   const limits = Object.entries(wiring).flatMap(([phase, { work }]) => {
     const limit = LIMITS[work ?? '']

@@ -6,8 +6,9 @@ import type { PhaseRow, Wiring } from '../../machines/wiring.ts'
 import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_TOLD, type LifeEdge } from './edges.ts'
 
 /**
- * The phases of a life as `edges.ts` and the user's own phases have them, in the shape of the wiring table. Made without that table
- * and without the code that adds users' phases to it, because both are what is checked.
+ * The phases of a life as `edges.ts` and the user's own phases have them, in the shape of the
+ * wiring table. Made without that table and without the code that adds users' phases to it, because
+ * both are what is checked.
  */
 export function specifiedWiring({ mode, muxSignals = [], userPhases = [], awaitsListen = false }: LifePlan): Wiring {
   const rows = new Map<string, PhaseRow>()
@@ -39,7 +40,10 @@ function extend(rows: Map<string, PhaseRow>, phase: string, { after }: Pick<Phas
   rows.set(phase, { ...row, after: [...row.after, ...after] })
 }
 
-/** A user's phase begins after what it names, and those it comes before wait for it; the report waits for one that precedes none. */
+/**
+ * A user's phase begins after what it names, and those it comes before wait for it; the report
+ * waits for one that precedes none.
+ */
 function addPhases(rows: Map<string, PhaseRow>, phases: readonly UserPhase[]): void {
   for (const { name } of phases) rows.set(name, { lane: 'stop', after: [], fires: userSignal(name), work: 'userPhase', workKind: 'effect' })
   for (const { name, after, before } of phases) {
@@ -67,7 +71,10 @@ const isOfStart = (rows: ReadonlyMap<string, PhaseRow>, phase: string): boolean 
 const waitersFor = (rows: ReadonlyMap<string, PhaseRow>, phase: string): string[] =>
   [...rows].filter(([, { after }]) => after.includes(rowIn(rows, phase).fires)).map(([waiter]) => waiter)
 
-/** One instant before the earliest of those that wait for it, so that their time stays theirs; as an index. */
+/**
+ * One instant before the earliest of those that wait for it, so that their time stays theirs; as an
+ * index.
+ */
 function cutOf(rows: ReadonlyMap<string, PhaseRow>, phase: string): number {
   const earliest = (waiter: string): number => {
     const { cut, work } = rowIn(rows, waiter)

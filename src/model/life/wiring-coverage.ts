@@ -4,8 +4,9 @@ import type { Wiring } from '../../machines/wiring.ts'
 import { signalOf } from './facts.ts'
 
 /**
- * Every edge of the wiring is taken in some run: a phase that waits for a signal hears it. An edge that no run takes is a mistake of the
- * table, unless what it waits for comes from outside and the model does not offer it.
+ * Every edge of the wiring is taken in some run: a phase that waits for a signal hears it. An edge
+ * that no run takes is a mistake of the table, unless what it waits for comes from outside and the
+ * model does not offer it.
  */
 export const everyEdgeTaken = (id: string, wiring: Wiring): Property => ({
   id,
@@ -13,7 +14,8 @@ export const everyEdgeTaken = (id: string, wiring: Wiring): Property => ({
   violation(exploration): Violation | undefined {
     const possible = possibleSignals(exploration, wiring)
     const missing = untaken(exploration).filter(({ machine }) => machine === exploration.model.machine.id)
-    // Of several signals, one may always be the last and another never: an edge is taken when its signal is heard at all.
+    // Of several signals, one may always be the last and another never: an edge is taken when its
+    // signal is heard at all.
     const isNever = ({ source, event }: Untaken): boolean =>
       missing.filter((other) => other.source === source && other.event === event).length === transitionsFor(exploration, source, event)
     const said = new Set(exploration.model.steps.effects.all.map(signalOf))

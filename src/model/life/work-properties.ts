@@ -11,14 +11,18 @@ import { has, withName } from './names.ts'
 /**
  * Whose answers end a phase, by the name of its work: paths below the phase's own actor.
  * Hooks and destroy functions have properties of their own.
- * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, secure_serving.go RunServer
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext, secure_serving.go
+ * RunServer
  */
 interface Work {
   /** Has to be done first; only its failure ends the phase. */
   readonly first?: string
   /** Its answer means that the work is done. */
   readonly done?: string
-  /** Ends the phase when a limit of its own is used up: the request drain's timeout, the watch grace, the connection timeout. */
+  /**
+   * Ends the phase when a limit of its own is used up: the request drain's timeout, the watch
+   * grace, the connection timeout.
+   */
   readonly limit?: string
   /** What a machine does when it is cut. */
   readonly cut?: string
@@ -50,8 +54,9 @@ interface End {
 }
 
 /**
- * A phase with work ends in the step in which something says so, as it says, and is never said to have ended so in another one: an answer
- * of its work, its own delay, a limit of its own, or what it does when it is cut.
+ * A phase with work ends in the step in which something says so, as it says, and is never said to
+ * have ended so in another one: an answer of its work, its own delay, a limit of its own, or what
+ * it does when it is cut.
  */
 export function endsByItsWork(
   wiring: Wiring,
@@ -110,13 +115,19 @@ function endsOf(wiring: Wiring): (before: ActorView, choice: Choice) => End | un
 /** User code says by its output that it failed. */
 const outcomeOf = ({ event }: Choice): Outcome => (event.object as { output?: Partial<PhaseOutput> }).output?.outcome ?? 'ok'
 
-/** The grace was over before all watches had gone: they are terminated. Without a grace those that are left are not waited for. */
+/**
+ * The grace was over before all watches had gone: they are terminated. Without a grace those that
+ * are left are not waited for.
+ */
 function leavesWatches(before: ActorView, work: string | undefined, { event }: Choice): boolean {
   const left = work === 'watchDrain' ? (event.object as { output?: { readonly after?: number } }).output?.after : 0
   return left !== undefined && left > 0 && (stopOf(before)?.profile.watchGraceMs ?? 0) > 0
 }
 
-/** What runs as soon as a phase has started, by the name of its work: a path below the phase's own actor. */
+/**
+ * What runs as soon as a phase has started, by the name of its work: a path below the phase's own
+ * actor.
+ */
 const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(WORKS).flatMap(([work, ends]) => (ends === EFFECT ? [[work, []]] : []))),
   tell: ['begin-telling'],

@@ -60,8 +60,8 @@ export class MemoryNetwork implements Carrier {
   readonly createHttpServer = ((...args: Parameters<typeof createServer>) => this.adopt(createServer(...args))) as typeof createServer
 
   /**
-   * Makes a server of any framework listen here instead of on the machine: its `listen()`, `close()`, `address()` and `listening`.
-   * To be called before it listens.
+   * Makes a server of any framework listen here instead of on the machine: its `listen()`,
+   * `close()`, `address()` and `listening`. To be called before it listens.
    * @throws QuiesceError ERR_OPTION_INVALID when it listens already
    */
   adopt<S extends Server>(server: S): S {
@@ -94,7 +94,8 @@ export class MemoryNetwork implements Carrier {
       const bound = boundTo()
       if (callback) server.once('close', () => callback(bound ? undefined : notRunning()))
       if (bound) this.#bound.delete(bound.place)
-      // Node finds nothing bound: it ends idle connections and its own timer, and says `close` when no connection is left.
+      // Node finds nothing bound: it ends idle connections and its own timer, and says `close` when
+      // no connection is left.
       return closeAtNode.call(server)
     }
   }
@@ -145,7 +146,10 @@ export class MemoryNetwork implements Carrier {
   }
 }
 
-/** What `net.Socket` does to the server that accepted it, so that `close` and `getConnections` mean what they mean. */
+/**
+ * What `net.Socket` does to the server that accepted it, so that `close` and `getConnections` mean
+ * what they mean.
+ */
 interface Counting extends Server {
   _connections: number
   _emitCloseIfDrained(): void
@@ -166,7 +170,10 @@ interface Listening {
   readonly callback: (() => void) | undefined
 }
 
-/** The forms of `listen()`: (port?, host?, backlog?, callback?), (path, callback?), (options, callback?). */
+/**
+ * The forms of `listen()`: (port?, host?, backlog?, callback?), (path, callback?), (options,
+ * callback?).
+ */
 function listenArguments(args: readonly unknown[]): Listening {
   const last = args.at(-1)
   const callback = typeof last === 'function' ? (last as () => void) : undefined

@@ -1,13 +1,19 @@
 import { Duplex } from 'node:stream'
 import type { Clock } from '../../base/clock.ts'
 
-/** What carries the bytes: takes what arrives later, in order, in a turn of the event loop of its own. */
+/**
+ * What carries the bytes: takes what arrives later, in order, in a turn of the event loop of its
+ * own.
+ */
 export interface Carrier {
   readonly clock: Clock
   carry(arrival: () => void): void
 }
 
-/** What a connection holds that was sent and not read, as the buffers of two kernels would: above it, a writer waits. */
+/**
+ * What a connection holds that was sent and not read, as the buffers of two kernels would: above
+ * it, a writer waits.
+ */
 const WINDOW_BYTES = 64 * 1024
 
 export interface Endpoint {
@@ -16,9 +22,11 @@ export interface Endpoint {
 }
 
 /**
- * One end of a connection in memory: a stream that behaves as a `net.Socket` does towards `node:http`. What is written arrives at
- * the other end in a later turn, also when its writer is gone by then; a reader that does not read holds its writer up; `end()` closes
- * one direction and `destroy()` both: in order when everything was read, else by a reset, and so does writing to an end that is gone.
+ * One end of a connection in memory: a stream that behaves as a `net.Socket` does towards
+ * `node:http`. What is written arrives at the other end in a later turn, also when its writer is
+ * gone by then; a reader that does not read holds its writer up; `end()` closes one direction and
+ * `destroy()` both: in order when everything was read, else by a reset, and so does writing to an
+ * end that is gone.
  */
 export class MemorySocket extends Duplex {
   readonly remoteAddress: string

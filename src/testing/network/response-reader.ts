@@ -20,7 +20,8 @@ const HEAD_END = '\r\n\r\n'
 const LINE_END = '\r\n'
 
 /**
- * Reads one response out of the bytes of a connection. Nothing is forgiven: what a strict client could not use is an error.
+ * Reads one response out of the bytes of a connection. Nothing is forgiven: what a strict client
+ * could not use is an error.
  * @see RFC 9112 section 6.3 for where a body ends
  */
 export class ResponseReader {

@@ -19,7 +19,10 @@ export type ConnectionState = 'open' | 'ended' | 'reset' | 'left'
 export class TestRequest {
   /** `GET /path`. */
   readonly name: string
-  /** The whole response. Rejects with ERR_ABORTED when the connection closes before all of it is there. */
+  /**
+   * The whole response. Rejects with ERR_ABORTED when the connection closes before all of it is
+   * there.
+   */
   readonly response: Promise<TestResponse>
   /** Status and headers, as soon as they are there; rejects as `response`. */
   readonly head: Promise<TestResponse>
@@ -89,8 +92,9 @@ export class TestRequest {
 }
 
 /**
- * A client's connection that speaks HTTP/1.1 and never helps: it does not retry, does not open another connection, and stays open
- * until it is told or the server closes it. Requests that are sent before earlier ones are answered are pipelined.
+ * A client's connection that speaks HTTP/1.1 and never helps: it does not retry, does not open
+ * another connection, and stays open until it is told or the server closes it. Requests that are
+ * sent before earlier ones are answered are pipelined.
  */
 export class TestConnection {
   readonly socket: MemorySocket
@@ -172,7 +176,10 @@ export class TestConnection {
     return request
   }
 
-  /** Ends our side, and with it the connection once the server has ended its own. A second call does nothing. */
+  /**
+   * Ends our side, and with it the connection once the server has ended its own. A second call does
+   * nothing.
+   */
   end(): void {
     this.socket.end()
   }
@@ -200,7 +207,8 @@ export class TestConnection {
     if (this.#state !== 'open') return
     this.#state = how
     for (const request of this.#outstanding.splice(0)) request.end(how)
-    // A client that was told the end goes too; `end` from our side first is no business of the server's any more.
+    // A client that was told the end goes too; `end` from our side first is no business of the
+    // server's any more.
     if (how === 'ended') this.socket.end()
     this.#resolveClosed(how)
   }

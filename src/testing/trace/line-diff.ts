@@ -8,7 +8,10 @@ interface Change {
   readonly line: number
 }
 
-/** The difference of two texts by line, with the numbers of the expected one: `-` is expected, `+` was there instead. Empty when they are equal. */
+/**
+ * The difference of two texts by line, with the numbers of the expected one: `-` is expected, `+`
+ * was there instead. Empty when they are equal.
+ */
 export function lineDiff(expected: string, actual: string): string {
   const changes = changesOf(expected.split('\n'), actual.split('\n'))
   const isNear = (index: number): boolean =>

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { shutdownSignalOf } from '../../http/shutdown-signal.ts'
 
 /**
- * The server that scripts have when they bring none: what a path does stands in its name. `/slow…` and `/watch…` are answered by
- * the script's `answer`; a watch sends its head at once and ends when it is told to; `/deaf…` is a watch that is not listening;
- * everything else is answered at once.
+ * The server that scripts have when they bring none: what a path does stands in its name. `/slow…`
+ * and `/watch…` are answered by the script's `answer`; a watch sends its head at once and ends when
+ * it is told to; `/deaf…` is a watch that is not listening; everything else is answered at once.
  */
 export class ScriptApp {
   readonly #waiting: { readonly port: number | undefined; readonly response: ServerResponse }[] = []

@@ -1,6 +1,7 @@
 /**
- * A script is text in paragraphs: commands, a line of four dashes, and what they led to. What stands below the dashes is written by
- * the machine; lines that begin with `#` are for the reader, and a paragraph of nothing else has no dashes.
+ * A script is text in paragraphs: commands, a line of four dashes, and what they led to. What
+ * stands below the dashes is written by the machine; lines that begin with `#` are for the reader,
+ * and a paragraph of nothing else has no dashes.
  */
 export interface Block {
   /** Everything above the dashes, as it stands. */

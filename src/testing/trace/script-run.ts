@@ -16,7 +16,10 @@ import { Teller } from './teller.ts'
 /** Makes the life of a script in its world; `options` are those of its `serve` command. */
 export type MakeLife = (world: TestWorld, options: ServerOptions) => Life
 
-/** A command of your own: `say` writes a line of output. Time stands still while it runs, unless it moves the clock. */
+/**
+ * A command of your own: `say` writes a line of output. Time stands still while it runs, unless it
+ * moves the clock.
+ */
 export type ScriptCommand = (args: readonly string[], script: ScriptContext) => void | Promise<void>
 
 export interface ScriptContext {
@@ -32,7 +35,9 @@ interface CommandRow {
   run(args: readonly string[]): unknown
 }
 
-/** One run of a script: its world, the life, the clients by name, and what is told of all of them. */
+/**
+ * One run of a script: its world, the life, the clients by name, and what is told of all of them.
+ */
 export class ScriptRun {
   readonly #world = new TestWorld()
   readonly #teller = new Teller(this.#world.clock)
@@ -238,7 +243,9 @@ export class ScriptRun {
 
 const wrong = (line: number, message: string): QuiesceError => new QuiesceError('ERR_OPTION_INVALID', `line ${line}: ${message}`, { line })
 
-/** Options are written as their text: numbers and truth values become such, everything else stays. */
+/**
+ * Options are written as their text: numbers and truth values become such, everything else stays.
+ */
 function optionValue(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^\d+$/.test(text) ? Number(text) : text

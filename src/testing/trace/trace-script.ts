@@ -8,17 +8,25 @@ import { type MakeLife, type ScriptCommand, ScriptRun } from './script-run.ts'
 const UPDATE_VARIABLE = 'UPDATE_SCRIPTS'
 
 export interface TraceScriptOptions {
-  /** Makes the life that the script is about. Default: a server whose paths do what their names say (docs/testing.md). */
+  /**
+   * Makes the life that the script is about. Default: a server whose paths do what their names say
+   * (docs/testing.md).
+   */
   readonly make?: MakeLife
   /** Commands beside the built-in ones, by name. */
   readonly commands?: Readonly<Record<string, ScriptCommand>>
-  /** Writes what happened into the file instead of comparing. Default: whether the environment has UPDATE_SCRIPTS=1. */
+  /**
+   * Writes what happened into the file instead of comparing. Default: whether the environment has
+   * UPDATE_SCRIPTS=1.
+   */
   readonly update?: boolean
 }
 
 /**
- * Runs a script: a file of commands with what they lead to, in a world of its own. Resolves when it happened as it is written.
- * @throws QuiesceError ERR_SCRIPT_MISMATCH with the difference by line, ERR_OPTION_INVALID for a command that is none
+ * Runs a script: a file of commands with what they lead to, in a world of its own. Resolves when it
+ * happened as it is written.
+ * @throws QuiesceError ERR_SCRIPT_MISMATCH with the difference by line, ERR_OPTION_INVALID for a
+ * command that is none
  */
 export async function traceScript(file: string, { make, commands, update = wantsUpdate() }: TraceScriptOptions = {}): Promise<void> {
   const expected = await readFile(file, 'utf8')

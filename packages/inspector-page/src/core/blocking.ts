@@ -76,7 +76,10 @@ function blockersNow({ life, gauges }: View, now: number): readonly Blocker[] {
   return blockersOf(life, { blocking }, now)
 }
 
-/** The one thing that the end waits for longest, by name, and when that is over: the terminal says the same. */
+/**
+ * The one thing that the end waits for longest, by name, and when that is over: the terminal says
+ * the same.
+ */
 export function blockingHeadline(view: View, now: number): string {
   const blockers = blockersNow(view, now)
   const { requests = 0, watches = 0, holds = 0, handlers = 0, blocking } = view.gauges ?? {}

@@ -4,7 +4,10 @@ import { EMPTY_VIEW, type EntryOf, reduce, type View } from './view.ts'
 /** Views are kept this many entries apart: going back costs at most so many steps. */
 const CHECKPOINT_EVERY = 128
 
-/** The entries that have come, in order, and the view at each of them. Only ever grows, until a stream begins anew. */
+/**
+ * The entries that have come, in order, and the view at each of them. Only ever grows, until a
+ * stream begins anew.
+ */
 export class Journal {
   readonly #entries: JournalEntry[] = []
   /** The view before entry 0, before entry 128, and so on. */
@@ -30,7 +33,10 @@ export class Journal {
     return this.#landmarks
   }
 
-  /** Adds what is new and says whether it was: after a reconnection some entries come twice. An opening begins anew. */
+  /**
+   * Adds what is new and says whether it was: after a reconnection some entries come twice. An
+   * opening begins anew.
+   */
   append(entry: JournalEntry): boolean {
     if (entry.kind === 'opening') this.#forget()
     if (entry.n <= (this.#entries.at(-1)?.n ?? 0)) return false

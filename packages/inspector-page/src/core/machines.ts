@@ -40,7 +40,10 @@ export function machineTree({ actors, exitCode }: View): readonly MachineNode[] 
   return (children.get(undefined) ?? []).map(nodeOf)
 }
 
-/** How an actor is called: by its id within its parent; the root, whose id is generated, by its machine. */
+/**
+ * How an actor is called: by its id within its parent; the root, whose id is generated, by its
+ * machine.
+ */
 export const nameOf = ({
   name,
   machine,

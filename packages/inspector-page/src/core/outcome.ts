@@ -2,7 +2,10 @@ import { describeReason, exitCodeMeaning } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 
-/** What came of a life, in lines: from the report once there is one, until then what has failed so far. */
+/**
+ * What came of a life, in lines: from the report once there is one, until then what has failed so
+ * far.
+ */
 export interface OutcomeLine {
   readonly what: string
   readonly text: string

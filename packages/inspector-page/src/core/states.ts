@@ -12,7 +12,10 @@ export function standingOf({ phases, signals }: Pick<View, 'phases' | 'signals'>
   return standing === 'waiting' ? (fires.map((signal) => signals.get(signal)?.outcome).find((outcome) => outcome) ?? standing) : standing
 }
 
-/** Where the phases stand whose signals have fired: a machine that has ended has no other states than its end. */
+/**
+ * Where the phases stand whose signals have fired: a machine that has ended has no other states
+ * than its end.
+ */
 export const settledStates = ({ phases, signals }: Pick<View, 'phases' | 'signals'>, machine: string): string[] =>
   [...phases.values()]
     .filter(({ fires }) => fires.some((signal) => signals.has(signal)))
@@ -34,7 +37,10 @@ const phaseOf = (phases: View['phases'], id: string) =>
     .map((part) => phases.get(part))
     .find((phase) => phase !== undefined)
 
-/** Ids of the innermost active states, as the machine's state nodes have them: `lifecycle.running.tell.working`. */
+/**
+ * Ids of the innermost active states, as the machine's state nodes have them:
+ * `lifecycle.running.tell.working`.
+ */
 export function activeStates(machine: string, value: unknown): string[] {
   if (typeof value === 'string') return [`${machine}.${value}`]
   if (typeof value !== 'object' || value === null) return []

@@ -2,8 +2,9 @@ import { type EntryOf, type HookView, originOf, type PhaseView, unitsOf, type Vi
 import { duration, STEPS, type Standing, type Units } from './words.ts'
 
 /**
- * The timeline as numbers between 0 and 1: which part of a life is shown, and where in it every bar and mark stands. Rows
- * exist from the beginning and keep their places, so that nothing moves while a life goes on.
+ * The timeline as numbers between 0 and 1: which part of a life is shown, and where in it every bar
+ * and mark stands. Rows exist from the beginning and keep their places, so that nothing moves while
+ * a life goes on.
  */
 
 /** `auto` is what matters now: the last minute while it serves, the shutdown once one has begun. */
@@ -97,7 +98,10 @@ export interface RowGroup {
   readonly rows: readonly Row[]
 }
 
-/** The stop first, because that is what the page is about; hooks, which come one by one, above what is over by then. */
+/**
+ * The stop first, because that is what the page is about; hooks, which come one by one, above what
+ * is over by then.
+ */
 export function rowsOf(view: View, now: number, span: Span): readonly RowGroup[] {
   const phases = [...view.phases.values()]
   const half = (name: 'start' | 'stop') =>
@@ -109,7 +113,10 @@ export function rowsOf(view: View, now: number, span: Span): readonly RowGroup[]
   ].filter(({ rows }) => rows.length > 0)
 }
 
-/** Phases of the user's come last in the wiring, after the end: each belongs before those that wait for it. */
+/**
+ * Phases of the user's come last in the wiring, after the end: each belongs before those that wait
+ * for it.
+ */
 function inOrder(phases: readonly PhaseView[]): readonly PhaseView[] {
   const end = phases.findIndex(({ fires }) => fires.includes('Ended')) + 1
   const ordered = phases.slice(0, end)
@@ -185,7 +192,10 @@ export interface Line {
   readonly past: boolean
 }
 
-/** Which of the places, in order, have room for a name that takes so much of the whole: the first ones. */
+/**
+ * Which of the places, in order, have room for a name that takes so much of the whole: the first
+ * ones.
+ */
 export function withRoom(places: readonly number[], name: number): readonly boolean[] {
   let free = Number.NEGATIVE_INFINITY
   return places.map((place) => {

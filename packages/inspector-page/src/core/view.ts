@@ -15,8 +15,9 @@ import { NOTHING_KNOWN, reduceLife } from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**
- * What is known of a life at one entry of its journal. `reduce` is the only way to the next one and changes nothing in place,
- * so that the page can keep old views and go back in time: live, ended and replayed lives are the same code.
+ * What is known of a life at one entry of its journal. `reduce` is the only way to the next one and
+ * changes nothing in place, so that the page can keep old views and go back in time: live, ended
+ * and replayed lives are the same code.
  */
 export interface View {
   /** Of the last entry; milliseconds since the life began. */

@@ -1,6 +1,9 @@
 import { formatDuration, formatRunning, type Outcome } from '../quiesce.ts'
 
-/** Numbers and outcomes as a person reads them. The same word everywhere: on screen, in titles, and read aloud. */
+/**
+ * Numbers and outcomes as a person reads them. The same word everywhere: on screen, in titles, and
+ * read aloud.
+ */
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -26,7 +29,10 @@ export function offset(ms: number): string {
   return `${sign}${Math.floor(minutes / 60)}:${two(minutes % 60)}:${seconds}`
 }
 
-/** What times are counted in: a life's in milliseconds, those of a counter-example, which knows no clock, in steps. */
+/**
+ * What times are counted in: a life's in milliseconds, those of a counter-example, which knows no
+ * clock, in steps.
+ */
 export interface Units {
   readonly duration: (length: number) => string
   readonly running: (length: number) => string

@@ -4,7 +4,9 @@ import { element, make, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 import { route } from '../source.ts'
 
-/** What the page adds to the picture's own style: where the life has been, and what was taken last. */
+/**
+ * What the page adds to the picture's own style: where the life has been, and what was taken last.
+ */
 const OWN_STYLE = `
   :host { display: block; }
   svg { display: block; --ground: transparent; --active: var(--accent-ground); --active-border: var(--accent); }
@@ -12,7 +14,7 @@ const OWN_STYLE = `
   .edge.taken:not(.latest) path { stroke-width: 1.5; }
   .edge.latest path { stroke-width: 3.5; }
   .state.visited:not(.active) > rect { stroke: var(--edge); }
-  /* As in the timeline: what works, and how each phase has ended; a dash says so without the colour. */
+  // As in the timeline: what works, and how each phase has ended; dashes say so without colour.
   .state.active.waiting > rect { fill: none; stroke: var(--edge); stroke-width: 1; }
   .state.active.ok > rect { fill: var(--good-ground); stroke: var(--good); }
   .state.active.failed > rect { fill: var(--bad-ground); stroke: var(--bad); stroke-dasharray: 2 2; }
@@ -30,8 +32,8 @@ const ZOOM = { min: 0.1, max: 3 }
 const LEGIBLE = 0.55
 
 /**
- * The statechart of the root machine, its active states and the edges it has taken lit. The picture comes from the server and
- * stands in a shadow tree, where its style reaches nothing else.
+ * The statechart of the root machine, its active states and the edges it has taken lit. The picture
+ * comes from the server and stands in a shadow tree, where its style reaches nothing else.
  */
 export class ChartPanel implements Panel {
   readonly #body = element('chart-body')
@@ -135,7 +137,8 @@ export class ChartPanel implements Panel {
   }
 
   #put(text: string): void {
-    // Its style is taken out of the text: the policy of the page's content allows none inside of a document, but sheets made by script.
+    // Its style is taken out of the text: the policy of the page's content allows none inside of a
+    // document, but sheets made by script.
     const styles: string[] = []
     const bare = text.replace(/<style>([^<]*)<\/style>/g, (_, css: string) => {
       styles.push(css)
@@ -159,7 +162,10 @@ export class ChartPanel implements Panel {
     this.#resize()
   }
 
-  /** @param at the place of the window that stays where it is; the middle of what is seen without one */
+  /**
+   * @param at the place of the window that stays where it is; the middle of what is seen without
+   * one
+   */
   #zoomTo(zoom: number | 'whole', at?: { readonly clientX: number; readonly clientY: number }): void {
     const { left, top, width, height } = this.#body.getBoundingClientRect()
     const [x, y] = at ? [at.clientX - left, at.clientY - top] : [width / 2, height / 2]
@@ -185,7 +191,10 @@ export class ChartPanel implements Panel {
     setStyle(this.#picture, 'height', `${Math.floor(this.#size.height * scale)}px`)
   }
 
-  /** Goes there once: what the user looks at meanwhile keeps its place until something else is to be seen. */
+  /**
+   * Goes there once: what the user looks at meanwhile keeps its place until something else is to be
+   * seen.
+   */
   #followTo(state: string | undefined): void {
     if (state === this.#followed || !this.#follow.checked) return
     this.#followed = state

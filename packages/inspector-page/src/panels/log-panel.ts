@@ -11,7 +11,10 @@ const LINES_LATER = 100
 /** As near as this to the end, and the log goes on scrolling. */
 const NEAR_END_PX = 24
 
-/** The event log: who said what to whom, newest last, with a filter. Choosing a line goes to its time. */
+/**
+ * The event log: who said what to whom, newest last, with a filter. Choosing a line goes to its
+ * time.
+ */
 export class LogPanel implements Panel {
   readonly #body = element('log-body')
   readonly #list = make('ol', 'lines')

@@ -147,7 +147,10 @@ function groupPart({ name }: RowGroup): Part<RowGroup> {
   return { node, show: (group) => rows.show(group.rows) }
 }
 
-/** Where there is room for the name of a signal: after its mark, before the bar, or else inside of the bar. */
+/**
+ * Where there is room for the name of a signal: after its mark, before the bar, or else inside of
+ * the bar.
+ */
 function sideOf({ bar, mark }: Row): { readonly side: 'after' | 'before' | 'inside'; readonly at: number } {
   const at = mark?.at ?? 0
   if (at < 0.62) return { side: 'after', at }
@@ -200,7 +203,10 @@ function loadRow({ name, read }: Load, gauges: Gauges | undefined, measured: rea
   return { name, series: seriesOf(measured, now, span, name, read), known: gauges !== undefined }
 }
 
-/** The picture is stretched to the track: its units are parts of the axis across, and per cent upwards. */
+/**
+ * The picture is stretched to the track: its units are parts of the axis across, and per cent
+ * upwards.
+ */
 const ACROSS = 1_000
 const UPWARDS = 100
 

@@ -9,7 +9,10 @@ import type { Frame, Panel } from '../frame.ts'
 /** How long a step is shown when those of a counter-example are played, in milliseconds. */
 const STEP_MS = 500
 
-/** Going through time: slider, buttons, keys. The same for a life that runs, one that has ended and a recording. */
+/**
+ * Going through time: slider, buttons, keys. The same for a life that runs, one that has ended and
+ * a recording.
+ */
 export class Transport implements Panel {
   cursor: Cursor = FOLLOWING
   readonly #journal: Journal

@@ -2,11 +2,12 @@ import { remembered } from './remembered.ts'
 import { unsupported } from './unsupported.ts'
 
 /**
- * Plain data as text: equal values give equal texts, whatever the order of their keys. States are told apart by it, so
- * everything that could carry hidden state (class instances, actor references, symbols) is refused.
+ * Plain data as text: equal values give equal texts, whatever the order of their keys. States are
+ * told apart by it, so everything that could carry hidden state (class instances, actor references,
+ * symbols) is refused.
  *
- * Texts of objects are remembered by identity: contexts and events are immutable, and most of a context is the same object
- * in every state.
+ * Texts of objects are remembered by identity: contexts and events are immutable, and most of a
+ * context is the same object in every state.
  */
 export function canonical(value: unknown, where: string): string {
   switch (typeof value) {

@@ -19,7 +19,10 @@ export interface Choice {
   readonly label: string
 }
 
-/** Everything that may happen in a state: external events, pending timers, and what opaque children do. */
+/**
+ * Everything that may happen in a state: external events, pending timers, and what opaque children
+ * do.
+ */
 export class Choices {
   readonly all = new Interner<Choice>()
   readonly #paths = new Interner<Path>()
@@ -58,7 +61,10 @@ export class Choices {
     )
   }
 
-  /** The choices of a child and all below it; remembered, because most of a system stays as it is from state to state. */
+  /**
+   * The choices of a child and all below it; remembered, because most of a system stays as it is
+   * from state to state.
+   */
   #below(actor: ActorState, parent: Path): readonly Choice[] {
     return remembered(this.#ofChild, parent.index * ACTORS_MAX + actor.index, () => {
       const path = this.path(parent, actor.id)

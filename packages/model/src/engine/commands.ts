@@ -34,7 +34,10 @@ export type Command =
   | { readonly kind: 'schedule'; readonly timer: Timer }
   | { readonly kind: 'cancel'; readonly name: string }
 
-/** Puts what xstate asks for while it computes the steps of one machine into commands that mean the same wherever the actor stands. */
+/**
+ * Puts what xstate asks for while it computes the steps of one machine into commands that mean the
+ * same wherever the actor stands.
+ */
 export class Commands {
   readonly #steps: Steps
   readonly #logic: Logic
@@ -47,8 +50,9 @@ export class Commands {
   }
 
   /**
-   * The actions of a macrostep as commands. A running actor performs custom actions while it computes the step and everything else
-   * after it; one that starts performs all of it in order, after starting its children.
+   * The actions of a macrostep as commands. A running actor performs custom actions while it
+   * computes the step and everything else after it; one that starts performs all of it in order,
+   * after starting its children.
    */
   of(before: AnyMachineSnapshot | undefined, after: AnyMachineSnapshot, { actions, transitions }: Harvest): Doing {
     // Entry actions may speak to a child that is made after them.
@@ -148,7 +152,8 @@ export class Commands {
     const { self, parent } = this.#standIn
     if (to === self) return SELF
     if (to !== undefined && to === parent) return PARENT
-    // Children are made by xstate with the stand-in as their parent, so this is one of this machine's.
+    // Children are made by xstate with the stand-in as their parent, so this is one of this
+    // machine's.
     if (to !== undefined && parentOf(to) === self) return { kind: 'child', id: to.id, ...(starts.has(to) && { newborn: true }) }
     throw unsupported(
       this.#logic.name,

@@ -3,7 +3,9 @@ import { Interner } from './interner.ts'
 import { remembered } from './remembered.ts'
 import type { Assigned } from './watch.ts'
 
-/** A context whose values are numbered key by key, so that what a step reads of it can be compared. */
+/**
+ * A context whose values are numbered key by key, so that what a step reads of it can be compared.
+ */
 export interface ContextState {
   readonly index: number
   readonly object: Readonly<Record<string, unknown>>

@@ -11,7 +11,10 @@ export interface Doing {
   readonly transitions: readonly AnyTransitionDefinition[]
 }
 
-/** What is to be done for a step, part by part. The same parts give the same object: there are far fewer sequences than steps. */
+/**
+ * What is to be done for a step, part by part. The same parts give the same object: there are far
+ * fewer sequences than steps.
+ */
 export class Doings {
   readonly #before: Doings | undefined
   readonly #last: Doing | undefined

@@ -6,11 +6,14 @@ export interface Environment {
   /** Input of the root machine. */
   readonly input?: unknown
   /**
-   * Events that may come from outside while the root is active: a list, or a function of where the root stands. A function has
-   * to depend on its argument only. Default none.
+   * Events that may come from outside while the root is active: a list, or a function of where the
+   * root stands. A function has to depend on its argument only. Default none.
    */
   readonly events?: readonly EventObject[] | ((root: RootView) => readonly EventObject[])
-  /** Opaque children (promises, callbacks, observables, …) by the name of their source. Others have {@link DEFAULT_CHILD}. */
+  /**
+   * Opaque children (promises, callbacks, observables, …) by the name of their source. Others have
+   * {@link DEFAULT_CHILD}.
+   */
   readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>>
 }
 

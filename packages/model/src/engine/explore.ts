@@ -11,7 +11,10 @@ import { Steps } from './step.ts'
 export interface ExploreOptions extends Environment {
   /** How many states the system may have. Default 1 000 000. @see {@link explore} for what happens above it */
   readonly statesMax?: number
-  /** One in so many of the steps that are known without asking xstate is computed by it again and compared; 0 for none. Default 1024. */
+  /**
+   * One in so many of the steps that are known without asking xstate is computed by it again and
+   * compared; 0 for none. Default 1024.
+   */
   readonly recheckEvery?: number
 }
 
@@ -54,13 +57,16 @@ export interface Exploration {
 }
 
 /**
- * Every state that a composed machine can reach, with everything that can happen in each, under xstate's own delivery.
+ * Every state that a composed machine can reach, with everything that can happen in each, under
+ * xstate's own delivery.
  *
- * The system is the root machine and whatever it invokes or spawns. Machines are explored; every other child is opaque and ends
- * as `children` says, or never. Timers are due at any time and in any order: what holds here holds for all durations.
+ * The system is the root machine and whatever it invokes or spawns. Machines are explored; every
+ * other child is opaque and ends as `children` says, or never. Timers are due at any time and in
+ * any order: what holds here holds for all durations.
  *
- * @throws ModelError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name; ERR_MODEL_LIMIT when there are more
- * than `statesMax` states, with the context key that has the most values.
+ * @throws ModelError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name;
+ * ERR_MODEL_LIMIT when there are more than `statesMax` states, with the context key that has the
+ * most values.
  */
 export function explore(
   machine: AnyStateMachine,
@@ -68,7 +74,10 @@ export function explore(
 ): Exploration {
   const model = new Model(machine, environment, recheckEvery)
   const graph = new Graph((index) => model.choices.all.at(index))
-  /** Of the states in the graph, by the number of the tree; trees that are only part of a state have none. */
+  /**
+   * Of the states in the graph, by the number of the tree; trees that are only part of a state have
+   * none.
+   */
   const numbers: (number | undefined)[] = []
   const start = model.start()
   graph.initialEffects = start.effects

@@ -2,7 +2,10 @@ import type { Choice } from './choice.ts'
 import { IntList } from './int-list.ts'
 import type { ActorState, Effect } from './state.ts'
 
-/** One step of the system: in state `from`, `choice` happens, `effects` are said, and the system is in state `to`. */
+/**
+ * One step of the system: in state `from`, `choice` happens, `effects` are said, and the system is
+ * in state `to`.
+ */
 export interface Edge {
   readonly index: number
   readonly from: number
@@ -12,8 +15,9 @@ export interface Edge {
 }
 
 /**
- * All states of a system and all edges between them. States are numbered in the order of breadth-first search from 0, the
- * initial one, so a smaller number never needs a longer trace. Edges are numbered by their origin.
+ * All states of a system and all edges between them. States are numbered in the order of
+ * breadth-first search from 0, the initial one, so a smaller number never needs a longer trace.
+ * Edges are numbered by their origin.
  */
 export class Graph {
   readonly states: ActorState[] = []

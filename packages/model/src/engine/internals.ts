@@ -11,9 +11,11 @@ import type {
 } from 'xstate'
 
 /**
- * What the checker uses of xstate and xstate does not promise: members that begin with an underscore, names of its own events and
- * actions, what those carry, and how built-in actions and guards are made. Nothing else in this package knows any of it, and
- * test/internals.test.ts asks xstate for each, so that a minor which moves one is found by name. The package is pinned to a minor.
+ * What the checker uses of xstate and xstate does not promise: members that begin with an
+ * underscore, names of its own events and actions, what those carry, and how built-in actions and
+ * guards are made. Nothing else in this package knows any of it, and test/internals.test.ts asks
+ * xstate for each, so that a minor which moves one is found by name. The package is pinned to a
+ * minor.
  */
 
 /** Types of xstate's own events. */
@@ -70,7 +72,10 @@ export const actorMembers = (system: AnyActorScope['system'], parent: AnyActorRe
   _parent: parent,
 })
 
-/** What xstate asks of the system while it computes a step: to book children, and to report microsteps. */
+/**
+ * What xstate asks of the system while it computes a step: to book children, and to report
+ * microsteps.
+ */
 export function systemMembers(nameOf: (booked: number) => string, onMicrostep: (actor: unknown, taken: Taken) => void) {
   let booked = 0
   return {

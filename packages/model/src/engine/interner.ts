@@ -1,4 +1,7 @@
-/** Gives each distinct thing one object with a number, so that comparing and storing it costs no more than a number. */
+/**
+ * Gives each distinct thing one object with a number, so that comparing and storing it costs no
+ * more than a number.
+ */
 export class Interner<T extends { readonly index: number }> {
   readonly all: T[] = []
   readonly #byKey = new Map<string, T>()

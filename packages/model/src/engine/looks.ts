@@ -3,11 +3,13 @@ import type { Region } from './regions.ts'
 import type { Standing } from './standing.ts'
 
 /**
- * What xstate looked at while it computed a step. Two standings that look the same in all of it are answered in the same way,
- * whatever else they differ in; that is why a step can be remembered for both.
+ * What xstate looked at while it computed a step. Two standings that look the same in all of it are
+ * answered in the same way, whatever else they differ in; that is why a step can be remembered for
+ * both.
  *
- * Regions are looked at as a whole, and once: `hears`, `exits` and `all` say how those regions stand that the question concerns and
- * that no earlier question of the same step has shown. The others have not moved.
+ * Regions are looked at as a whole, and once: `hears`, `exits` and `all` say how those regions
+ * stand that the question concerns and that no earlier question of the same step has shown. The
+ * others have not moved.
  */
 export type Look =
   /** Regions that have a transition for this type of event, or eventless ones. */
@@ -23,7 +25,10 @@ export type Look =
   | { readonly kind: 'child'; readonly id: string }
   | { readonly kind: 'children' }
 
-/** A look as a question of the tree: of the regions it may concern, only those that no question before it has shown. */
+/**
+ * A look as a question of the tree: of the regions it may concern, only those that no question
+ * before it has shown.
+ */
 interface Question<T> {
   readonly look: Look
   readonly positions: readonly number[]
@@ -97,8 +102,9 @@ export class LookTree<T> {
   }
 
   /**
-   * Remembers an answer with the looks that were needed to find it. Steps that see the same go the same way, so they also ask the
-   * same next question; where that is not so in detail the answer is not remembered, which only costs time.
+   * Remembers an answer with the looks that were needed to find it. Steps that see the same go the
+   * same way, so they also ask the same next question; where that is not so in detail the answer is
+   * not remembered, which only costs time.
    */
   add(event: number, standing: Standing, looks: readonly Look[], answer: T): void {
     const seen = new Set<number>()

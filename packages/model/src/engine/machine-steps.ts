@@ -13,8 +13,9 @@ import type { Step, Steps } from './step.ts'
 import type { Assigned, Watched, WatchedMachine } from './watch.ts'
 
 /**
- * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at on the way (see `looks.ts`), and
- * serves every standing that looks the same. In a machine of many regions, of which an event concerns few, that is most of them.
+ * The steps of one machine. xstate computes each; the result is remembered by what xstate looked at
+ * on the way (see `looks.ts`), and serves every standing that looks the same. In a machine of many
+ * regions, of which an event concerns few, that is most of them.
  */
 export class MachineSteps {
   /** How many steps xstate has computed. */
@@ -58,7 +59,10 @@ export class MachineSteps {
     return stepTo(local, this.#nothing.and(this.#commands.of(undefined, after, harvest)))
   }
 
-  /** What a standing answers an event with. Where it can be, the step is put together of one part for each event raised on the way. */
+  /**
+   * What a standing answers an event with. Where it can be, the step is put together of one part
+   * for each event raised on the way.
+   */
   next(local: LocalState, event: ModelEvent): Step {
     let at = local.standing as Standing
     let doings = this.#nothing
@@ -136,7 +140,10 @@ export class MachineSteps {
     return new Standing(frame, regions, context, children)
   }
 
-  /** Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked for in vain. */
+  /**
+   * Whom a step sends to, starts or stops is looked for by name; xstate does not say whom it looked
+   * for in vain.
+   */
   #lookAtChildren({ actions }: Harvest): void {
     for (const action of actions) {
       const { type } = action

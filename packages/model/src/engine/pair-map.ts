@@ -1,4 +1,7 @@
-/** A map from pairs of small numbers; much faster than one from a large number or a text that stands for both. */
+/**
+ * A map from pairs of small numbers; much faster than one from a large number or a text that stands
+ * for both.
+ */
 export class PairMap<T> {
   readonly #rows: Map<number, T>[] = []
 

@@ -3,8 +3,9 @@ import { type GuardParts, nodesOf } from './internals.ts'
 import { Interner } from './interner.ts'
 
 /**
- * A configuration (the active states of a machine) taken apart into regions, which most steps leave alone: those of the
- * outermost active parallel state. A machine that is in none, or whose regions may look at each other, is one region.
+ * A configuration (the active states of a machine) taken apart into regions, which most steps leave
+ * alone: those of the outermost active parallel state. A machine that is in none, or whose regions
+ * may look at each other, is one region.
  */
 export class Frame {
   readonly index: number
@@ -13,7 +14,10 @@ export class Frame {
   readonly roots: readonly AnyStateNode[]
   /** The states above the regions; they are active as long as this frame is. */
   readonly trunk: ActiveStates
-  /** Atomic states with eventless transitions, in the order in which xstate tries them: the order in which they were entered. */
+  /**
+   * Atomic states with eventless transitions, in the order in which xstate tries them: the order in
+   * which they were entered.
+   */
   readonly eventless: readonly AnyStateNode[]
   readonly historyValue: AnyMachineSnapshot['historyValue']
   /** Positions of the regions that ever do something when they are left. */
@@ -33,7 +37,10 @@ export class Frame {
     this.withExit = this.#positions(doesSomethingOnExit)
   }
 
-  /** Positions of the regions that ever have a transition for events of this type, or eventless ones; there are few. */
+  /**
+   * Positions of the regions that ever have a transition for events of this type, or eventless
+   * ones; there are few.
+   */
   hearing(type: string): readonly number[] {
     let found = this.#hearing.get(type)
     if (found === undefined) {
@@ -76,7 +83,10 @@ export class ActiveStates {
     this.nodes = nodes
   }
 
-  /** Whether one of them has a transition for an event of this type; whether the transition is possible is not asked. */
+  /**
+   * Whether one of them has a transition for an event of this type; whether the transition is
+   * possible is not asked.
+   */
   hears(type: string): boolean {
     let answer = this.#hears.get(type)
     if (answer === undefined) {
@@ -119,7 +129,10 @@ export class Regions {
   readonly #regions = new Interner<Region>()
   readonly #machine: AnyStateMachine
   readonly #isSeparable: boolean
-  /** Whether the microsteps of a step depend on nothing but where the one before it led to and on their own event. */
+  /**
+   * Whether the microsteps of a step depend on nothing but where the one before it led to and on
+   * their own event.
+   */
   readonly areStepsDivisible: boolean
 
   constructor(machine: AnyStateMachine) {
@@ -128,7 +141,9 @@ export class Regions {
     this.areStepsDivisible = this.#isSeparable && allNodes(machine.root).every(({ always }) => always === undefined)
   }
 
-  /** Given where the machine stood before, the regions that have not moved need not be looked for. */
+  /**
+   * Given where the machine stood before, the regions that have not moved need not be looked for.
+   */
   takeApart(snapshot: AnyMachineSnapshot, before?: Parts): Parts {
     const { value, historyValue } = snapshot
     const nodes = nodesOf(snapshot)
@@ -216,9 +231,10 @@ const isBelow = (node: AnyStateNode, ancestor: AnyStateNode): boolean => {
 }
 
 /**
- * Whether the regions of this machine can only influence each other by what is accounted for: events, context, the names of children,
- * being final together, and being left together. Three things look further, and a machine that uses one is not taken apart:
- * history, conditions on the state, and eventless transitions that leave their region.
+ * Whether the regions of this machine can only influence each other by what is accounted for:
+ * events, context, the names of children, being final together, and being left together. Three
+ * things look further, and a machine that uses one is not taken apart: history, conditions on the
+ * state, and eventless transitions that leave their region.
  */
 function isSeparable({ root, implementations }: AnyStateMachine): boolean {
   const nodes = allNodes(root)
@@ -233,7 +249,10 @@ function isSeparable({ root, implementations }: AnyStateMachine): boolean {
   )
 }
 
-/** Whether the eventless transitions of a state stay in its region; above all regions there may be none. */
+/**
+ * Whether the eventless transitions of a state stay in its region; above all regions there may be
+ * none.
+ */
 function staysEventless(node: AnyStateNode): boolean {
   let parallel: AnyStateNode | undefined
   for (let at = node.parent; at; at = at.parent) if (at.type === 'parallel') parallel = at

@@ -19,8 +19,8 @@ import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 import type { Trace } from './trace.ts'
 
 /**
- * A machine made ready to be replayed: puppets in place of the opaque children, in its child machines too, and custom actions that
- * are only noted. Made once for any number of replays.
+ * A machine made ready to be replayed: puppets in place of the opaque children, in its child
+ * machines too, and custom actions that are only noted. Made once for any number of replays.
  */
 export class Stage {
   readonly machine: AnyStateMachine
@@ -50,8 +50,9 @@ export class Stage {
 }
 
 /**
- * A live system that does what a trace says: real actors on a {@link Stage}, whose timers are due by hand. It shows that a
- * counter-example is one, and, followed to every state, that the explorer treats xstate as it is.
+ * A live system that does what a trace says: real actors on a {@link Stage}, whose timers are due
+ * by hand. It shows that a counter-example is one, and, followed to every state, that the explorer
+ * treats xstate as it is.
  */
 export class Replay {
   readonly root: AnyActor
@@ -82,7 +83,10 @@ export class Replay {
     else actor.send({ type: PUPPET, does: kind, with: event.object } as EventObject)
   }
 
-  /** What the live system is in, as the text that {@link describe} gives of the state it should be in. */
+  /**
+   * What the live system is in, as the text that {@link describe} gives of the state it should be
+   * in.
+   */
   describe(): string {
     return describeLive(this.root, '', this.#timers)
   }
@@ -199,15 +203,18 @@ export interface Mismatch {
 }
 
 export interface ConformanceOptions {
-  /** `state`: the shortest way to every state. `edge`: also every single step from each of them. Default `state`. */
+  /**
+   * `state`: the shortest way to every state. `edge`: also every single step from each of them.
+   * Default `state`.
+   */
   readonly every?: 'state' | 'edge'
   /** Only every so many-th way, for systems with many states. Default 1: all. */
   readonly sample?: number
 }
 
 /**
- * Follows the graph on live actors, and compares what they are in, their timers and what they said. The guard against every change
- * of xstate that the explorer would not notice.
+ * Follows the graph on live actors, and compares what they are in, their timers and what they said.
+ * The guard against every change of xstate that the explorer would not notice.
  */
 export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
   const { graph, model } = exploration

@@ -12,9 +12,10 @@ export interface Harvest {
 export const UNNAMED = '\0unnamed'
 
 /**
- * What xstate's pure functions are given in place of a running actor. One stand-in serves every actor of a machine, wherever it
- * stands in the tree: `self` and `parent` are tokens that only serve as addresses, and reading anything else of them is refused.
- * Nothing is ever started, scheduled or executed here; actions are collected.
+ * What xstate's pure functions are given in place of a running actor. One stand-in serves every
+ * actor of a machine, wherever it stands in the tree: `self` and `parent` are tokens that only
+ * serve as addresses, and reading anything else of them is refused. Nothing is ever started,
+ * scheduled or executed here; actions are collected.
  */
 export class StandIn {
   readonly self: AnyActorRef
@@ -23,7 +24,10 @@ export class StandIn {
   readonly #scope: AnyActorScope
   readonly #onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void
   #harvest: Harvest = { actions: [], transitions: [] }
-  /** xstate turns what is thrown in a guard or an initial context into other errors, so a refusal is kept here. */
+  /**
+   * xstate turns what is thrown in a guard or an initial context into other errors, so a refusal is
+   * kept here.
+   */
   #refused: Error | undefined
 
   constructor(machine: AnyStateMachine, isRoot: boolean, onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void) {
@@ -38,7 +42,8 @@ export class StandIn {
       sessionId: name,
       system,
       logger: () => {},
-      // Built-in actions defer when they are executed, which they are not; only `spawn` does it while it is resolved.
+      // Built-in actions defer when they are executed, which they are not; only `spawn` does it
+      // while it is resolved.
       defer: () => {
         throw this.#refuse(name, 'spawn() inside assign or an initial context', 'use the spawnChild action with an id')
       },
@@ -48,7 +53,10 @@ export class StandIn {
     }
   }
 
-  /** Calls one pure function of the machine and puts what it asked for into `harvest`, also when it throws. */
+  /**
+   * Calls one pure function of the machine and puts what it asked for into `harvest`, also when it
+   * throws.
+   */
   collect<T>(harvest: Harvest, call: (scope: AnyActorScope) => T): T {
     this.#harvest = harvest
     try {
@@ -79,7 +87,10 @@ export class StandIn {
     }) as unknown as AnyActorRef
   }
 
-  /** xstate books children and reports microsteps here while it computes; user code must not look at it. */
+  /**
+   * xstate books children and reports microsteps here while it computes; user code must not look at
+   * it.
+   */
   #system(name: string): AnyActorScope['system'] {
     const known = systemMembers(
       (booked) => `${UNNAMED}${booked}`,

@@ -2,9 +2,9 @@ import type { AnyStateMachine, EventObject } from 'xstate'
 import type { Standing } from './standing.ts'
 
 /**
- * The state of an actor system as a tree of values: what each actor is in, which of its timers are pending, and its running
- * children. Equal trees are one object (hash consing), so a state of the whole system is the number of its root, and what
- * two states have in common is stored once.
+ * The state of an actor system as a tree of values: what each actor is in, which of its timers are
+ * pending, and its running children. Equal trees are one object (hash consing), so a state of the
+ * whole system is the number of its root, and what two states have in common is stored once.
  */
 export interface ActorState {
   readonly index: number
@@ -17,7 +17,10 @@ export interface ActorState {
   readonly children: readonly ActorState[]
 }
 
-/** What an actor does. Machines are explored; everything else is opaque: what it does is up to the environment. */
+/**
+ * What an actor does. Machines are explored; everything else is opaque: what it does is up to the
+ * environment.
+ */
 export interface Logic {
   readonly index: number
   /** The machine's id, or what the parent calls the source of an opaque child. */
@@ -45,10 +48,16 @@ export interface ModelEvent {
   readonly object: EventObject
 }
 
-/** Whom an actor can reach: by relation, so that what it does never depends on where in the tree it stands. */
+/**
+ * Whom an actor can reach: by relation, so that what it does never depends on where in the tree it
+ * stands.
+ */
 export type Address =
   | { readonly kind: 'self' | 'parent' | 'gone' }
-  /** `newborn`: the child of this name that the same step starts, rather than one that it may replace. */
+  /**
+   * `newborn`: the child of this name that the same step starts, rather than one that it may
+   * replace.
+   */
   | { readonly kind: 'child'; readonly id: string; readonly newborn?: true }
 
 /** A delayed event. Until it is due or cancelled it is part of the state; when it comes is open. */
@@ -80,12 +89,15 @@ export interface Path {
 }
 
 /**
- * Every distinct {@link ActorState} met so far, found by what it consists of: a hash table of numbers, because texts as keys
- * would take most of the time and memory of exploring.
+ * Every distinct {@link ActorState} met so far, found by what it consists of: a hash table of
+ * numbers, because texts as keys would take most of the time and memory of exploring.
  */
 export class ActorStates {
   readonly #states: ActorState[] = []
-  /** Numbers of states, each at or after the place that its hash says; at least half of the places are free. */
+  /**
+   * Numbers of states, each at or after the place that its hash says; at least half of the places
+   * are free.
+   */
   #table = new Int32Array(1024).fill(FREE)
 
   intern(id: string, local: LocalState, timers: readonly Timer[], children: readonly ActorState[]): ActorState {
@@ -121,7 +133,10 @@ export class ActorStates {
 
 const FREE = -1
 
-/** Of a power of two places, the table uses the low bits, so the last thing is to mix the high ones in. */
+/**
+ * Of a power of two places, the table uses the low bits, so the last thing is to mix the high ones
+ * in.
+ */
 function hashOf({ index }: LocalState, timers: readonly Timer[], children: readonly ActorState[]): number {
   let hash = index
   for (const timer of timers) hash = Math.imul(hash, 31) + timer.index

@@ -19,8 +19,9 @@ export interface Step {
 }
 
 /**
- * Macrosteps, each looked up by (local state, event). A whole system has far fewer of them than it has edges, and xstate has to
- * compute far fewer still (see `machine-steps.ts`), so exploring is mostly looking up.
+ * Macrosteps, each looked up by (local state, event). A whole system has far fewer of them than it
+ * has edges, and xstate has to compute far fewer still (see `machine-steps.ts`), so exploring is
+ * mostly looking up.
  */
 export class Steps {
   readonly logics = new Interner<Logic>()
@@ -37,7 +38,10 @@ export class Steps {
   readonly #logicIds = new Map<unknown, number>()
   readonly #recheckEvery: number
 
-  /** One in `recheckEvery` of the steps that xstate was not asked for is computed by it all the same, and compared; 0 for none. */
+  /**
+   * One in `recheckEvery` of the steps that xstate was not asked for is computed by it all the
+   * same, and compared; 0 for none.
+   */
   constructor(recheckEvery: number) {
     this.#recheckEvery = recheckEvery
   }

@@ -11,14 +11,18 @@ export interface PendingTimer {
 }
 
 /**
- * The clock of a live system whose timers are due when a trace says so, in whatever order. A clock that keeps time could not follow
- * a trace: the explorer lets a long delay end before a short one, because nothing is known about how long anything else takes.
+ * The clock of a live system whose timers are due when a trace says so, in whatever order. A clock
+ * that keeps time could not follow a trace: the explorer lets a long delay end before a short one,
+ * because nothing is known about how long anything else takes.
  */
 export class TimersByHand {
   readonly #pending = new Map<object, { readonly id: string | undefined; readonly fn: () => void }>()
   #system: ActorSystem<ActorSystemInfo> | undefined
 
-  /** xstate keeps what a timer is for in its system, which knows it just before it asks for the timer. */
+  /**
+   * xstate keeps what a timer is for in its system, which knows it just before it asks for the
+   * timer.
+   */
   attach(system: ActorSystem<ActorSystemInfo>): void {
     this.#system = system
   }

@@ -1,5 +1,8 @@
 import { ModelError } from '../errors.ts'
 
-/** What the explorer cannot treat exactly is refused by name: a model that silently leaves something out proves nothing. */
+/**
+ * What the explorer cannot treat exactly is refused by name: a model that silently leaves something
+ * out proves nothing.
+ */
 export const unsupported = (where: string, what: string, instead: string): ModelError =>
   new ModelError('ERR_MODEL_UNSUPPORTED', `${where}: ${what} is outside what can be explored; ${instead}`, { where, what, instead })

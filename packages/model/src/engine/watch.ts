@@ -20,11 +20,12 @@ export interface Watched {
 }
 
 /**
- * A machine that notes what xstate looks at while it computes a step: the events that transitions are selected for, and the keys of
- * the context that conditions, actions and inputs read. It is a copy of the machine it is made for, and behaves like it.
+ * A machine that notes what xstate looks at while it computes a step: the events that transitions
+ * are selected for, and the keys of the context that conditions, actions and inputs read. It is a
+ * copy of the machine it is made for, and behaves like it.
  *
- * What only assignments read is not looked at: they are kept, and done again to any other context. That ends when something else looks
- * at the context after them.
+ * What only assignments read is not looked at: they are kept, and done again to any other context.
+ * That ends when something else looks at the context after them.
  */
 export class WatchedMachine {
   readonly machine: AnyStateMachine
@@ -54,7 +55,10 @@ export class WatchedMachine {
     this.#watchActions()
   }
 
-  /** Begins a step, and gives what is to stand for the context in it. A divided step ends when the first event is answered. */
+  /**
+   * Begins a step, and gives what is to stand for the context in it. A divided step ends when the
+   * first event is answered.
+   */
   begin(frame: Frame, context: Context, isDivided: boolean): Context {
     this.#isDivided = isDivided
     this.#isAnswered = false
@@ -69,7 +73,10 @@ export class WatchedMachine {
     return this.#show(context)
   }
 
-  /** Computes something else, also in the middle of a step: a machine may be a child of its own kind. */
+  /**
+   * Computes something else, also in the middle of a step: a machine may be a child of its own
+   * kind.
+   */
   aside<T>(compute: () => T): T {
     this.#isAside = true
     try {
@@ -213,7 +220,10 @@ export class WatchedMachine {
     return this.#shown
   }
 
-  /** `look` is undefined for what the step itself has written, of which only what that was made from counts. */
+  /**
+   * `look` is undefined for what the step itself has written, of which only what that was made from
+   * counts.
+   */
   #lookAtContext(look: Look | undefined): void {
     if (this.#reader === 'machine') for (const earlier of this.#readToAssign.splice(0)) this.look(earlier)
     if (look === undefined || this.#reader === 'copy') return

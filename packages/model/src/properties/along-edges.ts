@@ -3,7 +3,10 @@ import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 
-/** A property of every single step. `holds` returns true, or says what is wrong; `step` has what happened and what was said. */
+/**
+ * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
+ * happened and what was said.
+ */
 export const alongEdges = (
   id: string,
   text: string,

@@ -3,13 +3,16 @@ import type { Graph } from '../engine/graph.ts'
 import type { Property, Violation } from './property.ts'
 
 export interface Confluence {
-  /** Whether one of the two may make the other impossible; then their order matters by intention, and nothing is compared. Default: never. */
+  /**
+   * Whether one of the two may make the other impossible; then their order matters by intention,
+   * and nothing is compared. Default: never.
+   */
   readonly mayDisable?: (one: Choice, other: Choice) => boolean
 }
 
 /**
- * Two choices that `independent` names lead to the same state in either order, in every state where both are possible, and the same is
- * said on the way, in whatever order.
+ * Two choices that `independent` names lead to the same state in either order, in every state where
+ * both are possible, and the same is said on the way, in whatever order.
  */
 export const confluent = (
   id: string,

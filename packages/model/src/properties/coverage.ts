@@ -14,13 +14,18 @@ export interface Untaken {
   /** Type of the event; empty for an eventless one. */
   readonly event: string
   readonly targets: readonly string[]
-  /** `unreached`: its state is never entered; `unheard`: its event never comes there; `refused`: its condition, or another transition, never lets it; `constant`: its condition depends on constant input only, which says no. */
+  /**
+   * `unreached`: its state is never entered; `unheard`: its event never comes there; `refused`: its
+   * condition, or another transition, never lets it; `constant`: its condition depends on constant
+   * input only, which says no.
+   */
   readonly why: 'unreached' | 'unheard' | 'refused' | 'constant'
 }
 
 /**
- * The transitions of every machine of the system that no run takes. Conditions on constant input show as `refused`: what a
- * configuration makes impossible is told apart from what nothing makes possible.
+ * The transitions of every machine of the system that no run takes. Conditions on constant input
+ * show as `refused`: what a configuration makes impossible is told apart from what nothing makes
+ * possible.
  */
 export function untaken({ model }: Exploration): Untaken[] {
   const machines = new Map(model.steps.logics.all.flatMap(({ machine }) => (machine ? [[machine, new Visits()] as const] : [])))
@@ -45,7 +50,10 @@ interface Found {
 
 class Visits {
   readonly #taken = new Set<AnyTransitionDefinition>()
-  /** Types of events, by the states that were active together when they came: of these there are few, and of whole configurations many. */
+  /**
+   * Types of events, by the states that were active together when they came: of these there are
+   * few, and of whole configurations many.
+   */
   readonly #heard = new Map<ActiveStates, Set<string>>()
 
   add({ transitions, local }: Step, from: LocalState | undefined, event: ModelEvent | undefined): void {
@@ -75,7 +83,9 @@ class Visits {
     })
   }
 
-  /** The states that were entered, if only on the way, with the types of events that came to them. */
+  /**
+   * The states that were entered, if only on the way, with the types of events that came to them.
+   */
   #places(): ReadonlyMap<AnyStateNode, ReadonlySet<string>> {
     const places = new Map<AnyStateNode, Set<string>>()
     const add = (node: AnyStateNode, events: Iterable<string>): void => {

@@ -2,7 +2,10 @@ import type { AnyStateMachine } from 'xstate'
 import type { GuardParts } from '../engine/internals.ts'
 import type { LocalState } from '../engine/state.ts'
 
-/** The keys of a machine's context that have the same value wherever it stands: what its input fixed once for all. */
+/**
+ * The keys of a machine's context that have the same value wherever it stands: what its input fixed
+ * once for all.
+ */
 export function constantKeys(locals: readonly LocalState[]): ReadonlySet<string> {
   const values = new Map<string, Set<number>>()
   for (const { standing } of locals)

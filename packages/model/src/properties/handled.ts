@@ -13,7 +13,10 @@ export interface Ignored {
   readonly in?: StateValue | readonly StateValue[]
 }
 
-/** Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by oversight. */
+/**
+ * Whatever reaches a machine moves it or makes it act, unless it is listed: events are not lost by
+ * oversight.
+ */
 export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => ({
   id,
   text: 'every event that reaches a machine is handled there or listed as ignored',

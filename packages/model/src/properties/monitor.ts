@@ -5,16 +5,22 @@ import type { Effect } from '../engine/state.ts'
 import type { Property, Violation } from './property.ts'
 
 /**
- * A property of what is said along every run: an automaton that reads the effects. Its own states are texts; it is run beside
- * the graph, so it may remember whatever it needs.
+ * A property of what is said along every run: an automaton that reads the effects. Its own states
+ * are texts; it is run beside the graph, so it may remember whatever it needs.
  */
 export interface Monitor {
   readonly initial: string
   /** The state after an effect, or what is wrong with it. */
   readonly next: (state: string, effect: Effect) => string | Broken
-  /** The state when something is about to happen, before what that leads to is said: for events from outside, which nothing says. */
+  /**
+   * The state when something is about to happen, before what that leads to is said: for events from
+   * outside, which nothing says.
+   */
   readonly heard?: (state: string, choice: Choice) => string
-  /** What is wrong with a state when a step is over: for what has to be said in the same step as something else. */
+  /**
+   * What is wrong with a state when a step is over: for what has to be said in the same step as
+   * something else.
+   */
   readonly atRest?: (state: string) => string | undefined
 }
 

@@ -12,7 +12,10 @@ export interface Property {
   readonly violation: (exploration: Exploration) => Violation | undefined
 }
 
-/** Where a property does not hold: a way there, as edges of the graph, shortest first where that means something. */
+/**
+ * Where a property does not hold: a way there, as edges of the graph, shortest first where that
+ * means something.
+ */
 export interface Violation {
   readonly finding: string
   readonly edges: readonly number[]
@@ -38,7 +41,8 @@ export const check = (exploration: Exploration, properties: readonly Property[])
   })
 
 /**
- * For the last line of a test: throws when a verdict is not good, with what does not hold and, for the first of them, the way there.
+ * For the last line of a test: throws when a verdict is not good, with what does not hold and, for
+ * the first of them, the way there.
  * @throws ModelError ERR_MODEL_VIOLATED, with the verdicts that are not good in `details.violated`
  */
 export function assertHolds(verdicts: readonly Verdict[]): void {

@@ -5,7 +5,10 @@ import type { Property, Violation } from './property.ts'
 
 export const isDone = ({ status }: ActorView): boolean => status === 'done'
 
-/** Possibility: from every state, some way leads to one that satisfies `isEnd` (default: the root is done). */
+/**
+ * Possibility: from every state, some way leads to one that satisfies `isEnd` (default: the root is
+ * done).
+ */
 export const endReachable = (id: string, text: string, isEnd: (root: ActorView) => boolean = isDone): Property => ({
   id,
   text,
@@ -18,13 +21,16 @@ export const endReachable = (id: string, text: string, isEnd: (root: ActorView) 
   },
 })
 
-/** 1 for every state from which one that satisfies `isTarget` can be reached, the targets included. */
+/**
+ * 1 for every state from which one that satisfies `isTarget` can be reached, the targets included.
+ */
 function statesThatReach(graph: Graph, isTarget: (state: ActorState) => boolean): Uint8Array {
   const reaches = new Uint8Array(graph.stateCount)
   graph.states.forEach((state, i) => {
     if (isTarget(state)) reaches[i] = 1
   })
-  // Breadth-first numbering makes most edges point forwards, so going backwards through the states settles most of them at once.
+  // Breadth-first numbering makes most edges point forwards, so going backwards through the states
+  // settles most of them at once.
   for (let changed = true; changed; ) {
     changed = false
     for (let state = graph.stateCount - 1; state >= 0; state--) {

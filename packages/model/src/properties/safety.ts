@@ -2,7 +2,10 @@ import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 
-/** A property of every state. `holds` returns true, or says what is wrong; the trace is a shortest one. */
+/**
+ * A property of every state. `holds` returns true, or says what is wrong; the trace is a shortest
+ * one.
+ */
 export const always = (id: string, text: string, holds: (root: ActorView) => boolean | string): Property => ({
   id,
   text,

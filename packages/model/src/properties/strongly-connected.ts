@@ -1,8 +1,8 @@
 import type { Graph } from '../engine/graph.ts'
 
 /**
- * The strongly connected components of the part of a graph that `within` names (Tarjan's algorithm, with a stack of its own: a
- * graph is deeper than the engine's call stack).
+ * The strongly connected components of the part of a graph that `within` names (Tarjan's algorithm,
+ * with a stack of its own: a graph is deeper than the engine's call stack).
  */
 export function stronglyConnected(graph: Graph, within: readonly boolean[]): number[][] {
   const components: number[][] = []

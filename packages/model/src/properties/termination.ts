@@ -18,8 +18,9 @@ export interface Termination {
 }
 
 /**
- * Every run that reaches a state of `from` reaches the end, under weak fairness: a fair choice that stays possible is taken at
- * last. A violation is a state in which nothing fair can happen, or a circle that fair choices never force the run to leave.
+ * Every run that reaches a state of `from` reaches the end, under weak fairness: a fair choice that
+ * stays possible is taken at last. A violation is a state in which nothing fair can happen, or a
+ * circle that fair choices never force the run to leave.
  */
 export const terminates = (
   id: string,
@@ -83,7 +84,10 @@ function circling(graph: Graph, concerned: readonly boolean[], isFair: (choice: 
   return undefined
 }
 
-/** The earliest fair edge that stays in a component: of all circles, one that something drives is worth showing. */
+/**
+ * The earliest fair edge that stays in a component: of all circles, one that something drives is
+ * worth showing.
+ */
 function fairEdgeWithin(
   graph: Graph,
   component: readonly number[],
@@ -96,7 +100,10 @@ function fairEdgeWithin(
   return undefined
 }
 
-/** Whether a fair run may stay: every fair choice is impossible somewhere in the component, or can be taken without leaving it. */
+/**
+ * Whether a fair run may stay: every fair choice is impossible somewhere in the component, or can
+ * be taken without leaving it.
+ */
 function mayStay(graph: Graph, component: readonly number[], members: ReadonlySet<number>, isFair: (choice: Choice) => boolean): boolean {
   const possibleIn = new Map<number, number>()
   const stays = new Set<number>()

@@ -14,23 +14,31 @@ export interface Bound {
   readonly from: (root: ActorView) => boolean
   /** When it stops. */
   readonly until: (root: ActorView) => boolean
-  /** What it may show then at most, in milliseconds; it may depend on how things stood when the clock started. */
+  /**
+   * What it may show then at most, in milliseconds; it may depend on how things stood when the
+   * clock started.
+   */
   readonly atMostMs: number | ((root: ActorView) => number)
-  /** Sources of opaque children that answer at once, because they do nothing but one synchronous step. Default none. */
+  /**
+   * Sources of opaque children that answer at once, because they do nothing but one synchronous
+   * step. Default none.
+   */
   readonly prompt?: readonly string[]
 }
 
 /**
  * A bound in time, on all runs: timed exploration, a mode of its own.
  *
- * Elsewhere any pending timer may be the next. Here a timer is due exactly when its delay is over, none is missed, and steps take
- * no time; everything else (events from outside, answers of opaque children) may come at any time or never. A state is one of the untimed
- * graph with a {@link Zone}: the set of all times that are possible there. Zones are exact, so a bound that is found is reached by a
- * run, and one that holds, holds for every real number of milliseconds in between. One thing is not exact: of timers that are pending
- * when the clock starts nothing is known but that they are not overdue. That allows more than can be, never less.
+ * Elsewhere any pending timer may be the next. Here a timer is due exactly when its delay is over,
+ * none is missed, and steps take no time; everything else (events from outside, answers of opaque
+ * children) may come at any time or never. A state is one of the untimed graph with a {@link Zone}:
+ * the set of all times that are possible there. Zones are exact, so a bound that is found is
+ * reached by a run, and one that holds, holds for every real number of milliseconds in between. One
+ * thing is not exact: of timers that are pending when the clock starts nothing is known but that
+ * they are not overdue. That allows more than can be, never less.
  *
- * It is an end within the bound as well, not only a bound of those ends that come: a state in which time may pass without limit, because
- * no timer is pending, violates it.
+ * It is an end within the bound as well, not only a bound of those ends that come: a state in which
+ * time may pass without limit, because no timer is pending, violates it.
  */
 export const within = (id: string, text: string, bound: Bound): Property => ({
   id,
@@ -195,7 +203,9 @@ type Move = number | { readonly delay: number }
 /** Edges and positions of timers make one key. */
 const TIMERS_MAX = 1_024
 
-/** Which timers a step sets: those are new, though they may look like ones that were pending before. */
+/**
+ * Which timers a step sets: those are new, though they may look like ones that were pending before.
+ */
 class TimersSet implements DeliveryListener {
   readonly #counts = new Map<string, number>()
 

@@ -1,11 +1,16 @@
 /**
- * A zone: all points in time at which something may stand, as upper bounds of differences of instants (a difference bound matrix).
- * Instant 0 is now, 1 is where the clock was started, every further one is when a timer is due. Nothing else is known about durations,
- * so a set of such bounds is exact, not an estimate. Times are in whole nanoseconds: sums of fractions would not be equal twice.
+ * A zone: all points in time at which something may stand, as upper bounds of differences of
+ * instants (a difference bound matrix). Instant 0 is now, 1 is where the clock was started, every
+ * further one is when a timer is due. Nothing else is known about durations, so a set of such
+ * bounds is exact, not an estimate. Times are in whole nanoseconds: sums of fractions would not be
+ * equal twice.
  */
 export class Zone {
   readonly size: number
-  /** Of `size * size` entries, row by row: how much later the row's instant may be than the column's. Always as tight as can be. */
+  /**
+   * Of `size * size` entries, row by row: how much later the row's instant may be than the
+   * column's. Always as tight as can be.
+   */
   readonly #later: Float64Array
 
   private constructor(size: number, later: Float64Array) {
@@ -13,7 +18,9 @@ export class Zone {
     this.#later = later
   }
 
-  /** The clock starts now; each timer is due at some time up to its delay from now, or exactly then. */
+  /**
+   * The clock starts now; each timer is due at some time up to its delay from now, or exactly then.
+   */
   static start(timers: readonly { readonly delay: number; readonly isNew: boolean }[]): Zone {
     const size = timers.length + 2
     const later = new Float64Array(size * size).fill(Number.POSITIVE_INFINITY)
@@ -67,7 +74,10 @@ export class Zone {
     return this.#later.every((by, i) => by <= (other.#later[i] as number))
   }
 
-  /** Every bound that follows from two others (Floyd and Warshall); undefined when they contradict each other. */
+  /**
+   * Every bound that follows from two others (Floyd and Warshall); undefined when they contradict
+   * each other.
+   */
   #tightened(): Zone | undefined {
     const { size } = this
     const later = this.#later

@@ -31,8 +31,9 @@ import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNo
 import { wording } from './wording-options.ts'
 
 /**
- * Every option, once: its default, what it may be, what it means, its flag. Where the default depends on other options, times.ts works it out.
- * The comment above a row is what editors show with the option; its `@default` is compared with the row by test/options/docstrings.test.ts.
+ * Every option, once: its default, what it may be, what it means, its flag. Where the default
+ * depends on other options, times.ts works it out. The comment above a row is what editors show
+ * with the option; its `@default` is compared with the row by test/options/docstrings.test.ts.
  */
 
 /** No single hook and no grace may use up the deadline alone: defaults end at this part of it. */
@@ -70,7 +71,8 @@ export const INSPECTOR_OPTIONS = defineOptions({
    */
   host: option(host(), { default: LOOPBACK, meaning: 'Address of the page; all but loopback addresses need its token' }),
   /**
-   * At least 16 letters, digits and `-._~+/=`. It stands in URLs and in a cookie; a shorter one is guessed.
+   * At least 16 letters, digits and `-._~+/=`. It stands in URLs and in a cookie; a shorter one is
+   * guessed.
    * @default a new one where it is needed, logged once
    */
   token: option(
@@ -88,7 +90,8 @@ export const INSPECTOR_OPTIONS = defineOptions({
    */
   actions: option(onOff(), { default: false, meaning: 'Whether the page may begin the shutdown' }),
   /**
-   * Puts some load on the server; the page's button for it begins the shutdown in the middle. Needs `actions`.
+   * Puts some load on the server; the page's button for it begins the shutdown in the middle. Needs
+   * `actions`.
    * @default none
    */
   drill: option(value<() => unknown>('a function', isFunction), {
@@ -97,7 +100,9 @@ export const INSPECTOR_OPTIONS = defineOptions({
   }),
 })
 
-/** The inspector: a page, and streams for tools, on a listener of its own which closes last of all. */
+/**
+ * The inspector: a page, and streams for tools, on a listener of its own which closes last of all.
+ */
 export interface InspectorOptions extends UserOptions<typeof INSPECTOR_OPTIONS> {}
 export interface ResolvedInspector extends ResolvedOf<typeof INSPECTOR_OPTIONS> {}
 
@@ -145,7 +150,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Where the process runs; it decides the delay and the deadline that are not given',
   }),
   /**
-   * Time between StopRequested and the moment new requests may be refused. It must leave the later phases their time before `deadline`.
+   * Time between StopRequested and the moment new requests may be refused. It must leave the later
+   * phases their time before `deadline`.
    * @default 5s on Kubernetes, else 0s
    * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownDelayDuration
    */
@@ -163,11 +169,12 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     upstreamRefusal: '--shutdown-delay-duration can not be negative value',
   }),
   /**
-   * Time for which idle connections are held when nothing new is accepted any more: a request that is on its way on one is answered, and
-   * its client told to leave, instead of lost. Before it, what the kernel has accepted is accepted, too. It ends early when no connection
-   * is left that may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0: listeners and idle connections
-   * close at once. At most half of what the budget keeps for requests: what is registered for the late phases takes from it, as
-   * `quiesce plan` prints.
+   * Time for which idle connections are held when nothing new is accepted any more: a request that
+   * is on its way on one is answered, and its client told to leave, instead of lost. Before it,
+   * what the kernel has accepted is accepted, too. It ends early when no connection is left that
+   * may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0:
+   * listeners and idle connections close at once. At most half of what the budget keeps for
+   * requests: what is registered for the late phases takes from it, as `quiesce plan` prints.
    * @default 300ms; 0s after Ctrl-C on a terminal
    */
   lastCall: option(duration(), {
@@ -178,7 +185,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once',
   }),
   /**
-   * What becomes of new requests while draining: `refuse` closes the listener, `retry-after` answers 429 until everything has drained.
+   * What becomes of new requests while draining: `refuse` closes the listener, `retry-after`
+   * answers 429 until everything has drained.
    * @default refuse
    * @see kubernetes/apiserver pkg/server/config.go Config.ShutdownSendRetryAfter
    */
@@ -209,7 +217,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   }),
   /**
    * Time from StopRequested to the end by force; at least 100 ms. The process is gone by then.
-   * @default by platform, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay, grace or reserve
+   * @default by platform, else 8s; 2s after Ctrl-C on a terminal; raised to fit a given delay,
+   * grace or reserve
    */
   deadline: option(timeToTheEnd(), {
     flag: 'deadline',
@@ -220,8 +229,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Time from the stop request to the end by force; the process is gone by then',
   }),
   /**
-   * The same for a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A crash in the middle of a stop has what ends
-   * first.
+   * The same for a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A
+   * crash in the middle of a stop has what ends first.
    * @default the deadline when one is given, else 5s, at most the deadline
    */
   crashDeadline: option(timeToTheEnd(), {
@@ -231,8 +240,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'The same for a stop by a crash: uncaught exceptions and unhandled rejections',
   }),
   /**
-   * Longest time that accepted requests and holds are waited for, from NotAcceptingNewRequest on; above 0. What is left is cut and named,
-   * which is exit code 5. One that is longer than what the budget leaves them changes nothing.
+   * Longest time that accepted requests and holds are waited for, from NotAcceptingNewRequest on;
+   * above 0. What is left is cut and named, which is exit code 5. One that is longer than what the
+   * budget leaves them changes nothing.
    * @default none: requests have what the deadline leaves them
    */
   requestDrainTimeout: option(duration('1ms'), {
@@ -242,20 +252,23 @@ export const LIFECYCLE_OPTIONS = defineOptions({
       'Longest time that accepted requests and holds are waited for once nothing new is accepted; what is left is cut and named, exit code 5',
   }),
   /**
-   * Time that connections have to end once requests are drained; it does not bound the drain itself. The deadline's own cut may come first.
+   * Time that connections have to end once requests are drained; it does not bound the drain
+   * itself. The deadline's own cut may come first.
    * @default the request timeout; 2s when draining with retry-after
    * @see kubernetes/apiserver pkg/server/genericapiserver.go GenericAPIServer.ShutdownTimeout
    */
   connectionTimeout: option(duration(), {
     flag: 'connection-timeout',
-    // Everything has drained by then, so only unused connections are left: kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+    // Everything has drained by then, so only unused connections are left: kubernetes/apiserver
+    // pkg/server/genericapiserver.go RunWithContext
     default: '2s',
     defaultWords: (withRetryAfter) => `the request timeout; ${withRetryAfter} when draining with retry-after`,
     meaning: 'Time that connections have to end once requests are drained',
     upstream: 'ShutdownTimeout',
   }),
   /**
-   * When kept-alive clients are told to reconnect elsewhere. `'after-delay'` needs `whileDraining: 'retry-after'`.
+   * When kept-alive clients are told to reconnect elsewhere. `'after-delay'` needs `whileDraining:
+   * 'retry-after'`.
    * @default gradual; at-once when there is no delay
    */
   tell: option(choice('gradual', 'at-once', 'after-delay'), {
@@ -307,7 +320,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Longest time of one health check; after it the check has failed',
   }),
   /**
-   * In which order destroy functions run that name no other: as registered, which is upstream's, or the last one first.
+   * In which order destroy functions run that name no other: as registered, which is upstream's, or
+   * the last one first.
    * @default registration
    */
   destroyOrder: option(choice('registration', 'reverse'), {
@@ -315,9 +329,11 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Order in which destroy functions run that name no other in after; reverse closes what was opened last first',
   }),
   /**
-   * Time that the budget keeps free for the late phases. What is given is kept whole, together at most nine tenths of a given deadline;
-   * the others are scaled. Nothing is kept for `audit` without a backend, nor for `destroy` without a destroy function, as of StopRequested.
-   * @default connections 250ms, audit 1s, destroy 2s, flush 500ms; scaled when together more than half the deadline
+   * Time that the budget keeps free for the late phases. What is given is kept whole, together at
+   * most nine tenths of a given deadline; the others are scaled. Nothing is kept for `audit`
+   * without a backend, nor for `destroy` without a destroy function, as of StopRequested.
+   * @default connections 250ms, audit 1s, destroy 2s, flush 500ms; scaled when together more than
+   * half the deadline
    */
   reserves: option(reserves(), {
     default: {},
@@ -325,9 +341,10 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: `Time that the budget keeps free for the late phases: given ones whole, up to ${fraction(ASKED_SHARE_MAX)} of the deadline; for audit and destroy only when something is registered for them when the stop is requested`,
   }),
   /**
-   * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and what `markWatch` marks. Asked once
-   * for every request, before its handler. Servers of the Kubernetes API give `kubernetesLongRunning`. One that throws, or answers with
-   * something else than a boolean, counts as false and is reported.
+   * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and
+   * what `markWatch` marks. Asked once for every request, before its handler. Servers of the
+   * Kubernetes API give `kubernetesLongRunning`. One that throws, or answers with something else
+   * than a boolean, counts as false and is reported.
    * @default none; kubernetesLongRunning is the rule of API servers
    */
   longRunning: option(value<(request: IncomingMessage) => boolean>('a function of the request that returns true or false', isFunction), {
@@ -346,8 +363,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Whether, where and how health is answered',
   }),
   /**
-   * Paths that your application still answers while new requests are refused, as `/healthz`, `/livez`, `/readyz` and `/metrics` are: each with
-   * all below it, by whole segments. A request whose target could be read as another path is refused all the same.
+   * Paths that your application still answers while new requests are refused, as `/healthz`,
+   * `/livez`, `/readyz` and `/metrics` are: each with all below it, by whole segments. A request
+   * whose target could be read as another path is refused all the same.
    * @default none beside /healthz, /livez, /readyz and /metrics
    */
   exempt: option(
@@ -362,7 +380,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     },
   ),
   /**
-   * What every request passes before its handler, beside the health endpoints and the counting: an ordered list, each with its place.
+   * What every request passes before its handler, beside the health endpoints and the counting: an
+   * ordered list, each with its place.
    * @default none
    */
   steps: option(steps(), {
@@ -392,7 +411,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Page that shows the life as it runs, on a listener of its own, outside the drain, closed last of all',
   }),
   /**
-   * Everything that happens is written here, an entry per line, and is there to the last on every path that can still write.
+   * Everything that happens is written here, an entry per line, and is there to the last on every
+   * path that can still write.
    * @default none
    */
   journal: option(text('a file name'), {
@@ -413,7 +433,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     },
   ),
   /**
-   * Pino-compatible, or false for silence, on standard error too. A console is told nothing at debug.
+   * Pino-compatible, or false for silence, on standard error too. A console is told nothing at
+   * debug.
    * @default pino on standard output for createServer, none for attachLifecycle
    */
   logger: option(
@@ -424,9 +445,10 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     { defaultWords: 'pino on standard output for createServer, none for attachLifecycle', meaning: 'Where the lifecycle logs to' },
   ),
   /**
-   * The report is written here, as JSON, on every path that can still write: also when something else calls `process.exit()`, or the
-   * process ends because nothing keeps it alive (`forced` is `process-exit` then). What was there stays until the new one is whole.
-   * A place where none could be written is refused at the start: ERR_REPORT_WRITE, exit code 3.
+   * The report is written here, as JSON, on every path that can still write: also when something
+   * else calls `process.exit()`, or the process ends because nothing keeps it alive (`forced` is
+   * `process-exit` then). What was there stays until the new one is whole. A place where none could
+   * be written is refused at the start: ERR_REPORT_WRITE, exit code 3.
    * @default none
    */
   reportFile: option(text('a file name'), {
@@ -435,8 +457,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'File for the report of the run, as JSON',
   }),
   /**
-   * `explicit` ends the process when it is still alive 1 s after `run()` is done, or shortly before the deadline if that is sooner,
-   * or at once when the budget has cut something; `natural` does not.
+   * `explicit` ends the process when it is still alive 1 s after `run()` is done, or shortly before
+   * the deadline if that is sooner, or at once when the budget has cut something; `natural` does
+   * not.
    * @default explicit
    */
   exit: option(choice('explicit', 'natural'), {
@@ -445,8 +468,9 @@ export const LIFECYCLE_OPTIONS = defineOptions({
       'explicit: end the process 1s after run() is done if it still lives, sooner when the deadline comes, at once when it has cut something; natural: leave that to the program',
   }),
   /**
-   * OS signals that stop what `run()` runs. A list replaces the default, and an empty one is none; `{ add: ['SIGUSR2'], skip: ['SIGHUP'] }`
-   * changes it. The second one, whichever it is, means "now".
+   * OS signals that stop what `run()` runs. A list replaces the default, and an empty one is none;
+   * `{ add: ['SIGUSR2'], skip: ['SIGHUP'] }` changes it. The second one, whichever it is, means
+   * "now".
    * @default SIGTERM, SIGINT and SIGHUP; on Windows SIGBREAK, too
    */
   signals: option(
@@ -474,7 +498,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     upstream: 'DisabledPostStartHooks',
   }),
   /**
-   * What clients, the log and the metrics read. `{ name: 'orders' }` is enough to give the server its name; `apiserverWording` is upstream's.
+   * What clients, the log and the metrics read. `{ name: 'orders' }` is enough to give the server
+   * its name; `apiserverWording` is upstream's.
    * @default neutral words; metrics begin with quiesce_
    */
   wording: option(wording(), {
@@ -493,7 +518,9 @@ const UNIX_SOCKET = fieldsNeeding(
   { allowed: '{ path }' },
 )
 
-/** Options that only `createServer` has; `attachLifecycle` is given a server that has them already. */
+/**
+ * Options that only `createServer` has; `attachLifecycle` is given a server that has them already.
+ */
 export const LISTEN_OPTIONS = defineOptions({
   /**
    * 0 is any free port.
@@ -521,7 +548,8 @@ export const LISTEN_OPTIONS = defineOptions({
     { defaultWords: 'the one of port and host', meaning: 'Several addresses or Unix sockets; all are bound, or none is' },
   ),
   /**
-   * Time after which an idle connection is closed: longer than the idle time of the usual load balancers, which must not lose the race.
+   * Time after which an idle connection is closed: longer than the idle time of the usual load
+   * balancers, which must not lose the race.
    * @default 75s
    */
   keepAliveTimeout: option(duration(), {

@@ -12,8 +12,8 @@ type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
  * How a client of HTTP/1.1 is told to leave: by `Connection: close` in the head of a response.
  *
  * Whether to tell is decided when the head is written, not when its request arrives: requests that
- * were under way at the beginning take part, and only then is it known whether another request waits
- * behind this one. Told on an earlier response, that request would be lost.
+ * were under way at the beginning take part, and only then is it known whether another request
+ * waits behind this one. Told on an earlier response, that request would be lost.
  *
  * Notices then, too, whether the response is a watch. One whose head is out already cannot tell any
  * more: the next one on its connection does.
@@ -31,13 +31,17 @@ export function tellBy(exchange: Exchange, wire: Http1Wire): void {
   }
 }
 
-/** An answer that has to tell tells when nothing is behind it, because what is behind it could not be answered. */
+/**
+ * An answer that has to tell tells when nothing is behind it, because what is behind it could not
+ * be answered.
+ */
 const isTelling = (exchange: Exchange, { connection, isOverdue }: Http1Wire): boolean =>
   connection.outstanding.newest === exchange && exchange.isToTell(isOverdue)
 
 /**
- * One function for all responses, so that arming one costs two assignments. `shouldKeepAlive = false` is not enough: a
- * `Connection: keep-alive` of the handler's own, as proxies and event streams send it, takes precedence over it [measured].
+ * One function for all responses, so that arming one costs two assignments. `shouldKeepAlive =
+ * false` is not enough: a `Connection: keep-alive` of the handler's own, as proxies and event
+ * streams send it, takes precedence over it [measured].
  */
 const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
   const exchange = exchangeOf(this.req) as Exchange
@@ -49,7 +53,8 @@ const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs)
   const tells = isTelling(exchange, wire)
   const result = original.apply(this, tells ? withClose(this, args) : args)
   if (tells) wire.connection.wasTold = true
-  // Not in the middle of a `write`: a watch that is told at once may end its response in the same step.
+  // Not in the middle of a `write`: a watch that is told at once may end its response in the same
+  // step.
   if (isEventStream(this)) queueMicrotask(() => noteHead(exchange, this))
   return result
 } as ServerResponse['writeHead']
@@ -62,7 +67,10 @@ function noteHead(exchange: Exchange, response: ServerResponse): void {
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[] | readonly (readonly [string, OutgoingHttpHeader])[]
 type WriteHeadArgs = [status: number, reasonOrHeaders?: string | Headers | null, headers?: Headers | null]
 
-/** The same arguments with `Connection: close` where node looks for it: in the given headers, else on the response. */
+/**
+ * The same arguments with `Connection: close` where node looks for it: in the given headers, else
+ * on the response.
+ */
 function withClose(response: ServerResponse, [status, second, third]: WriteHeadArgs): WriteHeadArgs {
   const headers = typeof second === 'string' ? third : (third ?? second)
   const given = headers ? entriesOf(headers as Headers) : []
@@ -88,7 +96,10 @@ function entriesOf(headers: Headers): [string, unknown][] {
 
 const isConnection = (name: string): boolean => name.length === 10 && name.toLowerCase() === 'connection'
 
-/** A `Connection` value with its `keep-alive` replaced by `close`; what else it says, such as `Upgrade`, stays. */
+/**
+ * A `Connection` value with its `keep-alive` replaced by `close`; what else it says, such as
+ * `Upgrade`, stays.
+ */
 function closing(given: unknown): string {
   const options = String(given ?? '').split(',')
   const others = options.map((option) => option.trim()).filter((option) => option && !/^(?:keep-alive|close)$/i.test(option))
