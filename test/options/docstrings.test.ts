@@ -38,7 +38,7 @@ function lies(file: string, type: string, table: OptionTable): string[] {
   const shown = checker.getDeclaredTypeOfSymbol(exported as ts.Symbol)
   return Object.entries(table).flatMap(([name, row]) => {
     const tags = shown.getProperty(name)?.getJsDocTags(checker) ?? []
-    const stated = ts.displayPartsToString(tags.find((tag) => tag.name === 'default')?.text)
+    const stated = ts.displayPartsToString(tags.find((tag) => tag.name === 'default')?.text).replaceAll('\n', ' ')
     return stated === defaultText(row) ? [] : [`${name}: ${stated || 'none stated'}, is ${defaultText(row)}`]
   })
 }
