@@ -44,6 +44,8 @@ function modelFor(life: Life, { kind, mode, delay }: Setting): Model {
 export class Driver {
   readonly sent: Sent[] = []
   readonly connections: TestConnection[] = []
+  /** Closed before a stop began: by node's keep-alive timeout, or by the client. */
+  readonly closedWhileServing = new Set<TestConnection>()
   /** Those that the life was told of. */
   crashes = 0
   readonly #setting: Setting
@@ -76,6 +78,10 @@ export class Driver {
 
   async run({ commands }: Pick<Sequence, 'commands'>): Promise<void> {
     this.#test = await testLife((world) => this.#make(world), { run: false, observe: (root) => this.#shadow?.observe(root) })
+    this.#test.life.events$.subscribe((event) => {
+      if (event.type !== 'signal' || event.name !== 'ShutdownInitiated') return
+      for (const connection of this.connections) if (!connection.isOpen) this.closedWhileServing.add(connection)
+    })
     const running = this.#test.run()
     await this.#test.clock.advance(0)
     for (const command of commands) {
