@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run bench:inspector`: what the inspector costs a server at saturation: turned on with nobody
+// `npm run bench:inspector`: what the inspector costs a server at saturation: turned on without a reader
 // there, and with the page's stream open. Everything is compared with a server without it in the
 // same run, in turns, and that one with a second copy of itself: what those two differ by is the
 // noise. `-- --rounds 100` for narrower intervals; exit code 1 when a target is certainly missed.
@@ -24,7 +24,7 @@ const WATCHED_MAX = 1.1
 const SERVERS = [
   { name: 'no inspector', life: 'created', watched: false },
   { name: 'no inspector, a second one (A/A)', life: 'created', watched: false },
-  { name: 'on, nobody there', life: 'inspected', watched: false },
+  { name: 'on, without a reader', life: 'inspected', watched: false },
   { name: 'on, a stream open', life: 'inspected', watched: true },
 ]
 
@@ -100,7 +100,7 @@ const [cpu] = cpus()
 console.log(
   `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${rounds} rounds of ${requests} requests to ${APPLICATION}`,
 )
-console.log(`Targets: with a stream open at most ${WATCHED_MAX} times; with nobody there the median within half of the control's rounds\n`)
+console.log(`Targets: with a stream open at most ${WATCHED_MAX} times; without a reader the median within half of the control's rounds\n`)
 for (const [what, unit] of /** @type {const} */ ([
   ['cpu', 'CPU µs/request'],
   ['p99', 'p99 ms'],

@@ -75,7 +75,7 @@ const lifecycle = `# The whole life
 
 Generated from the machines by \`npm run generate\`; do not edit. The same as [lifecycle.svg](lifecycle.svg) and
 [lifecycle-retry-after.svg](lifecycle-retry-after.svg), as Mermaid: one chart for each lane. A box is a region with its states, a rounded state is an end, bold is the
-signal that it raises, and a dashed line leads to whoever waits for it.
+signal that it raises, and a dashed line leads to what waits for it.
 
 ${perMode(({ mermaid }) =>
   mermaid

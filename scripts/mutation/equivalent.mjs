@@ -73,7 +73,7 @@ export const EQUIVALENT = [
   },
   {
     mutants: /^action dropped: root running\.close-listener-after-drain\.working: on Cut\.audit, settle 1$/,
-    why: 'Whoever closes the listener so late waited for drains that Cut.requests had cut, which has made the exit code 5 already.',
+    why: 'A phase that closes the listener so late waited for drains that Cut.requests had cut, which has made the exit code 5 already.',
   },
   {
     mutants:
@@ -104,7 +104,7 @@ export const EQUIVALENT = [
   },
   {
     mutants: /^signal fired twice: root running\.[\w-]+(\.launched\.hooks)?\.fired: entry$/,
-    why: 'Whoever waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
+    why: 'What waits for the signal has heard it the first time, and listens no more; what observers are told of it is another action, by another operator.',
   },
   {
     mutants:

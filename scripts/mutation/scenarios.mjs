@@ -99,7 +99,7 @@ const QUIET = { children: { ...ENDING.children, ...smooth(STARTING).children } }
 /** @type {NonNullable<LifePlan['postStartHooks']>} */
 const postStartHooks = [{ kind: 'post-start', name: 'warm', timeoutMs: 0 }]
 
-/** Somebody who waits for a signal that no phase of ours waits for. @param {string} signal */
+/** A phase of the user that waits for a signal that no phase of ours waits for. @param {string} signal */
 const afterwards = (signal) => ({ name: 'afterwards', after: [signal], before: [], timeoutMs: 0 })
 /** User code reports a failure by its output. */
 const FAILING_BY_OUTPUT = {
@@ -192,28 +192,28 @@ export const SCENARIOS = [
     narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }, { type: 'mux.apis' }]), ...ENDING },
   },
   {
-    name: 'somebody waits for the mux signals',
+    name: 'a user phase waits for the mux signals',
     about: /mux-complete/,
     plan: { ...bare, userPhases: [afterwards('MuxAndDiscoveryComplete')] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce', 'mux-complete']), ...QUIET },
   },
   {
-    name: 'somebody waits for what was announced',
+    name: 'a user phase waits for what was announced',
     about: /announce\.fired/,
     plan: { ...bare, userPhases: [afterwards('Announced')] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce']), ...QUIET },
   },
   {
-    name: 'somebody waits until it has been ready',
+    name: 'a user phase waits until it has been ready',
     about: /has-been-ready\.fired/,
     plan: { ...bare, userPhases: [afterwards('HasBeenReady')] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }]), ...QUIET },
   },
   {
-    name: 'somebody waits for the post-start hooks',
+    name: 'a user phase waits for the post-start hooks',
     about: /post-start-hooks/,
     plan: { ...bare, postStartHooks, userPhases: [afterwards('PostStartHooksDone')] },
     outside: [],

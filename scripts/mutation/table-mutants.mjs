@@ -1,5 +1,5 @@
 // @ts-check
-// Mutants of the wiring table: one wrong entry in one row each. The table is what somebody edits
+// Mutants of the wiring table: one wrong entry in one row each. The table is what an author edits
 // who changes who waits for whom.
 import { BUDGET_INSTANTS, cutSignal } from '../../build/src/machines/signals.js'
 import { WIRING } from '../../build/src/machines/wiring.js'

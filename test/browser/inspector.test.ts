@@ -292,7 +292,7 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   await page.page.locator('#scrubber').fill('0')
   await page.headline(/^Starting$/)
   expect(page.complaints).toEqual([])
-  // Offline: nothing is asked of anybody else.
+  // Offline: nothing is asked of another host.
   expect([...page.hosts]).toEqual([new URL(page.page.url()).host])
 
   const summary = await InspectorPage.open(await Served.recording(report).inspector)

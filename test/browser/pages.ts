@@ -138,7 +138,7 @@ const LOW_CONTRAST = `(() => {
   return [...low]
 })()`
 
-/** Controls without a name for whoever does not see them. */
+/** Controls without a name for users who do not see them. */
 const NAMELESS = `[...document.querySelectorAll('button, input, select, summary, [role=region]')]
   .filter((control) => control.checkVisibility())
   .filter((control) => {

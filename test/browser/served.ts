@@ -48,11 +48,11 @@ export class Served {
       })
     this.inspector = firstMatch(/(http:\/\/[\w.]+:\d+\/inspector\/[^\s"]*)/)
     this.url = firstMatch(/Serving on (http:\/\/[\d.]+:\d+)/)
-    // Whoever does not ask does not mind.
+    // A caller that does not ask does not mind.
     for (const promise of [this.inspector, this.url]) promise.catch(() => {})
   }
 
-  /** A request whose answer nobody waits for; it can be given up. */
+  /** A request whose answer is not waited for; it can be given up. */
   async request(path: string): Promise<{ readonly giveUp: () => void }> {
     const request = get((await this.url) + path, { agent: false }, (response) => response.on('error', () => {}).resume())
     request.on('error', () => {})

@@ -41,7 +41,7 @@ describe('destroy', () => {
     expect((await scene(['a'], { 'destroy:a': rejects('x') })).output).toMatchObject({ outcome: 'failed' })
   })
 
-  test('a function that never ends costs its timeout and nobody else’s turn', async () => {
+  test('a function that never ends costs its timeout and no other’s turn', async () => {
     const destroy = await scene(['a', 'b'], { 'destroy:a': never })
     await destroy.clock.runToEnd()
     expect(destroy.story()).toEqual(['a started@0', 'a failed@1000', 'b started@1000', 'b ok@1000'])

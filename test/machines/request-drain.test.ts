@@ -1,4 +1,4 @@
-// Fails when: the drain has a limit that nobody gave, or not the one that was given, a cut does not
+// Fails when: the drain has a limit that was not given, or not the one given, a cut does not
 // name what is left, or an error is swallowed.
 import { describe, expect, test } from 'vitest'
 import { requestDrainMachine } from '#src/machines/phases/request-drain.ts'

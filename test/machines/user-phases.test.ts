@@ -41,7 +41,7 @@ describe('the place of a user’s phase', () => {
     }
   })
 
-  test('is the report’s predecessor when nobody is named: a life does not end without it', () => {
+  test('is the report’s predecessor when none is named: a life does not end without it', () => {
     expect(wire([phase('flush', ['StopRequested'])])['report']?.after).toEqual(['AdminClosed', 'TellComplete', 'FlushDone'])
   })
 
@@ -90,7 +90,7 @@ describe('an impossible place is refused', () => {
     ['a name whose signal is built in', 'ERR_DUPLICATE', [phase('handlers!', ['StopRequested'])]],
     ['the name of another region', 'ERR_DUPLICATE', [phase('stop', ['StopRequested'])]],
     ['after something unknown', 'ERR_UNKNOWN_REFERENCE', [phase('x', ['Stopped'])]],
-    ['after a failed start, which nobody can wait for', 'ERR_UNKNOWN_REFERENCE', [phase('x', ['StartFailed'], ['destroy'])]],
+    ['after a failed start, which cannot be waited for', 'ERR_UNKNOWN_REFERENCE', [phase('x', ['StartFailed'], ['destroy'])]],
     ['before something unknown', 'ERR_UNKNOWN_REFERENCE', [phase('x', ['StopRequested'], ['destory'])]],
     ['before a prototype’s name', 'ERR_UNKNOWN_REFERENCE', [phase('x', ['StopRequested'], ['toString'])]],
     ['after nothing', 'ERR_OPTION_INVALID', [phase('x', [], ['destroy'])]],
@@ -155,7 +155,7 @@ describe('a phase of the stop lane', () => {
     expect([life.effects.left, life.amiss, life.exitCode]).toEqual([['phase:flush'], { flush: 'cut' }, 5])
   })
 
-  test('that nobody waits for is cut, too, before the report', async () => {
+  test('that no phase waits for is cut, too, before the report', async () => {
     const life = await servingLife({ userPhases: [phase('flush', ['StopRequested'])], script: { 'phase:flush': never } })
     await life.stop()
     await life.toEnd()

@@ -1,5 +1,5 @@
 // Fails when: the machine has an edge that the wiring table has not, or lacks one; a machine uses a
-// name that nobody provides; a table that could not run is composed; or a region has no way to its
+// name that is not provided; a table that could not run is composed; or a region has no way to its
 // end.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
@@ -207,7 +207,7 @@ describe('a table that could not run is refused when it is composed', () => {
   const row = (over: Partial<PhaseRow>): PhaseRow => ({ lane: 'stop', after: ['StopRequested'], fires: 'Done', ...over })
   const composing = (wiring: Wiring) => () => composed({ wiring })
 
-  test('a phase that waits for a signal nobody fires', () => {
+  test('a phase that waits for a signal that no phase fires', () => {
     expect(composing({ a: row({ after: ['Dnoe'] }) })).toThrow(
       expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE', details: { phase: 'a', signal: 'Dnoe' } }),
     )

@@ -134,7 +134,7 @@ test.each<Bug>([
   },
   {
     id: 'work/begins',
-    what: 'telling starts without anybody being told',
+    what: 'telling starts, and no client is told',
     broken: { tell: changed(tellMachine, 'ramping', { invoke: undefined }) },
     says: 'tell/begin-telling does not run, though it was said to start',
   },

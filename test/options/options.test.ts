@@ -163,7 +163,7 @@ describe('deadline and delay', () => {
 })
 
 describe('profiles', () => {
-  test('somebody at a terminal waits for 2 s at most, a crash for 5 s', () => {
+  test('a user at a terminal waits for 2 s at most, a crash for 5 s', () => {
     const profiles = profilesOf({}, kubernetes)
     expect(profiles.default).toMatchObject({ delayMs: 5_000, deadlineMs: 25_000, watchGraceMs: 8_000 })
     expect(profiles.interactive).toMatchObject({ delayMs: 0, deadlineMs: 2_000, watchGraceMs: 666 })
@@ -194,7 +194,7 @@ describe('profiles', () => {
 })
 
 describe('the last call', () => {
-  test('is 300 ms wherever nobody waits for the prompt', () => {
+  test('is 300 ms wherever no user waits for the prompt', () => {
     const profiles = profilesOf({})
     expect([profiles.default.lastCallMs, profiles.crash.lastCallMs]).toEqual([300, 300])
     expect([profiles.interactive.lastCallMs, profiles.startFailed.lastCallMs]).toEqual([0, 0])

@@ -159,7 +159,7 @@ describe('half a request', () => {
     expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
-  test('is not a request that node has answered without asking anybody', async () => {
+  test('is not a request that node has answered by itself', async () => {
     const made = await serving()
     const client = await made.connect()
     expect(await client.ask('GET', '/', { headers: { Expect: 'something' } })).toMatchObject({ status: 417 })
@@ -170,7 +170,7 @@ describe('half a request', () => {
     expect(made.traffic.connectionFates()).toMatchObject({ idleUntold: 1, forced: 0 })
   })
 
-  test('body: its request is in flight, is cut by name, and its connection destroyed with it, which holds nobody any more', async () => {
+  test('body: its request is in flight, is cut by name, and its connection destroyed with it, which holds nothing up any more', async () => {
     const clock = new VirtualClock()
     const made = await rig((request, response) => void request.resume().on('end', () => response.end('all of it')), { clock })
     made.traffic.initiateShutdown()

@@ -153,7 +153,7 @@ describe('a head that is written while both drains are under way', () => {
 
   test('moves its request in one step, and tells its handler, whose stream stays whole', async () => {
     const { traffic, late, watch, handler, requestsDrained, watchesDrained } = await draining()
-    // As many do: whoever hears the signal ends the response there and then.
+    // As many do: the handler that hears the signal ends the response there and then.
     shutdownSignalOf(handler.request).addEventListener('abort', () => handler.response.end('last'))
     handler.response.setHeader('Content-Type', TYPE)
     handler.response.write('first ')

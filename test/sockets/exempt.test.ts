@@ -1,4 +1,4 @@
-// Whoever passes a refusing gate as a probe must be a probe for the application as well, however
+// What passes a refusing gate as a probe must be a probe for the application as well, however
 // that reads a target. Fails when: the gate resolves less than a URL does, takes another part of
 // the target for the path, decodes what it compares, or trusts the Host header that Hono's adapter
 // puts in front of the target.

@@ -63,7 +63,7 @@ describe('a listener behind the gate', () => {
     server.on('mine', (...args: unknown[]) => heard.push(args))
     expect(server.emit('mine')).toBe(true)
     expect(server.emit('mine', 1, 2, 3, 4, 5)).toBe(true)
-    expect(server.emit('nobody listens')).toBe(false)
+    expect(server.emit('without a listener')).toBe(false)
     expect(heard).toEqual([[], [1, 2, 3, 4, 5]])
   })
 })
@@ -218,7 +218,7 @@ describe('taking over', () => {
   })
 })
 
-describe('somebody else who overrides emit', () => {
+describe('other code that overrides emit', () => {
   test('on the prototype, as instrumentation does, sees requests that are let in, and its wrapping reaches handlers', async () => {
     const inherited = Object.getOwnPropertyDescriptor(Server.prototype, 'emit')
     const plain = Server.prototype.emit

@@ -118,7 +118,7 @@ describe('a handler that returns no promise, and whose client has left,', () => 
     expect(await hasSettled(done)).toBe(false)
     await clock.advance(1)
     await done
-    // The first was given up before anybody waited: most that end nothing are.
+    // The first was given up before it was waited for: most that end nothing are.
     expect(made.facts).toEqual([
       {
         type: 'warning',
@@ -225,7 +225,7 @@ describe('a handler that never settles', () => {
     expect(made.facts).toMatchObject([{ type: 'late', what: 'handler GET /stuck', answer: 'rejected' }])
   })
 
-  test('may write a head that nobody will read', async () => {
+  test('may write a head that is never read', async () => {
     let response: ServerResponse | undefined
     const clock = new VirtualClock()
     const end = new Latch()

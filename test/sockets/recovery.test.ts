@@ -123,7 +123,7 @@ describe('a handler that fails before it has sent anything', () => {
 })
 
 describe('a handler that fails after its head is out', () => {
-  test('breaks the connection, so that nobody takes a part for the whole', async () => {
+  test('breaks the connection, so that no client takes a part for the whole', async () => {
     const { connect, facts } = await rig(async (_request, response) => {
       response.write('part')
       await turns(3)
@@ -211,7 +211,7 @@ test('a handler that only passes on the abort by which it was told to end is not
   expect(facts).toEqual([])
 })
 
-test('a handler whose client has left is reported when it fails, and harms nobody', async () => {
+test('a handler whose client has left is reported when it fails, and harms no other', async () => {
   const latch = new Latch()
   const { traffic, connect, facts } = await rig(async () => {
     await latch.promise

@@ -89,7 +89,7 @@ describe("the server's own client", () => {
     expect(await client.ask('GET', '/api', { headers: loopbackHeaders() })).toMatchObject({ status: 200 })
   })
 
-  test('is nobody who guesses, nor who claims a name', async () => {
+  test('is no client that guesses, nor one that claims a name', async () => {
     const { connect } = await refusing(retryAfter)
     const [[name, token]] = Object.entries(loopbackHeaders()) as [[string, string]]
     const guesses = ['', 'x', 'A'.repeat(token.length), `${token}x`, token.slice(1), `${token}, ${token}`]
@@ -184,7 +184,7 @@ describe('a refusal', () => {
     expect(await client.closed()).toBe('ended')
   })
 
-  test('of an upgrade whose client has broken off harms nobody', async () => {
+  test('of an upgrade whose client has broken off harms no other', async () => {
     const { server, traffic, connect } = await refusing()
     server.on('upgrade', (_request, socket) => socket.destroy())
     for (let round = 0; round < 20; round++) {
@@ -331,7 +331,7 @@ describe('steps of the chain', () => {
   })
 })
 
-test('an admin server refuses nothing, counts nothing and tells nobody; steps that are for it apply', async () => {
+test('an admin server refuses nothing, counts nothing and tells no client; steps that are for it apply', async () => {
   const { traffic, server, connect } = await rig((_request, response) => response.end('handler'), {
     takenOver: false,
     mode: 'retry-after',

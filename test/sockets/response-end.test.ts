@@ -38,7 +38,7 @@ describe('the end of a response', () => {
     await expect.poll(() => made.traffic.counts()).toMatchObject({ requests: 0, connections: { open: 1, idle: 1 } })
   })
 
-  test('is seen when somebody else hands a request to the server, and closes its response', async () => {
+  test('is seen when other code hands a request to the server, and closes its response', async () => {
     const { server, traffic } = await rig((_request, response) => void response.end('ok'))
     const socket = new Socket()
     onTestFinished(() => void socket.destroy())

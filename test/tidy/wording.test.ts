@@ -6,12 +6,10 @@ import { files, read } from './sources.ts'
  */
 const VAGUE = /\b(nobody|somebody|whoever|anybody)\b/i
 
-/** Written by the mutation run, with the reasons from its own folder. */
-const GENERATED = ['docs/mutation.md']
-
+/** All but the tests of `test/`, whose titles are sentences between colleagues. */
 const prose = files.filter(
   (path) =>
-    (path.startsWith('src/') || /^(docs\/.*|README|CONTRIBUTING)\.md$/.test(path)) && /\.(ts|md)$/.test(path) && !GENERATED.includes(path),
+    (/^(src|packages|bench|scripts|diagrams|docs)\//.test(path) || /^(README|CONTRIBUTING)\.md$/.test(path)) && /\.(ts|mjs|md)$/.test(path),
 )
 
 /** `path:line: text` of every line with such a word. */

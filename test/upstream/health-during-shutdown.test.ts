@@ -1,5 +1,5 @@
-// What probes see while a server ends: liveness green, so that nobody restarts what is draining,
-// and readiness red, so that nobody sends it more. On the main listener as long as the mode keeps
+// What probes see while a server ends: liveness green, so that what is draining is not restarted,
+// and readiness red, so that it is sent no more. On the main listener as long as the mode keeps
 // it ("Probes"), on the admin listener until the end. Fails when (all tried): readiness is not tied
 // to ShutdownInitiated or turns red after the delay, liveness turns red with it, the main listener
 // closes early or late for its mode, the drain forgets a request, or the admin listener closes with
@@ -127,7 +127,7 @@ describe.each(MODES)('while draining: $mode', ({ mode, mainLast }) => {
     const lastPhase = { main: mainLast, admin: 'destroy' } as const
     expect(prober.probes.filter((probe) => !isRight(probe, lastPhase[probe.target]))).toEqual([])
     expect(await Promise.all([plain, watch])).toMatchObject([DONE, DONE])
-    // Probes are no requests that anybody refuses or waits for.
+    // Probes are not refused, and not waited for.
     expect(report).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, rejections: { 'retry-after': 0, 'not-accepting': 0 } })
   })
 

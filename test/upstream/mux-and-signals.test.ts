@@ -1,6 +1,6 @@
 // MuxAndDiscoveryComplete and what every lifecycle signal has in common (the MX rows; upstream's
 // pkg/server/lifecycle_signals.go), on whole lives. Fails when: a signal fires early, twice, after
-// a stop that came first, or as another object than the one handed out; or when whoever watches the
+// a stop that came first, or as another object than the one handed out; or when an observer of the
 // signals can hold up what they watch.
 import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
@@ -140,7 +140,7 @@ describe('every signal', () => {
     for (const name of ['ShutdownInitiated', 'NotAcceptingNewRequest', 'Ended']) expect(timesFired(t, name)).toBe(1)
   })
 
-  row('MX-20', 'is one object, before it fires and after, and holds up nobody once it has fired', async () => {
+  row('MX-20', 'is one object, before it fires and after, and holds up no caller once it has fired', async () => {
     const t = newLife()
     const names = Object.keys(UPSTREAM_SIGNALS)
     const before = names.map((name) => t.life.signal(name))
@@ -231,7 +231,7 @@ describe('events$', () => {
     expect(t.events.map(({ at }) => at)).toEqual(t.events.map(({ at }) => at).toSorted((a, b) => a - b))
   })
 
-  test('whose observer stops the server from inside, or leaves, disturbs nobody', async () => {
+  test('whose observer stops the server from inside, or leaves, disturbs no other', async () => {
     const t = newLife()
     const asked: unknown[] = []
     t.life.events$.subscribe(({ type }) => {

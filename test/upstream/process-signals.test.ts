@@ -52,7 +52,7 @@ describe('a stop signal', () => {
     const begun = performance.now()
     program.signal('SIGTERM')
     await program.said('StopRequested')
-    // As somebody who loses patience; the first half second counts as one.
+    // As a user who loses patience; the first half second counts as one.
     const impatience = setInterval(() => program.child.kill('SIGINT'), 50)
     const end = await program.ended()
     clearInterval(impatience)
@@ -211,8 +211,8 @@ describe('a crash', () => {
     expect(report).toMatchObject({
       exitCode: 1,
       forced: null,
-      reason: { kind: 'crash', origin, error: { name: 'TypeError', message: 'nobody catches this' } },
-      errors: [{ where: origin, error: { message: 'nobody catches this', stack: expect.stringContaining('crashes.mjs') } }],
+      reason: { kind: 'crash', origin, error: { name: 'TypeError', message: 'this is not caught' } },
+      errors: [{ where: origin, error: { message: 'this is not caught', stack: expect.stringContaining('crashes.mjs') } }],
     })
     expect(report.phases.find(({ name }) => name === 'shutdown-delay')).toMatchObject({ outcome: 'ok' })
     expect(report.signals.find(({ name }) => name === 'AfterShutdownDelayDuration')?.at).toBeLessThan(5_000)
@@ -243,10 +243,10 @@ describe('a crash', () => {
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([{ reason: { kind: 'crash' } }, { reason: { kind: 'crash' } }])
   })
 
-  test('that somebody else listens for is left to them, and said so', async () => {
-    const { program, port } = await withRequest('crashes.mjs', ['somebody else listens'])
+  test('that another listener handles is left to it, and said so', async () => {
+    const { program, port } = await withRequest('crashes.mjs', ['another listens'])
     program.signal('SIGUSR2')
-    await program.said('left to me: nobody catches this')
+    await program.said('left to me: this is not caught')
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
     program.signal('SIGTERM')
     expect(await program.ended()).toMatchObject(GRACEFUL)

@@ -9,8 +9,8 @@
 //   RA-09      health and metrics paths are not exempt, or whatever begins like them is
 //   RA-10, 12  a User-Agent exempts, or any token, or nothing; the watch drain lets in what is exempt
 //   RA-11      the watch drain refuses first
-//   RA-13..15  the connection timeout is the request timeout, or bounds nothing; nobody logs it
-//   RA-17      nobody is told to leave
+//   RA-13..15  the connection timeout is the request timeout, or bounds nothing; it is not logged
+//   RA-17      no client is told to leave
 //
 // Not claimed here: RA-16 is HTTP/2. RA-04 and RA-05 also promise an audit event, which comes with
 // the filter chain, as all of RA-18 does; what the first two say about the life is tested under a
@@ -122,7 +122,7 @@ describe('while requests are in flight', () => {
     expect(await watch).toMatchObject(DONE)
   })
 
-  row('RA-09', 'health and metrics are answered by their handlers, as often as anybody asks', async () => {
+  row('RA-09', 'health and metrics are answered by their handlers, as often as they are asked', async () => {
     const { server } = await rejecting()
     const statusOf = async (path: string): Promise<number> => (await server.fresh(path)).status
     for (let time = 0; time < 3; time++) {
@@ -145,7 +145,7 @@ describe('while requests are in flight', () => {
     expect(await server.endNow()).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 } })
   })
 
-  row('RA-10', 'a User-Agent exempts nobody, the token of the server’s own client does (V4)', async () => {
+  row('RA-10', 'a User-Agent exempts no client, the token of the server’s own client does (V4)', async () => {
     const { server } = await rejecting()
     expect(await server.fresh(ECHO, CLAIMS)).toMatchObject(REJECTION)
     const [[name, token]] = Object.entries(loopbackHeaders()) as [[string, string]]

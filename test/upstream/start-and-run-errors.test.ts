@@ -19,7 +19,7 @@ import { row } from '../support/row.ts'
 import { fresh, POLL, REFUSED } from '../support/upstream-client.ts'
 import { Roadblock } from '../support/upstream-server.ts'
 
-/** A server of somebody else's, listening, with its port. */
+/** A foreign server, listening, with its port. */
 async function occupied(): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer((_, response) => void response.end('theirs'))
   server.listen(0, '127.0.0.1')
@@ -31,7 +31,7 @@ async function occupied(): Promise<{ readonly server: Server; readonly port: num
 const listener = (port: number) => ({ port, host: '127.0.0.1' })
 
 describe('a start that fails', () => {
-  row('ER-01', 'in the audit backend serves nobody, runs no hook, destroys once, and says what upstream says (V12)', async () => {
+  row('ER-01', 'in the audit backend serves no request, runs no hook, destroys once, and says what upstream says (V12)', async () => {
     const called: string[] = []
     const audit = new NotedAudit({ run: () => Promise.reject(new Error('E')) })
     const t = newLife({ options: { audit } })
@@ -117,7 +117,7 @@ describe('a start that fails', () => {
     })
   })
 
-  row('ER-03', 'because the port is taken says so in upstream`s words, with the address, and touches nobody else`s server', async () => {
+  row('ER-03', 'because the port is taken says so in upstream`s words, with the address, and touches no other server', async () => {
     const theirs = await occupied()
     const audit = new NotedAudit()
     const called: string[] = []
@@ -165,7 +165,7 @@ describe('a start that fails', () => {
     expect(program.stderr).toMatch(/^quiesce: exit code 3: could not start: bind: .*failed to listen on 127\.0\.0\.1:\d+: .*\n$/)
   })
 
-  test('is the rejection of start(), the report of run(), and no unhandled rejection when nobody listens', async () => {
+  test('is the rejection of start(), the report of run(), and no unhandled rejection when it is not awaited', async () => {
     const theirs = await occupied()
     const t = newLife({ options: { port: theirs.port } })
     const report = await t.end(t.life.run())
@@ -176,7 +176,7 @@ describe('a start that fails', () => {
 })
 
 describe('the listener', () => {
-  row('ER-04', 'dying while nobody asked for a stop is an orderly stop with that reason, and exit code 4 (V12)', async () => {
+  row('ER-04', 'dying while no stop was asked for is an orderly stop with that reason, and exit code 4 (V12)', async () => {
     const program = startSpeaking('listener-that-dies.mjs')
     const port = Number((await program.said('Serving on')).split(':').at(-1))
     const answer = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())

@@ -55,7 +55,7 @@ class Live {
   ).start()
 
   take({ kind, path, event }: Choice): void {
-    // What an observable has read is its own; nobody is told.
+    // What an observable has read is its own; no other actor is told.
     this.gauge.next(Math.PI)
     const subject = path.id === 'feed' ? this.feed : this.gauge
     if (kind === 'event') this.actor.send(event.object as never)

@@ -70,7 +70,7 @@ describe('safety', () => {
     expect(verdict(explored(jobs), noErrors())).toEqual({ id: 'no-errors', text: 'the root never ends in an error', holds: true })
   })
 
-  test('a child error that nobody handles, and a throw, are errors of the root', () => {
+  test('a child error that no state handles, and a throw, are errors of the root', () => {
     const deaf = setup({ actors: { work } }).createMachine({ id: 'deaf', invoke: { id: 'job', src: 'work' } })
     expect(verdict(explored(deaf), noErrors()).trace?.finding).toBe('the root ends in an error: rejected')
     const throwing = setup({}).createMachine({
@@ -119,7 +119,7 @@ describe('progress', () => {
     states: {
       first: { invoke: { id: 'one', src: 'work', onDone: 'second', onError: 'never' } },
       second: { type: 'final' },
-      never: { on: { nobody: 'second' } },
+      never: { on: { unsent: 'second' } },
     },
   })
 
@@ -302,8 +302,8 @@ describe('what is outside', () => {
     ],
     [
       'an actor without implementation',
-      setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'nobody' } } as never),
-      'm: child nobody: an actor "nobody" without implementation',
+      setup({ actors: { child } }).createMachine({ id: 'm', invoke: { id: 'c', src: 'unknown' } } as never),
+      'm: child unknown: an actor "unknown" without implementation',
     ],
     [
       'a second child of a name',

@@ -33,7 +33,7 @@ describe('a bound in time', () => {
     expect(labels(late)).toEqual(['start', 'go', 'after 100.chained.first'])
   })
 
-  test('counts on nobody to answer, unless it is prompt', () => {
+  test('counts on no answer, unless it is prompt', () => {
     const hanging = setup({ actors: { work } }).createMachine({
       id: 'hanging',
       initial: 'idle',
