@@ -99,6 +99,7 @@ export function show(value: unknown): string {
   try {
     if (typeof value === 'string') return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value)
     if (typeof value === 'number' || typeof value === 'bigint' || value === undefined || value === null) return String(value)
+    if (typeof (value as Partial<PromiseLike<unknown>>).then === 'function') return 'a promise'
     const json = JSON.stringify(value)
     if (json === undefined) return Object.prototype.toString.call(value)
     if (json.length <= SHOWN_MAX) return json

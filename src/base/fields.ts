@@ -1,5 +1,5 @@
 import { didYouMean } from './did-you-mean.ts'
-import { QuiesceError } from './errors.ts'
+import { optionError, QuiesceError } from './errors.ts'
 
 /**
  * Refuses unknown fields: a misspelt one would mean the default without a word.
@@ -7,7 +7,8 @@ import { QuiesceError } from './errors.ts'
  * @param of whose options these are, for the message
  * @throws QuiesceError ERR_OPTION_INVALID
  */
-export function checkFields(of: string, options: object, known: readonly string[]): void {
+export function checkFields(of: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) throw optionError(`options of ${of}`, options, `an object of ${known.join(', ')}`)
   const field = Object.keys(options).find((name) => !known.includes(name))
   if (field === undefined) return
   const allowed = `one of ${known.join(', ')}`

@@ -1,4 +1,5 @@
-import { QuiesceError, show } from './errors.ts'
+import { checkName } from './checked.ts'
+import { QuiesceError } from './errors.ts'
 
 /**
  * Things registered under a name (hooks, destroy functions, phases, mux signals), in the order of
@@ -22,7 +23,7 @@ export class Registry<T> {
    * the stack of the first registration)
    */
   add(name: string, value: T): Disposable {
-    checkName(name)
+    checkName(this.#texts.of, name)
     if (this.#closed) throw new QuiesceError('ERR_TOO_LATE', this.#texts.tooLate(name), { name })
     const first = this.#entries.get(name)
     if (first)
@@ -59,24 +60,8 @@ export class Registry<T> {
 }
 
 export interface RegistryTexts {
+  /** What is registered here: `a pre-shutdown hook`. */
+  readonly of: string
   tooLate(name: string): string
   duplicate(name: string, registeredAt: string): string
-}
-
-/** Longest name that is accepted; names appear in logs, paths and pictures. */
-const NAME_LENGTH_MAX = 200
-
-/**
- * @throws QuiesceError ERR_NAME_MISSING for what cannot stand in logs, paths and pictures as a name
- */
-export function checkName(name: unknown): asserts name is string {
-  if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (typeof name !== 'string' || name.length > NAME_LENGTH_MAX || /[\u0000-\u001f\u007f]/.test(name)) {
-    throw new QuiesceError(
-      'ERR_NAME_MISSING',
-      `name: got ${show(name)}, allowed: text of 1 to ${NAME_LENGTH_MAX} characters without control characters`,
-      { name },
-    )
-  }
 }

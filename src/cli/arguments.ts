@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
 import type { Flag } from '../options/define.ts'
+import { nearFlag } from './near-flag.ts'
 
 /** Something that was set, and where. */
 export interface Setting {
@@ -52,8 +52,8 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
     const off = value === undefined ? flags.find(({ name, switch: onOff }) => onOff?.bare === false && `--no-${name}` === label) : undefined
     if (off) settings.set(off.name, { given: false, label })
     else if (!flag) {
-      const known = flags.map(({ name }) => `--${name}`)
-      problems.push(`${label}: unknown flag${didYouMean(label, known, '--') || `, see quiesce ${command} --help`}`)
+      const hint = label.startsWith('--') ? nearFlag(label.slice(2), flags) : ''
+      problems.push(`${label}: unknown flag${hint || `, see quiesce ${command} --help`}`)
       unknownAt = index
     } else if (flag.switch) {
       settings.set(flag.name, { given: value ?? true, label })

@@ -7,6 +7,7 @@ import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments, type Setting, type Settings } from './arguments.ts'
 import { firstLine } from './first-line.ts'
+import { nearFlag } from './near-flag.ts'
 import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
@@ -103,11 +104,8 @@ async function readConfig({ given: path, label }: Setting, read: SettingsSources
   const known = SERVE_FLAGS.filter(({ option: name }) => name !== 'config')
   for (const [name, given] of Object.entries(config)) {
     const where = `${name} in ${path}`
-    // An option may be called by its name in code.
-    const meant = known.find((flag) => flag.option === name && !flag.isPart)?.name ?? name
-    const names = known.map((flag) => flag.name)
-    if (names.includes(name)) settings.set(name, { given, label: where })
-    else problems.push(unknown(where, 'key', didYouMean(meant, names)))
+    if (known.some((flag) => flag.name === name)) settings.set(name, { given, label: where })
+    else problems.push(unknown(where, 'key', nearFlag(name, known, '')))
   }
   return { settings, problems }
 }

@@ -10,12 +10,13 @@ import type { BoundAddress, Listener } from '../actors/listener.ts'
 import { recur } from '../actors/recurring.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
+import { checkFunction, checkName } from '../base/checked.ts'
 import { deferred } from '../base/deferred.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
-import { checkName } from '../base/registry.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
@@ -191,7 +192,7 @@ export class Lifecycle implements Life {
       onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
       ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
     })
-    this.#registrations = new Registrations(options.hookTimeoutMs, () => this.#registrationsChanged())
+    this.#registrations = new Registrations(options, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while start() is not awaited must not be an
     // unhandled rejection.
     this.#served.promise.catch(() => {})
@@ -225,7 +226,11 @@ export class Lifecycle implements Life {
   signal(name: SignalName | (string & {})): AbortSignal {
     const known = signalNamesOf(this.options, this.#registrations)
     if (!known.includes(name)) {
-      throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `signal: got ${show(name)}, allowed: ${known.join(', ')}`, { name })
+      throw new QuiesceError(
+        'ERR_UNKNOWN_REFERENCE',
+        `signal: got ${show(name)}${didYouMean(String(name), known)}, allowed: ${known.join(', ')}`,
+        { name },
+      )
     }
     return this.#signals.signal(name)
   }
@@ -284,7 +289,7 @@ export class Lifecycle implements Life {
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
   hold<T>(name: string, work?: (context: HoldContext) => T | PromiseLike<T>): Disposable | Promise<T> {
-    return work ? this.#traffic.hold(name, work) : this.#traffic.hold(name)
+    return work === undefined ? this.#traffic.hold(name) : this.#traffic.hold(name, work)
   }
 
   every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable {
@@ -664,12 +669,11 @@ export class Lifecycle implements Life {
 }
 
 function checkedRecurring(name: unknown, period: Duration, work: unknown) {
-  checkName(name)
-  const field = `period of ${show(name)}`
+  checkName('recurring work', name)
+  const field = `period of every(${show(name)})`
   const periodMs = parseDuration(field, period)
   if (periodMs === 0) throw optionError(field, period, 'more than 0')
-  if (typeof work !== 'function')
-    throw new QuiesceError('ERR_FUNCTION_MISSING', `work of every(${show(name)}): got ${show(work)}, allowed: a function`, { name })
+  checkFunction(`work of every(${show(name)})`, name, work)
   return { checked: work as (context: HoldContext) => unknown, periodMs }
 }
 

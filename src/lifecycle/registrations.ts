@@ -1,12 +1,18 @@
 import type { StopCode, UserCode } from '../actors/user-code.ts'
+import { checkFunction, checkName } from '../base/checked.ts'
+import { didYouMean } from '../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import type { HookKind } from '../base/events.ts'
 import { checkFields } from '../base/fields.ts'
 import { Registry } from '../base/registry.ts'
+import { effectiveWiring } from '../machines/lifecycle.ts'
 import type { PlannedDestroy } from '../machines/phases/destroy.ts'
 import { findCycle, type PlannedHook, predecessors } from '../machines/phases/pre-shutdown-hooks.ts'
-import type { UserPhase } from '../machines/user-phases.ts'
+import type { CutSignal, SignalName } from '../machines/signals.ts'
+import { mayBeMended, refuseMisspelt, type UserPhase } from '../machines/user-phases.ts'
+import type { Mode, PhaseName } from '../machines/wiring.ts'
+import type { ResolvedOptions } from '../options/options.ts'
 
 export interface BoundedOptions {
   /** Longest time it may take. Default: the option `hookTimeout`. Must be above 0. */
@@ -29,14 +35,17 @@ export interface DestroyOptions extends BoundedOptions {
   readonly after?: readonly string[] | undefined
 }
 
+/** A built-in name, which editors complete, or that of a phase of your own. */
+type OrOwn<Name extends string> = Name | (string & {})
+
 export interface PhaseOptions extends BoundedOptions {
   /**
    * Signals (`NotAcceptingNewRequest`) or phases (`request-drain`) that come first. Default:
    * `NotAcceptingNewRequest`.
    */
-  readonly after?: readonly string[] | undefined
+  readonly after?: readonly OrOwn<Exclude<SignalName, CutSignal | 'StartFailed'> | PhaseName>[] | undefined
   /** Phases that wait for this one. Default: `destroy`. */
-  readonly before?: readonly string[] | undefined
+  readonly before?: readonly OrOwn<PhaseName>[] | undefined
 }
 
 interface Bounded {
@@ -51,11 +60,13 @@ interface Bounded {
  */
 export class Registrations {
   readonly postStartHooks = new Registry<UserCode>({
+    of: 'a post-start hook',
     tooLate: (name) => `unable to add ${JSON.stringify(name)} because PostStartHooks have already been called`,
     duplicate: (name, at) => `unable to add ${JSON.stringify(name)} because it was already registered by: ${at}`,
   })
   readonly preShutdownHooks = new Registry<Bounded & { readonly after: readonly string[] | undefined }>(
     {
+      of: 'a pre-shutdown hook',
       tooLate: (name) => `unable to add ${JSON.stringify(name)} because PreShutdownHooks have already been called`,
       duplicate: (name, at) => `unable to add ${JSON.stringify(name)} because it is already registered, by: ${at}`,
     },
@@ -63,24 +74,30 @@ export class Registrations {
   )
   readonly destroyFunctions = new Registry<Bounded & { readonly after: readonly string[] }>(
     {
+      of: 'a destroy function',
       tooLate: (name) => `unable to add destroy function ${JSON.stringify(name)} because they have already been called`,
       duplicate: (name, at) => `destroy function ${JSON.stringify(name)} already registered by: ${at}`,
     },
     () => this.#changed(),
   )
   readonly phases = new Registry<Bounded & { readonly after: readonly string[]; readonly before: readonly string[] }>({
-    tooLate: (name) => `unable to add phase ${JSON.stringify(name)} because the life has already begun`,
+    of: 'a phase',
+    tooLate: (name) => `unable to add phase ${JSON.stringify(name)} because the life has already begun: add phases before start() or run()`,
     duplicate: (name, at) => `phase ${JSON.stringify(name)} already registered by: ${at}`,
   })
   readonly muxSignals = new Registry<AbortSignal | PromiseLike<unknown>>({
-    tooLate: (name) => `unable to add mux-complete signal ${JSON.stringify(name)} because the life has already begun`,
+    of: 'a mux-complete signal',
+    tooLate: (name) =>
+      `unable to add mux-complete signal ${JSON.stringify(name)} because the life has already begun: add it before start() or run()`,
     duplicate: (name, at) => `${name} already registered, by: ${at}`,
   })
   readonly #hookTimeoutMs: number
+  readonly #mode: Mode
   readonly #changed: () => void
 
-  constructor(hookTimeoutMs: number, changed: () => void) {
+  constructor({ hookTimeoutMs, whileDraining }: Pick<ResolvedOptions, 'hookTimeoutMs' | 'whileDraining'>, changed: () => void) {
     this.#hookTimeoutMs = hookTimeoutMs
+    this.#mode = whileDraining
     this.#changed = changed
   }
 
@@ -89,14 +106,15 @@ export class Registrations {
    * it.
    */
   addPostStartHook(name: string, run: UserCode, disabled: ReadonlySet<string>): Disposable | undefined {
-    const checked = checkedFunction('hook func', name, run)
+    const checked = checkedFunction('post-start hook', name, run)
     return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
   }
 
   addPreShutdownHook(name: string, run: StopCode, options: PreShutdownHookOptions = {}): Disposable {
+    checkName('a pre-shutdown hook', name)
     checkFields(`pre-shutdown hook ${show(name)}`, options, ['timeout', 'after'])
     const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
-    const added = this.preShutdownHooks.add(name, { ...this.#bounded('hook func', name, run, options), after })
+    const added = this.preShutdownHooks.add(name, { ...this.#bounded('pre-shutdown hook', name, run, options), after })
     const cycle = findCycle(predecessors(this.preShutdownHooks.entries().map(([other, hook]) => ({ name: other, after: hook.after }))))
     if (!cycle) return added
     added[Symbol.dispose]()
@@ -104,6 +122,7 @@ export class Registrations {
   }
 
   addDestroy(name: string, run: StopCode, options: DestroyOptions = {}): Disposable {
+    checkName('a destroy function', name)
     checkFields(`destroy function ${show(name)}`, options, ['timeout', 'after'])
     const after = checkedNames(`after of destroy function ${show(name)}`, options.after) ?? []
     const added = this.destroyFunctions.add(name, { ...this.#bounded('destroy function', name, run, options), after })
@@ -114,13 +133,20 @@ export class Registrations {
   }
 
   addPhase(name: string, run: UserCode, options: PhaseOptions = {}): Disposable {
+    checkName('a phase', name)
     checkFields(`phase ${show(name)}`, options, ['timeout', 'after', 'before'])
     const after = checkedNames(`after of phase ${show(name)}`, options.after) ?? ['NotAcceptingNewRequest']
     const before = checkedNames(`before of phase ${show(name)}`, options.before) ?? ['destroy']
-    return this.phases.add(name, { ...this.#bounded('phase function', name, run, options), after, before })
+    refuseMisspelt(effectiveWiring({ mode: this.#mode }), { name, after, before })
+    const added = this.phases.add(name, { ...this.#bounded('phase', name, run, options), after, before })
+    const mistake = this.#mistakeInPhases()
+    if (!mistake) return added
+    added[Symbol.dispose]()
+    throw mistake
   }
 
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
+    checkName('a mux-complete signal', name)
     const usable = complete instanceof AbortSignal || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
     if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
     const added = this.muxSignals.add(name, complete)
@@ -172,9 +198,19 @@ export class Registrations {
     }
   }
 
-  #bounded(what: string, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
-    const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${show(name)}`, timeout)
-    if (timeoutMs === 0) throw optionError(`timeout of ${show(name)}`, timeout, 'more than 0')
+  /** What is wrong with the phases that no later one can mend. */
+  #mistakeInPhases(): unknown {
+    try {
+      effectiveWiring({ mode: this.#mode, userPhases: this.plannedPhases() })
+      return undefined
+    } catch (thrown) {
+      return mayBeMended(thrown) ? undefined : thrown
+    }
+  }
+
+  #bounded(what: Kind, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
+    const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${what} ${show(name)}`, timeout)
+    if (timeoutMs === 0) throw optionError(`timeout of ${what} ${show(name)}`, timeout, 'more than 0')
     return { run: checkedFunction(what, name, run), timeoutMs }
   }
 }
@@ -183,13 +219,23 @@ export class Registrations {
  * What is called at the end of a life only is called when there is a reason: as code that heeds it,
  * every function is a {@link UserCode}.
  */
-function checkedFunction(what: string, name: string, run: unknown): UserCode {
-  // Upstream names the missing name first; the registry does that for a name alone.
-  if (typeof name === 'string' && name.trim() === '') throw new QuiesceError('ERR_NAME_MISSING', 'missing name', { name })
-  if (typeof run !== 'function')
-    throw new QuiesceError('ERR_FUNCTION_MISSING', `${what} may not be nil: ${show(name)}`, { name, given: run })
+function checkedFunction(what: Kind, name: string, run: unknown): UserCode {
+  // Upstream names the missing name first.
+  checkName(`a ${what}`, name)
+  if (run === undefined || run === null)
+    throw new QuiesceError('ERR_FUNCTION_MISSING', `${NIL[what]} may not be nil: ${show(name)}`, { name, given: run })
+  checkFunction(`${what} ${show(name)}`, name, run)
   return run as UserCode
 }
+
+/** In upstream's words, where it has any. */
+const NIL = {
+  'post-start hook': 'hook func',
+  'pre-shutdown hook': 'hook func',
+  'destroy function': 'destroy function',
+  phase: 'phase function',
+} as const
+type Kind = keyof typeof NIL
 
 function checkAfter(what: string, all: string, entries: readonly [string, { readonly after: readonly string[] | undefined }][]): void {
   const known = entries.map(([name]) => name)
@@ -198,7 +244,7 @@ function checkAfter(what: string, all: string, entries: readonly [string, { read
     if (unknown === undefined) continue
     throw new QuiesceError(
       'ERR_UNKNOWN_REFERENCE',
-      `${what} ${show(name)}: after names ${show(unknown)}, known ${all}: ${known.join(', ')}`,
+      `${what} ${show(name)}: after names ${show(unknown)}${didYouMean(unknown, known)}, known ${all}: ${known.join(', ')}`,
       { name, unknown },
     )
   }

@@ -12,7 +12,7 @@ import { CUT_SIGNALS } from './signals.ts'
 import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
 import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
 import { type LifecycleInput, vocabulary } from './vocabulary.ts'
-import { type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
+import { GIVEN_SIGNALS, isMuxSignal, type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
  * The root machine: a whole life, composed from the wiring table. `running` holds one region per
@@ -93,7 +93,7 @@ const OTHER_REGIONS: readonly string[] = Object.keys(otherRegions())
 const ROOT = 'lifecycle'
 
 /** Signals that come from outside the rows. */
-const isGiven = (signal: string): boolean => ['Start', 'StopRequested', 'readyz.passed'].includes(signal) || signal.startsWith('mux.')
+const isGiven = (signal: string): boolean => (GIVEN_SIGNALS as readonly string[]).includes(signal) || isMuxSignal(signal)
 const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === 'StartFailed' || Object.hasOwn(CUT_SIGNALS, signal)
 
 /**
@@ -106,7 +106,10 @@ function checkWiring(rows: Wiring): void {
     if (phase === ROOT || OTHER_REGIONS.includes(phase))
       throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" exists already`, { phase })
     if (after.length === 0)
-      throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, { phase })
+      throw new QuiesceError('ERR_OPTION_INVALID', `phase "${phase}" waits for nothing, so it would never begin`, {
+        phase,
+        waitsForNothing: true,
+      })
     const other = firedBy.get(fires) ?? (isOfTheRoot(fires) ? 'the root machine' : undefined)
     if (other !== undefined)
       throw new QuiesceError('ERR_DUPLICATE', `phase "${phase}" fires ${fires}, which ${other} fires already`, { phase, fires })

@@ -1,6 +1,7 @@
+import { didYouMean, meant, misspelt } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { BUDGET_INSTANTS, cutSignal } from './signals.ts'
-import type { PhaseRow, Wiring } from './wiring.ts'
+import { GIVEN_SIGNALS, isMuxSignal, type PhaseRow, type Wiring } from './wiring.ts'
 
 /**
  * The user's own phases as rows of the wiring: each says what it comes `after` (signals or phases)
@@ -43,18 +44,51 @@ export function addUserPhases(wiring: Wiring, phases: readonly UserPhase[]): Wir
       input: { kind: 'phase', name, timeoutMs },
     })
   }
-  for (const { name, after, before } of phases) {
+  const named = Object.fromEntries(rows)
+  for (const phase of phases) {
+    const { name, after, before } = phase
+    const [unknown] = unknownNames(named, phase)
+    if (unknown) throw refusal(name, unknown, didYouMean(unknown.given, unknown.known))
     waitFor(
       rows,
       name,
       after.map((other) => rows.get(other)?.fires ?? other),
     )
-    for (const other of before) {
-      if (!rows.has(other)) throw unknown(name, other, [...rows.keys()])
-      waitFor(rows, other, [userSignal(name)])
-    }
+    for (const other of before) waitFor(rows, other, [userSignal(name)])
   }
   return Object.fromEntries(rows)
+}
+
+/**
+ * A name that belongs to nothing may be that of a phase which is added later; one of the table's
+ * own, misspelt, is not.
+ * @param wiring the built-in rows
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE
+ */
+export function refuseMisspelt(wiring: Wiring, phase: Pick<UserPhase, 'name' | 'after' | 'before'>): void {
+  for (const unknown of unknownNames(wiring, phase)) {
+    const name = misspelt(unknown.given, unknown.known)
+    if (name !== undefined) throw refusal(phase.name, unknown, meant(name))
+  }
+}
+
+/** Whether a refusal of phases says only that something is missing, which a later one may bring. */
+export const mayBeMended = (thrown: unknown): boolean =>
+  thrown instanceof QuiesceError && (thrown.code === 'ERR_UNKNOWN_REFERENCE' || Object.hasOwn(thrown.details, 'waitsForNothing'))
+
+interface Unknown {
+  readonly field: 'after' | 'before'
+  readonly given: string
+  readonly known: readonly string[]
+}
+
+/** What a phase names that the rows do not have. */
+function unknownNames(rows: Wiring, { after, before }: Pick<UserPhase, 'after' | 'before'>): Unknown[] {
+  const phases = Object.keys(rows)
+  const signals = [...GIVEN_SIGNALS, ...Object.values(rows).map(({ fires }) => fires)]
+  const of = (field: Unknown['field'], names: readonly string[], known: readonly string[]): Unknown[] =>
+    names.filter((given) => !known.includes(given) && !isMuxSignal(given)).map((given) => ({ field, given, known }))
+  return [...of('after', after, [...signals, ...phases]), ...of('before', before, phases)]
 }
 
 function waitFor(rows: Map<string, PhaseRow>, phase: string, signals: readonly string[]): void {
@@ -62,9 +96,10 @@ function waitFor(rows: Map<string, PhaseRow>, phase: string, signals: readonly s
   rows.set(phase, { ...row, after: [...row.after, ...signals] })
 }
 
-function unknown(phase: string, given: string, known: readonly string[]): QuiesceError {
-  const message = `phase "${phase}": before names ${JSON.stringify(given)}, known phases: ${known.join(', ')}`
-  return new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { phase, field: 'before', given })
+function refusal(phase: string, { field, given, known }: Unknown, hint: string): QuiesceError {
+  const what = field === 'after' ? 'signals and phases' : 'phases'
+  const message = `phase "${phase}": ${field} names ${JSON.stringify(given)}${hint || `, known ${what}: ${known.join(', ')}`}`
+  return new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { phase, field, given, known })
 }
 
 /**

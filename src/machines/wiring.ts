@@ -80,7 +80,9 @@ export const defineWiring = <const W extends Record<string, PhaseRow>>(
 ): W => wiring
 
 /** Signals that rows wait for but no row fires: the root raises them from the outside's events. */
-export type GivenSignal = Extract<OwnSignal, 'Start' | 'StopRequested'> | `mux.${string}` | 'readyz.passed'
+export const GIVEN_SIGNALS = ['Start', 'StopRequested', 'readyz.passed'] as const satisfies readonly (OwnSignal | 'readyz.passed')[]
+export type GivenSignal = (typeof GIVEN_SIGNALS)[number] | `mux.${string}`
+export const isMuxSignal = (signal: string): boolean => signal.startsWith('mux.')
 
 // biome-ignore format: a table, one row per line
 export const WIRING = defineWiring({

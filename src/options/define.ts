@@ -1,6 +1,7 @@
 import { optionError, QuiesceError } from '../base/errors.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platforms.ts'
 import { terminal } from '../platforms/terminal.ts'
+import type { Wrong } from './wrong.ts'
 
 /**
  * Options as data: one row per option, from which everything else follows: the types of what users
@@ -42,9 +43,9 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   /** More about a value that is refused, with a space in front; empty for nothing. */
   readonly remark?: (given: unknown) => string
   /**
-   * Which part of a refused value it is, to be put behind the option's name: `.port: an integer …`.
+   * Of a value with parts: which part of a refused one it is, and why. Default: the value itself.
    */
-  readonly part?: (given: unknown) => string
+  readonly wrong?: (given: unknown) => Wrong | undefined
   /** Of an object: its fields, which are options themselves. */
   readonly fields?: OptionTable
   /** Flags that set several of its fields at once. */

@@ -4,6 +4,7 @@ import { HEALTH_PATHS, type HealthSource } from '../http/health/health.ts'
 import type { HealthAnswers } from '../http/health/health-answer.ts'
 import { defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 import { fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
+import { fieldPath, type Wrong } from './wrong.ts'
 
 /** Not only a path: one that no reader takes for another. @see plainPathOf */
 export const isPlainPath = (given: unknown): boolean => typeof given === 'string' && given.length > 1 && plainPathOf(given) === given
@@ -30,32 +31,33 @@ const paths = (): Kind<HealthPathOptions, HealthPaths, 'value'> =>
 const ENDPOINTS = Object.keys(HEALTH_PATH_OPTIONS)
 const SOURCES = ['all', ...ENDPOINTS]
 
-/** A kind of object whose entries have rules of their own. */
-const entries = <T>(allowed: string, part: (given: Readonly<Record<string, unknown>>) => string | undefined): Kind<T, T, 'value'> => {
-  const wrong = (given: unknown): string => (isRecord(given) ? (part(given) ?? '') : `: ${allowed}`)
-  return { ...value<T>(allowed, (given) => wrong(given) === ''), part: wrong }
-}
-
-function extraProblem(extra: Readonly<Record<string, unknown>>): string | undefined {
-  for (const [at, source] of Object.entries(extra)) {
-    if (!isPlainPath(at)) return ` ${JSON.stringify(at)}: a path like /health, without escapes`
-    const names = Array.isArray(source) && source.length > 0 && source.every((name) => typeof name === 'string')
-    if (!names && !SOURCES.includes(source as string)) return ` ${at}: ${SOURCES.join(', ')}, or a list of check names`
-  }
-  return undefined
-}
-
-function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
-  for (const [name, content] of Object.entries(headers)) {
-    try {
-      validateHeaderName(name)
-      validateHeaderValue(name, content as string)
-    } catch (thrown) {
-      return `: ${(thrown as Error).message}`
+/** A kind of object whose entries have rules of their own: what one may be, if it is refused. */
+const entries = <T>(allowed: string, refused: (name: string, given: unknown) => string | undefined): Kind<T, T, 'value'> => {
+  const wrong = (given: unknown): Wrong | undefined => {
+    if (!isRecord(given)) return { path: '', given, allowed }
+    for (const [name, entry] of Object.entries(given)) {
+      const instead = refused(name, entry)
+      if (instead !== undefined) return { path: fieldPath(name), given: entry, allowed: instead }
     }
-    if (typeof content !== 'string') return `.${name}: text`
+    return undefined
   }
-  return undefined
+  return { ...value<T>(allowed, (given) => wrong(given) === undefined), wrong }
+}
+
+function extraProblem(path: string, source: unknown): string | undefined {
+  if (!isPlainPath(path)) return 'only below a path like /health, without escapes'
+  const names = Array.isArray(source) && source.length > 0 && source.every((name) => typeof name === 'string')
+  return names || SOURCES.includes(source as string) ? undefined : `${SOURCES.join(', ')}, or a list of check names`
+}
+
+function headerProblem(name: string, content: unknown): string | undefined {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, content as string)
+  } catch (thrown) {
+    return `a header that can be sent (${(thrown as Error).message})`
+  }
+  return typeof content === 'string' ? undefined : 'text'
 }
 
 const STATUS_OPTIONS = defineOptions({
@@ -108,7 +110,7 @@ export const HEALTH_OPTIONS = defineOptions({
    * Added to every answer; they replace ours.
    * @default {}
    */
-  headers: option(entries<Readonly<Record<string, string>>>('an object of texts', headersProblem), {
+  headers: option(entries<Readonly<Record<string, string>>>('an object of texts', headerProblem), {
     default: {},
     meaning: 'Headers of every answer, in place of ours where they have the same name',
   }),
@@ -121,9 +123,10 @@ export interface HealthOptions extends UserOptions<typeof HEALTH_OPTIONS> {}
  * One path would answer for two endpoints, were they not distinct, those that stay at their default
  * included.
  */
-function twoEndpoints({ paths = {}, extra = {} }: HealthOptions): string | undefined {
+function twoEndpoints({ paths = {}, extra = {} }: HealthOptions): Wrong | undefined {
   const all = [...Object.values(resolveOptions(HEALTH_PATH_OPTIONS, paths)), ...Object.keys(extra)]
-  return new Set(all).size === all.length ? undefined : 'one path has two endpoints'
+  const twice = all.find((path, index) => all.indexOf(path) !== index)
+  return twice === undefined ? undefined : { path: '.paths', given: twice, allowed: 'paths that differ: this one has two endpoints' }
 }
 
 /** Whether, where and how health is answered. */

@@ -1,7 +1,17 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, parseDuration } from '../base/duration.ts'
 import { show } from '../base/errors.ts'
-import { defaultText, type Kind, type KindName, type OptionTable, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
+import {
+  type AnyOption,
+  defaultText,
+  type Kind,
+  type KindName,
+  type OptionTable,
+  type ResolvedOf,
+  resolveOptions,
+  type UserOptions,
+} from './define.ts'
+import { at, fieldPath, unknownField, type Wrong, wrongItem } from './wrong.ts'
 
 /** What an option may be: the kinds of values of a table's rows. */
 
@@ -38,6 +48,7 @@ export const isNegativeDuration = (given: unknown): boolean =>
 export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => ({
   kind: 'choice',
   allowed: values.join(', '),
+  remark: (given) => (typeof given === 'string' ? didYouMean(given, values) : ''),
   accepts: (given) => (values as readonly unknown[]).includes(given),
   fromText: (given) => values.find((each) => each === given),
   resolve: asIs,
@@ -130,6 +141,17 @@ export const value = <T>(allowed: string, accepts: (given: unknown) => boolean):
 export const isRecord = (given: unknown): given is Readonly<Record<string, unknown>> =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
 
+/** A list whose items have a rule of their own; `wrong` says what of one that is refused. */
+export const listOf = <T>(
+  allowed: string,
+  wrong: (item: unknown) => Wrong | undefined,
+  atLeast = 0,
+): Kind<readonly T[], readonly T[], 'value'> => {
+  const wrongIn = (given: unknown): Wrong | undefined =>
+    Array.isArray(given) && given.length < atLeast ? { path: '', given, allowed } : wrongItem(given, allowed, wrong)
+  return { ...value<readonly T[]>(allowed, (given) => wrongIn(given) === undefined), wrong: wrongIn }
+}
+
 /** Lists that are asked whether they hold something. */
 export const setOf = <T>(allowed: string, accepts: (item: unknown) => boolean): Kind<readonly T[], ReadonlySet<T>, 'value'> => ({
   ...value<readonly T[]>(allowed, (given) => Array.isArray(given) && given.every(accepts)),
@@ -140,7 +162,7 @@ export const setOf = <T>(allowed: string, accepts: (item: unknown) => boolean): 
 interface FieldsWords {
   readonly allowed: string
   /** What is wrong with fields that are usable each by itself. */
-  readonly together?: (given: Readonly<Record<string, unknown>>) => string | undefined
+  readonly together?: (given: Readonly<Record<string, unknown>>) => Wrong | undefined
 }
 
 /** An object whose fields are options themselves. */
@@ -155,24 +177,22 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
   required: readonly Required[],
   { allowed, together }: FieldsWords,
 ): Kind<With<UserOptions<T>, Required>, With<ResolvedOf<T>, Required>, 'value'> {
-  const part = (given: unknown): string => {
-    if (!isRecord(given)) return ' '
+  const wrong = (given: unknown): Wrong | undefined => {
+    if (!isRecord(given)) return { path: '', given, allowed }
     for (const [name, field] of Object.entries(given)) {
       const row = Object.hasOwn(table, name) ? table[name] : undefined
-      if (!row) return `.${name}: unknown${didYouMean(name, Object.keys(table))}`
-      if (field !== undefined && !row.accepts(field)) return `.${name}${row.part?.(field).trimEnd() || `: ${row.allowed}`}`
+      if (!row) return unknownField(name, field, Object.keys(table))
+      if (field !== undefined && !row.accepts(field)) return at(fieldPath(name), wrongWith(row, field))
     }
     const missing = required.find((name) => given[name] === undefined)
-    if (missing !== undefined) return `.${missing}: missing`
-    const wrong = together?.(given)
-    return wrong === undefined ? '' : `.${wrong}`
+    if (missing !== undefined) return { path: fieldPath(missing), given: undefined, allowed: (table[missing] as AnyOption).allowed }
+    return together?.(given)
   }
   return {
     kind: 'value',
     allowed,
-    accepts: (given) => part(given) === '',
-    part,
-    remark: (given) => remark(part(given)),
+    accepts: (given) => wrong(given) === undefined,
+    wrong,
     resolve: (given) => resolveOptions(table, given) as With<ResolvedOf<T>, Required>,
     show: () =>
       Object.entries(table)
@@ -182,7 +202,11 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
   }
 }
 
-const remark = (part: string): string => (part.trim() === '' ? '' : ` (${part.replace(/^[.: ]+/, '')})`)
+/** What is wrong with a value that a row refuses. */
+export function wrongWith({ allowed, wrong }: AnyOption, given: unknown): Wrong {
+  const found = wrong?.(given)
+  return found && found.path !== '' ? found : { path: '', given, allowed }
+}
 
 /** An object of durations. */
 export const durations = <const T extends OptionTable>(

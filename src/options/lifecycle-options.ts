@@ -19,6 +19,7 @@ import {
   fieldsNeeding,
   host,
   isRecord,
+  listOf,
   onOff,
   onOffOr,
   port,
@@ -29,6 +30,7 @@ import {
 import { steps } from './steps-option.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
 import { wording } from './wording-options.ts'
+import type { Wrong } from './wrong.ts'
 
 /**
  * Every option, once: its default, what it may be, what it means, its flag. Where the default
@@ -369,9 +371,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * @default none beside /healthz, /livez, /readyz and /metrics
    */
   exempt: option(
-    value<readonly string[]>(
-      'a list of paths like /health, without escapes, ? or #',
-      (given) => Array.isArray(given) && given.every(isPlainPath),
+    listOf<string>('a list of paths like /health, without escapes, ? or #', (path) =>
+      isPlainPath(path) ? undefined : { path: '', given: path, allowed: 'a path like /health, without escapes, ? or #' },
     ),
     {
       default: [],
@@ -518,6 +519,13 @@ const UNIX_SOCKET = fieldsNeeding(
   { allowed: '{ path }' },
 )
 
+const LISTENERS_ALLOWED = 'a list of { port, host? } and { path }, not together with port or host'
+
+function wrongAddress(given: unknown): Wrong | undefined {
+  const wrong = (isRecord(given) && 'path' in given ? UNIX_SOCKET : LISTENER).wrong?.(given)
+  return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? } or { path }' } : wrong
+}
+
 /**
  * Options that only `createServer` has; `attachLifecycle` is given a server that has them already.
  */
@@ -539,14 +547,10 @@ export const LISTEN_OPTIONS = defineOptions({
    * Several addresses or Unix sockets instead of `port` and `host`; all are bound, or none is.
    * @default the one of port and host
    */
-  listeners: option(
-    value<readonly ListenerAddress[]>(
-      'a list of { port, host? } and { path }, not together with port or host',
-      (given) =>
-        Array.isArray(given) && given.length > 0 && given.every((address) => LISTENER.accepts(address) || UNIX_SOCKET.accepts(address)),
-    ),
-    { defaultWords: 'the one of port and host', meaning: 'Several addresses or Unix sockets; all are bound, or none is' },
-  ),
+  listeners: option(listOf<ListenerAddress>(LISTENERS_ALLOWED, wrongAddress, 1), {
+    defaultWords: 'the one of port and host',
+    meaning: 'Several addresses or Unix sockets; all are bound, or none is',
+  }),
   /**
    * Time after which an idle connection is closed: longer than the idle time of the usual load
    * balancers, which must not lose the race.

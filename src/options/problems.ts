@@ -1,7 +1,8 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
-import { isNegativeDuration, isRecord } from './kinds.ts'
+import { isNegativeDuration, isRecord, wrongWith } from './kinds.ts'
+import { wordsOf } from './wrong.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
@@ -54,7 +55,7 @@ export class Problems {
       if (!row) this.#addUnknown(name, given)
       else if (given !== undefined) {
         if (row.accepts(given)) usable[name] = given
-        else this.addForOption(name, given, (this.#wording.asText && row.allowedAsText) || row.allowed)
+        else this.#addRefused(name, row, given)
       }
     }
     return usable
@@ -77,6 +78,18 @@ export class Problems {
     const { upstreamRefusal, remark } = this.#row(name) ?? {}
     const upstreams = upstreamRefusal !== undefined && isNegativeDuration(given) ? ` (${upstreamRefusal})` : ''
     this.#add(this.label(name), given, allowed, `${upstreams}${remark?.(given) ?? ''}`)
+  }
+
+  /** One that its row refuses: the part of it that is wrong, if it has parts. */
+  #addRefused(name: string, row: AnyOption, given: unknown): void {
+    const wrong = wrongWith(row, given)
+    if (wrong.path === '') {
+      this.addForOption(name, given, (this.#wording.asText && row.allowedAsText) || row.allowed)
+      return
+    }
+    // `admin-address in FILE` becomes `admin-address.port in FILE`.
+    const field = this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
+    this.#problems.push({ field, given: wrong.given, allowed: wrong.allowed, message: `${field}${wordsOf(wrong)}` })
   }
 
   #row(name: string): AnyOption | undefined {

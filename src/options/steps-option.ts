@@ -1,8 +1,7 @@
-import { didYouMean } from '../base/did-you-mean.ts'
-import { show } from '../base/errors.ts'
 import { PLACES, type PlacedStep } from '../http/chain.ts'
 import type { Kind } from './define.ts'
-import { isRecord, value } from './kinds.ts'
+import { isRecord, listOf } from './kinds.ts'
+import { fieldPath, unknownField, type Wrong } from './wrong.ts'
 
 const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin? }'
 const FUNCTION = 'a function of the exchange'
@@ -23,30 +22,16 @@ const FIELDS: Readonly<Record<keyof PlacedStep, { readonly allowed: string; read
   }
 const isField = (name: string): name is keyof PlacedStep => Object.hasOwn(FIELDS, name)
 
-/** Where in the list the first mistake is, and what is allowed there; empty for none. */
-function part(given: unknown): string {
-  if (!Array.isArray(given)) return `: ${ALLOWED}`
-  for (const [index, step] of given.entries()) {
-    const wrong = isRecord(step) ? wrongField(step) : `: an object with name and admit`
-    if (wrong !== undefined) return `[${index}]${wrong}`
-  }
-  return ''
-}
-
-function wrongField(step: Readonly<Record<string, unknown>>): string | undefined {
+function wrongField(step: unknown): Wrong | undefined {
+  if (!isRecord(step)) return { path: '', given: step, allowed: 'an object with name and admit' }
   const unknown = Object.keys(step).find((name) => !isField(name))
-  if (unknown !== undefined) return `.${unknown}: no such field${didYouMean(unknown, Object.keys(FIELDS))}`
+  if (unknown !== undefined) return unknownField(unknown, step[unknown], Object.keys(FIELDS))
   for (const [name, { allowed, isNeeded, accepts }] of Object.entries(FIELDS)) {
-    if (step[name] === undefined ? isNeeded : !accepts(step[name])) return `.${name}: got ${show(step[name])}, ${allowed}`
+    const given = step[name]
+    if (given === undefined ? isNeeded : !accepts(given)) return { path: fieldPath(name), given, allowed }
   }
-  return step['before'] !== undefined && step['after'] !== undefined ? '.before: before or after, not both' : undefined
+  const { before, after } = step
+  return before !== undefined && after !== undefined ? { path: '.before', given: before, allowed: 'before or after, not both' } : undefined
 }
 
-export const steps = (): Kind<readonly PlacedStep[], readonly PlacedStep[], 'value'> => ({
-  ...value<readonly PlacedStep[]>(ALLOWED, (given) => part(given) === ''),
-  part,
-  remark: (given) => {
-    const wrong = part(given)
-    return wrong.startsWith('[') ? ` (${wrong})` : ''
-  },
-})
+export const steps = (): Kind<readonly PlacedStep[], readonly PlacedStep[], 'value'> => listOf<PlacedStep>(ALLOWED, wrongField)

@@ -1,6 +1,4 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { didYouMean } from '../base/did-you-mean.ts'
-import { show } from '../base/errors.ts'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../base/neutral-wording.ts'
 import {
   type LogWords,
@@ -13,6 +11,7 @@ import {
 } from '../base/wording.ts'
 import type { Kind } from './define.ts'
 import { isRecord, value } from './kinds.ts'
+import { at, fieldPath, unknownField, type Wrong } from './wrong.ts'
 
 /**
  * Whatever is not given of a refusal stays as it is; with a `body` or a `contentType`, `json` goes.
@@ -75,28 +74,25 @@ const over = <T extends object>(words: T, given: { readonly [K in keyof T]?: T[K
 })
 
 /** What is wrong with a value, or undefined; fields of objects come with their path. */
-type Rule = (given: unknown) => string | undefined
+type Rule = (given: unknown) => Wrong | undefined
 const rule =
   (allowed: string, accepts: (given: unknown) => boolean): Rule =>
   (given) =>
-    accepts(given) ? undefined : `: got ${show(given)}, allowed: ${allowed}`
+    accepts(given) ? undefined : { path: '', given, allowed }
 
 const object =
   (fields: Readonly<Record<string, Rule>>): Rule =>
   (given) => {
-    if (!isRecord(given)) return `: got ${show(given)}, allowed: an object`
-    const names = Object.keys(fields)
-    return firstProblem(given, (name) =>
-      Object.hasOwn(fields, name)
-        ? (fields[name] as Rule)
-        : () => `: unknown${didYouMean(name, names) || `, allowed: ${names.join(', ')}`}`,
-    )
+    if (!isRecord(given)) return { path: '', given, allowed: 'an object' }
+    const unknown = Object.keys(given).find((name) => given[name] !== undefined && !Object.hasOwn(fields, name))
+    if (unknown !== undefined) return unknownField(unknown, given[unknown], Object.keys(fields))
+    return firstProblem(given, (name) => fields[name] as Rule)
   }
 
-function firstProblem(given: object, ruleOf: (name: string) => Rule): string | undefined {
+function firstProblem(given: object, ruleOf: (name: string) => Rule): Wrong | undefined {
   for (const [name, field] of Object.entries(given)) {
     const problem = field === undefined ? undefined : ruleOf(name)(field)
-    if (problem !== undefined) return `.${name}${problem}`
+    if (problem !== undefined) return at(fieldPath(name), problem)
   }
   return undefined
 }
@@ -124,21 +120,19 @@ const isHeader = (name: string, given: unknown): boolean => {
 }
 const headerValue = (name: string): Rule =>
   SET_HEADERS.includes(name.toLowerCase())
-    ? () => ': is set already; contentType and retryAfterSeconds are fields of their own'
+    ? (given) => ({ path: '', given, allowed: 'no', words: 'is set already; contentType and retryAfterSeconds are fields of their own' })
     : rule('text of a header', (given) => isHeader(name, given))
-const refusalHeaders: Rule = (given) =>
-  isRecord(given) ? firstProblem(given, headerValue) : `: got ${show(given)}, allowed: an object of texts`
+const noTexts = (given: unknown): Wrong => ({ path: '', given, allowed: 'an object of texts' })
+const refusalHeaders: Rule = (given) => (isRecord(given) ? firstProblem(given, headerValue) : noTexts(given))
 const metricLabels: Rule = (given) =>
-  isRecord(given)
-    ? firstProblem(given, (name) => (value) => labelName(name) ?? bodyText(value))
-    : `: got ${show(given)}, allowed: an object of texts`
+  isRecord(given) ? firstProblem(given, (name) => (value) => labelName(name) ?? bodyText(value)) : noTexts(given)
 const contentType = rule('a content type', (given) => isHeader('Content-Type', given) && (given as string).includes('/'))
 
 /** Complete: the type of the other body would be the wrong one for this. */
 const JSON_WORDS = { body: bodyText, contentType }
 const json: Rule = (given) => {
   const missing = Object.keys(JSON_WORDS).find((name) => isRecord(given) && given[name] === undefined)
-  return object(JSON_WORDS)(given) ?? (missing && `.${missing}: missing`)
+  return object(JSON_WORDS)(given) ?? (missing === undefined ? undefined : { path: `.${missing}`, given: undefined, allowed: 'text' })
 }
 
 const refusal = object({
@@ -168,20 +162,21 @@ const rules = object({
 })
 
 /** What a scraper would refuse, or would read as one of two. */
-function metricClash(given: WordingOptions): string | undefined {
+function metricClash(given: WordingOptions): Wrong | undefined {
   const { metrics } = given
   const { requests, check, checks } = resolveWording(given).metrics
   const names = { requests: requests.name, check: check.name, checks: checks.name }
   for (const its of METRICS.filter((each) => metrics?.[each]?.name !== undefined)) {
     const other = METRICS.find((each) => each !== its && names[each] === names[its])
-    if (other) return `.metrics.${its}.name: got ${show(names[its])}, allowed: a name of its own; it is that of ${other}`
+    if (other) return { path: `.metrics.${its}.name`, given: names[its], allowed: `a name of its own; it is that of ${other}` }
   }
   const { pathLabel, labels } = requests
   if (pathLabel === STATUS_LABEL)
-    return `.metrics.requests.pathLabel: got ${show(pathLabel)}, allowed: a label of its own; it is that of the status`
+    return { path: '.metrics.requests.pathLabel', given: pathLabel, allowed: 'a label of its own; it is that of the status' }
   const taken = [STATUS_LABEL, pathLabel].find((label) => Object.hasOwn(labels, label))
   const what = taken === STATUS_LABEL ? 'the status' : 'the path'
-  return taken && `.metrics.requests.labels.${taken}: got ${show(taken)}, allowed: a label of its own; it is that of ${what}`
+  if (taken === undefined) return undefined
+  return { path: `.metrics.requests.labels.${taken}`, given: taken, allowed: `a label of its own; it is that of ${what}` }
 }
 
 const wordingProblem: Rule = (given) => rules(given) ?? metricClash(given as WordingOptions)
@@ -192,7 +187,7 @@ export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
     '{ name, refusal, refusals, log, metrics }, or apiserverWording',
     (given) => wordingProblem(given) === undefined,
   ),
-  remark: (given) => ` (wording${wordingProblem(given)})`,
+  wrong: wordingProblem,
   resolve: resolveWording,
   show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
 })

@@ -246,6 +246,18 @@ describe('what cannot be used', () => {
     ])
   })
 
+  test.each([
+    ['--shutdownDelay', '"--shutdown-delay-duration"'],
+    ['--shutdown-delay', '"--shutdown-delay-duration"'],
+    ['--watchGrace=1s', '"--shutdown-watch-termination-grace-period"'],
+    ['--requestTimeout', '"--request-timeout"'],
+    ['--request_timeout', '"--request-timeout"'],
+    ['--shutdown', '"--shutdown-delay-duration", "--shutdown-send-retry-after", "--shutdown-watch-termination-grace-period"'],
+    ['--deadlien', '"--deadline"'],
+  ])('suggests what is meant by %s', async (written, meant) => {
+    expect(await problemsOf({ args: [written] })).toEqual([`${written.split('=')[0]}: unknown flag (did you mean ${meant}?)`])
+  })
+
   test('suggests nothing for what only begins like a setting', async () => {
     expect(await problemsOf({ env: { QUIESCE_FOO: '1', QUIESCE_BAR: '1' } })).toEqual([
       'QUIESCE_FOO: unknown environment variable, see quiesce serve --help',

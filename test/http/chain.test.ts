@@ -78,8 +78,8 @@ describe('a server with steps of its own', () => {
 
 test('a mistake in the list is refused with its place', () => {
   const make = (steps: unknown) => () => createServer({ listener: () => {} }, { logger: false, steps } as never)
-  expect(make([{ name: 'auth' }])).toThrowError(/\[0\]\.admit: got undefined, a function of the exchange/)
-  expect(make([{ name: 'auth', admit: () => true, befor: 'count' }])).toThrowError(/\[0\]\.befor: no such field.*before/)
+  expect(make([{ name: 'auth' }])).toThrowError(/\[0\]\.admit: got undefined, allowed: a function of the exchange/)
+  expect(make([{ name: 'auth', admit: () => true, befor: 'count' }])).toThrowError(/steps\[0\]\.befor: unknown \(did you mean "before"\?\)/)
   expect(make([{ name: 'health', admit: () => true }])).toThrowError(/\[0\]\.name: got "health"/)
   expect(make([{ name: 'a', admit: () => true, after: 'auth' }])).toThrowError(/got "auth", allowed: health, count/)
   const server = createNodeServer()

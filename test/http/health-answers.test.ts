@@ -164,18 +164,27 @@ describe('exempt paths', () => {
 })
 
 test.each<[ServerOptions, string]>([
-  [{ health: { stauts: {} } as HealthOptions }, '(stauts: unknown (did you mean "status"?))'],
-  [{ health: { status: { failed: 200 } } }, '(status.failed: 400 to 599)'],
-  [{ health: { status: { passed: 500 } } }, '(status.passed: 200 to 203, which have a body)'],
-  [{ health: { body: 'yaml' as 'json' } }, '(body: text, json or a function of the result)'],
-  [{ health: { headers: { 'bad name': 'x' } } }, '(headers: Header name must be a valid HTTP token'],
-  [{ health: { headers: { 'X-A': 1 as unknown as string } } }, '(headers.X-A: text)'],
-  [{ health: { extra: { health: 'readyz' } } }, '(extra "health": a path like /health, without escapes)'],
-  [{ health: { extra: { '/health': 'ready' as 'readyz' } } }, '(extra /health: all, healthz, livez, readyz, or a list of check names)'],
-  [{ health: { extra: { '/health': [] } } }, 'or a list of check names)'],
-  [{ health: { extra: { '/livez': 'readyz' } } }, '(one path has two endpoints)'],
-  [{ exempt: ['/a/../b'] }, 'exempt: got ["/a/../b"], allowed: a list of paths like /health, without escapes, ? or #'],
-  [{ exempt: ['/'] }, 'exempt: got ["/"]'],
+  [{ health: { stauts: {} } as HealthOptions }, 'health.stauts: unknown (did you mean "status"?)'],
+  [{ health: { status: { failed: 200 } } }, 'health.status.failed: got 200, allowed: 400 to 599'],
+  [{ health: { status: { passed: 500 } } }, 'health.status.passed: got 500, allowed: 200 to 203, which have a body'],
+  [{ health: { body: 'yaml' as 'json' } }, 'health.body: got "yaml", allowed: text, json or a function of the result'],
+  [
+    { health: { headers: { 'bad name': 'x' } } },
+    'health.headers["bad name"]: got "x", allowed: a header that can be sent (Header name must be a valid HTTP token',
+  ],
+  [{ health: { headers: { 'X-A': 1 as unknown as string } } }, 'health.headers.X-A: got 1, allowed: text'],
+  [
+    { health: { extra: { health: 'readyz' } } },
+    'health.extra.health: got "readyz", allowed: only below a path like /health, without escapes',
+  ],
+  [
+    { health: { extra: { '/health': 'ready' as 'readyz' } } },
+    'health.extra["/health"]: got "ready", allowed: all, healthz, livez, readyz, or a list of check names',
+  ],
+  [{ health: { extra: { '/health': [] } } }, 'health.extra["/health"]: got [], allowed: '],
+  [{ health: { extra: { '/livez': 'readyz' } } }, 'health.paths: got "/livez", allowed: paths that differ: this one has two endpoints'],
+  [{ exempt: ['/a/../b'] }, 'exempt[0]: got "/a/../b", allowed: a path like /health, without escapes, ? or #'],
+  [{ exempt: ['/'] }, 'exempt[0]: got "/"'],
 ])('%j is refused', (options, message) => {
   const facts = { env: {}, pid: 4711, terminal: false, containerFile: false }
   expect(() => resolveServerOptions(options, { facts })).toThrow(message)

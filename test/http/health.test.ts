@@ -466,13 +466,16 @@ describe('registries', () => {
 
   row('HZ-24', 'an installed endpoint takes no further checks, and says which endpoint', async () => {
     const { health } = await serveHealth()
-    const late = (path: string) =>
-      expect.objectContaining({ code: 'ERR_TOO_LATE', message: `unable to add because the ${path} endpoint has already been created` })
+    const late = (path: string, name = 'x') =>
+      expect.objectContaining({
+        code: 'ERR_TOO_LATE',
+        message: `unable to add "${name}" because the ${path} endpoint has already been created: add checks before start() or run()`,
+      })
     expect(() => health.addHealthzCheck('x', PASSES)).toThrow(late('/healthz'))
     expect(() => health.addLivezCheck('x', PASSES)).toThrow(late('/livez'))
     expect(() => health.addReadyzCheck('x', PASSES)).toThrow(late('/readyz'))
     expect(() => health.addCheck('x', PASSES)).toThrow(late('/healthz'))
-    expect(() => health.addPostStartHookCheck('x', () => true)).toThrow(late('/healthz'))
+    expect(() => health.addPostStartHookCheck('x', () => true)).toThrow(late('/healthz', 'poststarthook/x'))
     health.install()
     expect(health.checkNames('readyz')).toEqual(['ping', 'log', 'shutdown'])
   })

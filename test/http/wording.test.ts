@@ -149,7 +149,7 @@ describe('a body function', () => {
 
 describe('words that cannot be used', () => {
   test.each<[string, unknown]>([
-    ['wording: got "orders", allowed: an object', 'orders'],
+    ['wording: got "orders", allowed: { name, refusal, refusals, log, metrics }, or apiserverWording', 'orders'],
     ['wording.nmae: unknown (did you mean "name"?)', { nmae: 'orders' }],
     ['wording.name: got "a\\nb", allowed: text in one line', { name: 'a\nb' }],
     ['wording.refusal.body: got 5, allowed: text, or a function of the refused request', { refusal: { body: 5 } }],
@@ -158,7 +158,7 @@ describe('words that cannot be used', () => {
     ['wording.refusal.headers.connection: is set already', { refusal: { headers: { connection: 'keep-alive' } } }],
     ['wording.refusal.headers.X-A: got "a\\r\\nb", allowed: text of a header', { refusal: { headers: { 'X-A': 'a\r\nb' } } }],
     ['wording.refusal.json.body: got 5', { refusal: { json: { body: 5 } } }],
-    ['wording.refusal.json.contentType: missing', { refusal: { json: { body: '{}' } } }],
+    ['wording.refusal.json.contentType: got undefined, allowed: text', { refusal: { json: { body: '{}' } } }],
     ['wording.toString: unknown', { toString: {} }],
     ['wording.refusals.late: unknown', { refusals: { late: {} } }],
     ['wording.refusals.watch.body: got 5', { refusals: { watch: { body: 5 } } }],
@@ -175,7 +175,7 @@ describe('words that cannot be used', () => {
     ['wording.metrics.requests.labels.path: got "path"', { metrics: { requests: { labels: { path: 'x' } } } }],
   ])('%s', (problem, wording) => {
     const refused = refusal(() => createQuiesceServer({ listener: () => undefined }, { wording: wording as WordingOptions }))
-    expect(refused).toMatchObject({ code: 'ERR_OPTION_INVALID', details: { field: 'wording', given: wording } })
+    expect(refused).toMatchObject({ code: 'ERR_OPTION_INVALID', details: { field: problem.split(': ')[0] } })
     expect(refused.message).toContain(problem)
   })
 })

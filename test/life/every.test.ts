@@ -123,9 +123,9 @@ describe('every()', () => {
 
   test.each([
     ['', '1s', () => {}, 'ERR_NAME_MISSING', 'missing name'],
-    [7, '1s', () => {}, 'ERR_NAME_MISSING', 'name: got 7, allowed: text'],
-    ['tick', 0, () => {}, 'ERR_OPTION_INVALID', 'period of "tick": got 0, allowed: more than 0'],
-    ['tick', '1 fortnight', () => {}, 'ERR_OPTION_INVALID', 'period of "tick": got "1 fortnight"'],
+    [7, '1s', () => {}, 'ERR_NAME_MISSING', 'name of recurring work: got 7, allowed: text'],
+    ['tick', 0, () => {}, 'ERR_OPTION_INVALID', 'period of every("tick"): got 0, allowed: more than 0'],
+    ['tick', '1 fortnight', () => {}, 'ERR_OPTION_INVALID', 'period of every("tick"): got "1 fortnight"'],
     ['tick', '1s', undefined, 'ERR_FUNCTION_MISSING', 'work of every("tick"): got undefined, allowed: a function'],
   ])('every(%j, %j, …) is refused', async (name, period, work, code, message) => {
     const t = virtual()

@@ -117,6 +117,16 @@ describe('held work', () => {
     const { life } = newLife()
     expect(refusal(() => life.hold('')).code).toBe('ERR_NAME_MISSING')
     await expect(life.hold('', () => undefined)).rejects.toMatchObject({ code: 'ERR_NAME_MISSING' })
+    expect(refusal(() => life.hold((() => {}) as never)).message).toContain('name of a hold: got a function, allowed: text')
+  })
+
+  test('needs work that can be called', async () => {
+    const { life } = newLife()
+    await expect(life.hold('job', Promise.resolve() as never)).rejects.toMatchObject({
+      code: 'ERR_FUNCTION_MISSING',
+      message: 'work of hold("job"): got a promise, allowed: a function; pass the function itself, without calling it',
+    })
+    expect(life.counts().holds).toBe(0)
   })
 
   test('that outlasts the drain`s share is told to come to an end, named in the report, and no longer waited for', async () => {

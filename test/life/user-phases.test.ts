@@ -147,6 +147,35 @@ describe('a phase of the user`s', () => {
   })
 })
 
+describe('a place that no later phase can make possible is refused at once, and nothing of it is kept', () => {
+  const misspelt = 'phase "x": after names "NotAcceptingNewRequests" (did you mean "NotAcceptingNewRequest"?)'
+  test.each([
+    ['a signal of ours, misspelt', 'x', { after: ['NotAcceptingNewRequests'] }, 'ERR_UNKNOWN_REFERENCE', misspelt],
+    [
+      'a phase of ours, misspelt',
+      'x',
+      { before: ['destory'] },
+      'ERR_UNKNOWN_REFERENCE',
+      'before names "destory" (did you mean "destroy"?)',
+    ],
+    ['a cycle', 'x', { after: ['destroy'], before: ['request-drain'] }, 'ERR_CYCLE', 'phases wait for each other: '],
+    ['itself', 'x', { after: ['x'] }, 'ERR_CYCLE', 'phases wait for each other: '],
+    ['two lanes', 'x', { after: ['AuditRunning'], before: ['bind', 'destroy'] }, 'ERR_OPTION_INVALID', 'of one lane, start or stop'],
+    ['a name of ours', 'destroy', {}, 'ERR_DUPLICATE', 'phase "destroy" exists already'],
+    ['a signal of ours', 'Handlers', {}, 'ERR_DUPLICATE', 'fires HandlersDone'],
+  ])('%s', async (_, name, options, code, message) => {
+    const t = newLife()
+    expect(refusal(() => t.life.addPhase(name, () => undefined, options))).toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    })
+    await t.life.start()
+    const { exitCode, phases } = await t.end()
+    expect(exitCode).toBe(0)
+    expect(phases.filter((phase) => phase.name === name)).toHaveLength(name === 'destroy' ? 1 : 0)
+  })
+})
+
 describe('a place that cannot be is refused by start(), and what is registered is destroyed', () => {
   test.each([
     [
@@ -154,15 +183,10 @@ describe('a place that cannot be is refused by start(), and what is registered i
       'x',
       { after: ['NoSuchSignal'] },
       'ERR_UNKNOWN_REFERENCE',
-      'phase "x" waits for NoSuchSignal, which no phase fires',
+      'phase "x": after names "NoSuchSignal", known signals and phases: Start, StopRequested, ',
     ],
-    ['an unknown phase', 'x', { before: ['no-such-phase'] }, 'ERR_UNKNOWN_REFERENCE', 'before names "no-such-phase"'],
-    ['a cycle', 'x', { after: ['destroy'], before: ['request-drain'] }, 'ERR_CYCLE', 'phases wait for each other: '],
-    ['itself', 'x', { after: ['x'] }, 'ERR_CYCLE', 'phases wait for each other: '],
-    ['two lanes', 'x', { after: ['AuditRunning'], before: ['bind', 'destroy'] }, 'ERR_OPTION_INVALID', 'of one lane, start or stop'],
+    ['an unknown phase', 'x', { before: ['no-such-phase'] }, 'ERR_UNKNOWN_REFERENCE', 'before names "no-such-phase", known phases: '],
     ['nothing', 'x', { after: [] }, 'ERR_OPTION_INVALID', 'waits for nothing'],
-    ['a name of ours', 'destroy', {}, 'ERR_DUPLICATE', 'phase "destroy" exists already'],
-    ['a signal of ours', 'Handlers', {}, 'ERR_DUPLICATE', 'fires HandlersDone'],
   ])('%s', async (_, name, options, code, message) => {
     const called: string[] = []
     const t = newLife()

@@ -109,7 +109,11 @@ describe('an impossible place is refused', () => {
   })
 
   test('with the phases there are', () => {
-    expect(() => wire([phase('x', ['StopRequested'], ['destory'])])).toThrow(/"x": before names "destory", known phases: .*destroy.*, x$/)
+    expect(() => wire([phase('x', ['StopRequested'], ['destory'])])).toThrow('"x": before names "destory" (did you mean "destroy"?)')
+    expect(() => wire([phase('x', ['StopRequested'], ['all-of-it'])])).toThrow(
+      /"x": before names "all-of-it", known phases: .*destroy.*, x$/,
+    )
+    expect(() => wire([phase('x', ['InFlightRequestDrained'])])).toThrow('"x": after names "InFlightRequestDrained" (did you mean')
   })
 })
 

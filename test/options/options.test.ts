@@ -326,7 +326,37 @@ describe('refusals', () => {
 
   test.each(Object.entries(wrong))('%s', (name, values) => {
     for (const value of values)
-      expect(refusal({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: got .+, allowed: .+`))])
+      expect(refusal({ [name]: value })).toEqual([
+        expect.stringMatching(new RegExp(`^${name}\\S*: (got .+, allowed: .+|unknown.+|is set already.+)`)),
+      ])
+  })
+
+  test.each<[string, object]>([
+    ['health.paths.livez: got "livez", allowed: a path that begins with / and has no ? or #', { health: { paths: { livez: 'livez' } } }],
+    ['health.paths.livz: unknown (did you mean "livez"?)', { health: { paths: { livz: '/x' } } }],
+    ['health.paths: got "/readyz", allowed: paths that differ: this one has two endpoints', { health: { paths: { livez: '/readyz' } } }],
+    ['health.status.failed: got 200, allowed: 400 to 599', { health: { status: { failed: 200 } } }],
+    ['health.extra["/x"]: got "al", allowed: all, healthz, livez, readyz, or a list of check names', { health: { extra: { '/x': 'al' } } }],
+    ['health.headers.x: got 5, allowed: text', { health: { headers: { x: 5 } } }],
+    ['inspector.port: got "9230", allowed: an integer from 0 to 65535; 0 is any free port', { inspector: { port: '9230' } }],
+    ['admin.port: got undefined, allowed: an integer from 0 to 65535; 0 is any free port', { admin: {} }],
+    ['listeners[1].port: got "x", allowed: an integer from 0 to 65535; 0 is any free port', { listeners: [{ port: 1 }, { port: 'x' }] }],
+    ['listeners[0]: got 80, allowed: { port, host? } or { path }', { listeners: [80] }],
+    ['exempt[0]: got "health", allowed: a path like /health, without escapes, ? or #', { exempt: ['health'] }],
+    ['reserves.adit: unknown (did you mean "audit"?)', { reserves: { adit: '1s' } }],
+    ['steps[0].admit: got undefined, allowed: a function of the exchange that returns true or false', { steps: [{ name: 'a' }] }],
+    ['wording.refusal.body: got 5, allowed: text, or a function of the refused request', { wording: { refusal: { body: 5 } } }],
+  ])('by its path: %s', (message, options) => {
+    expect(refusal(options)).toEqual([message])
+    const field = message.split(': ')[0]
+    expect(() => resolveServerOptions(options, { facts: nowhere })).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field }) }),
+    )
+  })
+
+  test('by its path in the file that it stands in', () => {
+    const label = (name: string): string => `${name} in c.json`
+    expect(() => resolveServerOptions({ admin: { port: -1 } }, { facts: nowhere, label })).toThrow('admin.port in c.json: got -1, ')
   })
 
   test('by the names the user knows', () => {

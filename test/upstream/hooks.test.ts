@@ -33,14 +33,23 @@ describe('a post-start hook', () => {
 
   row(['HK-02', 'HK-16'], 'needs a function, as a pre-shutdown hook does (V15)', () => {
     const { life } = newLife()
-    for (const run of [undefined, null, 'run', {}]) {
-      for (const add of [() => life.addPostStartHook('x', untyped(run)), () => life.addPreShutdownHook('x', untyped(run))]) {
-        expect(refusal(add)).toMatchObject({
-          code: 'ERR_FUNCTION_MISSING',
-          message: 'hook func may not be nil: "x"',
-          details: { name: 'x', given: run },
-        })
-      }
+    for (const [run, post, pre] of [
+      [undefined, 'hook func may not be nil: "x"', 'hook func may not be nil: "x"'],
+      [null, 'hook func may not be nil: "x"', 'hook func may not be nil: "x"'],
+      ['run', 'post-start hook "x": got "run", allowed: a function', 'pre-shutdown hook "x": got "run", allowed: a function'],
+      [{}, 'post-start hook "x": got {}, allowed: a function', 'pre-shutdown hook "x": got {}, allowed: a function'],
+    ] as const) {
+      const details = { name: 'x', given: run }
+      expect(refusal(() => life.addPostStartHook('x', untyped(run)))).toMatchObject({
+        code: 'ERR_FUNCTION_MISSING',
+        message: post,
+        details,
+      })
+      expect(refusal(() => life.addPreShutdownHook('x', untyped(run)))).toMatchObject({
+        code: 'ERR_FUNCTION_MISSING',
+        message: pre,
+        details,
+      })
     }
     // Nothing of it was stored.
     life.addPostStartHook('x', noop)
@@ -483,7 +492,7 @@ describe('every registration', () => {
         String(timeout),
       ).toMatchObject({
         code: 'ERR_OPTION_INVALID',
-        details: { field: 'timeout of "x"', given: timeout, allowed: expect.any(String) },
+        details: { field: `timeout of ${kind} "x"`, given: timeout, allowed: expect.any(String) },
       })
     }
     add('1m30s')
@@ -507,11 +516,52 @@ describe('every registration', () => {
     const { life } = newLife()
     expect(refusal(() => life.addDestroy('pool', untyped('close')))).toMatchObject({
       code: 'ERR_FUNCTION_MISSING',
-      message: 'destroy function may not be nil: "pool"',
+      message: 'destroy function "pool": got "close", allowed: a function',
       details: { name: 'pool', given: 'close' },
     })
     expect(refusal(() => life.addPhase('flush', untyped(undefined)))).toMatchObject({ code: 'ERR_FUNCTION_MISSING' })
-    expect(refusal(() => life.addReadyzCheck('db', untyped(undefined)))).toMatchObject({ code: 'ERR_FUNCTION_MISSING' })
+    expect(refusal(() => life.addReadyzCheck('db', untyped(undefined)))).toMatchObject({
+      code: 'ERR_FUNCTION_MISSING',
+      message: 'health check "db": got undefined, allowed: a function',
+    })
+  })
+
+  test('of a promise says that the function is wanted', () => {
+    const { life } = newLife()
+    const promised = untyped<never>(Promise.resolve())
+    for (const [what, add] of [
+      ['post-start hook', () => life.addPostStartHook('x', promised)],
+      ['pre-shutdown hook', () => life.addPreShutdownHook('x', promised)],
+      ['destroy function', () => life.addDestroy('x', promised)],
+      ['phase', () => life.addPhase('x', promised)],
+      ['health check', () => life.addReadyzCheck('x', promised)],
+    ] as const)
+      expect(refusal(add).message).toBe(`${what} "x": got a promise, allowed: a function; pass the function itself, without calling it`)
+  })
+
+  test('of a function without a name says what has none', () => {
+    const { life } = newLife()
+    const nameless = untyped<[string, UserCode]>([noop])
+    for (const [what, add] of [
+      ['a post-start hook', () => life.addPostStartHook(...nameless)],
+      ['a pre-shutdown hook', () => life.addPreShutdownHook(...nameless)],
+      ['a destroy function', () => life.addDestroy(...nameless)],
+      ['a phase', () => life.addPhase(...nameless)],
+      ['a health check', () => life.addLivezCheck(untyped(noop), untyped(undefined))],
+      ['a mux-complete signal', () => life.addMuxCompleteSignal(untyped(noop), untyped(undefined))],
+    ] as const)
+      expect(refusal(add)).toMatchObject({
+        code: 'ERR_NAME_MISSING',
+        message: expect.stringContaining(`name of ${what}: got a function, allowed: text`),
+      })
+  })
+
+  test('of options that are none says so', () => {
+    const { life } = newLife()
+    for (const options of [null, 5])
+      expect(refusal(() => life.addPreShutdownHook('x', noop, untyped(options))).message).toBe(
+        `options of pre-shutdown hook "x": got ${options}, allowed: an object of timeout, after`,
+      )
   })
 })
 
@@ -541,7 +591,7 @@ describe('the order that `after` asks for', () => {
       code: 'ERR_START',
       cause: {
         code: 'ERR_UNKNOWN_REFERENCE',
-        message: 'pre-shutdown hook "leave": after names "flsh", known hooks: leave, flush',
+        message: 'pre-shutdown hook "leave": after names "flsh" (did you mean "flush"?), known hooks: leave, flush',
         details: { name: 'leave', unknown: 'flsh' },
       },
     })

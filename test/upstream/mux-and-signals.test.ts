@@ -173,7 +173,7 @@ describe('every signal', () => {
     t.life.addPhase('flush-queue', () => {})
     const error = refusal(() => t.life.signal('ShutdownInitated'))
     expect(error.code).toBe('ERR_UNKNOWN_REFERENCE')
-    expect(error.message).toContain('signal: got "ShutdownInitated", allowed: ')
+    expect(error.message).toContain('signal: got "ShutdownInitated" (did you mean "ShutdownInitiated"?), allowed: ')
     for (const name of [...Object.keys(UPSTREAM_SIGNALS), 'FlushQueueDone', 'Cut.hooks']) expect(error.message).toContain(name)
     // @ts-expect-error what a caller without types may pass
     expect(refusal(() => t.life.signal(undefined)).code).toBe('ERR_UNKNOWN_REFERENCE')

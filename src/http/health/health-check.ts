@@ -1,3 +1,4 @@
+import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, formatDuration, parseDuration } from '../../base/duration.ts'
 import { optionError, QuiesceError, show } from '../../base/errors.ts'
@@ -57,11 +58,11 @@ export class NamedCheck {
   #hanging = 0
 
   /**
-   * @throws QuiesceError ERR_FUNCTION_MISSING, ERR_OPTION_INVALID; the name is checked where the
-   * check is added
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID
    */
   constructor(name: string, check: Check, { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions, clock: Clock) {
-    if (typeof check !== 'function') throw new QuiesceError('ERR_FUNCTION_MISSING', `check func may not be nil: ${show(name)}`, { name })
+    checkName('a health check', name)
+    checkFunction(`health check ${show(name)}`, name, check)
     const field = `timeout of health check ${show(name)}`
     this.#timeoutMs = parseDuration(field, timeout)
     if (this.#timeoutMs === 0) throw optionError(field, timeout, 'more than 0')

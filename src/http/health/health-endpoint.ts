@@ -83,7 +83,9 @@ export class HealthEndpoint {
     this.#observer = observer
     this.#answers = answers
     this.#entries = new Registry({
-      tooLate: () => `unable to add because the ${path} endpoint has already been created`,
+      of: 'a health check',
+      tooLate: (name) =>
+        `unable to add ${show(name)} because the ${path} endpoint has already been created: add checks before start() or run()`,
       duplicate: (name, at) => `unable to add ${show(name)} to ${path} because it was already registered by: ${at}`,
     })
   }

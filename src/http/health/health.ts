@@ -1,4 +1,6 @@
+import { checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
+import { didYouMean } from '../../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../../base/duration.ts'
 import { QuiesceError, show } from '../../base/errors.ts'
 import { checkFields } from '../../base/fields.ts'
@@ -133,7 +135,7 @@ export class Health {
 
   addLivezCheck(name: string, check: Check, options: LivezCheckOptions = {}): Disposable {
     const { delay = 0, ...shared } = options
-    const delayMs = parseDuration(`delay of health check ${JSON.stringify(name)}`, delay)
+    const delayMs = parseDuration(`delay of health check ${show(name)}`, delay)
     return this.#endpoints.livez.add(this.#named(name, check, shared, ['delay']), delayMs)
   }
 
@@ -182,7 +184,8 @@ export class Health {
       const unknown = typeof source === 'string' ? undefined : source.find((name) => !this.#all.some((from) => from.has(name)))
       if (unknown === undefined) continue
       const known = [...new Set(this.#all.flatMap((from) => from.checkNames))]
-      const message = `health: ${endpoint.path} names the check ${show(unknown)}, known checks: ${known.join(', ')}`
+      const hint = didYouMean(unknown, known)
+      const message = `health: ${endpoint.path} names the check ${show(unknown)}${hint}, known checks: ${known.join(', ')}`
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', message, { path: endpoint.path, unknown })
     }
   }
@@ -227,6 +230,7 @@ export class Health {
   }
 
   #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {
+    checkName('a health check', name)
     checkFields(`health check ${show(name)}`, options, ['timeout', 'group', ...more])
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock)
   }

@@ -1,6 +1,7 @@
+import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { deferred } from '../../base/deferred.ts'
-import { QuiesceError } from '../../base/errors.ts'
+import { QuiesceError, show } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { isObedience } from '../../base/obedience.ts'
 import type { WaitGroup } from './wait-group.ts'
@@ -68,6 +69,7 @@ export class Holds {
   }
 
   async #run<T>(name: string, ending: AbortController, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T> {
+    checkFunction(`work of hold(${show(name)})`, name, work)
     const hold = this.#begin(name, ending)
     try {
       return await work({ signal: ending.signal })
@@ -77,7 +79,7 @@ export class Holds {
   }
 
   #begin(name: string, ending: AbortController): Hold {
-    if (!name) throw new QuiesceError('ERR_NAME_MISSING', 'hold: a name is needed, for the report')
+    checkName('a hold', name)
     if (!this.#requests.tryAdd()) throw new QuiesceError('ERR_NOT_ACCEPTING', `hold("${name}"): the server is draining`, { name })
     const hold = { name, since: this.#clock.now(), ending }
     this.#all.add(hold)

@@ -1,0 +1,37 @@
+import { didYouMean } from '../base/did-you-mean.ts'
+import { show } from '../base/errors.ts'
+
+/** What is wrong with a value, and where in it. */
+export interface Wrong {
+  /** `.paths.livez`, `[0].admit`; empty for the value itself. */
+  readonly path: string
+  readonly given: unknown
+  readonly allowed: string
+  /** Instead of what was given and what is allowed. */
+  readonly words?: string
+}
+
+/** `: got "livez", allowed: a path …`, to be put behind the name. */
+export const wordsOf = ({ given, allowed, words }: Wrong): string => `: ${words ?? `got ${show(given)}, allowed: ${allowed}`}`
+
+/** The same, seen from the object that has the value at this place. */
+export const at = (place: string, { path, ...wrong }: Wrong): Wrong => ({ ...wrong, path: `${place}${path}` })
+
+/** A field, as code would name it: `.livez`, `["x y"]`. */
+export const fieldPath = (name: string): string => (/^[\w$-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`)
+
+/** A field that there is not. */
+export function unknownField(name: string, given: unknown, names: readonly string[]): Wrong {
+  const allowed = names.join(', ')
+  return { path: fieldPath(name), given, allowed, words: `unknown${didYouMean(name, names) || `, allowed: ${allowed}`}` }
+}
+
+/** The first of a list that is refused. A value that is no list is wrong itself. */
+export function wrongItem(given: unknown, allowed: string, wrong: (item: unknown) => Wrong | undefined): Wrong | undefined {
+  if (!Array.isArray(given)) return { path: '', given, allowed }
+  for (const [index, item] of given.entries()) {
+    const found = wrong(item)
+    if (found) return at(`[${index}]`, found)
+  }
+  return undefined
+}
