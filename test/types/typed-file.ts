@@ -6,7 +6,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The compiler reads the types of all of node first. */
 export const COMPILING_MS = 120_000
 
-/** A file of the repository that is only typed, as in an editor, with this project's compiler options. */
+/** A file that is only typed, as in an editor, with this project's compiler options. */
 export class TypedFile {
   readonly #path: string
   readonly #before: string
