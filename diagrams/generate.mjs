@@ -73,8 +73,8 @@ ${places.map(([name, says]) => `  ${name}["<b>${name}</b><br/>${says}"]`).join('
 
 const lifecycle = `# The whole life
 
-Generated from the machines by \`npm run generate\`; do not edit. The same as [lifecycle.svg](lifecycle.svg) and
-[lifecycle-retry-after.svg](lifecycle-retry-after.svg), as Mermaid: one chart for each lane. A box is a region with its states, a rounded state is an end, bold is the
+Generated from the machines by \`npm run generate\`; do not edit. The same as [lifecycle-states.svg](lifecycle-states.svg) and
+[lifecycle-states-retry-after.svg](lifecycle-states-retry-after.svg), as Mermaid: one chart for each lane. A box is a region with its states, a rounded state is an end, bold is the
 signal that it raises, and a dashed line leads to what waits for it.
 
 ${perMode(({ mermaid }) =>
@@ -99,14 +99,13 @@ const index = `# Pictures
 
 Generated from the machines by \`npm run generate\`; \`npm run generate:check\` fails when one is stale. Do not edit. \`npx quiesce diagram --config FILE\` draws the same of your own server.
 
-How to read them: a box is a state, with a dot at its corner where its region begins and a double border where it ends; a dashed frame holds regions that run side by
-side. \`do NAME\` is what runs meanwhile. Bold orange is a signal that is raised, plain orange one that is heard; within a lane a dashed line connects the two.
-\`Cut.requests …\` is this cut of the budget and every later one. \`[NAME]\` is a condition.
+Every picture has its key below it. Orange is one of the eight signals of Kubernetes, blue one of our own; bold or not, a signal that stands last in a box is raised there.
 
 | | refuse | retry-after |
 |---|---|---|
-| the whole life ([Mermaid](lifecycle.md)) | [lifecycle.svg](lifecycle.svg) | [lifecycle-retry-after.svg](lifecycle-retry-after.svg) |
 | who waits for whom ([Mermaid](wiring.md)) | [wiring-refuse.svg](wiring-refuse.svg) | [wiring-retry-after.svg](wiring-retry-after.svg) |
+| the whole life, one region of each kind open | [lifecycle.svg](lifecycle.svg) | [lifecycle-retry-after.svg](lifecycle-retry-after.svg) |
+| the same with every state ([Mermaid](lifecycle.md)) | [lifecycle-states.svg](lifecycle-states.svg) | [lifecycle-states-retry-after.svg](lifecycle-states-retry-after.svg) |
 | one life from start to end ([Mermaid](sequences.md)) | [sequence-refuse.svg](sequence-refuse.svg) | [sequence-retry-after.svg](sequence-retry-after.svg) |
 
 What a request passes before its handler: [chain.md](chain.md).
@@ -196,6 +195,7 @@ const files = new Map([
   ['diagrams/sequences.md', sequences],
   ...drawn.flatMap(({ mode, svg }) => [
     /** @type {const} */ ([`diagrams/lifecycle${mode === 'refuse' ? '' : `-${mode}`}.svg`, textOf(svg, 'lifecycle')]),
+    /** @type {const} */ ([`diagrams/lifecycle-states${mode === 'refuse' ? '' : `-${mode}`}.svg`, textOf(svg, 'lifecycle-states')]),
     /** @type {const} */ ([`diagrams/wiring-${mode}.svg`, textOf(svg, 'wiring')]),
     /** @type {const} */ ([`diagrams/sequence-${mode}.svg`, textOf(svg, 'sequence')]),
   ]),

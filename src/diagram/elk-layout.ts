@@ -1,6 +1,6 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs'
 import { QuiesceError } from '../base/errors.ts'
-import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './graph.ts'
+import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './drawing/graph.ts'
 
 /**
  * Layout by elkjs, for graphs without ports. It is an optional peer of 1.6 MB that only those

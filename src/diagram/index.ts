@@ -1,13 +1,15 @@
 import { StateMachine } from 'xstate'
 import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
-import { type Chart, chartOf } from './chart.ts'
-import type { Layout } from './graph.ts'
-import { type Lane, lifecyclePicture, regionsPicture } from './lifecycle-picture.ts'
+import type { Mode } from '../machines/wiring.ts'
+import type { Chart } from './drawing/chart.ts'
+import type { Layout } from './drawing/graph.ts'
+import { LANE_TITLES, type Lane, lifecyclePicture, oneOfEachKind, regionsPicture } from './drawing/lifecycle-picture.ts'
+import { svgOf } from './drawing/svg.ts'
 import { machinePicture } from './machine-picture.ts'
 import { lifecycleMermaid, machineMermaid, sequenceMermaid, wiringMermaid } from './mermaid.ts'
+import { chartOf } from './read-chart.ts'
 import { sequenceOf } from './sequence.ts'
 import { sequenceSvg } from './sequence-svg.ts'
-import { svgOf } from './svg.ts'
 import { wiringPicture } from './wiring-picture.ts'
 
 export { elkLayout } from './elk-layout.ts'
@@ -17,23 +19,36 @@ export { elkLayout } from './elk-layout.ts'
  * plan: the same plan gives the same bytes.
  */
 
+/** How new requests are refused, in a few words for every picture. */
+const MODE_NOTES: Readonly<Record<Mode, string>> = {
+  refuse: "whileDraining: 'refuse' · the listener is closed, then the requests are drained",
+  'retry-after': "whileDraining: 'retry-after' · new requests are answered 429 until the others are drained, then the listener is closed",
+}
+
 /**
- * The whole life as one SVG, without any library. Every state carries `data-state` with the id of
- * its state node, as in `lifecycle.running.stop.requested` or `request-drain.working`; every edge
- * `data-edge` with `<from id>|<event type>|<to id>`, for the transitions and, between the state
- * that raises a signal and those that hear it, for the signals. A page lights them by adding the
- * class `active` to a state and `taken` to an edge; the colours are CSS variables of the svg
- * element.
+ * The whole life as one SVG, without any library, with every state of every region. Every state
+ * carries `data-state` with the id of its state node, as in `lifecycle.running.stop.requested` or
+ * `request-drain.working`; every edge `data-edge` with `<from id>|<event type>|<to id>`, for the
+ * transitions and, between the state that raises a signal and those that hear it, for the signals.
+ * The colours are CSS variables of the svg element.
  * @throws QuiesceError as start() does for what does not fit together
  */
 export function lifecycleSvg(composition: Composition): string {
-  return svgOf({
-    ...lifecyclePicture(chartOf(composeLifecycle(composition))),
-    title: `A server's life (whileDraining: ${composition.mode})`,
-  })
+  const picture = lifecyclePicture(chartOf(composeLifecycle(composition)))
+  return svgOf({ ...picture, title: TITLES.states, notes: [MODE_NOTES[composition.mode]] })
 }
 
-const LANE_TITLES: Readonly<Record<Lane, string>> = { start: 'what starts', stop: 'what stops', bounds: 'what bounds the end' }
+const MACHINE_NOTES = ['The same in both modes of whileDraining']
+
+/** The picture that shows how phases look in general. */
+const SAMPLES = 'region'
+
+const TITLES = {
+  lifecycle: 'The whole life',
+  states: 'The whole life, with every state',
+  wiring: 'Who waits for whom',
+  sequence: 'One life from start to end',
+}
 
 export interface Diagram {
   /** Relative path of the file, without an extension. */
@@ -59,11 +74,7 @@ export interface DiagramOptions {
 export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOptions): Promise<readonly Diagram[]> {
   const moments = await sequenceOf(plan)
   const wiring = effectiveWiring(plan)
-  const titles = {
-    lifecycle: 'The whole life',
-    wiring: 'Who waits for whom',
-    sequence: 'One life from start to end',
-  }
+  const notes = [MODE_NOTES[plan.mode]]
   const life = chartOf(composeLifecycle(plan))
   const machines = phaseCharts(plan)
   const machineTitle = (id: string) => `The machine ${id}`
@@ -71,28 +82,40 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
     return [
       ...Object.entries(lifecycleMermaid(life)).map(([lane, text]) => ({
         name: `lifecycle-${lane}`,
-        title: `${titles.lifecycle}: ${LANE_TITLES[lane as Lane]}`,
+        title: `${TITLES.lifecycle}: ${LANE_TITLES[lane as Lane].toLowerCase()}`,
         text,
       })),
-      { name: 'wiring', title: titles.wiring, text: wiringMermaid(wiring, plan.mode) },
-      { name: 'sequence', title: titles.sequence, text: sequenceMermaid(moments) },
+      { name: 'wiring', title: TITLES.wiring, text: wiringMermaid(wiring, plan.mode) },
+      { name: 'sequence', title: TITLES.sequence, text: sequenceMermaid(moments) },
       ...machines.map(([id, chart]) => ({ name: `machines/${id}`, title: machineTitle(id), text: machineMermaid(chart) })),
     ]
   }
+  const groups = regionGroups(plan)
+  // A group of one region or of what is no phase shows all there is of it.
+  const pictures = new Map(
+    groups.filter(([name]) => name !== SAMPLES).flatMap(([name, regions]) => regions.map((region) => [region, `machines/${name}`])),
+  )
+  const whole = svgOf({
+    ...lifecyclePicture(life, oneOfEachKind(life, pictures)),
+    title: TITLES.lifecycle,
+    notes: [...notes, 'One phase of each kind is open; lifecycle-states has all of them open.'],
+  })
+  const flow = svgOf({ ...(await wiringPicture(wiring, plan.mode, layout)), title: TITLES.wiring, notes })
   return [
-    { name: 'lifecycle', title: titles.lifecycle, text: lifecycleSvg(plan) },
-    { name: 'wiring', title: titles.wiring, text: svgOf({ ...(await wiringPicture(wiring, plan.mode, layout)), title: titles.wiring }) },
-    { name: 'sequence', title: titles.sequence, text: sequenceSvg(moments, titles.sequence) },
-    ...regionGroups(plan).map(([name, regions, title]) => ({
+    { name: 'lifecycle', title: TITLES.lifecycle, text: whole },
+    { name: 'lifecycle-states', title: TITLES.states, text: lifecycleSvg(plan) },
+    { name: 'wiring', title: TITLES.wiring, text: flow },
+    { name: 'sequence', title: TITLES.sequence, text: sequenceSvg(moments, { title: TITLES.sequence, notes }) },
+    ...groups.map(([name, regions, title]) => ({
       name: `machines/${name}`,
       title,
-      text: svgOf({ ...regionsPicture(life, regions), title }),
+      text: svgOf({ ...regionsPicture(life, regions), title, notes }),
     })),
     ...(await Promise.all(
       machines.map(async ([id, chart]) => ({
         name: `machines/${id}`,
         title: machineTitle(id),
-        text: svgOf({ ...(await machinePicture(chart, layout)), title: machineTitle(id) }),
+        text: svgOf({ ...(await machinePicture(chart, layout)), title: machineTitle(id), notes: MACHINE_NOTES }),
       })),
     )),
   ]
@@ -103,7 +126,7 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
  */
 function regionGroups({ postStartHooks = [], userPhases = [] }: LifePlan): [string, readonly string[], string][] {
   return [
-    ['region', ['bind', 'not-accepting', 'tell'], 'Three phases as regions: of the start lane, a join, of the stop lane'],
+    [SAMPLES, ['bind', 'not-accepting', 'tell'], 'Three phases as regions: of the start lane, a join, of the stop lane'],
     ['stop', ['start', 'stop', 'second-signal', 'crash'], 'What begins and ends a life'],
     ['budget', ['budget'], 'The budget of the end'],
     ...(postStartHooks.length > 0 ? [['post-start-hooks', ['post-start-hooks'], 'Post-start hooks'] as [string, string[], string]] : []),

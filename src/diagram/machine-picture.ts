@@ -1,7 +1,7 @@
-import { cardOf } from './card.ts'
-import type { Chart } from './chart.ts'
-import type { Layout, Placed } from './graph.ts'
-import { type Box, type Scene, sceneOf, sizeOf } from './scene.ts'
+import { cardOf } from './drawing/card.ts'
+import type { Chart } from './drawing/chart.ts'
+import type { Layout, Placed } from './drawing/graph.ts'
+import { type Box, type Scene, sceneOf, sizeOf } from './drawing/scene.ts'
 
 /** One machine by itself. Without a layout it is drawn as a card. */
 export async function machinePicture(chart: Chart, layout?: Layout): Promise<{ readonly scene: Scene; readonly placed: Placed }> {

@@ -1,8 +1,8 @@
 import type { Mode, Wiring } from '../machines/wiring.ts'
-import { type Chart, type ChartState, statesOf } from './chart.ts'
-import { type Lane, lifecycleScene } from './lifecycle-picture.ts'
+import { type Chart, type ChartState, decoded, statesOf } from './drawing/chart.ts'
+import { type Lane, lifecycleScene } from './drawing/lifecycle-picture.ts'
+import { type Box, sceneOf, type Text } from './drawing/scene.ts'
 import { folded, label, NARROW_FLOWCHART, NARROW_SEQUENCE } from './mermaid-text.ts'
-import { type Box, decoded, sceneOf, type Text } from './scene.ts'
 import type { Moment } from './sequence.ts'
 import { conditions, flowOf } from './wiring-picture.ts'
 

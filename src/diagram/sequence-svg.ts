@@ -1,45 +1,51 @@
+import { type Caption, KEYS, sheetOf, signalKeys } from './drawing/legend.ts'
+import { FONT_SIZE, GROUP_SIZE, painted, svgDocument } from './drawing/paint.ts'
+import { isUpstream } from './drawing/scene.ts'
+import { dotSvg, rectSvg, textSvg } from './drawing/shapes.ts'
+import { textWidth } from './drawing/text-width.ts'
 import type { Moment } from './sequence.ts'
-import { escaped, STYLE } from './svg.ts'
-import { textWidth } from './text-width.ts'
 
 /**
  * A sequence as an SVG. Time runs down, the lifecycle's line is on the left, and a phase gets a
  * line only while it runs: a column is used again when its phase has ended, so that the picture is
  * as wide as what happens at the same time.
  */
-const TOP = 34
+const HEAD = 34
 const ROW = 20
 const HEADER = 17
 const TIME_WIDTH = 58
 const COLUMN_GAP = 14
 const BAR = 8
-const FONT_SIZE = 11
 
-const OWN_STYLE = `
-  .title { font-size: ${FONT_SIZE}px; }
-  .lifeline { stroke: var(--line); stroke-width: 1.5; }
-  .phase, .bar { fill: var(--box); stroke: var(--border); }
-  .dot { fill: var(--signal); }
-  .arrow { stroke: var(--line); }
-  .arrow-head { fill: var(--line); }
-  .pause { stroke: var(--border); stroke-dasharray: 2 5; }
-  .ground { fill: var(--ground); }
-`
-
-export function sequenceSvg(moments: readonly Moment[], title: string): string {
-  const sheet = new Sheet(moments)
-  const { width, height, lifeline } = sheet
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(title)}">`,
-    `<title>${escaped(title)}</title>`,
-    `<style>${STYLE}${OWN_STYLE}</style>`,
-    '<rect width="100%" height="100%" fill="var(--ground)"/>',
-    `<path class="lifeline" d="M${lifeline} 26V${height - 8}"/>`,
-    textSvg('title', lifeline - widthOf('lifecycle') / 2, 15, 'lifecycle'),
+export function sequenceSvg(moments: readonly Moment[], { title, notes }: Caption): string {
+  const signals = moments.flatMap((moment) => ('signal' in moment && moment.signal !== undefined ? [moment.signal] : []))
+  const keys = [
+    ...signalKeys(signals, KEYS.upstreamDot, KEYS.ownDot),
+    { sample: 'ok', words: 'how the phase has ended' },
+    { sample: '+1s', words: 'since the start, and since SIGTERM' },
+  ]
+  const { size, body, above, below } = sheetOf({ title, notes: [...notes, countsOf(moments, signals)] }, keys, sizeOf(moments))
+  const sheet = new Sheet(moments, body.y)
+  const { lifeline } = sheet
+  return svgDocument(size, title, [
+    ...above,
+    `<path${painted('lifeline')} d="M${lifeline} ${body.y + 22}V${body.y + sheet.height}"/>`,
+    words('group', 8, body.y + 10, 'time'),
+    words('group', lifeline - groupWidth('signals') - 10, body.y + 10, 'signals'),
+    words('group', lifeline + 34, body.y + 10, 'phases'),
+    ...sheet.ticks(),
     ...sheet.bars(),
     ...moments.flatMap((moment, row) => sheet.moment(moment, row)),
-    '</svg>',
-  ].join('\n')}\n`
+    ...below,
+  ])
+}
+
+/** What the picture consists of, and how long the end took. */
+function countsOf(moments: readonly Moment[], signals: readonly string[]): string {
+  const phases = new Set(moments.flatMap((moment) => (moment.type === 'begun' ? [moment.phase] : [])))
+  const upstream = signals.filter(isUpstream).length
+  const last = moments.findLast(({ time }) => time !== '')?.time.replace('+', '') ?? '0s'
+  return `${phases.size} phases with work, ${signals.length} signals, ${upstream} of them upstream's; SIGTERM to exit: ${last}`
 }
 
 /** When a phase ran, in rows, and in which column. */
@@ -50,6 +56,11 @@ interface Bar {
   readonly to: number
 }
 
+const sizeOf = (moments: readonly Moment[]) => {
+  const { width, height } = new Sheet(moments, 0)
+  return { width, height }
+}
+
 class Sheet {
   readonly width: number
   readonly height: number
@@ -58,12 +69,14 @@ class Sheet {
   readonly #moments: readonly Moment[]
   readonly #bars: readonly Bar[]
   readonly #columns: readonly number[]
+  readonly #top: number
 
-  constructor(moments: readonly Moment[]) {
+  constructor(moments: readonly Moment[], top: number) {
     this.#moments = moments
+    this.#top = top + HEAD
     this.#bars = barsOf(moments)
     const names = moments.flatMap((moment) => (moment.type === 'told' ? moment.text : 'signal' in moment ? moment.signal : undefined) ?? [])
-    this.lifeline = TIME_WIDTH + Math.max(0, ...names.map(widthOf)) + 26
+    this.lifeline = TIME_WIDTH + Math.max(0, ...names.map((name) => widthOf(name, true))) + 26
     let x = this.lifeline + 34
     this.#columns = Array.from({ length: Math.max(0, ...this.#bars.map(({ column }) => column + 1)) }, (_, column) => {
       const own = x
@@ -71,45 +84,60 @@ class Sheet {
       return own
     })
     this.width = x
-    this.height = TOP + moments.length * ROW + 14
+    this.height = HEAD + moments.length * ROW
+  }
+
+  /** A faint rule where time has gone on: the axis. */
+  ticks(): string[] {
+    return this.#moments.flatMap((moment, row) =>
+      this.#isNewTime(moment, row) ? [`<path${painted('tick')} d="M8 ${this.#y(row) - ROW / 2}H${this.width - 8}"/>`] : [],
+    )
   }
 
   bars(): string[] {
     return this.#bars.map((bar) => {
-      const top = rowY(bar.from) + HEADER / 2
-      return `<rect class="bar" x="${this.#barX(bar)}" y="${top}" width="${BAR}" height="${rowY(bar.to) + 3 - top}"/>`
+      const top = this.#y(bar.from) + HEADER / 2
+      return rectSvg('box', { x: this.#barX(bar), y: top, width: BAR, height: this.#y(bar.to) + 3 - top }, 0)
     })
   }
 
   moment(moment: Moment, row: number): string[] {
-    const y = rowY(row)
-    const isNewTime = moment.time !== '' && moment.time !== this.#moments[row - 1]?.time
-    return [...(isNewTime ? [textSvg('plain', 8, y, moment.time)] : []), ...this.#drawn(moment, row, y)]
+    const y = this.#y(row)
+    return [...(this.#isNewTime(moment, row) ? [words('plain', 8, y, moment.time)] : []), ...this.#drawn(moment, row, y)]
+  }
+
+  #isNewTime(moment: Moment, row: number): boolean {
+    return moment.time !== '' && moment.time !== this.#moments[row - 1]?.time
   }
 
   #drawn(moment: Moment, row: number, y: number): string[] {
     const { lifeline } = this
     switch (moment.type) {
       case 'told':
-        return [textSvg('title', TIME_WIDTH, y, moment.text), arrowSvg(TIME_WIDTH + widthOf(moment.text) + 6, lifeline - 1, y)]
+        return [words('name', TIME_WIDTH, y, moment.text), arrow(TIME_WIDTH + widthOf(moment.text, true) + 6, lifeline - 1, y)]
       case 'signal':
         return signalSvg(moment.signal, lifeline, y)
       case 'begun': {
         const x = this.#columns[this.#barOf(moment.phase, row).column] as number
-        const header = `<rect class="phase" x="${x}" y="${y - HEADER / 2}" width="${headerWidth(moment.phase)}" height="${HEADER}" rx="4"/>`
-        return [arrowSvg(lifeline, x, y), header, textSvg('title', x + 8, y, moment.phase)]
+        const header = rectSvg('box', { x, y: y - HEADER / 2, width: headerWidth(moment.phase), height: HEADER }, 4)
+        return [arrow(lifeline, x, y), header, words('name', x + 8, y, moment.phase)]
       }
       case 'ended': {
         const x = this.#barX(this.#barOf(moment.phase, row))
-        const said = textSvg('plain', x + BAR + 5, y, moment.outcome)
-        if (moment.signal === undefined) return [arrowSvg(x, lifeline + 1, y), said]
-        return [arrowSvg(x, lifeline + 5, y), said, ...signalSvg(moment.signal, lifeline, y)]
+        const said = words('plain', x + BAR + 5, y, moment.outcome)
+        if (moment.signal === undefined) return [arrow(x, lifeline + 1, y), said]
+        return [arrow(x, lifeline + 5, y), said, ...signalSvg(moment.signal, lifeline, y)]
       }
       case 'pause': {
-        const ground = `<rect class="ground" x="${TIME_WIDTH - 6}" y="${y - 8}" width="${widthOf(moment.text) + 12}" height="16"/>`
-        return [`<path class="pause" d="M8 ${y}H${this.width - 8}"/>`, ground, textSvg('plain', TIME_WIDTH, y, moment.text)]
+        const dotted = (from: number, to: number) => `<path${painted('pause')} d="M${from} ${y}H${to}"/>`
+        const end = TIME_WIDTH + widthOf(moment.text, false) + 6
+        return [dotted(8, TIME_WIDTH - 6), words('plain', TIME_WIDTH, y, moment.text), dotted(end, this.width - 8)]
       }
     }
+  }
+
+  #y(row: number): number {
+    return this.#top + row * ROW + ROW / 2
   }
 
   #barOf(phase: string, row: number): Bar {
@@ -136,19 +164,22 @@ function barsOf(moments: readonly Moment[]): Bar[] {
   return bars
 }
 
-const rowY = (row: number): number => TOP + row * ROW + ROW / 2
+const widthOf = (text: string, bold: boolean): number => textWidth(text, FONT_SIZE, bold)
 
-const widthOf = (text: string): number => textWidth(text, FONT_SIZE, true)
+const groupWidth = (text: string): number => textWidth(text, GROUP_SIZE, true)
 
-const headerWidth = (phase: string): number => widthOf(phase) + 16
+const headerWidth = (phase: string): number => widthOf(phase, true) + 16
 
-const textSvg = (role: string, x: number, y: number, words: string): string =>
-  `<text class="${role}" x="${x}" y="${y + 4}" textLength="${widthOf(words)}" lengthAdjust="spacingAndGlyphs">${escaped(words)}</text>`
+type WordsLook = 'name' | 'plain' | 'group' | 'raised-upstream' | 'heard-own'
 
-const signalSvg = (name: string, x: number, y: number): string[] => [
-  `<circle class="dot" cx="${x}" cy="${y}" r="4"/>`,
-  textSvg('raised', x - 10 - widthOf(name), y, name),
-]
+const words = (look: WordsLook, x: number, y: number, text: string): string =>
+  textSvg(look, { x, y: y + 4 }, look === 'group' ? groupWidth(text) : widthOf(text, look === 'name' || look === 'raised-upstream'), text)
 
-const arrowSvg = (from: number, to: number, y: number): string =>
-  `<path class="arrow" d="M${from} ${y}H${to}"/><path class="arrow-head" d="M${to} ${y}l${to > from ? -6 : 6} -3v6z"/>`
+function signalSvg(name: string, x: number, y: number): string[] {
+  const look = isUpstream(name) ? 'upstream' : 'own'
+  const at = x - 10 - widthOf(name, look === 'upstream')
+  return [dotSvg(name, { x, y }), words(look === 'upstream' ? 'raised-upstream' : 'heard-own', at, y, name)]
+}
+
+const arrow = (from: number, to: number, y: number): string =>
+  `<path${painted('line')} d="M${from} ${y}H${to}"/><path${painted('head')} d="M${to} ${y}l${to > from ? -6 : 6} -3v6z"/>`

@@ -1,6 +1,6 @@
 import { formatDuration } from '../base/duration.ts'
 import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
-import { decoded } from './scene.ts'
+import { decoded } from './drawing/chart.ts'
 import { type Step, walk } from './walk.ts'
 
 /**

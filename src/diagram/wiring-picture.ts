@@ -2,10 +2,11 @@ import type { Consequence } from '../base/events.ts'
 import { CONSEQUENCES, ON_SIGNAL } from '../machines/on-signal.ts'
 import { stateKey } from '../machines/region.ts'
 import type { Mode, PhaseRow, Wiring } from '../machines/wiring.ts'
-import type { ChartState } from './chart.ts'
-import { type Graph, type Layout, moved, type Placed, type Size } from './graph.ts'
-import { rowsLayout } from './rows-layout.ts'
-import { type Box, decoded, type Link, PADDING, type Scene, sizeOf, type Text } from './scene.ts'
+import { type ChartState, decoded } from './drawing/chart.ts'
+import { type Graph, type Layout, merged, moved, type Placed, type Size, titled } from './drawing/graph.ts'
+import { LANE_TITLES } from './drawing/lifecycle-picture.ts'
+import { rowsLayout } from './drawing/rows-layout.ts'
+import { type Box, type Link, PADDING, type Scene, sizeOf, type Text } from './drawing/scene.ts'
 
 /**
  * The wiring table as a flowchart: who waits for whom. A phase is a box with the signal that it
@@ -59,7 +60,7 @@ export async function wiringPicture(
   const flow = flowOf(wiring)
   const boxes = new Map(flow.nodes.map((node) => [node.id, boxOf(node, mode)]))
   const links = flow.edges.map(
-    ({ from, to, signal }): Link => ({ id: `${from} ${signal} ${to}`, from, to, kind: 'signal', edges: [], texts: [] }),
+    ({ from, to, signal }): Link => ({ id: `${from} ${signal} ${to}`, from, to, kind: 'signal', signal, edges: [], texts: [] }),
   )
   const place = (lane: PhaseRow['lane']): Promise<Placed> => {
     const inLane = new Set(flow.nodes.flatMap((node) => (node.lane === lane ? [node.id] : [])))
@@ -67,15 +68,13 @@ export async function wiringPicture(
     const lines = links.filter(({ from, to }) => inLane.has(from) && inLane.has(to))
     return layout ? layout({ nodes, lines }) : Promise.resolve(rowsLayout(withPorts({ nodes, lines }), { widthMax: LANE_WIDTH[lane] }))
   }
-  const [start, stop] = await Promise.all([place('start'), place('stop')])
-  const parts = [moved(start, { x: 8, y: 8 }), moved(stop, { x: start.size.width + GAP, y: 8 })]
+  const start = titled(await place('start'), LANE_TITLES.start)
+  const stop = titled(await place('stop'), LANE_TITLES.stop)
+  const width = start.size.width + GAP + stop.size.width
+  const parts = [start, moved(stop, { x: start.size.width + GAP, y: 0 })]
   return {
     scene: { boxes, links, parents: new Map() },
-    placed: {
-      size: { width: start.size.width + GAP + stop.size.width + 8, height: Math.max(start.size.height, stop.size.height) + 16 },
-      nodes: new Map(parts.flatMap(({ nodes }) => [...nodes])),
-      lines: new Map(parts.flatMap(({ lines }) => [...lines])),
-    },
+    placed: merged({ width, height: Math.max(start.size.height, stop.size.height) }, parts),
   }
 }
 
@@ -84,6 +83,7 @@ function boxOf(node: FlowNode, mode: Mode): Box {
   const state: ChartState = {
     id,
     key: name,
+    title: name,
     kind: 'atomic',
     isInitial: false,
     work: [],

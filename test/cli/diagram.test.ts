@@ -35,9 +35,11 @@ describe('quiesce diagram', () => {
     const out = join(folder, 'own')
     const { code, out: printed, err } = await run('--config', config, '--out', out)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(printed.split('\n').slice(0, 3)).toEqual(['lifecycle', 'wiring', 'sequence'].map((name) => join(out, `${name}.svg`)))
+    expect(printed.split('\n').slice(0, 4)).toEqual(
+      ['lifecycle', 'lifecycle-states', 'wiring', 'sequence'].map((name) => join(out, `${name}.svg`)),
+    )
     expect(await filesIn(out)).toHaveLength(printed.trimEnd().split('\n').length)
-    for (const name of ['lifecycle', 'wiring', 'sequence']) {
+    for (const name of ['lifecycle', 'lifecycle-states', 'wiring', 'sequence']) {
       const svg = await readFile(join(out, `${name}.svg`), 'utf8')
       expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/)
       expect(svg).toContain('FlushQueueDone')

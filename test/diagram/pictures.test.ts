@@ -38,7 +38,7 @@ const LIVES: [string, LifePlan][] = [
   ['refuse, crowded', crowded('refuse')],
   ['retry-after, crowded', crowded('retry-after')],
 ]
-const README_WIDTH = 1_000
+const README_WIDTH = 1_010
 
 describe.each(LIVES)('the life (%s)', (_, plan) => {
   const machine = composeLifecycle(plan)

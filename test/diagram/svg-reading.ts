@@ -37,7 +37,7 @@ export const textsOf = (svg: string): WrittenText[] =>
 
 /** Every line between two corners; heads of arrows and marks before texts are no lines. */
 export const segmentsOf = (svg: string): Segment[] =>
-  [...svg.matchAll(/<path d="(M[^"hvlz]*)"/g)].flatMap(([, path = '']) => {
+  [...svg.matchAll(/<path[^>]* d="(M[^"hvlz]*)"/g)].flatMap(([, path = '']) => {
     const points = path
       // `M1 2H3` is `M1 2L3 2`.
       .replace(/M(\S+) (\S+)H(\S+)/, 'M$1 $2L$3 $2')

@@ -34,6 +34,9 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/base/', loads: [], types: ['node:'] },
   { place: 'src/platforms/', loads: ['node:'] },
   { place: 'src/machines/', loads: ['xstate'] },
+  // Drawn in pages, too: of machines it knows the names of signals, and the shape of what it is
+  // given.
+  { place: 'src/diagram/drawing/', loads: [], only: ['src/machines/signals.ts'] },
   { place: 'src/diagram/', loads: ['xstate'], lazy: ['elkjs'], types: ['elkjs'] },
   { place: 'src/log/', loads: ['node:'], lazy: ['pino'], types: ['pino'] },
   { place: 'src/report/', loads: ['node:'] },

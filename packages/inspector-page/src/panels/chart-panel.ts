@@ -9,10 +9,13 @@ import { route } from '../source.ts'
  */
 const OWN_STYLE = `
   :host { display: block; }
-  svg { display: block; --ground: transparent; --active: var(--accent-ground); --active-border: var(--accent); }
+  svg { display: block; --ground: transparent; }
+  .state.active > rect { fill: var(--accent-ground); stroke: var(--accent); stroke-width: 2; }
+  .edge.taken [class^="line"] { stroke: var(--accent); stroke-width: 2; }
+  .edge.taken [class^="head"] { fill: var(--accent); }
   .state > rect, .edge path { transition: stroke 200ms, fill 200ms, stroke-width 200ms; }
-  .edge.taken:not(.latest) path { stroke-width: 1.5; }
-  .edge.latest path { stroke-width: 3.5; }
+  .edge.taken:not(.latest) [class^="line"] { stroke-width: 1.5; }
+  .edge.latest [class^="line"] { stroke-width: 3.5; }
   .state.visited:not(.active) > rect { stroke: var(--edge); }
   // As in the timeline: what works, and how each phase has ended; dashes say so without colour.
   .state.active.waiting > rect { fill: none; stroke: var(--edge); stroke-width: 1; }

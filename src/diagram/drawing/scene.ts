@@ -1,6 +1,7 @@
-import { muxEvent } from '../machines/region.ts'
-import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
+import { UPSTREAM_SIGNALS } from '../../machines/signals.ts'
+import { type Chart, type ChartEdge, type ChartState, decoded, statesOf } from './chart.ts'
 import type { Rect, Size } from './graph.ts'
+import { FONT_SIZE, type LookName } from './paint.ts'
 import { textWidth } from './text-width.ts'
 
 /**
@@ -31,6 +32,8 @@ export interface Link {
   readonly from: string
   readonly to: string
   readonly kind: 'transition' | 'signal'
+  /** Of a line that leads from a signal to what waits for it. */
+  readonly signal?: string
   readonly edges: readonly ChartEdge[]
   readonly texts: readonly Text[]
 }
@@ -41,27 +44,41 @@ export interface Scene {
   readonly parents: ReadonlyMap<string, ChartState>
 }
 
-export const FONT: Readonly<Record<TextRole, { readonly size: number; readonly bold: boolean }>> = {
-  title: { size: 12.5, bold: true },
-  work: { size: 11, bold: false },
-  raised: { size: 11, bold: true },
-  heard: { size: 11, bold: false },
-  plain: { size: 11, bold: false },
+/** Whether a signal is one of upstream's eight; all others are ours. */
+export const isUpstream = (signal: string): boolean => Object.hasOwn(UPSTREAM_SIGNALS, signal)
+
+export const lookOf = ({ role, text }: Pick<Text, 'role' | 'text'>): LookName =>
+  role === 'raised' || role === 'heard' ? `${role}-${isUpstream(text) ? 'upstream' : 'own'}` : role
+
+/** How large a text is written, and whether in bold. */
+export function fontOf(text: Pick<Text, 'role' | 'text'>): { readonly size: number; readonly bold: boolean } {
+  const look = lookOf(text)
+  return { size: look === 'title' ? TITLE_SIZE : FONT_SIZE, bold: look === 'title' || text.role === 'raised' }
 }
+const TITLE_SIZE = 12.5
 export const LINE_HEIGHT = 14
 /** Room for the small arrow before a signal's name. */
 export const MARK = 14
 export const PADDING: Size = { width: 8, height: 4 }
 
-export const widthOf = ({ role, text }: Text): number =>
-  textWidth(text, FONT[role].size, FONT[role].bold) + (role === 'raised' || role === 'heard' ? MARK : 0)
+export function widthOf(text: Text): number {
+  const { size, bold } = fontOf(text)
+  return textWidth(text.text, size, bold) + (text.role === 'raised' || text.role === 'heard' ? MARK : 0)
+}
 
 export function sizeOf(texts: readonly Text[]): Size {
   return { width: Math.max(0, ...texts.map(widthOf)), height: texts.length * LINE_HEIGHT }
 }
 
-/** `isDrawn` says which signals are lines; the others are named where they are heard. */
-export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Scene {
+/**
+ * `isDrawn` says which signals are lines; the others are named where they are heard.
+ * @param words what is said in a state besides what it does
+ */
+export function sceneOf(
+  chart: Chart,
+  isDrawn: (edge: ChartEdge) => boolean,
+  words: (state: ChartState) => readonly string[] = () => [],
+): Scene {
   const signals = groupBy(
     chart.edges.filter(({ kind }) => kind === 'signal'),
     ({ event, to }) => `${event}|${to}`,
@@ -79,8 +96,9 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
   const boxes = statesOf(chart.root).map((state): [string, Box] => {
     const internal = chart.edges.filter(({ kind, from }) => kind === 'internal' && from === state.id)
     const texts: Text[] = [
-      { role: 'title', text: titleOf(state), edges: [] },
+      { role: 'title', text: state.title, edges: [] },
       ...state.work.map((name): Text => ({ role: 'work', text: `do ${name}`, edges: [] })),
+      ...words(state).map((text): Text => ({ role: 'plain', text, edges: [] })),
       ...wordsOf(internal, heardBy, isDrawn).map((text) => ({ ...text, edges: [...text.edges] })),
       ...state.raises.map((signal): Text => ({ role: 'raised', text: decoded(signal), edges: [] })),
     ]
@@ -102,8 +120,8 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
   const linkOf =
     (kind: Link['kind'], texts: (edges: readonly ChartEdge[]) => readonly Text[]) =>
     ([id, edges]: [string, readonly ChartEdge[]]): Link => {
-      const { from, to } = edges[0] as ChartEdge
-      return { id, from, to, kind, edges, texts: texts(edges) }
+      const { from, to, event } = edges[0] as ChartEdge
+      return { id, from, to, kind, ...(kind === 'signal' && { signal: event }), edges, texts: texts(edges) }
     }
   return {
     boxes: new Map(boxes),
@@ -114,20 +132,6 @@ export function sceneOf(chart: Chart, isDrawn: (edge: ChartEdge) => boolean): Sc
     ],
   }
 }
-
-function titleOf({ key, id, meta }: ChartState): string {
-  if (typeof meta['phase'] === 'string') return meta['phase']
-  const name = decoded(key || id)
-  // A latch is called after its event, and a mux event after its user's name: encoded twice.
-  return name.startsWith(muxEvent('')) ? decoded(name) : name
-}
-
-/**
- * A state key or event as its user wrote it: it is encoded where it has characters that xstate
- * reads.
- */
-export const decoded = (key: string): string =>
-  key.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
 type HeardBy = (edge: ChartEdge) => readonly ChartEdge[]
 
@@ -166,7 +170,7 @@ function wrapped(words: readonly string[]): string[] {
   const lines: string[] = []
   for (const word of words) {
     const longer = `${lines.at(-1)} · ${word}`
-    if (lines.length > 0 && textWidth(longer, FONT.plain.size) <= WRAP_AT) lines[lines.length - 1] = longer
+    if (lines.length > 0 && textWidth(longer, FONT_SIZE) <= WRAP_AT) lines[lines.length - 1] = longer
     else lines.push(word)
   }
   return lines

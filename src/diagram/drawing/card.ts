@@ -1,5 +1,15 @@
 import type { ChartState } from './chart.ts'
-import { moved, type Placed, type PlacedLine, type PlacedNode, type Point, type Port, type Rect, type Size } from './graph.ts'
+import {
+  type GroupTitle,
+  moved,
+  type Placed,
+  type PlacedLine,
+  type PlacedNode,
+  type Point,
+  type Port,
+  type Rect,
+  type Size,
+} from './graph.ts'
 import { type Box, LINE_HEIGHT, type Link, PADDING, type Scene, sizeOf, titleMiddle } from './scene.ts'
 
 /**
@@ -73,12 +83,13 @@ export function cardOf(scene: Scene, state: ChartState, options: CardOptions = {
     })
     ports.push({ id, x, side: 'bottom' })
   })
-  return { placed: { size, nodes: card.nodes, lines: card.lines }, ports }
+  return { placed: { size, titles: card.titles, nodes: card.nodes, lines: card.lines }, ports }
 }
 
 class CardLayout {
   readonly nodes = new Map<string, PlacedNode>()
   readonly lines = new Map<string, PlacedLine>()
+  readonly titles: GroupTitle[] = []
   readonly #scene: Scene
   readonly #content: ReadonlyMap<string, Placed>
   readonly #columnsMax: number
@@ -96,7 +107,7 @@ class CardLayout {
   sizeOf(state: ChartState, left = INSET): Size {
     const own = this.#ownSize(state)
     const inside = this.#insideSize(state)
-    if (!inside) return own
+    if (!inside) return { ...own, width: own.width + (this.#isRailed(left) ? left - PADDING.width : 0) }
     return {
       width: Math.max(own.width - PADDING.width + left, left + inside.width + this.#railsWidth(state) + INSET),
       height: own.height + inside.height + INSET,
@@ -106,7 +117,8 @@ class CardLayout {
   place(state: ChartState, rect: Rect, left = INSET): void {
     const { height: header } = this.#ownSize(state)
     const isFrame = this.#insideSize(state) !== undefined
-    this.nodes.set(state.id, { ...rect, ...(isFrame && left !== INSET && { indent: left }) })
+    const indent = isFrame || this.#isRailed(left) ? left : INSET
+    this.nodes.set(state.id, { ...rect, ...(indent !== INSET && { indent }) })
     const at = { x: rect.x + left, y: rect.y + header }
     const content = this.#content.get(state.id)
     if (content) this.#add(moved(content, at))
@@ -115,7 +127,13 @@ class CardLayout {
     else this.#placeStack(state, at, rect.width - left - this.#railsWidth(state) - INSET)
   }
 
-  #add({ nodes, lines }: Placed): void {
+  /** Whether signals come in on its left. */
+  #isRailed(left: number): boolean {
+    return left > INSET
+  }
+
+  #add({ nodes, lines, titles = [] }: Placed): void {
+    this.titles.push(...titles)
     for (const [id, node] of nodes) this.nodes.set(id, node)
     for (const [id, line] of lines) this.lines.set(id, line)
   }

@@ -52,8 +52,14 @@ export interface PlacedLine {
   readonly label?: Rect
 }
 
+/** Words above a group of nodes; `y` is their base line. */
+export interface GroupTitle extends Point {
+  readonly words: string
+}
+
 export interface Placed {
   readonly size: Size
+  readonly titles?: readonly GroupTitle[]
   readonly nodes: ReadonlyMap<string, PlacedNode>
   readonly lines: ReadonlyMap<string, PlacedLine>
 }
@@ -67,6 +73,7 @@ const shift = <P extends Point>(point: P, by: Point): P => ({ ...point, x: point
 export function moved(placed: Placed, by: Point): Placed {
   return {
     size: placed.size,
+    ...(placed.titles && { titles: placed.titles.map((title) => shift(title, by)) }),
     nodes: new Map([...placed.nodes].map(([id, rect]) => [id, shift(rect, by)])),
     lines: new Map(
       [...placed.lines].map(([id, { points, label }]) => [
@@ -76,3 +83,19 @@ export function moved(placed: Placed, by: Point): Placed {
     ),
   }
 }
+
+const TITLE_HEIGHT = 22
+
+/** A group under its title. */
+export function titled(placed: Placed, words: string): Placed {
+  const { size, titles = [], ...below } = moved(placed, { x: 0, y: TITLE_HEIGHT })
+  return { ...below, size: { ...size, height: size.height + TITLE_HEIGHT }, titles: [{ x: 0, y: 12, words }, ...titles] }
+}
+
+/** Parts that are placed already, as one. */
+export const merged = (size: Size, parts: readonly Placed[]): Placed => ({
+  size,
+  titles: parts.flatMap(({ titles = [] }) => titles),
+  nodes: new Map(parts.flatMap(({ nodes }) => [...nodes])),
+  lines: new Map(parts.flatMap(({ lines }) => [...lines])),
+})

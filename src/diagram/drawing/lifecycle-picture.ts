@@ -1,7 +1,8 @@
-import type { PhaseRow } from '../machines/wiring.ts'
+import type { PhaseRow } from '../../machines/wiring.ts'
 import { type Card, cardOf, portIn, portOut } from './card.ts'
 import { type Chart, type ChartEdge, type ChartState, statesOf } from './chart.ts'
-import { moved, type Placed, type Point } from './graph.ts'
+import { collapsed, lookalikes } from './collapse.ts'
+import { merged, moved, type Placed, type Point, titled } from './graph.ts'
 import { rowsLayout } from './rows-layout.ts'
 import { type Link, type Scene, sceneOf } from './scene.ts'
 
@@ -11,6 +12,12 @@ import { type Link, type Scene, sceneOf } from './scene.ts'
  * would cross the sheet to reach nearly everybody, is named where it is heard.
  */
 export type Lane = 'start' | 'stop' | 'bounds'
+
+export const LANE_TITLES: Readonly<Record<Lane, string>> = {
+  start: 'What starts',
+  stop: 'What stops',
+  bounds: 'What bounds the end',
+}
 
 const GAP = 18
 const START_WIDTH = 270
@@ -23,28 +30,74 @@ export function lifecycleScene(chart: Chart): {
   readonly scene: Scene
 } {
   const [running] = chart.root.states as [ChartState]
-  const lanes = lanesOf(running)
-  return { running, lanes, scene: sceneOf(chart, waitedFor(running, lanes)) }
+  const { lanes, drawn } = lifecycleParts(chart)
+  return { running, lanes, scene: sceneOf(chart, ({ id }) => drawn.has(id)) }
 }
 
-export function lifecyclePicture(chart: Chart): { readonly scene: Scene; readonly placed: Placed } {
-  const { running, lanes, scene } = lifecycleScene(chart)
+function lifecycleParts(chart: Chart) {
+  const [running] = chart.root.states as [ChartState]
+  const lanes = lanesOf(running)
+  const isDrawn = waitedFor(running, lanes)
+  return {
+    lanes,
+    regions: new Map(running.states.map((region) => [region.id, region])),
+    /** Signals that are lines, by the ids of their edges. */
+    drawn: new Set(chart.edges.filter((edge) => edge.kind === 'signal' && isDrawn(edge)).map(({ id }) => id)),
+  }
+}
+
+/** Which regions are drawn with their states, and what else is said in those that are not. */
+export interface Openness {
+  readonly isOpen: (region: ChartState) => boolean
+  readonly words?: (region: ChartState) => string | undefined
+}
+
+const ALL_OPEN: Openness = { isOpen: () => true }
+
+/**
+ * One phase of each kind is open; the others say which one they look like inside, and what has a
+ * picture of its own, where that is.
+ */
+export function oneOfEachKind(chart: Chart, pictures: ReadonlyMap<string, string>): Openness {
+  const [running] = chart.root.states as [ChartState]
+  const models = lookalikes(running.states.filter(({ title }) => !pictures.has(title)))
+  return {
+    isOpen: ({ id }) => models.get(id)?.id === id,
+    words: ({ id, title }) => (pictures.has(title) ? `inside: ${pictures.get(title)}` : `inside like ${models.get(id)?.title}`),
+  }
+}
+
+export function lifecyclePicture(whole: Chart, { isOpen, words }: Openness = ALL_OPEN): { readonly scene: Scene; readonly placed: Placed } {
+  const before = lifecycleParts(whole)
+  const chart = collapsed(whole, isOpen)
+  const [running] = chart.root.states as [ChartState]
+  const { lanes } = before
+  const scene = sceneOf(
+    chart,
+    ({ id }) => before.drawn.has(id),
+    ({ id, states }) => {
+      const said = lanes.has(id) && states.length === 0 ? words?.(before.regions.get(id) as ChartState) : undefined
+      return said === undefined ? [] : [said]
+    },
+  )
   const place = (lane: Lane, widthMax: number) =>
     laneOf(
       scene,
       running.states.filter(({ id }) => lanes.get(id) === lane),
       widthMax,
     )
-  const start = place('start', START_WIDTH)
-  const stop = place('stop', STOP_WIDTH)
-  const bounds = place('bounds', START_WIDTH + STOP_WIDTH)
-  const lower = Math.max(start.size.height, stop.size.height) + GAP
-  const width = Math.max(start.size.width + GAP + stop.size.width, bounds.size.width)
-  const sheet = merged({ width, height: lower + bounds.size.height }, [
-    start,
-    moved(stop, { x: start.size.width + GAP, y: 0 }),
-    moved(bounds, { x: 0, y: lower }),
-  ])
+  const start = titled(place('start', START_WIDTH), LANE_TITLES.start)
+  const stop = titled(place('stop', STOP_WIDTH), LANE_TITLES.stop)
+  const right = moved(stop, { x: start.size.width + GAP, y: 0 })
+  const besides = titled(place('bounds', START_WIDTH), LANE_TITLES.bounds)
+  const upper = Math.max(start.size.height, stop.size.height)
+  const width = start.size.width + GAP + stop.size.width
+  // Below what starts, when there is room beside what stops; else below both.
+  const isBeside = start.size.height + GAP + besides.size.height <= stop.size.height
+  const below = isBeside ? besides : titled(place('bounds', START_WIDTH + STOP_WIDTH), LANE_TITLES.bounds)
+  const y = (isBeside ? start.size.height : upper) + GAP
+  const size = { width: Math.max(width, below.size.width), height: Math.max(upper, y + below.size.height) }
+  const sheet = merged(size, [start, right, moved(below, { x: 0, y })])
   return { scene, placed: cardOf(scene, chart.root, { content: new Map([[running.id, sheet]]) }).placed }
 }
 
@@ -89,12 +142,6 @@ function laneOf(scene: Scene, regions: readonly ChartState[], widthMax: number):
   ])
   return { ...inside, lines: new Map([...inside.lines, ...(whole as [string, { points: Point[] }][])]) }
 }
-
-const merged = (size: Placed['size'], parts: readonly Placed[]): Placed => ({
-  size,
-  nodes: new Map(parts.flatMap(({ nodes }) => [...nodes])),
-  lines: new Map(parts.flatMap(({ lines }) => [...lines])),
-})
 
 const rowOf = ({ meta }: ChartState): PhaseRow | undefined => meta['row'] as PhaseRow | undefined
 

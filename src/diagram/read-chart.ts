@@ -1,45 +1,12 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
+import { muxEvent } from '../machines/region.ts'
+import { type Chart, type ChartEdge, type ChartState, decoded } from './drawing/chart.ts'
 
 /**
  * What there is to draw of a machine, read from its state nodes as they will run and not from the
  * configuration they were made from: `machine.definition` and xstate's own graph leave out
  * `always`, and know nothing of the signals that regions raise for each other.
  */
-export interface Chart {
-  readonly root: ChartState
-  readonly edges: readonly ChartEdge[]
-}
-
-export interface ChartState {
-  /** As `machine.getStateNodeById` takes it. */
-  readonly id: string
-  readonly key: string
-  readonly kind: 'atomic' | 'compound' | 'parallel' | 'final'
-  readonly isInitial: boolean
-  /** Names of what runs while the machine is in this state. */
-  readonly work: readonly string[]
-  /** Events that this state raises for others, in order. */
-  readonly raises: readonly string[]
-  readonly meta: Readonly<Record<string, unknown>>
-  readonly states: readonly ChartState[]
-}
-
-export interface ChartEdge {
-  /** `<from>|<event>|<to>`; there is one edge for each. */
-  readonly id: string
-  readonly from: string
-  readonly to: string
-  /** The event's type; empty for a transition that waits for none. */
-  readonly event: string
-  /**
-   * `signal`: the one state raises the event, the other has a transition on it. `internal`: acts
-   * without leaving the state.
-   */
-  readonly kind: 'transition' | 'internal' | 'signal'
-  /** Name of the condition. */
-  readonly guard?: string
-}
-
 export function chartOf(machine: AnyStateMachine): Chart {
   const nodes = nodesOf(machine.root)
   const raises = new Map<string, Set<string>>(nodes.map((node) => [node.id, new Set<string>()]))
@@ -67,10 +34,7 @@ export function chartOf(machine: AnyStateMachine): Chart {
   return { root: stateOf(machine.root, raises), edges: [...edges.values()] }
 }
 
-export const edgeId = (from: string, event: string, to: string): string => `${from}|${event}|${to}`
-
-/** A state and everything inside it. */
-export const statesOf = (state: ChartState): ChartState[] => [state, ...state.states.flatMap(statesOf)]
+const edgeId = (from: string, event: string, to: string): string => `${from}|${event}|${to}`
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)]
 
@@ -87,6 +51,7 @@ function stateOf(node: AnyStateNode, raises: ReadonlyMap<string, ReadonlySet<str
   return {
     id: node.id,
     key: node.key,
+    title: titleOf(node),
     kind: isEnd(node) ? 'final' : node.type === 'history' ? 'atomic' : node.type,
     isInitial: parent?.type === 'compound' && parent.initial.target[0] === node,
     work: node.invoke.map(({ src }) => (typeof src === 'string' ? src : node.key)),
@@ -94,6 +59,14 @@ function stateOf(node: AnyStateNode, raises: ReadonlyMap<string, ReadonlySet<str
     meta: (node.meta ?? {}) as Record<string, unknown>,
     states: Object.values(node.states).map((child) => stateOf(child, raises)),
   }
+}
+
+function titleOf({ key, id, meta }: AnyStateNode): string {
+  const phase = (meta as Record<string, unknown> | undefined)?.['phase']
+  if (typeof phase === 'string') return phase
+  const name = decoded(key || id)
+  // A latch is called after its event, and a mux event after its user's name: encoded twice.
+  return name.startsWith(muxEvent('')) ? decoded(name) : name
 }
 
 interface Transition {
