@@ -1,6 +1,6 @@
 // What an editor offers and what the compiler refuses while a life is being put together. Fails
-// when: names that we coined have to be looked up, a name of the user's own is refused, or a mistake
-// that types can catch waits for the start.
+// when: names that we coined have to be looked up, a name of the user's own is refused, or a
+// mistake that types can catch waits for the start.
 import { describe, expect, test } from 'vitest'
 import { OWN_SIGNALS, UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
 import { WIRING } from '#src/machines/wiring.ts'
