@@ -27,7 +27,8 @@ export const ERROR_CODES = {
   ERR_NOTHING_TO_SERVE: { fault: 'caller', meaning: 'The attached server did not listen' },
   ERR_LOOKED_AT: {
     fault: 'caller',
-    meaning: '`run()` or `start()` was called by a module that `quiesce check`, `plan` or `diagram` imports: export the server instead',
+    meaning:
+      '`run()` or `start()` was called by a module that `quiesce run`, `check`, `plan` or `diagram` imports: export the server instead',
   },
   ERR_WORKER_THREAD: { fault: 'caller', meaning: '`run()` was called outside the main thread' },
   ERR_NOT_ACCEPTING: { fault: 'caller', meaning: '`hold()` after the drain has begun' },
@@ -73,8 +74,8 @@ export class QuiesceError extends Error {
  * An option, flag, environment variable or config entry that cannot be used: which one, what was
  * given, what is allowed.
  */
-export function optionError(field: string, given: unknown, allowed: string): QuiesceError {
-  return new QuiesceError('ERR_OPTION_INVALID', `${field}: got ${show(given)}, allowed: ${allowed}`, { field, given, allowed })
+export function optionError(field: string, given: unknown, allowed: string, cause?: unknown): QuiesceError {
+  return new QuiesceError('ERR_OPTION_INVALID', `${field}: got ${show(given)}, allowed: ${allowed}`, { field, given, allowed }, cause)
 }
 
 /**

@@ -4,7 +4,7 @@ import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { packageJson } from '../process/package-file.ts'
-import type { ServeSettings } from './flags.ts'
+import type { RunSettings, ServeSettings, SettingsSources } from './flags.ts'
 
 /** The world of a command, so that tests can be one. */
 export interface CliHost {
@@ -18,9 +18,11 @@ export interface CliHost {
   readonly earlyStop: AbortSignal
   /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
+  /** The same for a module of the user's; resolves with an exit code when there was no life. */
+  readonly run: (settings: RunSettings, host: CliHost) => Promise<number | undefined>
 }
 
-const COMMANDS = ['serve', 'check', 'plan', 'diagram', 'inspect', 'report']
+const COMMANDS = ['run', 'serve', 'check', 'plan', 'diagram', 'inspect', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -28,9 +30,11 @@ const BAD_USAGE: ExitCode = 2
  * Runs a command line. Resolves with its exit code, or undefined when the command has set it.
  * Everything is loaded by the command that needs it.
  */
-export async function runCli(host: CliHost): Promise<ExitCode | undefined> {
+export async function runCli(host: CliHost): Promise<number | undefined> {
   const [command, ...args] = inLongWords(host.args)
   if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
+  if (command === 'run' && !args.includes('--help') && !args.includes('--version')) return usable(host, () => runCommand(host, args))
+  if (command === 'run' && args.includes('--help')) return printed(host, (await import('./help.ts')).runHelp())
   if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
   if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
   if (command === 'plan' && args.includes('--help')) return printed(host, (await import('./help.ts')).planHelp())
@@ -56,8 +60,22 @@ function inLongWords(args: readonly string[]): readonly string[] {
 }
 
 async function serveCommand(host: CliHost, args: readonly string[]): Promise<ExitCode | undefined> {
-  const [{ readSettings }, { readConfigFile }] = await Promise.all([import('./flags.ts'), import('./config-file.ts')])
-  const { env, facts, earlyStop } = host
+  const { readSettings } = await import('./flags.ts')
+  const settings = await readSettings(await sourcesOf(host, args))
+  if ('problems' in settings) return host.earlyStop.aborted ? OK : refused(host, settings.problems)
+  await host.serve(settings, host)
+  return undefined
+}
+
+async function runCommand(host: CliHost, args: readonly string[]): Promise<number | undefined> {
+  const { readRunSettings } = await import('./flags.ts')
+  const settings = await readRunSettings(await sourcesOf(host, args))
+  if ('problems' in settings) return host.earlyStop.aborted ? OK : refused(host, settings.problems)
+  return host.run(settings, host)
+}
+
+async function sourcesOf({ env, facts, earlyStop }: CliHost, args: readonly string[]): Promise<SettingsSources> {
+  const { readConfigFile } = await import('./config-file.ts')
   const readConfig = async (path: string): Promise<unknown> => {
     try {
       return await readConfigFile(path, earlyStop)
@@ -68,14 +86,11 @@ async function serveCommand(host: CliHost, args: readonly string[]): Promise<Exi
       throw thrown
     }
   }
-  const settings = await readSettings({ args, env, facts, readConfig })
-  if ('problems' in settings) return earlyStop.aborted ? OK : refused(host, settings.problems)
-  await host.serve(settings, host)
-  return undefined
+  return { args, env, facts, readConfig }
 }
 
 /** What a command cannot use is one line for each problem; any other error is ours. */
-async function usable(host: CliHost, command: () => Promise<ExitCode>): Promise<ExitCode> {
+async function usable(host: CliHost, command: () => Promise<number | undefined>): Promise<number | undefined> {
   try {
     return await command()
   } catch (thrown) {

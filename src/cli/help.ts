@@ -2,7 +2,7 @@ import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
 import { type Flag, flagsOf } from '../options/define.ts'
 import { CHECK_OPTIONS } from './check-flags.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
-import { SERVE_FLAGS } from './flags.ts'
+import { RUN_FLAGS, SERVE_FLAGS } from './flags.ts'
 import { INSPECT_OPTIONS } from './inspect-flags.ts'
 import { PLAN_FLAGS } from './plan-flags.ts'
 
@@ -13,6 +13,7 @@ export const MAIN_HELP = `\
 quiesce: a server that starts, drains and ends in order
 
 Usage:
+  quiesce run APP [flags]  run your own app, server or life until stopped (flags: quiesce run --help)
   quiesce serve [flags]    serve the example API until stopped (flags: quiesce serve --help)
   quiesce check [flags]    check every state that a life can reach (flags: quiesce check --help)
   quiesce plan [flags]     print how much time a stop gives to what (flags: quiesce plan --help)
@@ -32,6 +33,41 @@ export const flagsHelp = (flags: readonly Flag[]): string =>
     ])
     .join('\n')
 
+/** `quiesce run --help` */
+export const runHelp = (): string => `\
+Usage: quiesce run APP [flags]
+
+Runs what your module exports until SIGTERM or SIGINT, then refuses, drains and ends in order. APP is an ES or
+CommonJS module, or TypeScript where Node strips types. Its default export, or that of --export, is
+  an app of Hono, Express, Koa, Fastify or NestJS
+  something with fetch, a fetch function (request), or a node listener (req, res)
+  an http.Server that does not listen yet
+  what createServer(), attachLifecycle() or createLife() returned, which has options of its own: no flags then
+Health is answered on /healthz, /livez and /readyz. With --watch, a change of a source file of its package
+drains the process and starts the next one.
+
+Examples:
+  quiesce run server.mjs --port 3000
+  quiesce run src/server.ts --watch
+  quiesce run app.js --export api --deadline 25s --report-file report.json
+
+Flags:
+${flagsHelp(RUN_FLAGS)}
+  --help, --version
+
+${SOURCES_OF_SETTINGS}
+Exit codes:
+${exitCodes()}
+`
+
+const SOURCES_OF_SETTINGS = `\
+A flag without a value is on, and off as --no-FLAG or --FLAG=false.
+Each flag has an environment variable (--port: QUIESCE_PORT) and a key in the config file (port).
+A flag wins over the environment, the environment over the file, the file over the default.
+`
+
+const exitCodes = (): string => EXIT_CODES_BY_SEVERITY.map((code) => `  ${String(code).padStart(2)}  ${EXIT_CODES[code]}`).join('\n')
+
 /** `quiesce serve --help` */
 export const serveHelp = (): string => `\
 Usage: quiesce serve [flags]
@@ -42,12 +78,9 @@ Flags:
 ${flagsHelp(SERVE_FLAGS)}
   --help, --version
 
-A flag without a value is on, and off as --no-FLAG or --FLAG=false.
-Each flag has an environment variable (--port: QUIESCE_PORT) and a key in the config file (port).
-A flag wins over the environment, the environment over the file, the file over the default.
-
+${SOURCES_OF_SETTINGS}
 Exit codes:
-${EXIT_CODES_BY_SEVERITY.map((code) => `  ${String(code).padStart(2)}  ${EXIT_CODES[code]}`).join('\n')}
+${exitCodes()}
 `
 
 /** `quiesce check --help` */

@@ -1,12 +1,10 @@
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Property } from '#model'
-import { deferred } from '../base/deferred.ts'
 import { optionError, show, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { firstLine } from './first-line.ts'
+import { answerOf, importModule } from './user-module.ts'
 
 /**
  * A user's life from an ES module, for the commands that look at it without starting it. A module,
@@ -26,7 +24,7 @@ export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a serve
  */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
   const { module, life } = await lookedAt(async () => {
-    const module = await loaded(label, path)
+    const module = await importModule(label, path, LIFE_MODULE_ALLOWED)
     const made: unknown = module['default']
     return { module, life: typeof made === 'function' ? await called(label, path, made as () => unknown) : made }
   })
@@ -37,41 +35,11 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
   return { life: life as unknown as Life, properties }
 }
 
-async function loaded(label: string, path: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return await answerOf<Readonly<Record<string, unknown>>>(import(pathToFileURL(resolve(path)).href))
-  } catch (thrown) {
-    throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${whyNotLoaded(path, toError(thrown))})`)
-  }
-}
-
-const TYPESCRIPT = /\.[cm]?ts$/
-
-function whyNotLoaded(path: string, error: NodeJS.ErrnoException): string {
-  const isUnreadable = error.code === 'ERR_UNKNOWN_FILE_EXTENSION' || error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
-  if (!TYPESCRIPT.test(path) || !isUnreadable) return firstLine(error.message)
-  return error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    ? `Node ${process.versions.node} does not load TypeScript; Node 22.18 and newer do, or give the compiled module`
-    : `Node loads only TypeScript whose types can be stripped: ${firstLine(error.message)}`
-}
-
 async function called(label: string, path: string, make: () => unknown): Promise<unknown> {
   try {
     return await answerOf(make())
   } catch (thrown) {
     throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it failed: ${firstLine(toError(thrown).message)})`)
-  }
-}
-
-/** When nothing is left that could settle a promise, Node would end the process without a word. */
-async function answerOf<T>(given: T | PromiseLike<T>): Promise<T> {
-  const { promise: unanswered, reject } = deferred<never>()
-  const giveUp = (): void => reject(new Error('its promise never settles'))
-  process.once('beforeExit', giveUp)
-  try {
-    return await Promise.race([given, unanswered])
-  } finally {
-    process.off('beforeExit', giveUp)
   }
 }
 

@@ -2,18 +2,29 @@
 import { stopSignalsDefault } from '../options/stop-signals.ts'
 import { onStopSignal } from '../process/os-signals.ts'
 
-const isServe = process.argv[2] === 'serve'
+const command = process.argv[2] ?? ''
+const isServing = command === 'serve' || command === 'run'
 /** The commands that import a module of the user's. */
-const LOOKS = ['check', 'plan', 'diagram']
+const IMPORTS = ['check', 'plan', 'diagram', 'run']
 
 // First of all, and so all else is loaded later: a stop signal that comes while modules load must
 // stop the server in order, although there is none yet. Node's default is to die of it. Commands
 // that serve nothing have nothing to end in order.
 const stop = new AbortController()
 const latch =
-  isServe || process.argv[2] === 'inspect'
+  isServing || command === 'inspect'
     ? onStopSignal(process, stopSignalsDefault(process.platform), (signal) => stop.abort(new Error(`${signal} before the server ran`)))
     : { [Symbol.dispose]: () => {} }
+
+// A watcher asks by a message, which waits for its reader.
+const onMessage = (message: unknown): void => {
+  if (message === 'shutdown') stop.abort(new Error('stopped before the server ran'))
+}
+if (command === 'run' && process.channel) process.on('message', onMessage)
+const release = (): void => {
+  latch[Symbol.dispose]()
+  process.off('message', onMessage)
+}
 
 process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   // Every further line would say the same.
@@ -23,7 +34,7 @@ process.stdout.once('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`quiesce: standard output: ${error.message}\n`)
   // What serves has an exit code of its own, which the output must not hide. What prints has failed
   // in all it had to do.
-  if (!isServe) process.exitCode = 4
+  if (!isServing) process.exitCode = 4
 })
 // There is nowhere left to say it, and no reason to end a server.
 process.stderr.on('error', () => {})
@@ -38,13 +49,17 @@ try {
     stdout: process.stdout,
     stderr: process.stderr,
     earlyStop: stop.signal,
-    serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host, () => latch[Symbol.dispose]()),
+    serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host, release),
+    run: async (settings, host) =>
+      settings.watch
+        ? (await import('./watch/watch.ts')).watchApp(settings.app, host, release)
+        : (await import('./run.ts')).runApp(settings, host, release),
   })
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code
   // What the module of a user's life has opened must not keep a command that is done.
   // It has told of its errors by the next turn.
-  if (LOOKS.includes(process.argv[2] ?? '')) process.stdout.write('', () => setImmediate(() => process.exit()))
+  if (code !== undefined && IMPORTS.includes(command)) process.stdout.write('', () => setImmediate(() => process.exit()))
 } catch (error) {
   process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)
   process.exitCode = 70

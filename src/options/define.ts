@@ -184,6 +184,10 @@ export function composeOptions<const A extends OptionTable, const B extends Opti
   return defineOptions({ ...first, ...second })
 }
 
+/** The same table for a command whose defaults are those of code. */
+export const withoutCliDefaults = (table: OptionTable): OptionTable =>
+  Object.fromEntries(Object.entries(table).map(([name, { cliDefault: _, ...row }]) => [name, row]))
+
 function refuseTwice(what: string, names: readonly string[]): void {
   const name = names.find((each, at) => names.indexOf(each) !== at)
   if (name !== undefined) throw new QuiesceError('ERR_DUPLICATE', `${what} ${name}: two options have it`, { [what]: name })

@@ -28,6 +28,10 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
     serve: async (settings) => {
       served.push(settings)
     },
+    run: async (settings) => {
+      served.push(settings)
+      return undefined
+    },
   }
   const code = await runCli(host)
   return { code, out: out.join(''), err: err.join(''), served }
@@ -47,7 +51,7 @@ describe('the command line', () => {
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  test.each(['serve', 'check', 'plan', 'diagram', 'inspect', 'report'])(
+  test.each(['run', 'serve', 'check', 'plan', 'diagram', 'inspect', 'report'])(
     'has a help of its own for %s, which fits a terminal',
     async (command) => {
       const { code, out } = await run([command, '--help'])
@@ -62,7 +66,7 @@ describe('the command line', () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: serve, check, plan, diagram, inspect, report; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })

@@ -23,6 +23,7 @@ export async function runCommand(
     stderr: { write: (text) => err.push(text) },
     earlyStop: new AbortController().signal,
     serve: () => Promise.reject(new Error('nothing is served')),
+    run: () => Promise.reject(new Error('nothing is run')),
   })
   return { code, out: out.join(''), err: err.join('') }
 }
