@@ -1,3 +1,5 @@
+import type { Outcome } from '../base/events.ts'
+
 /**
  * What a process tells its parent about its end. The most severe code wins and severity never
  * decreases, so that a clean destroy phase cannot hide a cut drain.
@@ -18,6 +20,9 @@ export type ExitCode = keyof typeof EXIT_CODES
  * Mildest first. A number as object key would be reordered by JavaScript, hence a list of its own.
  */
 export const EXIT_CODES_BY_SEVERITY = [0, 4, 5, 1, 3, 2, 70] as const satisfies readonly ExitCode[]
+
+/** What the outcome of a phase costs when the phase does not say otherwise. */
+export const exitCodeOf = (outcome: Outcome): ExitCode => (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
 
 /** The more severe of two codes; a code against itself is that code. */
 export const moreSevere = (a: ExitCode, b: ExitCode): ExitCode =>

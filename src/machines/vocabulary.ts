@@ -1,7 +1,7 @@
 import { assign, enqueueActions, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../base/events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
-import { type ExitCode, moreSevere } from './exit-codes.ts'
+import { type ExitCode, exitCodeOf, moreSevere } from './exit-codes.ts'
 import { closeConnectionsMachine } from './phases/close-connections.ts'
 import { closeListenerMachine } from './phases/close-listener.ts'
 import { type DestroyOrder, destroyMachine, inOrder, type PlannedDestroy } from './phases/destroy.ts'
@@ -109,9 +109,6 @@ const SIGNAL_DEBOUNCE_MS = 500
  */
 const CRASH_DEBOUNCE_MS = 500
 
-/** What an outcome costs when the phase does not say otherwise. */
-const exitCodeOf = ({ outcome, exitCode }: PhaseOutput): ExitCode => exitCode ?? (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
-
 /** In the order of the table and not in that of their coming, which nothing may depend on. */
 const arrivedWith = (context: LifecycleContext, { phase, signal, after }: Arrival): string[] =>
   after.filter((other) => other === signal || context[`arrived.${phase}`]?.includes(other))
@@ -155,7 +152,7 @@ const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
  * the plain function that it is not: setup() cannot infer the parameters of such an action.
  */
 const settle = enqueueActions(({ context, enqueue }, { output }: { output: PhaseOutput }) => {
-  const exitCode = moreSevere((context as LifecycleContext).exitCode, exitCodeOf(output))
+  const exitCode = moreSevere((context as LifecycleContext).exitCode, output.exitCode ?? exitCodeOf(output.outcome))
   if (exitCode !== context['exitCode']) enqueue.assign({ exitCode })
 }) as unknown as (_: unknown, params: { output: PhaseOutput }) => void
 

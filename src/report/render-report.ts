@@ -4,7 +4,7 @@ import type { Straggler } from '../base/events.ts'
 
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import type { Report, ReportedPhase } from './report.ts'
-import { describeReason } from './words.ts'
+import { describeReason } from './describe-reason.ts'
 
 export interface RenderOptions {
   /** Colours failures and cuts with ANSI codes. Default false. */

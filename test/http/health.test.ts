@@ -71,7 +71,7 @@ async function serveChecks(path: string, checks: Record<string, Check>, groups: 
 
 /** A server with a whole `Health`, installed unless `add` does more. */
 async function serveHealth(options: Partial<HealthOptions> = {}, add: (health: Health) => void = () => undefined) {
-  const health = new Health({ clock: systemClock, isShuttingDown: () => false, ...options })
+  const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0, ...options })
   add(health)
   health.install()
   return { health, ...(await serve((request, response) => health.handle(request, response))) }
@@ -481,7 +481,7 @@ describe('registries', () => {
   })
 
   test('a name is taken once, and the error says by whom; a check for all endpoints is added to all or none', () => {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0 })
     health.addReadyzCheck('db', PASSES)
     expect(() => health.addCheck('db', PASSES)).toThrow(
       expect.objectContaining({ code: 'ERR_DUPLICATE', message: expect.stringContaining('health.test.ts') }),
@@ -491,7 +491,7 @@ describe('registries', () => {
   })
 
   test('dispose removes the check from where it was added, once', () => {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0 })
     const first = health.addCheck('db', PASSES)
     first[Symbol.dispose]()
     health.addCheck('db', PASSES)
@@ -506,14 +506,14 @@ describe('registries', () => {
     ['ERR_OPTION_INVALID', 'x', PASSES, { timeout: 'soon' }],
     ['ERR_OPTION_INVALID', 'x', PASSES, { timeot: '1s' } as CheckOptions],
   ] as const)('%s for what cannot be used', (code, name, check, options) => {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0 })
     for (const add of ['addCheck', 'addHealthzCheck', 'addLivezCheck', 'addReadyzCheck'] as const) {
       expect(() => health[add](name, check, options), add).toThrow(expect.objectContaining({ code }))
     }
   })
 
   test('delay is for liveness alone', () => {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0 })
     const options: LivezCheckOptions = { delay: '1s' }
     health.addLivezCheck('x', PASSES, options)
     expect(() => health.addReadyzCheck('x', PASSES, options)).toThrow('delay of health check "x": unknown option')
@@ -686,7 +686,7 @@ describe('HasBeenReady', () => {
 
 describe('metrics', () => {
   async function withMetrics() {
-    const health = new Health({ clock: systemClock, isShuttingDown: () => false, metrics: apiserverWording.metrics })
+    const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0, metrics: apiserverWording.metrics })
     health.addLivezCheck('bad', BAD)
     health.install()
     const metrics = metricsEndpoint({ '/metrics': () => health.requestMetrics(), '/metrics/slis': () => health.checkMetrics() })

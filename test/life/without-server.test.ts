@@ -55,6 +55,20 @@ test('answers health on the admin listener', async () => {
   expect((await t.stop()).listeners).toEqual([expect.objectContaining({ admin: true })])
 })
 
+test('a probe that is still waited for on the admin listener does not outlive the life', async () => {
+  const t = await testLife(({ createLife }) => {
+    const life = createLife({ admin: { port: 9090 } })
+    life.addReadyzCheck('queue', () => new Promise(() => {}), { timeout: '1h' })
+    return life
+  })
+  const probe = await t.connect(9090)
+  void probe.request('/readyz')
+  await t.clock.advance(0)
+  expect(probe.isOpen).toBe(true)
+  expect(await t.stop()).toMatchObject({ exitCode: 0 })
+  expect(probe.isOpen).toBe(false)
+})
+
 test('has no delay by default, not even on Kubernetes, and takes one that is given', () => {
   const facts = { env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' }, pid: 1, terminal: false, containerFile: true }
   expect(resolveLifeOptions({}, { facts })).toMatchObject({ shutdownDelayMs: 0, deadlineMs: 25_000 })

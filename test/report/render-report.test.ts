@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cells } from '#src/base/cells.ts'
 import { renderReport } from '#src/report/render-report.ts'
-import { describeReason } from '#src/report/words.ts'
+import { describeReason } from '#src/report/describe-reason.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
 describe('a rendered report', () => {

@@ -4,7 +4,7 @@ import type { PhaseName } from '../../machines/wiring.ts'
 import type { Blocker } from '../../report/ending.ts'
 import type { Gauges } from '../../report/gauges.ts'
 import type { Progress, RunningPhase } from '../../report/progress.ts'
-import { describeReason } from '../../report/words.ts'
+import { describeReason } from '../../report/describe-reason.ts'
 
 export interface Frame {
   readonly width: number

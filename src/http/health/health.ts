@@ -40,11 +40,8 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
   readonly lastFlushAgeMs?: () => number
   /** Longest time of a check that states none itself. Default {@link CHECK_TIMEOUT_MS}. */
   readonly checkTimeoutMs?: number
-  /**
-   * How long the checks of post-start hooks pass on `/livez`, from their registration on. Default
-   * 0.
-   */
-  readonly livezGraceMs?: number
+  /** How long the checks of post-start hooks pass on `/livez`, from their registration on. */
+  readonly livezGraceMs: number
   /** Other places for the endpoints. Default `/healthz`, `/livez`, `/readyz`. */
   readonly paths?: Partial<Readonly<Record<HealthEndpointName, string>>>
   /** Further endpoints, by path. */
@@ -92,7 +89,7 @@ export class Health {
     clock,
     isShuttingDown,
     lastFlushAgeMs = () => 0,
-    livezGraceMs = 0,
+    livezGraceMs,
     checkTimeoutMs = CHECK_TIMEOUT_MS,
     paths = {},
     extra = {},

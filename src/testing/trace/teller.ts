@@ -2,7 +2,7 @@ import { formatDuration } from '../../base/duration.ts'
 import type { LifecycleEvent, Straggler } from '../../base/events.ts'
 import type { VirtualClock } from '../../base/virtual-clock.ts'
 import type { SignalName } from '../../machines/signals.ts'
-import { describeReason } from '../../report/words.ts'
+import { describeReason } from '../../report/describe-reason.ts'
 
 /** Signals that say nothing a reader of a story waits for; `show all` has them, too. */
 const QUIET_SIGNALS: readonly string[] = [
