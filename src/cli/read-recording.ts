@@ -6,7 +6,7 @@ import type { Report } from '../report/report.ts'
 import { firstLine } from './first-line.ts'
 import { checkedReport, claimsToBeReport } from './is-report.ts'
 
-const KINDS: readonly JournalEntry['kind'][] = ['opening', 'fact', 'actor', 'actor.stopped', 'sent', 'state', 'gauges', 'report']
+const KINDS: readonly JournalEntry['kind'][] = ['opening', 'setup', 'fact', 'actor', 'actor.stopped', 'sent', 'state', 'gauges', 'report']
 
 /**
  * A recording from what a file holds: a report (`--report-file`), a journal (`--journal`), or a

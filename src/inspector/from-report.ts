@@ -1,8 +1,10 @@
 import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
-import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
+import type { StopProfile } from '../base/stop-profile.ts'
+import type { Composition } from '../machines/lifecycle.ts'
 import { type Mode, type PhaseName, WIRING } from '../machines/wiring.ts'
-import type { Report, ReportedHook, ReportedPhase } from '../report/report.ts'
+import type { Report, ReportedBudget, ReportedHook, ReportedPhase } from '../report/report.ts'
 import { phaseOfHook } from '../report/view.ts'
+import { describedPhases } from './described-phases.ts'
 import type { JournalEntry, OpeningEntry } from './protocol.ts'
 
 /**
@@ -62,8 +64,9 @@ class Facts {
   }
 
   #signal({ name, at, outcome }: Report['signals'][number]): void {
-    const { reason } = this.#report
-    this.#add(this.#timeOf(at), { type: 'signal', name, outcome, ...(name === 'StopRequested' && reason && { reason }) })
+    const { reason, budget } = this.#report
+    const ofStop = name === 'StopRequested' && { ...(reason && { reason }), ...(budget && { budget: profileOf(budget) }) }
+    this.#add(this.#timeOf(at), { type: 'signal', name, outcome, ...ofStop })
   }
 
   #phase({ name, start, end, outcome, error }: ReportedPhase): void {
@@ -107,6 +110,15 @@ class Facts {
   }
 }
 
+/** A report does not say how long the last call might have taken, only how long it took. */
+const profileOf = ({ delay, watchGrace, deadline, cuts }: ReportedBudget): StopProfile => ({
+  delayMs: delay,
+  lastCallMs: 0,
+  watchGraceMs: watchGrace,
+  deadlineMs: deadline,
+  cutsMs: cuts,
+})
+
 function openingOf(report: Report): OpeningEntry {
   const deadline = report.platform.defaults['deadline'] as { readonly ms?: unknown } | undefined
   return {
@@ -134,8 +146,7 @@ function phasesOf(report: Report): OpeningEntry['phases'] {
       .filter(({ name }) => !Object.hasOwn(WIRING, name))
       .map(({ name }) => ({ name, after: ['NotAcceptingNewRequest'], before: ['destroy'], timeoutMs: 1 })),
   }
-  const rows = Object.entries(effectiveWiring(composition))
-  return rows.map(([name, { lane, after, fires }]) => ({ name, half: lane, waitsFor: after, fires: [fires] }))
+  return describedPhases(composition)
 }
 
 function addressOf(url: string): { address: string; port: number } {

@@ -6,16 +6,19 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import type { Report } from '../report/report.ts'
 import { ActorWatch, type WatchedSystem } from './actor-watch.ts'
-import { GaugeWatch } from './gauge-watch.ts'
+import { describedPhases } from './described-phases.ts'
+import { gaugesLook } from './gauges-look.ts'
 import { Journal } from './journal.ts'
 import { JournalFile } from './journal-file.ts'
-import type { OpeningEntry } from './protocol.ts'
+import { Polled } from './polled.ts'
+import type { GaugesEntry, OpeningEntry, SetupEntry } from './protocol.ts'
 import type { Inspector } from './server/inspector.ts'
+import { setupLook } from './setup-look.ts'
 
 /** What is observed of a life. */
 export type ObservedLife = Pick<
   Lifecycle,
-  'host' | 'options' | 'record' | 'elapsed' | 'gauges' | 'plan' | 'report' | 'requestStop' | 'announce'
+  'host' | 'options' | 'record' | 'elapsed' | 'gauges' | 'plan' | 'readiness' | 'report' | 'requestStop' | 'announce'
 >
 
 /** What watches a life, if its options ask for the inspector or a journal. */
@@ -29,7 +32,8 @@ export const observationOf = (life: ObservedLife): Observation | undefined =>
 class Observation {
   readonly #life: ObservedLife
   readonly #journal: Journal
-  readonly #gauges: GaugeWatch
+  readonly #gauges: Polled<GaugesEntry>
+  readonly #setup: Polled<SetupEntry>
   #actors: ActorWatch | undefined
   #inspector: { readonly page: Inspector; readonly listener: Listener } | undefined
   #flushOnExit: (() => void) | undefined
@@ -37,13 +41,26 @@ class Observation {
   constructor(life: ObservedLife) {
     this.#life = life
     this.#journal = new Journal(() => life.elapsed)
-    this.#gauges = new GaugeWatch(life.host.clock, () => life.gauges(), this.#journal.write)
+    const { write } = this.#journal
+    const { clock } = life.host
+    const setup = setupLook(
+      () => life.plan(),
+      () => life.readiness(),
+    )
+    this.#setup = new Polled(clock, setup, write)
+    this.#gauges = new Polled(
+      clock,
+      gaugesLook(() => life.gauges()),
+      write,
+    )
+    this.#journal.addSource(this.#setup)
     this.#journal.addSource(this.#gauges)
   }
 
   /** A sink of events. */
   readonly fact = (event: LifecycleEvent): void => {
     this.#journal.fact(event)
+    this.#setup.fact(event)
     this.#gauges.fact(event)
   }
 
@@ -127,7 +144,6 @@ class Observation {
   #opening(): OpeningEntry {
     const { host, options, elapsed } = this.#life
     const { pid } = host.process
-    const rows = Object.entries(effectiveWiring(this.#composition()))
     return {
       kind: 'opening',
       format: 1,
@@ -136,13 +152,7 @@ class Observation {
       wallAtStart: new Date(host.clock.wall() - elapsed).toISOString(),
       pid,
       mode: options.whileDraining,
-      phases: rows.map(([name, { lane, after, fires, cut }]) => ({
-        name,
-        half: lane,
-        waitsFor: after,
-        fires: [fires],
-        ...(cut && { cut }),
-      })),
+      phases: describedPhases(this.#composition()),
       deadlineMs: options.deadlineMs,
     }
   }

@@ -1,4 +1,5 @@
-import type { LifecycleEvent } from '../base/events.ts'
+import type { HookKind, LifecycleEvent } from '../base/events.ts'
+import type { StopProfile } from '../base/stop-profile.ts'
 import type { CutSignal } from '../machines/signals.ts'
 import type { Mode } from '../machines/wiring.ts'
 import type { Gauges } from '../report/gauges.ts'
@@ -10,7 +11,7 @@ import type { Report } from '../report/report.ts'
  * has ended and a recorded one look the same.
  */
 export type JournalEntry = EntryBase &
-  (OpeningEntry | FactEntry | ActorEntry | ActorStoppedEntry | SentEntry | StateEntry | GaugesEntry | ReportEntry)
+  (OpeningEntry | SetupEntry | FactEntry | ActorEntry | ActorStoppedEntry | SentEntry | StateEntry | GaugesEntry | ReportEntry)
 
 interface EntryBase {
   /**
@@ -53,6 +54,34 @@ export interface PhaseDescription {
   readonly fires: readonly string[]
   /** The cut of the budget that ends it, when one does. */
   readonly cut?: CutSignal
+}
+
+/**
+ * What a life has registered, and what a stop of it would have; written when it differs from the
+ * one before. A report and a counter-example have none.
+ */
+export interface SetupEntry {
+  readonly kind: 'setup'
+  /** Of a stop that begins now, unless by Ctrl-C on a terminal. */
+  readonly stop: StopProfile
+  /** Of one whose process crashes. */
+  readonly crash: StopProfile
+  /** Those that have not begun, too, in the order of registration by kind. */
+  readonly hooks: readonly { readonly kind: HookKind; readonly name: string; readonly limitMs?: number }[]
+  /** The checks of readiness, as the last request found them; none when health is off. */
+  readonly readiness: Readiness | undefined
+}
+
+export interface Readiness {
+  /** Where it answers. */
+  readonly path: string
+  readonly checks: readonly {
+    readonly name: string
+    /** Undefined before anything has asked. */
+    readonly passed?: boolean
+    /** Of one that failed. */
+    readonly reason?: string
+  }[]
 }
 
 /** A fact of the life: signals, phases, hooks, drains, errors. */

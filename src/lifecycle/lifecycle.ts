@@ -410,6 +410,11 @@ export class Lifecycle implements Life {
     return planOf(this.options, this.#registrations, this.#composition())
   }
 
+  /** How the checks of readiness stand by the last request for them; none when health is off. */
+  readiness(): ReturnType<Health['standings']> | undefined {
+    return this.options.health ? this.#health.standings('readyz') : undefined
+  }
+
   requestStop(reason: StopReason): void {
     this.send({ type: 'stop.requested', reason })
   }

@@ -62,7 +62,17 @@ export function cutOf({ cuts, stop }: LifeView, phase: string, now: number): Bou
     .find((bound) => bound && (bound.at > now || bound.by === 'Forced'))
 }
 
-const boundBy = (stop: StopView, instant: BudgetInstant): Bound | undefined => {
+/** Every instant of a stop's budget, in order, the deadline last; none without a budget. */
+export const instantsOf = (stop: StopView): readonly (Bound & { readonly by: CutSignal })[] =>
+  BUDGET_INSTANTS.flatMap((instant) => boundBy(stop, instant) ?? [])
+
+/** The next instant that cuts something which is not over yet, or may still begin. */
+export function nextCutOf(view: LifeView, now: number): Bound | undefined {
+  const live = new Set(Object.entries(view.cuts).flatMap(([phase, cut]) => (view.phases.get(phase)?.endedAt === undefined ? [cut] : [])))
+  return view.stop && instantsOf(view.stop).find(({ by, at }) => at > now && live.has(by))
+}
+
+const boundBy = (stop: StopView, instant: BudgetInstant): (Bound & { readonly by: CutSignal }) | undefined => {
   const at = instantAt(stop, instant)
   return at === undefined ? undefined : { by: cutSignal(instant), at }
 }
@@ -124,9 +134,9 @@ const running = <W extends WorkView>(works: ReadonlyMap<string, W>): W[] =>
 /**
  * What holds up the end now, in a sentence that names it and says when that is over: `GET /hang
  * blocks the exit; cut in 35.8s`.
- * @param more further ones that have no name here
+ * @param gauges what was counted, of which not all may have a name
  */
-export function headlineOf(blockers: readonly Blocker[], now: number, more = 0): string {
+export function headlineOf(blockers: readonly Blocker[], gauges: Counted, now: number): string {
   const waitedFor = blockers.filter(({ isWaitedFor }) => isWaitedFor)
   const things = waitedFor.filter(({ kind }) => kind !== 'phase')
   const [first] = things
@@ -134,9 +144,20 @@ export function headlineOf(blockers: readonly Blocker[], now: number, more = 0):
     const [phase] = waitedFor
     return phase ? `waiting for ${phase.name}${endWords(phase, now)}` : 'nothing blocks the exit'
   }
-  const others = things.length - 1 + more
+  const others = things.length - 1 + unnamedIn(blockers, gauges)
   const subject = others === 0 ? `${first.name} blocks` : `${first.name} and ${others} more block`
   return `${subject} the exit${endWords(first, now)}`
+}
+
+type Counted = Pick<Gauges, 'requests' | 'holds' | 'watches' | 'handlers'>
+
+/** Of what is waited for, how many have no name here. */
+function unnamedIn(blockers: readonly Blocker[], { requests, holds, watches, handlers }: Counted): number {
+  const counts = { request: requests, hold: holds, watch: watches, handler: handlers }
+  return Object.entries(counts).reduce((sum, [kind, count]) => {
+    const named = blockers.filter((blocker) => blocker.kind === kind)
+    return sum + (named.some(({ isWaitedFor }) => isWaitedFor) ? Math.max(0, count - named.length) : 0)
+  }, 0)
 }
 
 /** How and when something is ended that does not end by itself. */

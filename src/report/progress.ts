@@ -47,16 +47,6 @@ export function progressOf(view: LifeView, mode: Mode, gauges: Gauges, now: numb
       leftMs: Math.max(0, (boundOfPhase(view, name, now)?.at ?? now) - now),
     })),
     blockers,
-    headline: headlineOf(blockers, now, unnamedIn(blockers, gauges)),
+    headline: headlineOf(blockers, gauges, now),
   }
-}
-
-/** Of what is waited for, how many have no name here. */
-function unnamedIn(blockers: readonly Blocker[], gauges: Gauges): number {
-  const { requests, holds, watches, handlers } = gauges
-  const counts = { request: requests, hold: holds, watch: watches, handler: handlers }
-  return Object.entries(counts).reduce((sum, [kind, count]) => {
-    const named = blockers.filter((blocker) => blocker.kind === kind)
-    return sum + (named.some(({ isWaitedFor }) => isWaitedFor) ? Math.max(0, count - named.length) : 0)
-  }, 0)
 }

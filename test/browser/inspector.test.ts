@@ -30,7 +30,12 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   await page.headline(/^Serving$/)
   await page.reads('#life-mode', new RegExp(`^mode ${mode}$`))
   await page.reads('#verdict-detail', /^On http:\/\/127\.0\.0\.1:\d+, with 0 requests and 0 watches open\./)
-  await page.reads('#budget-text', /^A stop will have 1m0s\.$/)
+  await page.reads(
+    '#budget-text',
+    mode === 'refuse'
+      ? /^A stop now would take at most 1m0s: 200ms delay, then new connections are refused\.$/
+      : /^A stop now would take at most 1m0s: 200ms delay, then new requests are answered 429 with Retry-After\.$/,
+  )
   expect(await page.row('request-drain')).toBe(`request-drain: waiting for ${drainsAfter}; fires RequestsDrained`)
 
   // The picture comes a moment later than the rest.
@@ -39,8 +44,8 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
 
   const slow = await server.request('/slow?ms=60000')
   await server.request('/watch?intervalMs=100')
-  await page.reads('#blocking-title', /^A shutdown now would wait for 1 request and 1 watch$/)
-  await page.reads('.blocking-group.request', /GET \/slow/)
+  await page.reads('#outcome-headline', /^A stop now would wait for 1 request and 1 watch$/)
+  await page.reads('.of-request', /GET \/slow/)
 
   // A shutdown has no way back: the page asks first, and takes no for an answer.
   await page.button('Begin shutdown…').click()
@@ -54,7 +59,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   await page.reads('#verdict-detail', /^For [\d.]+s, [\d.]+s left, asked by .* Under way: .*request-drain/)
   await page.reads('#budget-text', /of 1m0s used; next is Cut\.requests in/)
   await page.shows('lifecycle.running.request-drain.working')
-  await page.reads('#blocking-title', /^Waiting for 1 request/)
+  await page.reads('#outcome-headline', /^Waiting for 1 request/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+m?s; fires AfterShutdownDelayDuration$/)
 
   slow.giveUp()
@@ -67,7 +72,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   expect(await page.page.locator('[data-state="lifecycle.running.request-drain.fired"]').getAttribute('class')).toContain('visited')
   await page.reads('#report-body', /requests\s+1 to drain, 0 left\s+watches\s+1 to drain, 0 left/)
   await page.reads('#log-body', /ended, exit code 0/)
-  await page.reads('#blocking-title', /^Nothing was left behind$/)
+  await page.reads('#outcome-headline', /^Nothing was left behind$/)
 
   // The page has what the server had.
   const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save report').click()])
@@ -84,9 +89,9 @@ test('a drill puts load on the example, and then shuts it down under it', async 
   await page.button('Run a drill…').click()
   await page.reads('#confirm-title', /^Run a drill\?$/)
   await page.button('Run the drill').click()
-  await page.reads('#blocking-title', /^A shutdown now would wait for \d+ requests and 3 watches$/)
-  await page.reads('.blocking-group.request', /GET \/slow/)
-  await page.reads('.blocking-group.watch', /GET \/events/)
+  await page.reads('#outcome-headline', /^A stop now would wait for \d+ requests and 3 watches$/)
+  await page.reads('.of-request', /GET \/slow/)
+  await page.reads('.of-watch', /GET \/events/)
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
   expect(await server.exitCode).toBe(0)
   // The slow requests that were still open, and whatever a quick client asked just then.
@@ -132,7 +137,7 @@ test('a hook that fails is named, and costs the exit code', async () => {
   await page.isFitForEverybody()
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
-  await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook leave$/)
+  await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook "leave"$/)
   await page.shows('lifecycle.running.pre-shutdown-hooks.fired', 'failed')
   await page.shows('lifecycle.running.request-drain.fired', 'ok')
   expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ms; rejected on purpose$/)
@@ -147,13 +152,13 @@ test('what the deadline cuts is named', async () => {
   const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, colorScheme: 'dark' })
   await page.headline(/^Serving$/)
   await server.request('/slow?ms=60000')
-  await page.reads('#blocking-title', /1 request/)
+  await page.reads('#outcome-headline', /1 request/)
   server.child.kill('SIGTERM')
   await page.headline(/^Something was cut before it was done, or lost, exit code 5$/)
   expect(await page.row('request-drain')).toMatch(/^request-drain: cut after [\d.]+m?s; fires RequestsDrained$/)
-  await page.reads('#blocking-title', /^Left behind: 1 request/)
-  await page.reads('.blocking-group.request', /GET \/slow/)
+  await page.reads('#outcome-headline', /^Left behind: 1 request/)
   await page.reads('#report-body', /cut\s+GET \/slow/)
+  await page.page.locator('#log-text').fill('Cut.requests')
   await page.reads('#log-body', /Cut\.requests/)
   await page.shows('lifecycle.running.request-drain.fired', 'cut')
   await page.isFitForEverybody()
@@ -212,7 +217,7 @@ test('a second signal ends it by force, and the page says so', async () => {
   const page = await InspectorPage.open(await server.inspector)
   await page.headline(/^Serving$/)
   await server.request('/slow?ms=60000')
-  await page.reads('#blocking-title', /1 request/)
+  await page.reads('#outcome-headline', /1 request/)
   server.child.kill('SIGTERM')
   // Signals within half a second count as one: the machine says when it is ready for the second.
   await page.shows('lifecycle.running.second-signal.armed')
@@ -276,7 +281,9 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   await page.headline(/^Shutting down: /)
   // What came later is still there.
   await page.page.locator('#log-text').fill('')
-  await page.reads('#log-body', /ended, exit code 0/)
+  await page.reads('#log-count', /^\d\d+ of/)
+  await page.page.evaluate(`document.getElementById('log-body').scrollTop = 1e6`)
+  await page.reads('#log-body .later:last-child', /report, exit code 0/)
   await page.reads('#position', /^\+0\.000s/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: waiting for ShutdownInitiated/)
   expect(await page.page.locator('#scrubber').getAttribute('aria-valuetext')).toMatch(

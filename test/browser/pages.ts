@@ -60,11 +60,17 @@ export class InspectorPage {
   }
 
   /** A row of the timeline, as it is read out. */
-  row(name: string): Promise<string | null> {
-    return this.page
-      .locator('.gantt tr', { has: this.page.getByText(name, { exact: true }) })
-      .first()
-      .getAttribute('title')
+  async row(name: string): Promise<string | null> {
+    const row = this.page.locator('.gantt [role=row]', { has: this.page.getByText(name, { exact: true }) }).first()
+    // Rows that are far from being seen are not there.
+    for (let pages = 0; (await row.count()) === 0 && pages < 10; pages++) {
+      await this.page.evaluate(`(() => {
+        const body = document.getElementById('timeline-body')
+        body.scrollTop = ${pages} * body.clientHeight
+        return new Promise(requestAnimationFrame)
+      })()`)
+    }
+    return row.getAttribute('title')
   }
 
   button(name: string) {
@@ -98,7 +104,6 @@ export class InspectorPage {
 }
 
 const PLACES = `[...document.querySelectorAll('header, .budget, .panel, .panel-head, footer, .gantt .phase')]
-  .filter((element) => !element.closest('tbody:last-child'))
   .map((element) => {
     const { x, y, width, height } = element.getBoundingClientRect()
     return (element.id || element.className || element.tagName) + ' ' + [x, y, width, height].map(Math.round).join(' ')

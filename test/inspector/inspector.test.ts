@@ -109,6 +109,41 @@ describe('the stream', () => {
     }
   })
 
+  test('says what is registered, what a stop would have, and which check is not ready', async () => {
+    let isUp = false
+    let asked = 0
+    const made = newLife({ options: { inspector: true, deadline: '20s', shutdownDelay: '2s' } })
+    made.life.addReadyzCheck('db', () => {
+      asked++
+      if (!isUp) throw new Error('no connection')
+    })
+    made.life.addPreShutdownHook('leave', () => {}, { timeout: '1s' })
+    await made.life.start()
+    const reader = await StreamReader.open(made.log.find(({ message }) => message.startsWith('Inspector on '))?.fields['url'] as string)
+    const checkIs = (passed: boolean | undefined, reason?: string) => (entry: JournalEntry) =>
+      entry.kind === 'setup' &&
+      entry.readiness?.path === '/readyz' &&
+      entry.readiness.checks.some((check) => check.name === 'db' && check.passed === passed && check.reason === reason)
+    // To show it, nothing is asked.
+    await reader.until(checkIs(undefined))
+    expect(asked).toBe(0)
+    await made.get('/readyz')
+    await reader.until(checkIs(false, 'no connection'))
+    isUp = true
+    await made.get('/readyz')
+    await reader.until(checkIs(true))
+    const late = made.life.addPreShutdownHook('flush', () => {}, { timeout: '2s' })
+    const hooksAre =
+      (...hooks: object[]) =>
+      (entry: JournalEntry) =>
+        entry.kind === 'setup' && JSON.stringify(entry.hooks) === JSON.stringify(hooks)
+    const leave = { kind: 'pre-shutdown', name: 'leave', limitMs: 1_000 }
+    await reader.until(hooksAre(leave, { kind: 'pre-shutdown', name: 'flush', limitMs: 2_000 }))
+    late[Symbol.dispose]()
+    await reader.until(hooksAre(leave))
+    expect(reader.entries.findLast((entry) => entry.kind === 'setup')?.stop).toMatchObject({ delayMs: 2_000, deadlineMs: 20_000 })
+  })
+
   test('shows what blocks the end, and is not what blocks it', async () => {
     const work = new Latch()
     const made = newLife({ listener: (_, response) => void work.promise.then(() => response.end('done')), options: { inspector: true } })

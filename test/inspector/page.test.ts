@@ -10,12 +10,17 @@ import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
 import { reduce as reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
+import { linesOf, type Span, spanOf, ticksOf, zoomed } from '../../packages/inspector-page/src/core/axis.ts'
 import { blockingOf } from '../../packages/inspector-page/src/core/blocking.ts'
 import { Journal } from '../../packages/inspector-page/src/core/journal.ts'
+import { lanesOf } from '../../packages/inspector-page/src/core/lanes.ts'
 import { LOG_FILTER, LOG_KINDS, type LogKind, lineOf, matches } from '../../packages/inspector-page/src/core/log-lines.ts'
 import { machineTree } from '../../packages/inspector-page/src/core/machines.ts'
 import { outcomeOf } from '../../packages/inspector-page/src/core/outcome.ts'
 import { advance, FOLLOWING, goTo, play, step, stepSignal } from '../../packages/inspector-page/src/core/playback.ts'
+import { type Row, rowItemsOf, rowOf, sideOf } from '../../packages/inspector-page/src/core/rows.ts'
+import { seriesOf } from '../../packages/inspector-page/src/core/series.ts'
+import { plannedCuts, spentOf } from '../../packages/inspector-page/src/core/spent.ts'
 import {
   activeStates,
   regionLines,
@@ -24,7 +29,6 @@ import {
   stateLine,
   workingState,
 } from '../../packages/inspector-page/src/core/states.ts'
-import { linesOf, rowsOf, seriesOf, spanOf, spentOf, ticksOf, withRoom } from '../../packages/inspector-page/src/core/timeline.ts'
 import { type Link, verdictOf } from '../../packages/inspector-page/src/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
 import { count, duration, list, offset, running } from '../../packages/inspector-page/src/core/words.ts'
@@ -91,9 +95,14 @@ function viewWhen(signal: string): View {
   return journal.viewAt(position)
 }
 
+const stopAt = ({ life }: View): number => life.stop?.at ?? 0
+
+const rowsOf = (view: View, now: number, span: Span): readonly Row[] =>
+  rowItemsOf(view).flatMap((item) => (item.kind === 'group' ? [] : [rowOf(item, view, now, span)]))
+
 /** Just before half of the delay is over, and with it what `tell` does. */
 function inTheDelay(): View {
-  return journal.viewAt(journal.positionAt((journal.last.stop?.at ?? 0) + 499))
+  return journal.viewAt(journal.positionAt(stopAt(journal.last) + 499))
 }
 
 describe('a journal', () => {
@@ -147,7 +156,7 @@ describe('the verdict', () => {
 
   test('says what a shutdown is doing and how long it still may', () => {
     const view = inTheDelay()
-    const { headline, detail } = verdictOf(view, LIVE, (view.stop?.at ?? 0) + 500)
+    const { headline, detail } = verdictOf(view, LIVE, stopAt(view) + 500)
     expect(headline).toBe('Shutting down: waiting for shutdown-delay; over in 0.5s')
     expect(detail).toBe('For 0.5s, 11.5s left, asked by stop(): the test asks. Under way: tell and shutdown-delay.')
   })
@@ -167,12 +176,12 @@ describe('the verdict', () => {
       life: reduceLife(view.life, { at: view.at, type: 'phase.started', phase: 'request-drain' }),
     }
     const { headline, detail, trouble } = verdictOf(draining, LIVE, view.at)
-    const cut = view.budget?.cuts.find(({ signal }) => signal === 'Cut.requests')?.atMs ?? 0
-    expect(headline).toBe(`Shutting down: GET /hang and 50 more block the exit; cut in ${running((view.stop?.at ?? 0) + cut - view.at)}`)
+    const cut = spentOf(view, view.at)?.cuts.find(({ signal }) => signal === 'Cut.requests')?.atMs ?? 0
+    expect(headline).toBe(`Shutting down: GET /hang and 50 more block the exit; cut in ${running(stopAt(view) + cut - view.at)}`)
     expect(detail).toMatch(/ 3 requests refused\.$/)
-    expect(trouble).toBe('1 failed: pre-shutdown hook leave')
+    expect(trouble).toBe('1 failed: pre-shutdown hook "leave"')
     // Also once it is over.
-    expect(verdictOf(journal.last, OVER, 0).trouble).toBe('1 failed: pre-shutdown hook leave')
+    expect(verdictOf(journal.last, OVER, 0).trouble).toBe('1 failed: pre-shutdown hook "leave"')
     expect(verdictOf(viewWhen('Serving'), LIVE, 0).trouble).toBe('')
   })
 
@@ -197,7 +206,8 @@ describe('the verdict', () => {
     [3, undefined, 'failed', 'Could not start, exit code 3'],
     [99, undefined, 'failed', 'Not one of quiesce’s exit codes, exit code 99'],
   ] as const)('exit code %s, forced by %s: %s', (exitCode, forced, shape, headline) => {
-    const view = { ...journal.last, exitCode, forced }
+    const why = forced && { at: 0, type: 'forced' as const, why: forced }
+    const view = { ...journal.last, life: { ...journal.last.life, exitCode, forced: why } }
     expect(verdictOf(view, OVER, 0)).toMatchObject({ shape, headline })
   })
 })
@@ -205,7 +215,7 @@ describe('the verdict', () => {
 describe('the timeline', () => {
   test('has every row from the beginning on, and none changes its place', () => {
     const rows = (view: View): string[] =>
-      rowsOf(view, view.at, spanOf(view, view.at, 'auto')).flatMap(({ name, rows }) => (name === 'Hooks' ? [] : rows.map(({ key }) => key)))
+      rowItemsOf(view).flatMap(({ kind, key }) => (kind === 'hook' || key === 'group Hooks' ? [] : [key]))
     const first = rows(journal.viewAt(0))
     expect(first.length).toBeGreaterThan(20)
     for (const position of entries.keys()) expect(rows(journal.viewAt(position))).toEqual(first)
@@ -218,8 +228,8 @@ describe('the timeline', () => {
       phase.name === 'destroy' ? { ...phase, waitsFor: [...phase.waitsFor, 'FlushQueueDone'] } : phase,
     )
     const view = journalOf([{ ...opening, phases: [...phases, own] }]).last
-    const stop = rowsOf(view, 0, spanOf(view, 0, 'auto')).find(({ name }) => name === 'Stop')
-    const names = stop?.rows.map(({ name }) => name) ?? []
+    const stop = rowItemsOf(view).filter(({ kind, name }) => kind === 'phase' && view.phases.get(name)?.half === 'stop')
+    const names = stop.map(({ name }) => name)
     expect(names[names.indexOf('destroy') - 1]).toBe('flush-queue')
     // All others stand as in the wiring.
     const others = opening.phases.filter(({ half }) => half === 'stop').map(({ name }) => name)
@@ -229,7 +239,7 @@ describe('the timeline', () => {
   test('puts every bar and mark inside of the axis, and tells outcomes in words', () => {
     const view = journal.last
     const span = spanOf(view, view.at, 'auto')
-    const rows = rowsOf(view, view.at, span).flatMap((group) => group.rows)
+    const rows = rowsOf(view, view.at, span)
     for (const { bar, mark } of rows) {
       for (const place of [bar?.from, bar?.to, mark?.at]) if (place !== undefined) expect(place >= 0 && place <= 1).toBe(true)
     }
@@ -242,7 +252,7 @@ describe('the timeline', () => {
 
   test('says what a phase waits for', () => {
     const view = viewWhen('ShutdownInitiated')
-    const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto')).flatMap((group) => group.rows)
+    const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto'))
     expect(rows.find(({ name }) => name === 'request-drain')?.title).toBe(
       'request-drain: waiting for NotAcceptingNewRequest and LastCallComplete; fires RequestsDrained',
     )
@@ -251,11 +261,13 @@ describe('the timeline', () => {
   test('shows the last minute while it serves, the shutdown once it has begun, the budget or the whole life when asked', () => {
     const serving = viewWhen('Serving')
     expect(spanOf(serving, 3_600_000, 'auto')).toMatchObject({ from: 3_540_000, to: 3_600_000 })
+    // Behind what has happened there is room for the names of signals.
+    expect(spanOf(serving, 3_600_000, 'auto', 0.2)).toMatchObject({ from: 3_540_000, to: 3_620_000 })
     const stopping = viewWhen('ShutdownInitiated')
-    const stop = stopping.stop?.at ?? 0
-    expect(spanOf(stopping, stop + 1_300, 'auto')).toEqual({ from: stop - 40, to: stop + 2_000, origin: stop })
+    const stop = stopAt(stopping)
+    expect(spanOf(stopping, stop + 1_300, 'auto')).toEqual({ from: stop - 28, to: stop + 1_400, origin: stop })
     // The end of the axis stands still for a while: it grows in steps.
-    expect(spanOf(stopping, stop + 1_800, 'auto').to).toBe(stop + 2_000)
+    expect(spanOf(stopping, stop + 1_390, 'auto').to).toBe(stop + 1_400)
     expect(spanOf(stopping, stop + 1_300, 'deadline').to).toBe(stop + 12_240)
     expect(spanOf(stopping, stop + 1_300, 'life').from).toBe(0)
   })
@@ -279,8 +291,39 @@ describe('the timeline', () => {
     expect(spentOf(viewWhen('Serving'), 0)).toBeUndefined()
   })
 
-  test('names of lines do not stand on each other', () => {
-    expect(withRoom([0, 0.3, 0.35, 0.41, 0.9], 0.1)).toEqual([true, true, false, true, true])
+  test('gives every name a place of its own, on one side of its line or the other, or none', () => {
+    const names = [0, 0.02, 0.03, 0.97, 0.98, 0.99].map((place) => ({ place, width: 0.1 }))
+    const lanes = lanesOf(names, 2)
+    const boxes = lanes.flatMap((lane, i) => {
+      const place = names[i]?.place ?? 0
+      return lane
+        ? [{ lane: lane.lane, from: lane.side === 'after' ? place : place - 0.1, to: lane.side === 'after' ? place + 0.1 : place }]
+        : []
+    })
+    expect(boxes).toHaveLength(4)
+    for (const [i, one] of boxes.entries()) {
+      expect(one.from >= 0 && one.to <= 1).toBe(true)
+      for (const other of boxes.slice(i + 1)) expect(one.lane !== other.lane || one.to <= other.from || other.to <= one.from).toBe(true)
+    }
+  })
+
+  test('has the name of a signal behind the end of its bar, before its beginning, or nowhere', () => {
+    const row = (from: number, to: number) => ({ bar: { from, to }, mark: { at: to, signal: 'Destroyed' } })
+    expect(sideOf(row(0.1, 0.5), 0.2)).toEqual({ side: 'after', at: 0.5 })
+    expect(sideOf(row(0.3, 0.9), 0.2)).toEqual({ side: 'before', at: 0.3 })
+    expect(sideOf(row(0.1, 0.9), 0.2)).toBeUndefined()
+    // With the room that the axis leaves there is always a place behind it.
+    const view = journal.last
+    const span = spanOf(view, view.at, 'auto', 0.2)
+    for (const row of rowsOf(view, view.at, span)) if (row.mark) expect(sideOf(row, 0.2)?.side).toBe('after')
+  })
+
+  test('shows a part of itself, never less than can be told apart, and nothing from before the beginning', () => {
+    const view = journal.last
+    const span = { from: 1_000, to: 2_000, origin: 1_000 }
+    expect(zoomed(span, 0.5, 0.25, view)).toEqual({ from: 1_250, to: 1_500, origin: 1_000 })
+    expect(zoomed(span, 0.5, 0.5, view)).toEqual({ from: 1_499, to: 1_501, origin: 1_000 })
+    expect(zoomed(span, -3, 0, view)).toEqual({ from: 0, to: 3_000, origin: 1_000 })
   })
 
   test('has round times on its axis, from the origin on', () => {
@@ -359,7 +402,7 @@ describe('the other panels', () => {
     const [root] = machineTree(view)
     expect(root).toMatchObject({ name: 'lifecycle', kind: 'machine', status: 'active' })
     expect(root?.children.map(({ name }) => name)).toContain('pre-shutdown-hooks')
-    expect(machineTree({ ...view, exitCode: 1 })[0]?.status).toBe('cut off')
+    expect(machineTree({ ...view, life: { ...view.life, exitCode: 1 } })[0]?.status).toBe('cut off')
   })
 
   test('what blocks the exit is named, and is older the longer it lasts', () => {
@@ -386,8 +429,8 @@ describe('the other panels', () => {
     expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
       { key: 'GET /slow 0', name: 'GET /slow', note: expect.stringMatching(/^Cut\.requests in /) as string, age: '2.5s' },
     ])
-    expect(blockingOf({ ...view, stop: undefined }, 8_500).headline).toBe(
-      'A shutdown now would wait for 2 requests, 1 watch and 1 idle socket',
+    expect(blockingOf({ ...view, life: { ...view.life, stop: undefined } }, 8_500).headline).toBe(
+      'A stop now would wait for 2 requests, 1 watch and 1 idle socket',
     )
     expect(blockingOf(journal.last, 0).headline).toBe('Nothing was left behind')
     // A report that is shown, and a counter-example, have measured nothing: that is not the same as
@@ -395,15 +438,55 @@ describe('the other panels', () => {
     expect(blockingOf({ ...view, gauges: undefined }, 8_500).headline).toBe('Phases under way')
   })
 
+  test('while it serves: which checks are ready, what is registered, what a stop would take', () => {
+    const setup: Extract<JournalEntry, { kind: 'setup' }> = {
+      ...(entries.find((entry) => entry.kind === 'setup') as Extract<JournalEntry, { kind: 'setup' }>),
+      readiness: {
+        path: '/ready',
+        checks: [{ name: 'ping', passed: true }, { name: 'db', passed: false, reason: 'refused' }, { name: 'cache' }],
+      },
+    }
+    const view = { ...viewWhen('Serving'), setup }
+    const group = (kind: string) => blockingOf(view, view.at).groups.find((candidate) => candidate.kind === kind)
+    expect(group('check')?.title).toBe('/ready fails: db')
+    expect(group('check')?.items.map(({ name, note, standing }) => [name, note, standing])).toEqual([
+      ['ping', 'passes', 'ok'],
+      ['db', 'refused', 'failed'],
+      ['cache', 'not asked yet', 'waiting'],
+    ])
+    expect(verdictOf(view, LIVE, view.at).detail).toMatch(/ open\. \/ready fails: db\.$/)
+    expect(group('budget')?.title).toBe('A stop now would take at most 12s: 1s delay, then new connections are refused')
+    expect(group('budget')?.items.map(({ name }) => name)).toEqual([
+      'shutdown delay',
+      ...plannedCuts(view).map(({ signal }) => signal),
+      'deadline',
+    ])
+    expect(group('planned')?.items.map(({ name, note, age, standing }) => [name, note, age, standing])).toEqual([
+      ['leave', 'pre-shutdown', '≤ 3.7s', 'waiting'],
+      ['flush', 'pre-shutdown', '≤ 3.7s', 'waiting'],
+    ])
+    // Once it has begun, it is what is waited for that counts.
+    expect(blockingOf({ ...viewWhen('ShutdownInitiated'), setup }, 0).groups.some(({ kind }) => kind === 'budget')).toBe(false)
+  })
+
+  test('a crash in the middle of the end takes time away, as it does from the machine', () => {
+    const stopping = viewWhen('ShutdownInitiated')
+    const setup = stopping.setup && { ...stopping.setup, crash: { ...stopping.setup.crash, deadlineMs: 2_000 } }
+    const view = { ...stopping, setup }
+    const crash = { n: 10_000, at: view.at + 100, kind: 'sent', to: 'x:0', event: { type: 'process.crashed' } } as const
+    expect(spentOf(view, view.at)?.deadlineMs).toBe(12_000)
+    expect(spentOf(reduce(view, crash), view.at)?.deadlineMs).toBe(crash.at - stopAt(view) + 2_000)
+  })
+
   test('a phase under way says what ends it, its own limit or a cut, whichever comes first', () => {
     const view = inTheDelay()
-    const phases = blockingOf(view, (view.stop?.at ?? 0) + 500).groups.find(({ kind }) => kind === 'phase')
+    const phases = blockingOf(view, stopAt(view) + 500).groups.find(({ kind }) => kind === 'phase')
     expect(phases?.items.find(({ name }) => name === 'shutdown-delay')?.note).toBe('its limit in 0.5s')
   })
 
   test('the report is told in lines, and failures before there is one', () => {
     expect(outcomeOf(viewWhen('PreShutdownHooksStopped'))).toEqual([
-      { what: 'failed', text: 'pre-shutdown hook leave: the registry is gone', tone: 'bad' },
+      { what: 'failed', text: 'pre-shutdown hook "leave": the registry is gone', tone: 'bad' },
     ])
     const lines = outcomeOf(journal.last).map(({ what, text }) => `${what}: ${text}`)
     expect(lines).toContain('exit code: 4: ended in order, but something failed')
@@ -486,7 +569,7 @@ test('numbers are as short as they can be read', () => {
     '1h2m0s',
   ])
   expect([-250, 0, 430, 59_949, 125_900].map(running)).toEqual(['−0.2s', '0.0s', '0.4s', '59.9s', '2m5s'])
-  expect([0, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000s', '−0.250s', '+1:01.005', '+1:02:05.250'])
+  expect([0, -0.2, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000s', '+0.000s', '−0.250s', '+1:01.005', '+1:02:05.250'])
   expect([count(1, 'watch'), count(2, 'watch'), count(0, 'request')]).toEqual(['1 watch', '2 watches', '0 requests'])
   expect([list([]), list(['a']), list(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
 })
@@ -515,7 +598,7 @@ test('a counter-example counts steps, because no time passes in it, and nothing 
   expect(spentOf(view, view.at)).toBeUndefined()
   const span = spanOf(view, view.at, 'auto')
   expect(span.from).toBe(0)
-  expect(rowsOf(view, view.at, span)[0]?.rows[0]?.note).toBe('4 steps')
+  expect(rowsOf(view, view.at, span)[0]?.note).toBe('4 steps')
   expect(ticksOf(view, span, 5).map(({ text }) => text)).toEqual(['0', '2', '4', '6', '8', '10'].slice(0, ticksOf(view, span, 5).length))
   expect(verdictOf(view, { kind: 'closed', source: 'recording' }, view.at)).toMatchObject({
     headline: 'Counter-example',

@@ -29,9 +29,10 @@ const view = (...events: readonly LifecycleEvent[]): LifeView => events.reduce(r
 const stopped = (...events: readonly LifecycleEvent[]): LifeView => view(stopRequested, ...events)
 
 const NO_TRAFFIC: Gauges['blocking'] = { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] }
+const NO_COUNTS = { requests: 0, watches: 0, holds: 0, handlers: 0 }
 const blockers = (of: LifeView, now: number, blocking: Partial<Gauges['blocking']> = {}) =>
   blockersOf(of, { blocking: { ...NO_TRAFFIC, ...blocking } }, now)
-const headline = (...given: Parameters<typeof blockers>): string => headlineOf(blockers(...given), given[1])
+const headline = (...given: Parameters<typeof blockers>): string => headlineOf(blockers(...given), NO_COUNTS, given[1])
 const one = (name: string, ageMs = 500): readonly Straggler[] => [{ name, ageMs }]
 
 describe('a phase is ended by', () => {

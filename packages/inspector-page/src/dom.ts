@@ -39,6 +39,22 @@ export function setStyle(node: HTMLElement | SVGElement, name: string, value: st
   if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value)
 }
 
+let measuring: CanvasRenderingContext2D | null = null
+const WIDTHS = new Map<string, number>()
+
+/** How wide a text is in the font of an element, in pixels. */
+export function textWidth(text: string, { font }: { readonly font: string }): number {
+  const key = `${font} ${text}`
+  const known = WIDTHS.get(key)
+  if (known !== undefined) return known
+  measuring ??= document.createElement('canvas').getContext('2d')
+  if (!measuring) return 0
+  measuring.font = font
+  const { width } = measuring.measureText(text)
+  WIDTHS.set(key, width)
+  return width
+}
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 export function svg<K extends keyof SVGElementTagNameMap>(

@@ -3,12 +3,11 @@ import { Journal } from './core/journal.ts'
 import type { Link } from './core/verdict.ts'
 import type { Frame, Panel } from './frame.ts'
 import { Actions } from './panels/actions.ts'
-import { BlockingPanel } from './panels/blocking-panel.ts'
 import { ChartPanel } from './panels/chart-panel.ts'
 import { LogPanel } from './panels/log-panel.ts'
 import { MachinesPanel } from './panels/machines-panel.ts'
-import { ReportPanel } from './panels/report-panel.ts'
-import { TimelinePanel } from './panels/timeline-panel.ts'
+import { OutcomePanel } from './panels/outcome-panel.ts'
+import { TimelinePanel } from './panels/timeline/timeline-panel.ts'
 import { Transport } from './panels/transport.ts'
 import { VerdictPanel } from './panels/verdict-panel.ts'
 import { EntrySource, LifeTime } from './source.ts'
@@ -55,11 +54,10 @@ const actions = new Actions(() => source.connect())
 const panels: readonly Panel[] = [
   new VerdictPanel(),
   new TimelinePanel(redraw),
-  new BlockingPanel(),
+  new OutcomePanel(),
   chart,
   new LogPanel(redraw, (position) => transport.goTo(position)),
   new MachinesPanel(redraw),
-  new ReportPanel(),
   actions,
   transport,
 ]
@@ -71,7 +69,7 @@ function frame(): Frame {
     return { view, now: at, position, journal, link, lookingBack: position < journal.length - 1 }
   }
   const view = journal.last
-  const goesOn = link.kind === 'live' && view.exitCode === undefined
+  const goesOn = link.kind === 'live' && view.life.exitCode === undefined
   return {
     view,
     now: goesOn ? Math.max(view.at, time.now()) : view.at,
@@ -86,7 +84,7 @@ function tick(): void {
   requestAnimationFrame(tick)
   const since = now() - drawnAt
   const { playing, position } = transport.cursor
-  const timeGoesOn = playing || (position === undefined && link.kind === 'live' && journal.last.exitCode === undefined)
+  const timeGoesOn = playing || (position === undefined && link.kind === 'live' && journal.last.life.exitCode === undefined)
   if (since < FRAME_MS || !(stale || playing || (timeGoesOn && since >= IDLE_FRAME_MS))) return
   if (Number.isFinite(since)) transport.pass(since)
   stale = false

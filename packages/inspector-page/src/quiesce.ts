@@ -2,12 +2,19 @@
  * All that the page takes of quiesce itself: what a journal consists of, and how it speaks of a
  * life everywhere.
  */
-export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../../../src/base/events.ts'
+export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
-export type { StopProfile } from '../../../src/base/stop-profile.ts'
 export type { JournalEntry, PhaseDescription, Session, StateEntry } from '../../../src/inspector/protocol.ts'
 export { exitCodeMeaning } from '../../../src/machines/exit-codes.ts'
-export { type Blocker, blockersOf, boundOfPhase, headlineOf } from '../../../src/report/ending.ts'
-export type { Report } from '../../../src/report/report.ts'
-export { type LifeView, NOTHING_KNOWN, reduce as reduceLife } from '../../../src/report/view.ts'
 export { describeReason } from '../../../src/report/describe-reason.ts'
+export { type Blocker, blockersOf, boundOfPhase, headlineOf, instantsOf, nextCutOf } from '../../../src/report/ending.ts'
+export type { Report } from '../../../src/report/report.ts'
+export {
+  crashedAt,
+  failureIn,
+  type HookView,
+  hookKey,
+  type LifeView,
+  NOTHING_KNOWN,
+  reduce as reduceLife,
+} from '../../../src/report/view.ts'

@@ -47,6 +47,17 @@ interface Tally {
   success: number
   error: number
   last: 'success' | 'error'
+  /** Why it failed last, when it did. */
+  reason: string | undefined
+}
+
+/** How a check stands by the last request for the endpoint. */
+export interface CheckStanding {
+  readonly name: string
+  /** Undefined before the first. */
+  readonly passed?: boolean
+  /** Of one that failed; for eyes that may see what the root withholds. */
+  readonly reason?: string
 }
 
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
@@ -227,9 +238,10 @@ export class HealthEndpoint {
     }
   }
 
-  #tally(name: string, { passed }: Verdict): void {
-    const tally = this.#tallies.get(name) ?? { success: 0, error: 0, last: 'success' }
-    tally.last = passed ? 'success' : 'error'
+  #tally(name: string, verdict: Verdict): void {
+    const tally = this.#tallies.get(name) ?? { success: 0, error: 0, last: 'success', reason: undefined }
+    tally.last = verdict.passed ? 'success' : 'error'
+    tally.reason = verdict.passed ? undefined : verdict.reason
     tally[tally.last]++
     this.#tallies.set(name, tally)
   }
@@ -240,6 +252,14 @@ export class HealthEndpoint {
    */
   get #type(): string {
     return this.path.slice(1)
+  }
+
+  /** Every check that is shown, in order of registration. Runs none. */
+  get standings(): CheckStanding[] {
+    return this.checkNames.map((name) => {
+      const { last, reason } = this.#tallies.get(name) ?? {}
+      return { name, ...(last !== undefined && { passed: last === 'success' }), ...(reason !== undefined && { reason }) }
+    })
   }
 
   /** 1 or 0 for each check that has run. */

@@ -11,7 +11,7 @@ import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
-import { HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
+import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 import type { MetricFamily } from './metrics.ts'
 
 /**
@@ -201,6 +201,12 @@ export class Health {
   /** Names of an endpoint's checks, in order of registration. */
   checkNames(endpoint: HealthEndpointName): readonly string[] {
     return this.#endpoints[endpoint].checkNames
+  }
+
+  /** How the checks of an endpoint stand, without running any. */
+  standings(endpoint: HealthEndpointName): { readonly path: string; readonly checks: readonly CheckStanding[] } {
+    const { path, standings } = this.#endpoints[endpoint]
+    return { path, checks: standings }
   }
 
   /** Served at `/metrics`, as upstream does. */

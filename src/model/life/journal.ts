@@ -1,7 +1,8 @@
 import type { ActorState, DeliveryListener, Effect, Exploration, Live, LocalState, Step, Trace } from '#model'
 import type { LifecycleEvent } from '../../base/events.ts'
+import { describedPhases } from '../../inspector/described-phases.ts'
 import type { JournalEntry } from '../../inspector/protocol.ts'
-import { effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
+import type { LifePlan } from '../../machines/lifecycle.ts'
 import { factOf } from './facts.ts'
 
 /**
@@ -16,13 +17,7 @@ export function journalOf({ model, graph }: Exploration, { edges, finding }: Tra
     source: 'counter-example',
     title: finding,
     wallAtStart: new Date(0).toISOString(),
-    phases: Object.entries(effectiveWiring(plan)).map(([name, { lane, after, fires, cut }]) => ({
-      name,
-      half: lane,
-      waitsFor: after,
-      fires: [fires],
-      ...(cut && { cut }),
-    })),
+    phases: describedPhases(plan),
     deadlineMs: plan.input.profiles.default.deadlineMs,
   })
   let actors = journal.follow(new Map(), model.start(journal).freeze())

@@ -1,6 +1,7 @@
 import { type Blocker, blockersOf, boundOfPhase, headlineOf as endingHeadline, type Straggler } from '../quiesce.ts'
+import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
-import { count, duration, list, running } from './words.ts'
+import { count, list, running, type Standing } from './words.ts'
 
 /** What an exit waits for, or would wait for. */
 export interface Blocking {
@@ -9,8 +10,9 @@ export interface Blocking {
 }
 
 export interface BlockingGroup {
-  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection'
+  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'check' | 'budget' | 'planned'
   readonly title: string
+  /** Of these, `items` names some. */
   readonly count: number
   readonly items: readonly BlockingItem[]
 }
@@ -22,25 +24,41 @@ export interface BlockingItem {
   readonly note: string
   /** In words. */
   readonly age: string
+  /** How it stands, where that differs within a group. */
+  readonly standing?: Standing
 }
 
 export function blockingOf(view: View, now: number): Blocking {
-  const ended = view.exitCode !== undefined
-  const groups = ended ? leftOver(view) : underWay(view, now)
+  const { stop, exitCode } = view.life
+  if (exitCode !== undefined) return { headline: endedHeadline(view), groups: [] }
+  const groups = underWay(view, now)
   const things = groups.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
-  return { headline: headlineOf(view, list(things)), groups }
+  return { headline: headlineOf(view, list(things)), groups: stop ? groups : [...readinessGroups(view), ...groups, ...setupGroups(view)] }
 }
 
-function headlineOf(view: View, things: string): string {
-  if (view.exitCode !== undefined) return things === '' ? 'Nothing was left behind' : `Left behind: ${things}`
-  if (!view.gauges) return view.stop ? 'Phases under way' : 'Nothing has been measured yet'
-  if (view.stop) return things === '' ? 'No request, watch or hook blocks the exit' : `Waiting for ${things}`
-  return `A shutdown now would wait for ${things || 'nothing'}`
+function headlineOf({ gauges, life }: View, things: string): string {
+  if (!gauges) return life.stop ? 'Phases under way' : 'Nothing has been measured yet'
+  if (life.stop) return things === '' ? 'No request, watch or hook blocks the exit' : `Waiting for ${things}`
+  return `A stop now would wait for ${things || 'nothing'}`
+}
+
+/** Names stand in the report below it. */
+function endedHeadline({ report }: View): string {
+  if (!report) return 'It has ended'
+  const { requests, watches, handlers, connections, hooks } = report
+  const left = [
+    count(requests.cut.length, 'request'),
+    count(watches.cut.length, 'watch'),
+    count(handlers.length, 'handler'),
+    count(hooks.filter(({ outcome }) => outcome === 'cut' || outcome === null).length, 'hook'),
+    count(connections.forcedNames.length, 'socket'),
+  ].filter((what) => !what.startsWith('0 '))
+  return left.length === 0 ? 'Nothing was left behind' : `Left behind: ${list(left)}`
 }
 
 function underWay(view: View, now: number): BlockingGroup[] {
   const { gauges } = view
-  const phases = view.stop ? [phasesUnderWay(view, now)] : []
+  const phases = view.life.stop ? [phasesUnderWay(view, now)] : []
   if (!gauges) return phases
   const { blocking, requests, watches, holds, handlers } = gauges
   const blockers = blockersNow(view, now)
@@ -76,16 +94,14 @@ function blockersNow({ life, gauges }: View, now: number): readonly Blocker[] {
   return blockersOf(life, { blocking }, now)
 }
 
+const NOT_MEASURED = { requests: 0, watches: 0, holds: 0, handlers: 0 }
+
 /**
  * The one thing that the end waits for longest, by name, and when that is over: the terminal says
  * the same.
  */
-export function blockingHeadline(view: View, now: number): string {
-  const blockers = blockersNow(view, now)
-  const { requests = 0, watches = 0, holds = 0, handlers = 0, blocking } = view.gauges ?? {}
-  const named = blocking ? blocking.requests.length + blocking.watches.length + blocking.holds.length + blocking.handlers.length : 0
-  return endingHeadline(blockers, now, Math.max(0, requests + watches + holds + handlers - named))
-}
+export const blockingHeadline = (view: View, now: number): string =>
+  endingHeadline(blockersNow(view, now), view.gauges ?? NOT_MEASURED, now)
 
 const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: readonly BlockingItem[]): BlockingGroup => {
   const open = Math.max(total, items.length)
@@ -108,26 +124,4 @@ function endNote(bound: Blocker['bound'], now: number): string {
   if (!bound) return ''
   if (bound.at <= now) return 'being cut'
   return `${bound.by === 'limit' ? 'its limit' : bound.by} in ${running(bound.at - now)}`
-}
-
-/** From the report: what was cut. */
-function leftOver({ report }: View): BlockingGroup[] {
-  if (!report) return []
-  const named = (items: readonly Straggler[]): BlockingItem[] =>
-    items.map(({ name, ageMs }, i) => ({ key: `${name} ${i}`, name, note: 'cut', age: duration(ageMs) }))
-  const hooks = report.hooks
-    .filter(({ outcome }) => outcome === 'cut' || outcome === null)
-    .map(({ kind, name, durationMs }) => ({
-      key: `${kind} ${name}`,
-      name,
-      note: `${kind}, cut`,
-      age: durationMs === null ? '' : duration(durationMs),
-    }))
-  return [
-    group('request', 'request', report.requests.cut.length, named(report.requests.cut)),
-    group('watch', 'watch', report.watches.cut.length, named(report.watches.cut)),
-    group('handler', 'handler', report.handlers.length, named(report.handlers)),
-    group('hook', 'hook', hooks.length, hooks),
-    group('connection', 'socket', report.connections.forcedNames.length, named(report.connections.forcedNames)),
-  ].filter((candidate) => candidate.count > 0)
 }

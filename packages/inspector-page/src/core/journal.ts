@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../quiesce.ts'
+import { countBefore } from './search.ts'
 import { EMPTY_VIEW, type EntryOf, reduce, type View } from './view.ts'
 
 /** Views are kept this many entries apart: going back costs at most so many steps. */
@@ -74,14 +75,5 @@ export class Journal {
   }
 }
 
-/** How many of the entries, which are in order, are at or before a time. */
-function countUntil(entries: readonly { readonly at: number }[], at: number): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((entries[middle] as { readonly at: number }).at <= at) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+/** How many of the entries are at or before a time. */
+const countUntil = (entries: readonly { readonly at: number }[], until: number): number => countBefore(entries, ({ at }) => at <= until)

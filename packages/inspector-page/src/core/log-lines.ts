@@ -2,7 +2,7 @@ import { describeReason, type JournalEntry, type LifecycleEvent } from '../quies
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
-import { count, duration, FORCED_WORDS } from './words.ts'
+import { count, duration, FORCED_WORDS, list } from './words.ts'
 
 /** The event log: one line per entry, and which of them are shown. */
 export interface LogLine {
@@ -55,6 +55,10 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
   switch (entry.kind) {
     case 'opening':
       return line('fact', 'life', `${entry.title}, began ${entry.wallAtStart}`)
+    case 'setup': {
+      const { hooks, stop } = entry
+      return line('gauges', 'setup', `${count(hooks.length, 'hook')}, a stop takes at most ${duration(stop.deadlineMs)}${readiness(entry)}`)
+    }
     case 'fact':
       return line('fact', subjectOf(entry.event), factWords(entry.event), { tone: toneOf(entry.event) })
     case 'actor':
@@ -77,6 +81,11 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
     case 'report':
       return line('fact', 'life', `report, exit code ${entry.report.exitCode}`, { tone: 'signal' })
   }
+}
+
+function readiness({ readiness }: Extract<JournalEntry, { kind: 'setup' }>): string {
+  const failing = readiness?.checks.filter(({ passed }) => passed === false).map(({ name }) => name) ?? []
+  return failing.length > 0 ? `; ${readiness?.path} fails: ${list(failing)}` : ''
 }
 
 export function matches(line: LogLine, { kinds, text }: LogFilter): boolean {

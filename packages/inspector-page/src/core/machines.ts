@@ -17,7 +17,7 @@ export interface MachineNode {
 
 const REGIONS_LISTED_FROM = 2
 
-export function machineTree({ actors, exitCode }: View): readonly MachineNode[] {
+export function machineTree({ actors, life: { exitCode } }: View): readonly MachineNode[] {
   const children = new Map<string | undefined, ActorView[]>()
   for (const actor of actors.values()) {
     // One whose parent is not known stands by itself.

@@ -12,7 +12,7 @@ export interface OutcomeLine {
   readonly tone: 'plain' | 'good' | 'bad' | 'cut'
 }
 
-export function outcomeOf({ report, failures, exitCode, stop }: View): readonly OutcomeLine[] {
+export function outcomeOf({ report, failures, life: { exitCode, stop } }: View): readonly OutcomeLine[] {
   const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
   if (!report) return failed
   const { lastCall, requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
@@ -42,9 +42,15 @@ export function outcomeOf({ report, failures, exitCode, stop }: View): readonly 
       `${connections.told} told, ${connections.ended} ended by clients, ${connections.idleUntold} idle and untold, ${connections.forced} by force`,
       connections.forced > 0 ? 'cut' : 'plain',
     ),
+    ...connections.forcedNames.map(({ name }) => line('cut', name, 'cut')),
     ...(handlers.length > 0 ? [line('handlers', `${count(handlers.length, 'handler')} outlived their responses`, 'cut')] : []),
+    ...handlers.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
     ...(refused.length > 0 ? [line('refused', refused.map(([kind, n]) => `${n} ${kind}`).join(', '))] : []),
-    ...report.hooks.filter(({ outcome }) => outcome === 'cut').map(({ kind, name }) => line('cut', `${kind} hook ${name}`, 'cut')),
+    ...report.hooks
+      .filter(({ outcome }) => outcome === 'cut' || outcome === null)
+      .map(({ kind, name, durationMs }) =>
+        line('cut', `${kind} hook ${name}${durationMs === null ? '' : `, after ${duration(durationMs)}`}`, 'cut'),
+      ),
     ...report.errors.map(({ where, error, count = 1 }) =>
       line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${error.message}`, 'bad'),
     ),

@@ -4,7 +4,7 @@ import type { Standing } from './words.ts'
 /** State values of xstate: a name, or an object of regions, nested. */
 
 /** How the phase stands that an active state belongs to; undefined for what is no phase. */
-export function standingOf({ phases, signals }: Pick<View, 'phases' | 'signals'>, id: string): Standing | undefined {
+export function standingOf({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, id: string): Standing | undefined {
   const phase = phaseOf(phases, id)
   if (!phase) return undefined
   const { standing, fires } = phase
@@ -16,7 +16,7 @@ export function standingOf({ phases, signals }: Pick<View, 'phases' | 'signals'>
  * Where the phases stand whose signals have fired: a machine that has ended has no other states
  * than its end.
  */
-export const settledStates = ({ phases, signals }: Pick<View, 'phases' | 'signals'>, machine: string): string[] =>
+export const settledStates = ({ phases, life: { signals } }: Pick<View, 'phases' | 'life'>, machine: string): string[] =>
   [...phases.values()]
     .filter(({ fires }) => fires.some((signal) => signals.has(signal)))
     .map(({ name }) => `${machine}.running.${name}.fired`)

@@ -1,6 +1,7 @@
 import { describeReason, exitCodeMeaning } from '../quiesce.ts'
 import { blockingHeadline } from './blocking.ts'
-import { spentOf } from './timeline.ts'
+import { readinessTrouble } from './setup.ts'
+import { spentOf } from './spent.ts'
 import { refusals, unitsOf, type View } from './view.ts'
 import { count, FORCED_WORDS, list, running } from './words.ts'
 
@@ -34,12 +35,12 @@ type Standing = Omit<Verdict, 'trouble'>
 function standingOf(view: View, link: Link, now: number, lookingBack: boolean): Standing {
   const lost = link.kind === 'lost' && !lookingBack
   if (view.opening === undefined) return beforeAnything(link)
-  const ended = view.exitCode !== undefined
+  const ended = view.life.exitCode !== undefined
   if (ended) return endedVerdict(view, link, lookingBack)
   if (lost) return lostVerdict(view, link)
   if (link.kind === 'closed' && !lookingBack) return brokenOff(view, link.source)
-  if (view.stop) return stoppingVerdict(view, now)
-  return view.signals.has('Serving') ? servingVerdict(view) : startingVerdict(view)
+  if (view.life.stop) return stoppingVerdict(view, now)
+  return view.life.signals.has('Serving') ? servingVerdict(view) : startingVerdict(view)
 }
 
 function beforeAnything(link: Link): Standing {
@@ -49,20 +50,20 @@ function beforeAnything(link: Link): Standing {
 }
 
 function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
-  const exitCode = view.exitCode ?? 0
-  const { stop } = view
+  const { stop, exitCode = 0 } = view.life
+  const forced = view.life.forced?.why
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
-  const why = view.forced ? ` because ${FORCED_WORDS[view.forced]}` : ''
-  const headline = view.forced === 'deadline' ? 'Cut by the deadline' : view.forced ? 'Ended by force' : capital(exitCodeMeaning(exitCode))
+  const why = forced ? ` because ${FORCED_WORDS[forced]}` : ''
+  const headline = forced === 'deadline' ? 'Cut by the deadline' : forced ? 'Ended by force' : capital(exitCodeMeaning(exitCode))
   return {
-    shape: endShape(view),
+    shape: endShape(view.life),
     headline: `${headline}, exit code ${exitCode}`,
     detail: `${capital(`ended${took}${why}`)}.${lookingBack ? '' : afterwards(view, link)}`,
   }
 }
 
-function endShape({ forced, exitCode }: View): Verdict['shape'] {
-  if (exitCode === 5 || forced === 'deadline') return 'cut'
+function endShape({ forced, exitCode }: View['life']): Verdict['shape'] {
+  if (exitCode === 5 || forced?.why === 'deadline') return 'cut'
   if (forced || exitCode === 1) return 'forced'
   return exitCode === 0 ? 'ok' : 'failed'
 }
@@ -77,7 +78,7 @@ function afterwards({ opening, report }: View, link: Link): string {
 }
 
 function lostVerdict(view: View, { attempts }: { readonly attempts: number }): Standing {
-  const state = view.stop ? 'in the middle of its shutdown' : 'while it was serving'
+  const state = view.life.stop ? 'in the middle of its shutdown' : 'while it was serving'
   return {
     shape: 'lost',
     headline: 'Connection lost without a report',
@@ -99,8 +100,9 @@ function brokenOff(view: View, source: 'live' | 'recording'): Standing {
 
 function stoppingVerdict(view: View, now: number): Standing {
   const spent = spentOf(view, now)
-  const elapsed = unitsOf(view).running(now - (view.stop?.at ?? now))
-  const reason = view.stop?.reason ? `, asked by ${describeReason(view.stop.reason)}` : ''
+  const { stop } = view.life
+  const elapsed = unitsOf(view).running(now - (stop?.at ?? now))
+  const reason = stop?.reason ? `, asked by ${describeReason(stop.reason)}` : ''
   const left = spent ? `, ${running(spent.leftMs)} left` : ''
   return {
     shape: 'stopping',
@@ -130,14 +132,12 @@ function underWay(view: View): string {
 }
 
 function servingVerdict(view: View): Standing {
-  const urls = view.listeners.filter(({ admin }) => !admin).map(({ url }) => url)
+  const urls = view.life.listeners.filter(({ admin, isOpen }) => isOpen && !admin).map(({ url }) => url)
   const { requests = 0, watches = 0 } = view.gauges ?? {}
   return {
     shape: 'serving',
     headline: 'Serving',
-    detail: `${urls.length > 0 ? `On ${list(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${
-      view.signals.has('HasBeenReady') ? '' : ' /readyz has not passed yet.'
-    }`,
+    detail: `${urls.length > 0 ? `On ${list(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${readinessTrouble(view)}`,
   }
 }
 

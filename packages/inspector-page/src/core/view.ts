@@ -1,76 +1,34 @@
-import type {
-  ErrorRecord,
-  HookKind,
-  JournalEntry,
-  LifecycleEvent,
-  LifeView,
-  Outcome,
-  PhaseDescription,
-  Report,
-  StateEntry,
-  StopProfile,
-  StopReason,
-} from '../quiesce.ts'
-import { NOTHING_KNOWN, reduceLife } from '../quiesce.ts'
+import type { ErrorRecord, JournalEntry, LifeView, Outcome, PhaseDescription, Report, StateEntry } from '../quiesce.ts'
+import { crashedAt, failureIn, instantsOf, NOTHING_KNOWN, reduceLife } from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**
- * What is known of a life at one entry of its journal. `reduce` is the only way to the next one and
- * changes nothing in place, so that the page can keep old views and go back in time: live, ended
- * and replayed lives are the same code.
+ * What the page knows at one entry of a journal: the life, folded as everywhere else in quiesce,
+ * and beside it what only a journal tells (actors, edges, load). `reduce` is the only way to the
+ * next one and changes nothing in place, so that the page can keep old views and go back in time:
+ * live, ended and replayed lives are the same code.
  */
 export interface View {
   /** Of the last entry; milliseconds since the life began. */
   readonly at: number
   readonly opening: EntryOf<'opening'> | undefined
-  /** What its facts tell, as every other part of quiesce reads them. */
   readonly life: LifeView
-  readonly stop: { readonly at: number; readonly reason: StopReason | undefined } | undefined
-  readonly budget: Budget | undefined
-  /** In the order they fired. */
-  readonly signals: ReadonlyMap<string, SignalView>
   /** In the order of the wiring; phases that it does not know follow as they appear. */
-  readonly phases: ReadonlyMap<string, PhaseView>
-  /** In the order they began. */
-  readonly hooks: ReadonlyMap<string, HookView>
+  readonly phases: ReadonlyMap<string, PhaseRow>
+  readonly setup: EntryOf<'setup'> | undefined
   readonly actors: ReadonlyMap<string, ActorView>
   /** The edges of the last step that took any, and all of the life. */
   readonly lastTaken: readonly Edge[]
   readonly taken: ReadonlySet<string>
   readonly gauges: EntryOf<'gauges'> | undefined
   readonly failures: readonly { readonly at: number; readonly where: string; readonly error: ErrorRecord }[]
-  readonly listeners: readonly { readonly url: string; readonly admin: boolean }[]
-  readonly forced: Extract<LifecycleEvent, { type: 'forced' }>['why'] | undefined
-  readonly exitCode: number | undefined
   readonly report: Report | undefined
 }
 
-/** Milliseconds after StopRequested. */
-export interface Budget {
-  readonly deadlineMs: number
-  /** By the signal that tells of them, in order; unknown before a machine has chosen them. */
-  readonly cuts: readonly { readonly signal: string; readonly atMs: number }[]
-}
-
-export interface SignalView {
-  readonly name: string
-  readonly at: number
-  readonly outcome: Outcome
-}
-
-export interface PhaseView extends PhaseDescription {
+/** A row of the wiring, with how far it is. */
+export interface PhaseRow extends PhaseDescription {
   readonly standing: Standing
   readonly startedAt: number | undefined
-  readonly endedAt: number | undefined
-  readonly error: ErrorRecord | undefined
-}
-
-export interface HookView {
-  readonly key: string
-  readonly kind: HookKind
-  readonly name: string
-  readonly standing: Standing
-  readonly startedAt: number
   readonly endedAt: number | undefined
   readonly error: ErrorRecord | undefined
 }
@@ -98,19 +56,13 @@ export const EMPTY_VIEW: View = {
   at: 0,
   opening: undefined,
   life: NOTHING_KNOWN,
-  stop: undefined,
-  budget: undefined,
-  signals: new Map(),
   phases: new Map(),
-  hooks: new Map(),
+  setup: undefined,
   actors: new Map(),
   lastTaken: [],
   taken: new Set(),
   gauges: undefined,
   failures: [],
-  listeners: [],
-  forced: undefined,
-  exitCode: undefined,
   report: undefined,
 }
 
@@ -119,7 +71,28 @@ const isCounted = ({ opening }: Pick<View, 'opening'>): boolean => opening?.sour
 export const unitsOf = (view: Pick<View, 'opening'>): Units => (isCounted(view) ? STEPS : TIME)
 
 /** Where an axis counts from: the stop request, once there was one. */
-export const originOf = (view: Pick<View, 'opening' | 'stop'>): number => (isCounted(view) ? 0 : (view.stop?.at ?? 0))
+export const originOf = (view: Pick<View, 'opening' | 'life'>): number => (isCounted(view) ? 0 : (view.life.stop?.at ?? 0))
+
+/** How a piece of work stands: under way, or as it ended. */
+export const standingOfWork = ({ outcome }: { readonly outcome: Outcome | undefined }): Standing => outcome ?? 'working'
+
+/** Milliseconds since the life began. */
+export interface Budget {
+  readonly deadlineAt: number
+  readonly cuts: readonly { readonly signal: string; readonly at: number }[]
+}
+
+/** Of the stop under way. Where no time passes, none is spent. */
+export function budgetOf(view: Pick<View, 'opening' | 'life'>): Budget | undefined {
+  const { stop } = view.life
+  if (!stop || isCounted(view)) return undefined
+  const instants = instantsOf(stop).map(({ by, at }) => ({ signal: by, at }))
+  const last = instants.at(-1)
+  if (last) return { deadlineAt: last.at, cuts: instants.slice(0, -1) }
+  // A report knows how long it was, and of no cuts.
+  const { deadlineMs } = view.opening ?? {}
+  return deadlineMs === undefined ? undefined : { deadlineAt: stop.at + deadlineMs, cuts: [] }
+}
 
 /** Requests refused so far, of every kind. */
 export const refusals = (gauges: EntryOf<'gauges'> | undefined): number =>
@@ -137,7 +110,9 @@ function change(view: View, entry: JournalEntry): Partial<View> {
     case 'opening':
       return opened(entry)
     case 'fact':
-      return { life: reduceLife(view.life, entry.event), ...happened(view, entry.event, entry.at) }
+      return happened(view, entry)
+    case 'setup':
+      return { setup: entry }
     case 'actor': {
       const { actor: id, name, parent, machine } = entry
       const begun = { id, name, parent, machine, value: undefined, context: undefined, status: 'active', lastTaken: [] } as const
@@ -154,73 +129,30 @@ function change(view: View, entry: JournalEntry): Partial<View> {
     case 'gauges':
       return { gauges: entry }
     case 'report':
-      return { report: entry.report, exitCode: entry.report.exitCode }
+      return { report: entry.report, life: { ...view.life, exitCode: entry.report.exitCode } }
     case 'sent':
-      return {}
+      return crashed(view, entry)
   }
 }
 
 function opened(entry: EntryOf<'opening'>): Partial<View> {
-  const phases = entry.phases.map((phase): [string, PhaseView] => [phase.name, { ...phase, ...NOT_BEGUN }])
+  const life = { ...NOTHING_KNOWN, cuts: Object.fromEntries(entry.phases.flatMap(({ name, cut }) => (cut ? [[name, cut]] : []))) }
+  return { ...EMPTY_VIEW, opening: entry, life, phases: phasesOf(entry, life) }
+}
+
+function happened(view: View, { event, at }: EntryOf<'fact'>): Partial<View> {
+  const life = reduceLife(view.life, event)
+  const failure = failureIn(event)
   return {
-    ...EMPTY_VIEW,
-    opening: entry,
-    life: { ...NOTHING_KNOWN, cuts: Object.fromEntries(entry.phases.flatMap(({ name, cut }) => (cut ? [[name, cut]] : []))) },
-    phases: new Map(phases),
-    // Where no time passes, none is spent.
-    budget: entry.deadlineMs === undefined || entry.source === 'counter-example' ? undefined : { deadlineMs: entry.deadlineMs, cuts: [] },
+    life,
+    ...(life.phases !== view.life.phases && { phases: phasesOf(view.opening, life) }),
+    ...(failure && { failures: withFailure(view.failures, { at, ...failure }) }),
   }
 }
 
-const NOT_BEGUN = { standing: 'waiting', startedAt: undefined, endedAt: undefined, error: undefined } as const
-
-function happened(view: View, event: LifecycleEvent, at: number): Partial<View> {
-  switch (event.type) {
-    case 'signal': {
-      const signals = withValue(view.signals, event.name, { name: event.name, at, outcome: event.outcome })
-      if (event.name !== 'StopRequested') return { signals }
-      const budget = event.budget && !isCounted(view) ? { budget: budgetOf(event.budget) } : {}
-      return { signals, stop: { at, reason: event.reason }, ...budget }
-    }
-    case 'phase.started':
-      return { phases: withPhase(view, event.phase, { standing: 'working', startedAt: at }) }
-    case 'phase.ended': {
-      const { phase, outcome, error } = event
-      return { phases: withPhase(view, phase, { standing: outcome, endedAt: at, error }), ...failed(view, at, `phase ${phase}`, error) }
-    }
-    case 'hook.started': {
-      const { kind, name } = event
-      const key = `${kind} ${name}`
-      const hook: HookView = { key, kind, name, standing: 'working', startedAt: at, endedAt: undefined, error: undefined }
-      return { hooks: withValue(view.hooks, key, hook) }
-    }
-    case 'hook.ended': {
-      const { kind, name, outcome, durationMs, error } = event
-      const key = `${kind} ${name}`
-      const startedAt = view.hooks.get(key)?.startedAt ?? at - durationMs
-      const hook: HookView = { key, kind, name, standing: outcome, startedAt, endedAt: at, error }
-      return { hooks: withValue(view.hooks, key, hook), ...failed(view, at, `${kind} hook ${name}`, error) }
-    }
-    case 'listening':
-      return { listeners: [...view.listeners, { url: event.url, admin: event.admin }] }
-    case 'stopped-listening':
-      return { listeners: view.listeners.filter(({ url }) => url !== event.url), ...failed(view, at, event.url, event.error) }
-    case 'late':
-      return failed(view, at, `${event.what}, late`, event.error)
-    case 'error':
-      return failed(view, at, event.where, event.error)
-    case 'forced':
-      return { forced: event.why }
-    case 'ended':
-      return { exitCode: event.exitCode }
-    case 'platform':
-    case 'last-call':
-    case 'drained':
-    case 'connections':
-    case 'handlers':
-    case 'warning':
-      return {}
-  }
+/** That the process has crashed is no fact of its own, but a message to the machine. */
+function crashed({ life, setup }: View, { event, from, at }: EntryOf<'sent'>): Partial<View> {
+  return setup && from === undefined && event.type === 'process.crashed' ? { life: crashedAt(life, at, setup.crash) } : {}
 }
 
 function moved(view: View, { actor: id, value, context: changed, status, taken }: StateEntry): Partial<View> {
@@ -233,24 +165,23 @@ function moved(view: View, { actor: id, value, context: changed, status, taken }
   }
 }
 
-const budgetOf = ({ deadlineMs, cutsMs }: StopProfile): Budget => ({
-  deadlineMs,
-  cuts: Object.entries(cutsMs)
-    .map(([instant, atMs]) => ({ signal: `Cut.${instant}`, atMs }))
-    .sort((a, b) => a.atMs - b.atMs),
-})
-
-function withPhase(view: View, name: string, changed: Partial<PhaseView>): View['phases'] {
-  const half = view.stop ? 'stop' : 'start'
-  const known: PhaseView = view.phases.get(name) ?? { name, half, waitsFor: [], fires: [], ...NOT_BEGUN }
-  return withValue(view.phases, name, { ...known, ...changed })
+function phasesOf(opening: EntryOf<'opening'> | undefined, { phases, stop }: LifeView): View['phases'] {
+  const described = opening?.phases ?? []
+  const names = new Set(described.map(({ name }) => name))
+  const others = [...phases.keys()].filter((name) => !names.has(name))
+  const half = stop ? 'stop' : 'start'
+  const rows = [...described, ...others.map((name): PhaseDescription => ({ name, half, waitsFor: [], fires: [] }))]
+  return new Map(
+    rows.map((row): [string, PhaseRow] => {
+      const known = phases.get(row.name)
+      const { startedAt, endedAt, error } = known ?? {}
+      return [row.name, { ...row, standing: known ? standingOfWork(known) : 'waiting', startedAt, endedAt, error }]
+    }),
+  )
 }
 
-function failed(view: View, at: number, where: string, error: ErrorRecord | undefined): Partial<View> {
-  // The errors of several hooks as one: each is here already.
-  if (!error || error.name === 'AggregateError') return {}
-  const known = view.failures.some((other) => other.error.message === error.message && other.error.stack === error.stack)
-  return known ? {} : { failures: [...view.failures, { at, where, error }] }
-}
+/** One failure passes several places on its way up; it is listed where it was first seen. */
+const withFailure = (known: View['failures'], failure: View['failures'][number]): View['failures'] =>
+  known.some(({ error }) => error.message === failure.error.message && error.stack === failure.error.stack) ? known : [...known, failure]
 
 const withValue = <V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> => new Map(map).set(key, value)

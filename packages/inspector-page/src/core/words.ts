@@ -20,8 +20,9 @@ const signed = (ms: number, format: (size: number) => string): string => (ms < 0
 
 /** A point in time relative to another, to the millisecond: `+1.028s`, `+12:05.250`. */
 export function offset(ms: number): string {
-  const sign = ms < 0 ? MINUS : '+'
-  const size = Math.abs(ms)
+  const rounded = Math.round(ms)
+  const sign = rounded < 0 ? MINUS : '+'
+  const size = Math.abs(rounded)
   if (size < MINUTE_MS) return `${sign}${(size / 1_000).toFixed(3)}s`
   const minutes = Math.floor(size / MINUTE_MS)
   const seconds = ((size % MINUTE_MS) / 1_000).toFixed(3).padStart(6, '0')

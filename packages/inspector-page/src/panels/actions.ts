@@ -44,7 +44,7 @@ export class Actions implements Panel {
 
   draw({ journal, link, now }: Frame): void {
     const { canStop = false, canDrill = false } = this.#session ?? {}
-    const { stop, exitCode } = journal.last
+    const { stop, exitCode } = journal.last.life
     const possible = link.kind === 'live' && stop === undefined && exitCode === undefined
     const { shape } = verdictOf(journal.last, link, now)
     this.#stop.hidden = !canStop

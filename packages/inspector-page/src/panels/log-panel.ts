@@ -1,50 +1,56 @@
 import { LOG_FILTER, LOG_KINDS, type LogFilter, type LogKind, type LogLine, lineOf, matches } from '../core/log-lines.ts'
+import { countBefore } from '../core/search.ts'
 import { originOf, unitsOf } from '../core/view.ts'
 import { TIME } from '../core/words.ts'
-import { element, make, type Part, Parts, setAttribute, setText } from '../dom.ts'
+import { element, make, type Part, setAttribute, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
+import { VirtualList } from '../virtual-list.ts'
 
-/** Lines in the document at once. A long life has more entries than a browser likes elements. */
-const LINES_SHOWN = 300
-/** Of them, those that came after what is looked at. */
-const LINES_LATER = 100
-/** As near as this to the end, and the log goes on scrolling. */
-const NEAR_END_PX = 24
+const ROW_REM = 1.85
+/** On a narrow screen the text stands below the name. */
+const ROW_OF_TWO_REM = 3.1
+const PAGE_ROWS = 10
 
 /**
  * The event log: who said what to whom, newest last, with a filter. Choosing a line goes to its
- * time.
+ * time, and leaves what came later where it is.
  */
 export class LogPanel implements Panel {
   readonly #body = element('log-body')
   readonly #list = make('ol', 'lines')
-  readonly #parts = new Parts(
-    this.#list,
-    ({ position }: LogLine) => String(position),
-    (line) => this.#part(line),
-  )
+  readonly #rows: VirtualList<LogLine>
+  readonly #narrow = matchMedia('(max-width: 640px)')
   #filter: LogFilter = LOG_FILTER
   #lines: LogLine[] = []
   /** Those that match the filter. */
   #matching: LogLine[] = []
   #opening: unknown
-  /** The one line that Tab reaches: arrows go on from there. */
-  #stop: HTMLElement | undefined
+  /** Of the last entry that is shown, and of the line that is chosen, when one is. */
+  #shown: { readonly position: number; readonly current: LogLine | undefined } = { position: 0, current: undefined }
+  /** The one line that Tab reaches; arrows go on from there. */
+  #stop: LogLine | undefined
+  /** Where it stands among those that match. */
+  #tabStop = -1
   /** Times are relative to the stop request, once there was one. */
   #origin = 0
   #units = TIME
 
   constructor(redraw: () => void, goTo: (position: number) => void) {
     this.#body.append(this.#list)
+    this.#rows = new VirtualList({
+      scroll: this.#body,
+      list: this.#list,
+      keyOf: ({ position }: LogLine) => String(position),
+      create: (line) => this.#part(line),
+      rem: () => (this.#narrow.matches ? ROW_OF_TWO_REM : ROW_REM),
+      even: true,
+    })
     this.#list.addEventListener('click', ({ target }) => {
-      const position = target instanceof Element ? target.closest('[data-position]')?.getAttribute('data-position') : undefined
-      if (position) goTo(Number(position))
+      const line = this.#lineOf(target)
+      if (line) goTo(line.position)
     })
     this.#list.addEventListener('keydown', (event) => this.#key(event))
-    this.#list.addEventListener('focusin', ({ target }) => {
-      if (target instanceof HTMLElement) this.#stop = target
-      this.#keepOneTabStop()
-    })
+    this.#list.addEventListener('focusin', ({ target }) => this.#stopAt(this.#lineOf(target)))
     const change = (filter: Partial<LogFilter>): void => {
       this.#filter = { ...this.#filter, ...filter }
       this.#matching = this.#lines.filter((line) => matches(line, this.#filter))
@@ -56,49 +62,70 @@ export class LogPanel implements Panel {
   }
 
   draw({ journal, position, lookingBack }: Frame): void {
+    const before = this.#shown.current
     this.#read(journal.entries, journal.last.actors)
     this.#origin = originOf(journal.last)
     this.#units = unitsOf(journal.last)
-    const { scrollHeight, scrollTop, clientHeight } = this.#body
-    const wasAtEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX
-    const until = countUntil(this.#matching, position)
-    // What came later stays there, to be compared with.
-    const from = Math.max(0, Math.min(until + LINES_LATER, this.#matching.length) - LINES_SHOWN)
-    const shown = this.#matching.slice(from, from + LINES_SHOWN)
-    this.#parts.show(shown)
-    const all = this.#matching.length
-    setText(element('log-count'), all > shown.length ? `${from + 1} to ${from + shown.length} of ${all}` : `${all} of ${journal.length}`)
-    const current = lookingBack ? shown.findLast((line) => line.position <= position) : undefined
-    for (const [index, node] of [...this.#list.children].entries()) {
-      const line = shown[index]
-      setAttribute(node, 'aria-current', line !== undefined && line === current ? 'true' : undefined)
-      node.classList.toggle('later', line !== undefined && line.position > position)
-    }
-    this.#keepOneTabStop()
-    if (lookingBack) this.#list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
-    else if (wasAtEnd) this.#body.scrollTop = this.#body.scrollHeight
+    const matching = this.#matching
+    const index = lookingBack ? countUntil(matching, position) - 1 : -1
+    const current = matching[index]
+    this.#shown = { position, current }
+    const wasAtEnd = this.#rows.isAtEnd
+    this.#show()
+    setText(element('log-count'), `${matching.length} of ${journal.length}`)
+    if (current && current !== before) this.#rows.reveal(index)
+    else if (!lookingBack && wasAtEnd) this.#rows.scrollToEnd()
   }
 
-  /** Three hundred stops would be between this panel and the next. */
-  #keepOneTabStop(): void {
-    const buttons = [...this.#list.querySelectorAll('button')]
-    const current = this.#list.querySelector<HTMLElement>('[aria-current] button')
-    const stop = this.#stop && this.#list.contains(this.#stop) ? this.#stop : (current ?? buttons.at(-1))
-    for (const button of buttons) setAttribute(button, 'tabindex', button === stop ? '0' : '-1')
+  #stopIndex(): number {
+    const { current } = this.#shown
+    const found = this.#stop ? this.#indexOf(this.#stop) : -1
+    if (found >= 0) return found
+    return current ? this.#indexOf(current) : this.#matching.length - 1
+  }
+
+  #indexOf({ position }: LogLine): number {
+    const index = countUntil(this.#matching, position) - 1
+    return this.#matching[index]?.position === position ? index : -1
+  }
+
+  #lineOf(target: EventTarget | null): LogLine | undefined {
+    const position = target instanceof Element ? target.closest('[data-position]')?.getAttribute('data-position') : undefined
+    return position ? this.#lines[Number(position)] : undefined
+  }
+
+  #stopAt(line: LogLine | undefined): void {
+    this.#stop = line
+    this.#show()
+  }
+
+  #show(): void {
+    this.#tabStop = this.#stopIndex()
+    this.#rows.show(this.#matching, this.#tabStop)
   }
 
   #key(event: KeyboardEvent): void {
-    const item = event.target instanceof Element ? event.target.closest('li') : null
+    const line = this.#lineOf(event.target)
+    if (!line || event.ctrlKey || event.metaKey || event.altKey) return
+    const here = this.#indexOf(line)
+    const last = this.#matching.length - 1
     const next = {
-      ArrowUp: item?.previousElementSibling,
-      ArrowDown: item?.nextElementSibling,
-      Home: this.#list.firstElementChild,
-      End: this.#list.lastElementChild,
+      ArrowUp: here - 1,
+      ArrowDown: here + 1,
+      PageUp: here - PAGE_ROWS,
+      PageDown: here + PAGE_ROWS,
+      Home: 0,
+      End: last,
     }[event.key]
     if (next === undefined) return
     event.preventDefault()
     event.stopPropagation()
-    next?.querySelector('button')?.focus()
+    const index = Math.min(last, Math.max(0, next))
+    const chosen = this.#matching[index]
+    if (!chosen) return
+    this.#stopAt(chosen)
+    this.#rows.reveal(index)
+    this.#list.querySelector<HTMLElement>(`[data-position="${chosen.position}"] button`)?.focus({ preventScroll: true })
   }
 
   /** Every entry becomes a line once; a journal that begins anew is read anew. */
@@ -107,13 +134,16 @@ export class LogPanel implements Panel {
       this.#opening = entries[0]
       this.#lines = []
       this.#matching = []
-      this.#parts.show([])
+      this.#stop = undefined
     }
+    if (entries.length === this.#lines.length) return
+    const more: LogLine[] = []
     for (const entry of entries.slice(this.#lines.length)) {
       const line = lineOf(entry, this.#lines.length, actors)
       this.#lines.push(line)
-      if (matches(line, this.#filter)) this.#matching.push(line)
+      if (matches(line, this.#filter)) more.push(line)
     }
+    if (more.length > 0) this.#matching = [...this.#matching, ...more]
   }
 
   #part({ position, kind, tone, who, to, text }: LogLine): Part<LogLine> {
@@ -124,7 +154,19 @@ export class LogPanel implements Panel {
     button.title = `${who}${to === '' ? '' : ` → ${to}`}: ${text}`
     const node = make('li', `${kind} ${tone}`, button)
     node.dataset['position'] = String(position)
-    return { node, show: (line) => setText(time, this.#units.offset(line.at - this.#origin)) }
+    return {
+      node,
+      show: (line) => {
+        const { position: last, current } = this.#shown
+        const index = this.#indexOf(line)
+        setText(time, this.#units.offset(line.at - this.#origin))
+        setAttribute(node, 'aria-current', line === current ? 'true' : undefined)
+        setAttribute(node, 'aria-setsize', String(this.#matching.length))
+        setAttribute(node, 'aria-posinset', String(index + 1))
+        setAttribute(button, 'tabindex', index === this.#tabStop ? '0' : '-1')
+        node.classList.toggle('later', line.position > last)
+      },
+    }
   }
 
   #kindChoice(kind: LogKind, change: (filter: Partial<LogFilter>) => void): HTMLElement {
@@ -140,8 +182,5 @@ export class LogPanel implements Panel {
   }
 }
 
-/** How many of the lines, which are in order, are not after an entry. */
-function countUntil(lines: readonly LogLine[], position: number): number {
-  const after = lines.findLastIndex((line) => line.position <= position)
-  return after + 1
-}
+/** How many of the lines are not after an entry. */
+const countUntil = (lines: readonly LogLine[], until: number): number => countBefore(lines, ({ position }) => position <= until)

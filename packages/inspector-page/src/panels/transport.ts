@@ -104,7 +104,7 @@ export class Transport implements Panel {
     else if (key === ' ' && !onButton && !scrolls) this.#move(this.#toggled())
     else if (key === 'l' || key === 'L') this.#move(FOLLOWING)
     else if (key === '/') element('log-text').focus()
-    else if (/^[1-6]$/.test(key)) element(PANELS[Number(key) - 1] ?? 'timeline').focus()
+    else if (/^[1-5]$/.test(key)) element(PANELS[Number(key) - 1] ?? 'timeline').focus()
     else if (key === '?') element<HTMLDialogElement>('keys').showModal()
     else return
     event.preventDefault()
@@ -112,7 +112,7 @@ export class Transport implements Panel {
 }
 
 /** By number, and by F6 in a ring. */
-const PANELS = ['timeline', 'blocking', 'chart', 'log', 'machines', 'report'] as const
+const PANELS = ['timeline', 'outcome', 'chart', 'log', 'machines'] as const
 
 function nextPanel(by: 1 | -1): void {
   const places = [...PANELS, 'controls']

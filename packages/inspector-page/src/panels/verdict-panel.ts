@@ -1,45 +1,41 @@
-import { spentOf, withRoom } from '../core/timeline.ts'
+import { lanesOf } from '../core/lanes.ts'
+import { endWords } from '../core/setup.ts'
+import { type Cut, plannedCuts, spentOf } from '../core/spent.ts'
 import { verdictOf } from '../core/verdict.ts'
 import { unitsOf, type View } from '../core/view.ts'
 import { duration, running, STEPS } from '../core/words.ts'
-import { element, Icon, make, Parts, setAttribute, setStyle, setText } from '../dom.ts'
+import { element, Icon, make, Parts, setAttribute, setStyle, setText, textWidth } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
-interface Cut {
-  readonly signal: string
-  readonly part: number
-  readonly past: boolean
-  /** Whether there is room for its name. */
-  readonly named: boolean
+interface NamedCut extends Cut {
+  readonly lane: number
+  readonly side: 'after' | 'before'
 }
+
+/** Names stand in so many rows below the bar, so that all of them have room. */
+const LANES = 3
+const GAP_PX = 10
 
 /** The head of the page: how it stands in one line, and how much of the budget is left. */
 export class VerdictPanel implements Panel {
   readonly #verdict = element('verdict')
+  readonly #bar = element('budget-bar')
   readonly #icon = new Icon('connecting')
   readonly #spent = make('div', 'spent')
-  readonly #cuts: Parts<Cut>
+  readonly #cuts: Parts<NamedCut>
+  readonly #font = make('span', 'cut-name')
+  readonly #style = getComputedStyle(this.#font)
+  #barPx = 1
   #announced = ''
 
   constructor() {
     element('verdict-icon').append(this.#icon.node)
-    const cuts = make('div', 'cuts')
-    element('budget-bar').append(this.#spent, cuts)
-    this.#cuts = new Parts(
-      cuts,
-      ({ signal }) => signal,
-      ({ signal }) => {
-        const node = make('span', 'cut', make('span', '', signal.replace('Cut.', '')))
-        return {
-          node,
-          show: ({ part, past, named }) => {
-            setStyle(node, '--at', part.toFixed(4))
-            node.classList.toggle('past', past)
-            node.classList.toggle('nameless', !named)
-          },
-        }
-      },
-    )
+    const cuts = make('div', 'cuts', this.#font)
+    this.#bar.append(make('div', 'track-of-bar', this.#spent), cuts)
+    this.#cuts = new Parts(cuts, ({ signal }) => signal, cutPart)
+    new ResizeObserver(() => {
+      this.#barPx = Math.max(1, this.#bar.clientWidth)
+    }).observe(this.#bar)
   }
 
   draw({ view, now, link, lookingBack }: Frame): void {
@@ -58,37 +54,51 @@ export class VerdictPanel implements Panel {
     setText(element('life-title'), opening?.title ?? '')
     setText(element('life-mode'), opening?.mode ? `mode ${opening.mode}` : '')
     document.title = opening ? `${headline} · ${opening.title}` : 'quiesce inspector'
-    document.body.toggleAttribute('data-ended', view.exitCode !== undefined)
+    document.body.toggleAttribute('data-ended', view.life.exitCode !== undefined)
     this.#drawBudget(view, now)
   }
 
   #drawBudget(view: View, now: number): void {
     const spent = spentOf(view, now)
-    element('budget-bar').classList.toggle('idle', !spent)
+    this.#bar.classList.toggle('idle', !spent)
     setText(element('budget-text'), budgetWords(view, now))
     setStyle(this.#spent, '--part', (spent?.part ?? 0).toFixed(4))
-    const cuts = spent?.cuts ?? []
-    const named = withRoom(
-      cuts.map(({ part }) => part),
-      NAME_PART,
+    const cuts = spent?.cuts ?? (view.life.stop ? [] : plannedCuts(view))
+    const lanes = lanesOf(
+      cuts.map(({ part, signal }) => ({ place: part, width: (textWidth(nameOf(signal), this.#style) + GAP_PX) / this.#barPx })),
+      LANES,
     )
-    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, named: named[i] === true })))
+    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, lane: lanes[i]?.lane ?? LANES - 1, side: lanes[i]?.side ?? 'before' })))
   }
 }
 
-/** A name takes about this part of the bar. */
-const NAME_PART = 0.08
+const nameOf = (signal: string): string => signal.replace('Cut.', '')
+
+function cutPart({ signal }: NamedCut) {
+  const at = make('span', 'cut-at')
+  const name = make('span', 'cut-name', nameOf(signal), at)
+  const node = make('div', 'cut', name)
+  return {
+    node,
+    show: ({ part, past, lane, side, atMs }: NamedCut) => {
+      setStyle(node, '--at', part.toFixed(4))
+      setStyle(node, '--lane', String(lane))
+      setAttribute(name, 'data-side', side)
+      setText(at, ` ${duration(atMs)}`)
+      node.classList.toggle('past', past)
+    },
+  }
+}
 
 function budgetWords(view: View, now: number): string {
   const spent = spentOf(view, now)
   if (!spent) {
     if (!view.opening) return 'No stop has been requested.'
     if (unitsOf(view) === STEPS) return 'No time passes in a counter-example: it counts its steps.'
-    if (!view.budget) return 'Without a deadline: a shutdown takes as long as it takes.'
-    return `A stop will have ${duration(view.budget.deadlineMs)}.`
+    return view.life.stop ? 'Without a deadline: it takes as long as it takes.' : `${endWords(view)}.`
   }
   const { elapsedMs, deadlineMs, leftMs, nextCut } = spent
-  if (view.exitCode !== undefined) return `Used ${duration(elapsedMs)} of ${duration(deadlineMs)}; ${duration(leftMs)} was left.`
+  if (view.life.exitCode !== undefined) return `Used ${duration(elapsedMs)} of ${duration(deadlineMs)}; ${duration(leftMs)} was left.`
   const next = nextCut
     ? `next is ${nextCut.signal} in ${running(nextCut.inMs)}`
     : leftMs > 0

@@ -1,26 +1,35 @@
 import type { Clock } from '../base/clock.ts'
-import type { LifecycleEvent, Straggler } from '../base/events.ts'
-import type { Gauges } from '../report/gauges.ts'
+import type { LifecycleEvent } from '../base/events.ts'
 import type { JournalFact, Source } from './journal.ts'
+
+export interface Look<F extends JournalFact> {
+  readonly read: () => F
+  /** Two looks with the same signature say the same. */
+  readonly signatureOf: (fact: F, now: number) => string
+}
 
 /**
  * How often it is looked. A person sees no more, and a shutdown of a second still has some points.
  */
 const PERIOD_MS = 250
+
 /**
- * What is going on, some times per second and whenever a signal fires, while there is a reader. An
- * entry is written when it says more than that everything has become older.
+ * Something that tells of no change itself: looked at some times per second and whenever a signal
+ * fires, while there is a reader. An entry is written when it says something else than the one
+ * before.
  */
-export class GaugeWatch implements Source {
+export class Polled<F extends JournalFact> implements Source {
   readonly #clock: Clock
-  readonly #read: () => Gauges
+  readonly #read: Look<F>['read']
+  readonly #signatureOf: Look<F>['signatureOf']
   readonly #write: (fact: JournalFact) => void
   #timer: unknown
   #before = ''
 
-  constructor(clock: Clock, read: () => Gauges, write: (fact: JournalFact) => void) {
+  constructor(clock: Clock, { read, signatureOf }: Look<F>, write: (fact: JournalFact) => void) {
     this.#clock = clock
     this.#read = read
+    this.#signatureOf = signatureOf
     this.#write = write
   }
 
@@ -55,21 +64,13 @@ export class GaugeWatch implements Source {
 
   #look(): void {
     try {
-      const gauges = this.#read()
-      const seen = signatureOf(gauges, this.#clock.now())
+      const fact = this.#read()
+      const seen = this.#signatureOf(fact, this.#clock.now())
       if (seen === this.#before) return
       this.#before = seen
-      this.#write({ kind: 'gauges', ...gauges })
+      this.#write(fact)
     } catch {
       // Called from a timer and from within a machine's step; the next look may succeed.
     }
   }
-}
-
-/** Everything but the ages: they are the same as long as it is the same that blocks. */
-function signatureOf({ blocking, ...counts }: Gauges, now: number): string {
-  const names = Object.values(blocking).map((stragglers: readonly Straggler[]) =>
-    stragglers.map(({ name, ageMs }) => [name, Math.round(now - ageMs)]),
-  )
-  return JSON.stringify([counts, names])
 }

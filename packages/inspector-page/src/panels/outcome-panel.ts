@@ -1,0 +1,97 @@
+import { type BlockingGroup, type BlockingItem, blockingOf } from '../core/blocking.ts'
+import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
+import { element, Icon, make, type Part, Parts, setAttribute, setText } from '../dom.ts'
+import type { Frame, Panel } from '../frame.ts'
+
+/**
+ * What the end waits for, or would wait for, and what came of it; with both documents to keep: the
+ * server that had them is gone by then.
+ */
+export class OutcomePanel implements Panel {
+  readonly #title = element('outcome-title')
+  readonly #headline = element('outcome-headline')
+  readonly #groups = new Parts(element('blocking-body'), ({ kind }: BlockingGroup) => kind, groupPart)
+  readonly #lines: Parts<OutcomeLine>
+  readonly #empty = make('p', 'muted')
+  readonly #saveReport = element<HTMLButtonElement>('save-report')
+  readonly #saveJournal = element<HTMLButtonElement>('save-journal')
+  #frame: Frame | undefined
+
+  constructor() {
+    const list = make('dl', 'outcome')
+    element('report-body').append(this.#empty, list)
+    this.#lines = new Parts(list, ({ what, text }) => `${what} ${text}`, linePart)
+    this.#saveReport.addEventListener('click', () => {
+      const report = this.#frame?.journal.last.report
+      if (report) save('quiesce-report.json', 'application/json', `${JSON.stringify(report, undefined, 2)}\n`)
+    })
+    this.#saveJournal.addEventListener('click', () => {
+      const entries = this.#frame?.journal.entries ?? []
+      save('quiesce-journal.ndjson', 'application/x-ndjson', entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+    })
+  }
+
+  draw(frame: Frame): void {
+    this.#frame = frame
+    const { view, now, journal } = frame
+    const { headline, groups } = blockingOf(view, now)
+    setText(this.#title, view.life.exitCode === undefined ? 'What blocks the exit' : 'Report')
+    setText(this.#headline, headline)
+    this.#groups.show(groups)
+    const lines = outcomeOf(view)
+    this.#lines.show(lines)
+    this.#empty.hidden = lines.length > 0 || view.life.exitCode === undefined
+    setText(this.#empty, 'There is no report.')
+    this.#saveReport.disabled = journal.last.report === undefined
+    this.#saveJournal.disabled = journal.length === 0
+  }
+}
+
+const linePart = ({ what, text, tone }: OutcomeLine): Part<OutcomeLine> => ({
+  node: make('div', tone, make('dt', '', what), make('dd', '', text)),
+  show: () => {},
+})
+
+function groupPart({ kind }: BlockingGroup): Part<BlockingGroup> {
+  const label = make('span')
+  const items = make('ul', 'blockers')
+  const node = make('div', `blocking-group of-${kind}`, make('h3', '', new Icon(kind).node, label), items)
+  const parts = new Parts(items, ({ key }: BlockingItem) => key, itemPart)
+  return {
+    node,
+    show: (group) => {
+      const some = group.items.length > 0 && group.items.length < group.count
+      setText(label, some ? `${group.title}, the ${kind === 'planned' ? 'first' : 'oldest'} ${group.items.length}` : group.title)
+      parts.show(group.items)
+    },
+  }
+}
+
+function itemPart(): Part<BlockingItem> {
+  const icon = new Icon('waiting')
+  const name = make('span', 'name')
+  const note = make('span', 'note')
+  const age = make('span', 'age')
+  const node = make('li', '', icon.node, name, note, age)
+  return {
+    node,
+    show: (item) => {
+      icon.node.toggleAttribute('hidden', item.standing === undefined)
+      if (item.standing) icon.show(item.standing)
+      setAttribute(node, 'data-standing', item.standing)
+      setText(name, item.name)
+      setText(note, item.note)
+      setAttribute(node, 'title', `${item.name}${item.note === '' ? '' : `: ${item.note}`}`)
+      setText(age, item.age)
+    },
+  }
+}
+
+function save(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }))
+  const link = make('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}

@@ -1,0 +1,104 @@
+import { type Line, linesOf, type Span, type Tick, ticksOf } from '../../core/axis.ts'
+import { lanesOf } from '../../core/lanes.ts'
+import type { View } from '../../core/view.ts'
+import { make, type Part, Parts, setAttribute, setStyle, textWidth } from '../../dom.ts'
+import { part } from './gantt-row.ts'
+
+const TICK_EVERY_PX = 110
+/** Times and names of lines stand in so many rows of the head, times in the first. */
+const LANES = 3
+const GAP_PX = 8
+
+interface Named extends Tick {
+  readonly kind?: Line['kind']
+  readonly lane: number
+  /** Nowhere, when there is no room. */
+  readonly side: 'after' | 'before' | 'none'
+}
+
+/** The axis: times and names in a head that stays, lines through all rows below. */
+export class AxisMarks {
+  readonly head = make('div', 'axis')
+  readonly overlay = make('div', 'overlay')
+  readonly #now = make('div', 'at now-line')
+  readonly #font = make('span', 'axis-name')
+  readonly #times: Parts<Named>
+  readonly #ticks: Parts<OnAxis>
+  readonly #names: Parts<Named>
+  readonly #lines: Parts<OnAxis>
+  readonly #headLines: Parts<OnAxis>
+  #style: CSSStyleDeclaration | undefined
+
+  constructor() {
+    // Names last: a line ends beside a name, not in it.
+    const headLines = make('div', 'layer')
+    const times = make('div', 'layer')
+    const names = make('div', 'layer', this.#font)
+    this.head.append(make('div', 'axis-track', headLines, times, names))
+    for (const hidden of [this.head, this.overlay]) hidden.setAttribute('aria-hidden', 'true')
+    const ticks = make('div', 'layer')
+    const lines = make('div', 'layer')
+    this.overlay.append(ticks, lines, this.#now)
+    this.#times = new Parts(times, ({ text }) => text, namePart)
+    this.#ticks = new Parts(ticks, ({ text }) => text, linePart('tick'))
+    this.#names = new Parts(names, ({ text }) => text, namePart)
+    this.#lines = new Parts(lines, ({ text }) => text, linePart('line'))
+    this.#headLines = new Parts(headLines, ({ text }) => text, linePart('line'))
+  }
+
+  draw(view: View, now: number, span: Span, trackPx: number): void {
+    const ticks = ticksOf(view, span, Math.max(2, trackPx / TICK_EVERY_PX))
+    const lines = linesOf(view, now, span)
+    this.#ticks.show(ticks)
+    this.#lines.show(lines)
+    this.#headLines.show(lines)
+    const named = this.#named([...ticks, ...lines], trackPx)
+    this.#times.show(named.slice(0, ticks.length))
+    this.#names.show(named.slice(ticks.length))
+    setStyle(this.#now, '--at', part((now - span.from) / (span.to - span.from)))
+    this.#now.hidden = now < span.from || now > span.to
+  }
+
+  #named(words: readonly (Tick & { readonly kind?: Line['kind'] })[], trackPx: number): readonly Named[] {
+    this.#style ??= getComputedStyle(this.#font)
+    const style = this.#style
+    const lanes = lanesOf(
+      words.map(({ place, text }) => ({ place, width: (textWidth(text, style) + GAP_PX) / Math.max(1, trackPx) })),
+      LANES,
+    )
+    return words.map((word, i) => ({ ...word, lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'none' }))
+  }
+}
+
+interface OnAxis {
+  readonly place: number
+  readonly text: string
+  readonly kind?: string
+  readonly past?: boolean
+}
+
+const linePart =
+  (className: string) =>
+  ({ kind = '' }: OnAxis): Part<OnAxis> => {
+    const node = make('div', `at ${className} ${kind}`.trim())
+    return {
+      node,
+      show: ({ place, past = false }) => {
+        setStyle(node, '--at', part(place))
+        node.classList.toggle('past', past)
+      },
+    }
+  }
+
+function namePart({ kind, text }: Named): Part<Named> {
+  const word = make('span', 'axis-name', text)
+  const node = make('div', `at ${kind ?? 'time'}`, word)
+  return {
+    node,
+    show: ({ place, lane, side }) => {
+      setStyle(node, '--at', part(place))
+      setStyle(node, '--lane', String(lane))
+      setAttribute(word, 'data-side', side)
+    },
+  }
+}
