@@ -21,6 +21,10 @@ export const SURVIVORS = [
       /^src\/process\/process-end\.ts (condition decided: graceMs > 0 |negation dropped: !KEEPS_NOTHING|statement dropped: sayOnStandardError)/,
     why: 'Only real processes show it, by what they write at their end: test/processes/exit.test.ts.',
   },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts statement dropped: this\.#lastWords\.sayLostLines\(\) -> ; \(2\)/,
+    why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
+  },
 ]
 
 /** @param {string} id */

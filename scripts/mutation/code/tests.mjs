@@ -8,11 +8,14 @@ import { basename } from 'node:path'
  * @type {readonly (readonly [string, readonly string[]])[]}
  */
 const AREAS = [
-  ['src/actors', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/sockets', 'test/upstream']],
-  ['src/http', ['test/http', 'test/testing/test-server.test.ts', 'test/sockets', 'test/life', 'test/report', 'test/upstream']],
-  ['src/lifecycle', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/options', 'test/upstream']],
+  ['src/actors', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/sockets', 'test/upstream', 'test/conformance']],
+  [
+    'src/http',
+    ['test/http', 'test/testing/test-server.test.ts', 'test/sockets', 'test/life', 'test/report', 'test/upstream', 'test/conformance'],
+  ],
+  ['src/lifecycle', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/options', 'test/upstream', 'test/telemetry']],
   ['src/process', ['test/life', 'test/testing', 'test/upstream']],
-  ['src/report', ['test/report', 'test/testing/test-server.test.ts', 'test/life', 'test/upstream']],
+  ['src/report', ['test/report', 'test/testing/test-server.test.ts', 'test/telemetry', 'test/life', 'test/upstream']],
 ]
 
 /**

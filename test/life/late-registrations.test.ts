@@ -1,0 +1,21 @@
+// What is registered while the server serves. Fails when: the stop does not see it, or runs what
+// was taken back.
+import { expect, test } from 'vitest'
+import { testLife } from '#src/testing/index.ts'
+
+test('hooks and destroy functions of a stop are those that are registered when it begins', async () => {
+  const called: string[] = []
+  const call = ({ name }: { readonly name: string }): void => void called.push(name)
+  const t = await testLife(({ createServer }) => {
+    const life = createServer(() => new Response())
+    life.addPreShutdownHook('early', call)
+    life.addDestroy('pool', call)
+    return life
+  })
+  const takenBack = [t.life.addPreShutdownHook('taken back', call), t.life.addDestroy('taken back', call)]
+  t.life.addPreShutdownHook('late', call)
+  t.life.addDestroy('late pool', call)
+  for (const one of takenBack) one[Symbol.dispose]()
+  expect(await t.stop()).toMatchObject({ exitCode: 0 })
+  expect(called).toEqual(['early', 'late', 'pool', 'late pool'])
+})
