@@ -16,6 +16,8 @@ import { markdownOf } from '../build/src/options/markdown.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
 import { platformsMarkdown } from '../build/src/platforms/markdown.js'
 import { terminal } from '../build/src/platforms/terminal.js'
+import { drainSvg } from './drain/picture.mjs'
+import { recordDrain } from './drain/record.mjs'
 
 const check = process.argv.includes('--check')
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
@@ -103,6 +105,7 @@ Every picture has its key below it. Orange is one of the eight signals of Kubern
 
 | | refuse | retry-after |
 |---|---|---|
+| one end, animated | [drain.svg](drain.svg) | |
 | who waits for whom ([Mermaid](wiring.md)) | [wiring-refuse.svg](wiring-refuse.svg) | [wiring-retry-after.svg](wiring-retry-after.svg) |
 | the whole life, one region of each kind open | [lifecycle.svg](lifecycle.svg) | [lifecycle-retry-after.svg](lifecycle-retry-after.svg) |
 | the same with every state ([Mermaid](lifecycle.md)) | [lifecycle-states.svg](lifecycle-states.svg) | [lifecycle-states-retry-after.svg](lifecycle-states-retry-after.svg) |
@@ -184,7 +187,10 @@ These are a ModelError of \`@quiesce/model\`, which \`quiesce/testing\` exports 
 ${tableOf(MODEL_ERROR_CODES)}
 `
 
+const drain = drainSvg(await recordDrain())
+
 const files = new Map([
+  ['diagrams/drain.svg', drain],
   ['docs/options.md', options],
   ['docs/errors.md', errors],
   ['docs/platforms.md', platforms],

@@ -16,6 +16,21 @@ export function useBrowser(): void {
   afterAll(() => browser?.close())
 }
 
+/** A picture in a page of its own: as an image, in which no script runs, or as the page itself. */
+export async function pictureIn(svg: Buffer, as: 'image' | 'page', options: BrowserContextOptions = {}): Promise<Page> {
+  if (!browser) throw new Error('useBrowser() first')
+  const context = await browser.newContext({ viewport: { width: 880, height: 420 }, ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const url = `data:image/svg+xml;base64,${svg.toString('base64')}`
+  if (as === 'page') await page.goto(url)
+  else {
+    await page.setContent(`<img src="${url}" alt="">`)
+    await page.waitForFunction('document.images[0].complete && document.images[0].naturalWidth > 0')
+  }
+  return page
+}
+
 /** The inspector's page as a person has it: what it reads, and what it does. */
 export class InspectorPage {
   readonly page: Page

@@ -17,6 +17,11 @@ const COLOURS = {
   // Signals: upstream's eight, and ours.
   upstream: ['#bc4c00', '#f0883e'],
   own: ['#0550ae', '#79c0ff'],
+  // What goes on, and what went well.
+  accent: ['#1f4fbf', '#8fb4ff'],
+  'accent-ground': ['#dce7fd', '#1c2f57'],
+  good: ['#1d6b3a', '#7fd39a'],
+  'good-ground': ['#d9efdf', '#173523'],
 } as const
 
 type Colour = keyof typeof COLOURS
@@ -68,6 +73,13 @@ const LOOKS = {
   pause: { fill: 'none', stroke: 'border', 'stroke-dasharray': '2 5' },
   rule: { fill: 'none', stroke: 'border', 'stroke-width': 0.5 },
   tick: { fill: 'none', stroke: 'frame' },
+  area: { fill: 'accent-ground' },
+  curve: { fill: 'none', stroke: 'accent', 'stroke-width': 1.5 },
+  bar: { fill: 'accent-ground', stroke: 'accent' },
+  pending: { fill: 'none', stroke: 'border' },
+  good: { fill: 'good', 'font-size': 12.5, 'font-weight': 600 },
+  'good-heading': { fill: 'good', 'font-size': 15, 'font-weight': 600 },
+  'good-box': { fill: 'good-ground', stroke: 'good' },
 } as const satisfies Readonly<Record<string, Look>>
 
 export type LookName = keyof typeof LOOKS
