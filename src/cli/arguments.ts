@@ -15,8 +15,8 @@ export type Settings = ReadonlyMap<string, Setting>
 
 export interface Arguments {
   readonly settings: Settings
-  /** What stands on the command line without a flag, where the command takes such. */
-  readonly operand: string | undefined
+  /** What stands on the command line without a flag, as many as the command takes. */
+  readonly operands: readonly string[]
   /** One line each. */
   readonly problems: readonly string[]
 }
@@ -24,13 +24,13 @@ export interface Arguments {
 /**
  * The flags of a command line, as they were written; of one that is given twice the last counts.
  * What they mean is read by valuesOf().
- * @param takesOperand whether the command is given something without a flag, as `quiesce report
- * FILE` is
+ * @param operandsMax how many things the command may be given without a flag, as `quiesce report
+ * FILE` is given one
  */
-export function readArguments(command: string, flags: readonly Flag[], args: readonly string[], takesOperand = false): Arguments {
+export function readArguments(command: string, flags: readonly Flag[], args: readonly string[], operandsMax = 0): Arguments {
   const settings = new Map<string, Setting>()
   const problems: string[] = []
-  let operand: string | undefined
+  const operands: string[] = []
   const noValue = (label: string): void => {
     problems.push(`${label}: got no value, allowed: ${flags.find(({ name }) => `--${name}` === label)?.allowed}`)
   }
@@ -43,7 +43,7 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
       if (switched?.index === token.index - 1 && (token.value === 'true' || token.value === 'false'))
         settings.set(switched.name, { given: token.value, label: switched.label })
       else if (token.index === unknownAt + 1) continue
-      else if (takesOperand && operand === undefined) operand = token.value
+      else if (operands.length < operandsMax) operands.push(token.value)
       else problems.push(`${show(token.value)}: unexpected argument, see quiesce ${command} --help`)
     }
     if (token.kind !== 'option') continue
@@ -61,7 +61,7 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
     } else if (value === undefined) noValue(label)
     else settings.set(flag.name, { given: value, label })
   }
-  return { settings, operand, problems }
+  return { settings, operands, problems }
 }
 
 /** A value that is a flag was meant as one: `--bind-address --port 80`. */

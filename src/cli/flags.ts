@@ -62,17 +62,17 @@ interface Serving<Server extends OptionTable, Own extends OptionTable> {
   readonly command: string
   readonly server: Server
   readonly own: Own
-  readonly takesOperand: boolean
+  readonly operandsMax: number
 }
 
-const SERVE = { command: 'serve', server: SERVER_OPTIONS, own: COMMAND_OPTIONS, takesOperand: false } as const
+const SERVE = { command: 'serve', server: SERVER_OPTIONS, own: COMMAND_OPTIONS, operandsMax: 0 } as const
 
 /** The server is the user's, and so it has the defaults that it has in code. */
 const RUN = {
   command: 'run',
   server: withoutCliDefaults(SERVER_OPTIONS),
   own: composeOptions(RUN_OPTIONS, COMMAND_OPTIONS),
-  takesOperand: true,
+  operandsMax: 1,
 } as const
 
 const flagsOfCommand = ({ server, own }: Serving<OptionTable, OptionTable>): readonly Flag[] => [server, own].flatMap(flagsOf)
@@ -135,7 +135,7 @@ async function readAll<Server extends OptionTable, Own extends OptionTable>(
   sources: SettingsSources,
 ): Promise<{ options: ServerOptions; own: ResolvedOf<Own>; operand: string | undefined; settings: Settings } | Refused> {
   const flags = flagsOfCommand(serving)
-  const fromArgs = readArguments(serving.command, flags, sources.args, serving.takesOperand)
+  const fromArgs = readArguments(serving.command, flags, sources.args, serving.operandsMax)
   const fromEnv = readEnvironment(serving.command, flags, sources.env)
   const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
   const fromConfig = file ? await readConfig(serving.command, flags, file, sources.readConfig) : NOTHING
@@ -149,7 +149,7 @@ async function readAll<Server extends OptionTable, Own extends OptionTable>(
     ...messagesOf(() => resolveServerOptions(options, { ...wording, facts: sources.facts })),
     ...ofCommand,
   ]
-  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operand, settings }
+  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings }
 }
 
 interface Source {

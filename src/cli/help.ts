@@ -5,6 +5,7 @@ import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
 import { RUN_FLAGS, SERVE_FLAGS } from './flags.ts'
 import { INSPECT_OPTIONS } from './inspect-flags.ts'
 import { PLAN_FLAGS } from './plan-flags.ts'
+import { REPORT_OPTIONS } from './report-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -154,13 +155,21 @@ Exit codes:
 
 /** `quiesce report --help` */
 export const reportHelp = (): string => `\
-Usage: quiesce report FILE
+Usage: quiesce report FILE [FILE] [flags]
 
-Prints the timeline of a report, which quiesce serve --report-file or the option reportFile wrote. With - it
-is read from standard input. In colour on a terminal, unless NO_COLOR is set.
+Prints the timeline of a report, which --report-file or the option reportFile wrote. With - it is read from
+standard input. In colour on a terminal, unless NO_COLOR is set. Of two reports it prints what is different
+in the second one. That is worse when its exit code is more severe, when more requests, watches, handlers or
+connections were left or closed by force, when more failed, or when a hook or phase was cut or failed that
+was not before. Times are judged with --slower only.
+
+Flags:
+${flagsHelp(flagsOf(REPORT_OPTIONS))}
+  --help
 
 Exit codes:
-   0  printed
+   0  printed or written; of two reports, the second is not worse
+   1  the second of two reports is worse
    2  bad usage, or a file that is no complete report
    4  standard output could not be written
 `

@@ -19,8 +19,8 @@ import { readOptions } from './settings.ts'
 export async function inspectCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
   const {
     options: { port, noOpen },
-    operand: path,
-  } = readOptions('inspect', INSPECT_OPTIONS, args, true)
+    operands: [path],
+  } = readOptions('inspect', INSPECT_OPTIONS, args, 1)
   if (path === undefined)
     throw new QuiesceError('ERR_OPTION_INVALID', 'inspect: got no file, allowed: a report, a journal or a counter-example')
   const recording = await recordingOf(path, host.earlyStop)

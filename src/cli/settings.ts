@@ -81,18 +81,18 @@ export function messagesOf(check: () => void): readonly string[] {
 
 /**
  * The options of a command that is no server, from its command line.
- * @param takesOperand whether it is given something without a flag
+ * @param operandsMax how many things it may be given without a flag
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every problem
  */
 export function readOptions<T extends OptionTable>(
   command: string,
   table: T,
   args: readonly string[],
-  takesOperand = false,
-): { readonly options: ResolvedOf<T>; readonly operand: string | undefined } {
-  const { settings, operand, problems } = readArguments(command, flagsOf(table), args, takesOperand)
+  operandsMax = 0,
+): { readonly options: ResolvedOf<T>; readonly operands: readonly string[] } {
+  const { settings, operands, problems } = readArguments(command, flagsOf(table), args, operandsMax)
   const { resolved, problems: refused } = resolvedFrom(table, settings)
   const all = [...problems, ...refused]
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
-  return { options: resolved, operand }
+  return { options: resolved, operands }
 }

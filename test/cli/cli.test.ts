@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -126,6 +126,71 @@ describe('quiesce report', () => {
     expect(await run(['report', '-'], { stdin })).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^quiesce: -: .+\n$/) })
   })
 
+  const worse = JSON.stringify({ ...JSON.parse(report), exitCode: 5, requests: { before: 3, after: 1, cut: [] } })
+  const filesOf = async (...contents: readonly string[]) =>
+    Promise.all(
+      contents.map(async (content, index) => {
+        const path = join(folder, `report-${index}.json`)
+        await writeFile(path, content)
+        return path
+      }),
+    )
+
+  test('of two says what is different, and by its exit code whether the second is worse', async () => {
+    const [a, b] = (await filesOf(report, worse)) as [string, string]
+    const compared = await run(['report', a, b])
+    expect(compared).toMatchObject({ code: 1, err: '' })
+    expect(compared.out).toMatch(/report-0\.json +…\S*report-1\.json\n/)
+    expect(compared.out).toMatch(/\n {2}exit code +0 +5 +worse\n {2}requests left +0 +1 +\+1 worse\n\nworse: exit code, requests left\n$/)
+    expect(await run(['report', b, a])).toMatchObject({ code: 0, out: expect.stringMatching(/\ndifferent, but not worse\n$/) })
+    expect(await run(['report', a, a])).toMatchObject({ code: 0, out: 'no difference\n' })
+    expect(await run(['report', a, '-'], { stdin: report })).toMatchObject({ code: 0, out: 'no difference\n' })
+    const { out } = await run(['report', a, b, '--json'])
+    expect(JSON.parse(out)).toEqual({
+      isWorse: true,
+      differences: [
+        { what: 'exit code', a: 0, b: 5, unit: 'word', isWorse: true },
+        { what: 'requests left', a: 0, b: 1, unit: 'count', isWorse: true },
+      ],
+    })
+  })
+
+  test('of two judges times when it is told to', async () => {
+    const slow = JSON.stringify({ ...JSON.parse(report), endedAt: '2026-01-01T00:01:09.000Z' })
+    const [a, b] = (await filesOf(report, slow)) as [string, string]
+    expect(await run(['report', a, b])).toMatchObject({ code: 0, out: expect.stringMatching(/took +1\.203s +9s +\+7\.797s\n/) })
+    expect(await run(['report', a, b, '--slower', '5s'])).toMatchObject({ code: 1, out: expect.stringContaining('+7.797s worse') })
+    expect((await run(['report', a, b, '--slower=10s'])).code).toBe(0)
+  })
+
+  test('is written as a page', async () => {
+    const [path] = (await filesOf(report)) as [string]
+    const page = join(folder, 'report.html')
+    expect(await run(['report', path, '--html', page])).toEqual({ code: 0, err: '', out: `${page}\n`, served: [] })
+    expect(await readFile(page, 'utf8')).toContain('<h1>Stopped by SIGTERM</h1>')
+    const nowhere = join(folder, 'no', 'such', 'folder.html')
+    expect(await run(['report', path, '--html', nowhere])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^quiesce: --html: got ".+", allowed: a file that can be written \(ENOENT/),
+    })
+  })
+
+  test('is a document for programs', async () => {
+    const { code, out } = await run(['report', '-', '--json'], { stdin: report })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual(JSON.parse(report))
+  })
+
+  test.each([
+    [[], 'report: got no file, allowed: '],
+    [['-', '-'], 'report: got "-" twice, allowed: standard input once'],
+    [['a', 'b', '--html=c'], 'report: got --html and two files, allowed: '],
+    [['a', '--slower=1s'], 'report: got --slower and one file, allowed: '],
+    [['a', 'b', 'c'], '"c": unexpected argument, see quiesce report --help'],
+  ])('refuses %j', async (args, problem) => {
+    expect(await run(['report', ...args])).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`quiesce: ${problem}`) })
+  })
+
   const without = (name: string) => JSON.stringify({ ...JSON.parse(report), [name]: undefined })
   test.each([
     report.slice(0, 200),
@@ -175,7 +240,6 @@ describe('quiesce report', () => {
   test.each([
     [[], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
     [[''], 'report: got no file, allowed: a report that --report-file wrote, or - for standard input'],
-    [['a', 'b'], '"b": unexpected argument, see quiesce report --help'],
     [['--all'], '--all: unknown flag, see quiesce report --help'],
     [['/no/such/file'], "/no/such/file: ENOENT: no such file or directory, stat '/no/such/file'"],
     [['.'], '.: EISDIR: illegal operation on a directory, read'],

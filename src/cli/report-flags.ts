@@ -1,0 +1,16 @@
+import { defineOptions, option } from '../options/define.ts'
+import { duration, present, text } from '../options/kinds.ts'
+
+export const REPORT_OPTIONS = defineOptions({
+  html: option(text('a file name'), {
+    flag: 'html',
+    defaultWords: 'none',
+    meaning: 'Write the report as one page without scripts, to be attached to an incident, instead of printing it',
+  }),
+  slower: option(duration('1ms'), {
+    flag: 'slower',
+    defaultWords: 'none: times are told, not judged',
+    meaning: 'Of two reports: the second end is worse, too, when it takes longer by more than this',
+  }),
+  json: option(present(), { flag: 'json', default: false, meaning: 'Print one JSON document: the report, or what is different in two' }),
+})

@@ -1,0 +1,201 @@
+import type { ErrorRecord, Straggler } from '../base/events.ts'
+import { formatDuration } from '../base/format-duration.ts'
+import { exitCodeMeaning } from '../machines/exit-codes.ts'
+import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
+import { tookMs } from './compare.ts'
+import { describeReason } from './describe-reason.ts'
+import { PAGE_STYLE } from './page-style.ts'
+import type { Report, ReportedPhase } from './report.ts'
+
+/**
+ * A report as one page to be attached to an incident: no script, nothing loaded from anywhere, so
+ * it reads the same from a disk, in a mail and in ten years. Light or dark as the reader's system
+ * is.
+ */
+export function reportPage(report: Report): string {
+  const { exitCode } = report
+  const verdict = `exit code ${exitCode}: ${exitCodeMeaning(exitCode)}`
+  const why = report.reason ? `Stopped by ${describeReason(report.reason)}` : 'No stop was requested'
+  const sections = [
+    section('What took how long', phasesTable(report)),
+    section('Cut before it was done', stragglers(report)),
+    section('Failures', failures(report)),
+    section('Hooks', hooksTable(report)),
+    section('Requests and connections', traffic(report)),
+    section('Warnings', list(report.warnings.map(({ message }) => escaped(message)))),
+    section('Late answers', late(report)),
+    section('Signals', signalsTable(report)),
+    section('Times that were chosen', chosenTable(report)),
+    `<details><summary>The report itself</summary><pre>${escaped(JSON.stringify(report, undefined, 2))}</pre></details>`,
+  ]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escaped(`${why}, exit code ${exitCode}, ${report.endedAt}`)}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+<header>
+<h1>${escaped(why)}</h1>
+<p class="verdict ${exitCode === 0 ? 'ok' : 'failed'}">${escaped(verdict)}</p>
+${facts(report)}
+</header>
+<main>
+${sections.filter((one) => one !== '').join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+function facts(report: Report): string {
+  const { platform, startedAt, stopRequestedAt, endedAt, budget, forced, forcedBy, listeners } = report
+  const took = tookMs(report)
+  const force = [forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')
+  return definitions([
+    ['Started', startedAt],
+    ['Stop requested', stopRequestedAt ?? 'never'],
+    ['Ended', took === undefined ? endedAt : `${endedAt}, after ${formatDuration(took)}`],
+    ['Deadline', budget ? formatDuration(Math.round(budget.deadline)) : undefined],
+    ['Ended by force', force === '' ? undefined : force],
+    ['Platform', `${platform.name} (${platform.reason})`],
+    ['Listened on', listeners.map(({ url, admin }) => `${url}${admin ? ' (admin)' : ''}`).join(', ') || undefined],
+  ])
+}
+
+/** A phase per row, with its bar in the time of the whole end. */
+function phasesTable({ phases, stopRequestedAt, signals }: Report): string {
+  const shown = phases.filter(
+    ({ start, end, outcome }) => (stopRequestedAt === null || start >= 0) && end !== start && outcome !== 'skipped',
+  )
+  const whole = Math.max(1, ...shown.map(({ start, end }) => end ?? start), ...signals.map(({ at }) => at))
+  const percent = (ms: number): string => `${Math.max(0, Math.min(100, (ms / whole) * 100)).toFixed(2)}%`
+  const bar = ({ start, end, outcome, budget }: ReportedPhase): string => {
+    const to = end ?? whole
+    const bound =
+      budget === null || start + budget > whole ? '' : `<b style="left:${percent(start + budget)}" title="its time was over here"></b>`
+    return `<i class="${outcome ?? 'cut'}" style="left:${percent(start)};width:max(3px,${percent(to - start)})"></i>${bound}`
+  }
+  return table(
+    ['phase', 'from the stop request to the end', 'began', 'took', 'had', ''],
+    shown.map((phase) => [
+      escaped(phase.name),
+      { cell: bar(phase), class: 'track' },
+      moment(phase.start),
+      phase.end === null ? 'not over' : length(phase.end - phase.start),
+      phase.budget === null ? '' : length(phase.budget),
+      outcomeWord(phase.outcome),
+    ]),
+  )
+}
+
+function stragglers({ requests, watches, handlers, connections }: Report): string {
+  const of = (what: string, all: readonly Straggler[]): Cell[][] =>
+    all.map(({ name, ageMs, undeliveredBytes = 0 }) => [
+      what,
+      escaped(name),
+      length(ageMs),
+      undeliveredBytes === 0 ? '' : String(undeliveredBytes),
+    ])
+  return table(
+    ['what', 'name', 'age', 'bytes undelivered'],
+    [
+      ...of('request', requests.cut),
+      ...of('watch', watches.cut),
+      ...of('connection', connections.forcedNames),
+      ...of('handler that outlived its response', handlers),
+    ],
+  )
+}
+
+const failures = ({ errors }: Report): string =>
+  errors
+    .map(
+      ({ where, error, count }) =>
+        `<article><h3>${escaped(where)}${count === undefined ? '' : ` (${count} times)`}</h3>${failure(error)}</article>`,
+    )
+    .join('')
+
+function failure({ name, message, code, stack }: ErrorRecord): string {
+  const words = `<p class="failed">${escaped(`${name}${code === undefined ? '' : ` [${code}]`}: ${message}`)}</p>`
+  return stack === undefined ? words : `${words}<details><summary>Stack</summary><pre>${escaped(stack)}</pre></details>`
+}
+
+const hooksTable = ({ hooks }: Report): string =>
+  table(
+    ['hook', 'kind', 'took', '', ''],
+    hooks.map(({ kind, name, durationMs, outcome, error }) => [
+      escaped(name),
+      kind,
+      durationMs === null ? 'not over' : length(durationMs),
+      outcomeWord(outcome),
+      escaped(error?.message ?? ''),
+    ]),
+  )
+
+function traffic({ requests, watches, lastCall, connections, rejections }: Report): string {
+  const { told, ended, idleUntold, forced } = connections
+  const refused = Object.entries(rejections).filter(([, count]) => count > 0)
+  return definitions([
+    ['Requests', `${requests.before} to drain, ${requests.after} left`],
+    ['Watches', `${watches.before} to end, ${watches.after} left`],
+    ['Last call', lastCall ? `${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered` : undefined],
+    ['Connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`],
+    ['Refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', ') || undefined],
+  ])
+}
+
+const late = ({ lateAnswers }: Report): string =>
+  list(lateAnswers.map(({ what, answer, lateMs }) => escaped(`${what} ${answer} ${formatDuration(Math.round(lateMs))} too late`)))
+
+const signalsTable = ({ signals }: Report): string =>
+  table(
+    ['signal', 'at', '', ''],
+    signals.map(({ name, at, outcome }) => [
+      escaped(name),
+      moment(at),
+      outcomeWord(outcome),
+      escaped(CUT_SIGNALS[name as CutSignal] ?? ''),
+    ]),
+  )
+
+/** What `quiesce plan` prints as well; a report of another version may have something else here. */
+const chosenTable = ({ platform }: Report): string =>
+  table(
+    ['option', 'time', 'because'],
+    Object.entries(platform.defaults).flatMap(([name, chosen]) => {
+      const { ms, because } = (chosen ?? {}) as { readonly ms?: unknown; readonly because?: unknown }
+      return typeof ms === 'number' ? [[escaped(name), length(ms), escaped(String(because ?? ''))]] : []
+    }),
+  )
+
+/** HTML, or with a class. */
+type Cell = string | { readonly cell: string; readonly class: string }
+
+function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return ''
+  const cell = (given: Cell): string => (typeof given === 'string' ? `<td>${given}</td>` : `<td class="${given.class}">${given.cell}</td>`)
+  const head = heads.map((name) => (name === '' ? '<td></td>' : `<th scope="col">${name}</th>`)).join('')
+  return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}</tbody></table></div>`
+}
+
+const list = (items: readonly string[]): string =>
+  items.length === 0 ? '' : `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`
+
+const definitions = (pairs: readonly (readonly [string, string | undefined])[]): string =>
+  `<dl>${pairs.flatMap(([term, words]) => (words === undefined ? [] : [`<dt>${term}</dt><dd>${escaped(words)}</dd>`])).join('')}</dl>`
+
+const section = (title: string, content: string): string => (content === '' ? '' : `<section><h2>${title}</h2>${content}</section>`)
+
+const outcomeWord = (outcome: string | null): Cell => ({ cell: outcome ?? 'not over', class: outcome ?? 'cut' })
+const length = (ms: number): string => formatDuration(Math.round(ms))
+const moment = (at: number): string => `${at < 0 ? '-' : '+'}${length(Math.abs(at))}`
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Names and messages come from users and clients. */
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
