@@ -5,7 +5,7 @@ import { transportOf } from './http/transports.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
-import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { type DefaultLog, Lifecycle } from './lifecycle/lifecycle.ts'
 import { type LifecycleOptions, resolveLifecycleOptions } from './options/options.ts'
 import { processFacts } from './platforms/platforms.ts'
 
@@ -35,8 +35,13 @@ export function attachLifecycle(server: Server, options: LifecycleOptions = {}):
   return attachLifecycleOn(systemHost, server, options)
 }
 
-/** `attachLifecycle` in a given world; the test kit has its own. */
-export function attachLifecycleOn(host: Host, server: Server, options: LifecycleOptions): AttachedLife {
+/** `attachLifecycle` in a given world, which may be the test kit's, or a command's. */
+export function attachLifecycleOn(
+  host: Host,
+  server: Server,
+  options: LifecycleOptions,
+  log: DefaultLog = { isForAll: false },
+): AttachedLife {
   const transport = transportOf(server)
   const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
   const listener = new Listener(server, undefined)
@@ -48,7 +53,7 @@ export function attachLifecycleOn(host: Host, server: Server, options: Lifecycle
       Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(host, traffic, resolved.admin, answerMetrics)] : [])]),
     adopted: [listener],
     older,
-    openLogger: () => Promise.resolve(resolved.logger ?? false),
+    log,
     observe: observationOf,
   })
   const gate = life.takeOver(server)

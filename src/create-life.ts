@@ -28,7 +28,7 @@ export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
     options: resolved,
     host,
     openListeners: (traffic, answerMetrics) => Promise.resolve(admin ? [openAdminListener(host, traffic, admin, answerMetrics)] : []),
-    openLogger: () => Promise.resolve(resolved.logger ?? false),
+    log: { isForAll: false },
     observe: observationOf,
   })
   life.signal('Serving').addEventListener('abort', () => keepAliveUntil(life.signal('StopRequested')), { once: true })

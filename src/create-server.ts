@@ -7,8 +7,7 @@ import type { Traffic } from './http/traffic/traffic.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
-import { Lifecycle } from './lifecycle/lifecycle.ts'
-import { createDefaultLogger } from './log/log.ts'
+import { type DefaultLog, Lifecycle } from './lifecycle/lifecycle.ts'
 import type { ListenerAddress } from './options/lifecycle-options.ts'
 import { type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
 import { processFacts } from './platforms/platforms.ts'
@@ -37,8 +36,8 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
   return createServerOn(systemHost, handler, options)
 }
 
-/** `createServer` in a given world; the test kit has its own. */
-export function createServerOn(host: Host, handler: Handler, options: ServerOptions): Lifecycle {
+/** `createServer` in a given world, which may be the test kit's, or a command's. */
+export function createServerOn(host: Host, handler: Handler, options: ServerOptions, log: DefaultLog = { isForAll: true }): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
   return new Lifecycle({
@@ -48,7 +47,7 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
       const listeners = openListeners(host, resolved, traffic, await toListener())
       return resolved.admin ? [...listeners, openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
     },
-    openLogger: async () => resolved.logger ?? (await createDefaultLogger()),
+    log,
     observe: observationOf,
   })
 }

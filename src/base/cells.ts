@@ -71,6 +71,53 @@ export function column(text: string, width: number): string {
   return clipped + ' '.repeat(width - cells(clipped))
 }
 
+/** Of a word, what is never broken: an ANSI code of colour. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
+const CODE = /(\u001b\[\d*m)/
+
+/**
+ * A text in lines that fit: broken between words, and a word that is longer than a line inside. It
+ * may hold the codes of {@link painter}, which take no cell; all else is safe to print already.
+ *
+ * @param first cells that the first line has, where something stands before it. Default: all
+ */
+export function wrap(text: string, width: number, first = width): string[] {
+  const lines: string[] = []
+  let line = ''
+  let left = first
+  const end = (): void => {
+    lines.push(line)
+    line = ''
+    left = width
+  }
+  for (const [, space = '', word = ''] of text.matchAll(/( *)([^ ]*)/g)) {
+    const taken = cells(stripVTControlCharacters(word))
+    if (space.length + taken <= left) {
+      line += space + word
+      left -= space.length + taken
+      continue
+    }
+    // A word that fits no line begins where it stands, unless there is hardly any room.
+    if (taken <= width || left < width / 2) {
+      if (line !== '' || lines.length === 0) end()
+    } else if (left > space.length) {
+      line += space
+      left -= space.length
+    }
+    for (const part of pieces(word)) {
+      const wide = part.startsWith('\u001b') ? 0 : cells(part)
+      if (wide > left && left < width) end()
+      line += part
+      left -= wide
+    }
+  }
+  if (line !== '' || lines.length === 0) lines.push(line)
+  return lines
+}
+
+const pieces = (word: string): string[] =>
+  word.split(CODE).flatMap((part) => (CODE.test(part) ? [part] : [...new Intl.Segmenter().segment(part)].map(({ segment }) => segment)))
+
 export const RED = 31
 export const YELLOW = 33
 export const BOLD = 1

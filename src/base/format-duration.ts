@@ -1,5 +1,5 @@
 /**
- * The two ways in which people read a length of time, in one notation (Go's, which options are
+ * The ways in which people read a length of time, in one notation (Go's, which options are
  * written in, too). Without any import: the inspector's page loads this file as it is.
  */
 const MINUTE_MS = 60_000
@@ -19,6 +19,15 @@ export function formatDuration(ms: number): string {
  */
 export function formatRunning(ms: number): string {
   return ms < MINUTE_MS ? `${(Math.floor(ms / 100) / 10).toFixed(1)}s` : formatDuration(Math.floor(ms / 1_000) * 1_000)
+}
+
+/** Of what stands in a column, always to the millisecond: `0.062s`, `58.111s`, `1m0.500s`. */
+export function formatInColumn(ms: number): string {
+  const whole = Math.round(ms)
+  const minutes = Math.floor(whole / MINUTE_MS)
+  const seconds = `${((whole % MINUTE_MS) / 1_000).toFixed(3)}s`
+  if (minutes === 0) return seconds
+  return whole < HOUR_MS ? `${minutes}m${seconds}` : `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds}`
 }
 
 const round = (n: number): number => Math.round(n * 1_000) / 1_000

@@ -3,6 +3,7 @@ import { didYouMean } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
+import { takesColor } from '../platforms/terminal.ts'
 import { packageJson } from '../process/package-file.ts'
 import type { RunSettings, ServeSettings, SettingsSources } from './flags.ts'
 
@@ -99,11 +100,14 @@ async function usable(host: CliHost, command: () => Promise<number | undefined>)
   }
 }
 
-/** Colour and width of the terminal, if it is one. @see https://no-color.org */
-export const renderOptions = ({ stdout, env }: Pick<CliHost, 'stdout' | 'env'>): { color: boolean; width?: number } => ({
-  color: stdout.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
+/** Colour and width of the terminal, if it is one. */
+export const renderOptions = ({
+  stdout,
+  env,
+}: Pick<CliHost, 'stdout' | 'env'>): { readonly color: boolean; readonly columns?: number } => ({
+  color: takesColor(stdout, env),
   // A terminal that does not know its width says 0.
-  ...(stdout.columns && { width: stdout.columns }),
+  ...(stdout.columns && { columns: stdout.columns }),
 })
 
 function printed(host: CliHost, output: string): ExitCode {

@@ -31,11 +31,6 @@ import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 /** What only the commands have. */
 const COMMAND_OPTIONS = defineOptions({
   logLevel: option(choice('debug', 'info', 'warn', 'error', 'silent'), { flag: 'log-level', default: 'info', meaning: 'What is logged' }),
-  pretty: option(onOff(), {
-    flag: 'pretty',
-    defaultWords: 'on a terminal',
-    meaning: 'Log for people, show on a terminal what a drain waits for, and print a timeline at the end',
-  }),
   config: option(text('a JSON or YAML file'), {
     flag: 'config',
     defaultWords: 'none',
@@ -115,7 +110,7 @@ export async function readSettings(sources: SettingsSources): Promise<ServeSetti
   const read = await readAll(SERVE, sources)
   if ('problems' in read) return read
   const { options, own } = read
-  return { options, logLevel: own.logLevel, pretty: own.pretty }
+  return { options, logLevel: own.logLevel }
 }
 
 /** The settings of `quiesce run`, or one line for every problem. */

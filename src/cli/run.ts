@@ -4,15 +4,13 @@ import { optionError, QuiesceError, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import { createServerOn } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
-import type { Logger } from '../log/log.ts'
+import type { DefaultLog } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import type { RunSettings } from './flags.ts'
-import { presentationOn } from './presentation.ts'
 import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
 import { answerOf, importModule } from './user-module.ts'
 
@@ -48,15 +46,14 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
     await ended
     return undefined
   }
-  const { logger, follow, finish } = await presentationOn(host, settings)
-  const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, logger)
-  follow(life)
+  const log = { isForAll: true, level: settings.logLevel }
+  const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, log)
   stopWhenLeft(life)
   const ended = life.run()
   // In the same turn: no signal can come in between.
   release()
   listen()
-  await finish(await ended)
+  await ended
   return undefined
 }
 
@@ -123,12 +120,12 @@ async function settled(label: string, value: unknown): Promise<unknown> {
 function around(
   runnable: Exclude<Runnable, { readonly kind: 'life' }>,
   options: ServerOptions,
-  logger: Logger,
-): { readonly life: Lifecycle; readonly listen: () => void } {
-  if (runnable.kind === 'handler') return { life: createServerOn(systemHost, runnable.handler, { ...options, logger }), listen: () => {} }
+  log: DefaultLog,
+): { readonly life: Life; readonly listen: () => void } {
+  if (runnable.kind === 'handler') return { life: createServerOn(systemHost, runnable.handler, options, log), listen: () => {} }
   const { server, close } = runnable
   const { port = LISTEN_OPTIONS.port.default, host, ...rest } = options
-  const life = attachLifecycleOn(systemHost, server, { health: true, ...rest, logger }) as unknown as Lifecycle
+  const life = attachLifecycleOn(systemHost, server, { health: true, ...rest }, log)
   if (close) life.addDestroy(close.name, close.run)
   return { life, listen: () => void server.listen({ port, ...(host !== undefined && { host }) }) }
 }

@@ -10,30 +10,31 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ServerOptions } from '../options/options.ts'
 import type { CliHost } from './cli.ts'
 import type { ServeSettings } from './flags.ts'
-import { presentationOn } from './presentation.ts'
 
 /**
  * `quiesce serve`: the example application with a whole life around it.
  *
  * @param release lets go of the stop signals, once the server has them
  */
-export async function serve({ options, ...settings }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
-  const { logger, follow, finish } = await presentationOn(host, settings)
+export async function serve({ options, logLevel }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
   const registry = new Registry()
-  const server: Lifecycle = createServerOn(systemHost, createExampleApp({ registry }), {
-    ...EXAMPLE_OPTIONS,
-    wording: apiserverWording,
-    ...options,
-    ...withActions(options, () => startDrill(urlOf(server.addresses[0]), systemClock)),
-    logger,
-    signal: host.earlyStop,
-  })
+  const server: Lifecycle = createServerOn(
+    systemHost,
+    createExampleApp({ registry }),
+    {
+      ...EXAMPLE_OPTIONS,
+      wording: apiserverWording,
+      ...options,
+      ...withActions(options, () => startDrill(urlOf(server.addresses[0]), systemClock)),
+      signal: host.earlyStop,
+    },
+    { isForAll: true, level: logLevel },
+  )
   addExampleHooks(server, { registry })
-  follow(server)
   const ended = server.run()
   // In the same turn: no signal can come in between.
   release()
-  await finish(await ended)
+  await ended
 }
 
 /** All who may look at the example server may also end it: that is what it is for. */

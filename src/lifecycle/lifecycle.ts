@@ -29,7 +29,7 @@ import { type Counts, Traffic } from '../http/traffic/traffic.ts'
 import { transportOf } from '../http/transports.ts'
 import type { OlderConnections } from '../http/wire.ts'
 import { EventLog } from '../log/event-log.ts'
-import type { Logger } from '../log/log.ts'
+import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
@@ -38,7 +38,8 @@ import type { Wiring } from '../machines/wiring.ts'
 import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
-import { isInteractiveStop } from '../platforms/terminal.ts'
+import type { StopSignal } from '../options/stop-signals.ts'
+import { isForPeople, isInteractiveStop } from '../platforms/terminal.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
@@ -49,6 +50,7 @@ import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
 import { checkReportFile, writeReport } from '../report/report-file.ts'
+import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
@@ -75,10 +77,17 @@ export interface Parts {
   readonly adopted?: readonly Listener[]
   /** Connections that the adopted server may have by now. */
   readonly older?: OlderConnections | undefined
-  /** Called once, when the life begins; false for silence. */
-  readonly openLogger: () => Promise<Logger | false>
+  readonly log: DefaultLog
   /** What watches the life, if anything shall. */
   readonly observe?: (life: Lifecycle) => Observer | undefined
+}
+
+/** The log of a life that was given no logger. */
+export interface DefaultLog {
+  /** Whether there is one where only programs read it, too. */
+  readonly isForAll: boolean
+  /** @default info */
+  readonly level?: LogLevel
 }
 
 /** Watches a life, decides nothing, and changes nothing in it: the inspector and its journal. */
@@ -140,7 +149,7 @@ export class Lifecycle implements Life {
     this.#recorder = recorder
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
-    this.#log = new EventLog(parts.openLogger, options)
+    this.#log = new EventLog(() => this.#openLogger(), options)
     this.#report = new ReportBuilder({
       view: () => recorder.view,
       wallAtStart: host.clock.wall(),
@@ -429,6 +438,17 @@ export class Lifecycle implements Life {
     this.send({ type: 'process.crashed', origin, error: errorRecord(thrown) })
   }
 
+  /**
+   * Shows the life to those in front of the terminal, if it is to be shown; the code for that is
+   * loaded only then.
+   */
+  present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presentation> | undefined {
+    const { logger, pretty } = this.options
+    // Beside a logger of the user's only what was asked for.
+    if (!this.#isForPeople || logger === false || (logger !== undefined && pretty !== true)) return undefined
+    return import('../terminal/presentation.ts').then(({ Presentation }) => new Presentation(this, endsBySignal))
+  }
+
   /** What is going on now; to be read some times per second at most. */
   gauges(): Gauges {
     return gaugesOf(this.#traffic.blocking(NAMES_MAX), this.#recorder.view, this.elapsed)
@@ -482,6 +502,21 @@ export class Lifecycle implements Life {
   }
 
   // --- inside ------------------------------------------------------------------------------------
+
+  async #openLogger(): Promise<Logger | false> {
+    const { logger } = this.options
+    if (logger !== undefined) return logger
+    const { isForAll, level } = this.#parts.log
+    const isPretty = this.#isForPeople && (isForAll || this.#run !== undefined)
+    if (!isPretty) return isForAll && createDefaultLogger({ level })
+    const { terminalOfProcess } = await import('../terminal/presentation.ts')
+    return createDefaultLogger({ level, format: terminalOfProcess().format })
+  }
+
+  /** Whether standard output is for people; a world of tests has none. */
+  get #isForPeople(): boolean {
+    return this.host.process === process && isForPeople(this.options.pretty, process)
+  }
 
   /**
    * With invalid registrations start() rejects; the shutdown still runs, so that what the life owns

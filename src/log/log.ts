@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import { formatDuration } from '../base/duration.ts'
-import type { ErrorRecord, LifecycleEvent, Outcome, StopReason } from '../base/events.ts'
+import type { ErrorRecord, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile } from '../base/stop-profile.ts'
 import type { LogWords } from '../base/wording.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
@@ -171,10 +171,12 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
     case 'connections': {
       const { told, idleUntold, ended, forced, forcedNames } = event
       const counts = { told, idleUntold, ended, forced }
-      return forced > 0 ? warn('connections closed by force', { ...counts, forcedNames }) : debug('connections closed', counts)
+      return forced > 0
+        ? warn('connections closed by force', { ...counts, forcedNames: named(forcedNames) })
+        : debug('connections closed', counts)
     }
     case 'handlers':
-      return event.running.length > 0 ? warn('handlers still running', { running: event.running }) : debug('no handler is running')
+      return event.running.length > 0 ? warn('handlers still running', { running: named(event.running) }) : debug('no handler is running')
     case 'error':
       return error(event.error.message, { where: event.where, ...errOf(event.error) })
     case 'warning':
@@ -234,12 +236,16 @@ function stopLine(budget: StopProfile, { reason, wording }: SignalContext): LogL
   return info(message, { name: 'StopRequested', reason, requests, deadline })
 }
 
+/** Ages to the millisecond: what is behind that is the clock's. */
+const named = (stragglers: readonly Straggler[]): readonly Straggler[] =>
+  stragglers.map((straggler) => ({ ...straggler, ageMs: Math.round(straggler.ageMs) }))
+
 type Drained = Extract<LifecycleEvent, { type: 'drained' }>
 
 /** Upstream has no bound here and so no fields; ours are named like those of the watches. */
 function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): LogLine {
   const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
-  return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut }) : info(message, fields)
+  return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut: named(cut) }) : info(message, fields)
 }
 
 function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): LogLine {
@@ -251,7 +257,7 @@ function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWord
     activeWatchesAfter: after,
   }
   return after > 0
-    ? warn(message, { ...fields, error: `${after} watch(es) still open at the end of the grace period`, cut })
+    ? warn(message, { ...fields, error: `${after} watch(es) still open at the end of the grace period`, cut: named(cut) })
     : info(message, { ...fields, error: null })
 }
 
@@ -259,7 +265,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 export interface DefaultLoggerOptions {
   /** Default `info`. */
-  readonly level?: LogLevel
+  readonly level?: LogLevel | undefined
   /** Turns a JSON line into what is written instead. Default: as it is. */
   readonly format?: (jsonLine: string) => string
   /** Default: standard output. */

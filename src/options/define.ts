@@ -275,7 +275,9 @@ const partOf = (flag: Flag, field: string, { accepts }: AnyOption): Flag => ({
 function flagDefault(row: AnyOption): string {
   const { cliDefault, switch: onOff } = row
   if (cliDefault !== undefined) return row.show(cliDefault as never)
-  return onOff && row.default !== undefined ? String(row.default === onOff.on) : defaultText(row)
+  // A default that is neither is said in words.
+  const isOnOrOff = onOff && (row.default === onOff.on || row.default === onOff.off) && row.default !== undefined
+  return isOnOrOff ? String(row.default === onOff.on) : defaultText(row)
 }
 
 /** The default of a row at some places: of those where it is another one, the last place counts. */

@@ -73,6 +73,16 @@ export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
   switch: { on: true, off: false, bare: false },
 })
 
+/** On, off, or as it fits the place where the process runs. */
+export const onOffAuto = (): Kind<boolean | 'auto', boolean | 'auto', 'switch'> => ({
+  kind: 'switch',
+  allowed: "'auto', true, false",
+  accepts: (given) => typeof given === 'boolean' || given === 'auto',
+  resolve: asIs,
+  show: String,
+  switch: { on: true, off: false, bare: false },
+})
+
 /** On when it is there. Only flags can be that. */
 export const present = (): Kind<boolean, boolean, 'switch'> => ({ ...onOff(), switch: { on: true, off: false, bare: true } })
 

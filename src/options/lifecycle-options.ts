@@ -21,6 +21,7 @@ import {
   isRecord,
   listOf,
   onOff,
+  onOffAuto,
   onOffOr,
   port,
   setOf,
@@ -445,6 +446,21 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     ),
     { defaultWords: 'pino on standard output for createServer, none for attachLifecycle', meaning: 'Where the lifecycle logs to' },
   ),
+  /**
+   * How standard output is written. On a terminal `'auto'` shows people what goes on: log lines to
+   * read, under `run()` what a drain waits for, and a timeline at the end; elsewhere, and in a CI,
+   * the log is JSON lines. `true` is for people everywhere, `false` nowhere. The lines are those of
+   * the built-in logger, which every life under `run()` has on a terminal; a logger of your own
+   * keeps its lines and its destination, and has the view and the timeline beside it only with
+   * `true`. With `logger: false` nothing is shown.
+   * @default auto: on a terminal, unless it is a CI's or a logger is given
+   */
+  pretty: option(onOffAuto(), {
+    flag: 'pretty',
+    default: 'auto',
+    defaultWords: (auto) => `${auto}: on a terminal, unless it is a CI's or a logger is given`,
+    meaning: 'Log for people, show on a terminal what a drain waits for, and print a timeline at the end',
+  }),
   /**
    * The report is written here, as JSON, on every path that can still write: also when something
    * else calls `process.exit()`, or the process ends because nothing keeps it alive (`forced` is

@@ -17,3 +17,26 @@ export const terminal = {
  */
 export const isInteractiveStop = (facts: PlatformFacts, signal: string): boolean =>
   facts.env['WATCH_REPORT_DEPENDENCIES'] !== undefined || (signal === 'SIGINT' && facts.terminal)
+
+type Environment = Readonly<Record<string, string | undefined>>
+/** What is asked of a process, or of one that a test has made. */
+interface Output {
+  readonly env: Environment
+  readonly stdout: { readonly isTTY?: boolean }
+}
+
+/** How output is written: for people, for programs, or for the one of them that reads it. */
+export type Pretty = 'auto' | boolean
+
+/** Whether output is written for people: as was chosen, or on a terminal that is no CI's. */
+export const isForPeople = (pretty: Pretty, { env, stdout }: Output): boolean =>
+  pretty === 'auto' ? stdout.isTTY === true && !isCi(env) : pretty
+
+/** Runners set it to `true`, `1` or their name; `false` is what people set. */
+const isCi = ({ CI }: Environment): boolean => CI !== undefined && !['', '0', 'false'].includes(CI)
+
+/** Whether standard output is a terminal that can move its cursor. */
+export const canRedraw = ({ env, stdout }: Output): boolean => stdout.isTTY === true && env['TERM'] !== 'dumb'
+
+/** @see https://no-color.org */
+export const takesColor = (stream: Output['stdout'], env: Environment): boolean => canRedraw({ stdout: stream, env }) && !env['NO_COLOR']

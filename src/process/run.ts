@@ -18,6 +18,12 @@ import { onStopSignal, othersListen } from './os-signals.ts'
 import { ProcessEnd } from './process-end.ts'
 import { rehearseEnd } from './rehearse-end.ts'
 
+/** A life that is shown. */
+interface Presented {
+  /** Shows its end. */
+  end(report: Report): void
+}
+
 /** What `run()` needs of a life. */
 export interface RunnableLife {
   readonly host: Host
@@ -38,6 +44,8 @@ export interface RunnableLife {
   requestStop(reason: StopReason): void
   signalled(signal: string): void
   crashed(origin: CrashEvent, thrown: unknown): void
+  /** Shows the life to people; undefined where it is not to be shown. */
+  present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presented> | undefined
   /**
    * To be called when the process exits: says on standard error by how much the deadline was
    * missed, unless that was said.
@@ -67,6 +75,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   const signals = chosenSignals(options.signals, host.process.platform)
   const owned = [ownSignals(life, signals), ownCrashes(life), onStopRequest(host.process, (reason) => life.requestStop(reason))]
   const abortSignal = ownAbortSignal(life)
+  // What cannot be shown is no reason to end differently.
+  const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
   const giveBack = (): void => {
     for (const disposable of owned.splice(0)) disposable[Symbol.dispose]()
   }
@@ -90,6 +100,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
     sayWhyNotGraceful(life, report)
+    if (presented) (await presented)?.end(report)
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
     if (!released.aborted)

@@ -1,148 +1,82 @@
-import { BOLD, clip, column, painter, RED, YELLOW } from '../base/cells.ts'
-import { formatDuration } from '../base/duration.ts'
-import type { Straggler } from '../base/events.ts'
-
+import { BOLD, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
+import { optionError } from '../base/errors.ts'
+import { formatInColumn } from '../base/format-duration.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
-import type { Report, ReportedPhase } from './report.ts'
 import { describeReason } from './describe-reason.ts'
+import type { Report } from './report.ts'
+import { summary } from './summary.ts'
+import { timeline } from './timeline.ts'
 
 export interface RenderOptions {
-  /** Colours failures and cuts with ANSI codes. Default false. */
+  /**
+   * Cells of a line, at least 1; what is longer goes on in the next one.
+   * @default 100
+   */
+  readonly columns?: number
+  /**
+   * Colours failures and cuts with ANSI codes.
+   * @default false
+   */
   readonly color?: boolean
-  /** Longest line, in cells of a terminal. Default and most: 100; least: 72. */
-  readonly width?: number
 }
 
-const WIDTH_MAX = 100
-const WIDTH_MIN = 72
-const TIME_WIDTH = 10
-const NAME_WIDTH = 28
-const OUTCOME_WIDTH = 18
-/** Names listed for what was cut; the report itself has all of them. */
-const NAMES_MAX = 3
+const COLUMNS_DEFAULT = 100
+/** A narrower terminal is written to as if it were so wide: no word would be whole. */
+const COLUMNS_MIN = 24
+/** Where what goes on begins, below what a line is called. */
+const INDENT = 13
+const INDENT_NARROW = 2
 
 /**
- * A report as a short timeline for people: one line for each signal and phase from the stop request
- * on, then what was cut, failed or came late, the connections, and the exit code with its meaning.
+ * A report as text for people: a line for each phase from the stop request on, with its bar, how
+ * long it took and the signal that it ended with; then what was cut, failed or came late, hooks
+ * with their times, connections, and the exit code with its meaning. As wide as `columns`, which
+ * gives the bars their length; without room for bars there are none.
+ *
+ * ```ts
+ * const report = await life.run()
+ * await mail(renderReport(report, { columns: 80 }))
+ * ```
+ *
+ * @throws QuiesceError ERR_OPTION_INVALID for what is no report, and for an option that cannot be
+ * used
  */
-export function renderReport(report: Report, { color = false, width = WIDTH_MAX }: RenderOptions = {}): string {
+export function renderReport(report: Report, options: RenderOptions = {}): string {
+  const { columns, color } = checked(report, options)
   const paint = painter(color)
-  const columns = Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, width))
+  const width = Math.max(COLUMNS_MIN, columns)
+  const indent = width >= INDENT * 3 ? INDENT : INDENT_NARROW
+  const paragraph = (text: string, hanging: number, code?: number): string[] =>
+    wrapped(text, width, hanging).map((line) => (code === undefined ? line : paint(code, line)))
+  const codeOf = (outcome: string | null): number | undefined => (outcome === 'failed' ? RED : outcome === 'cut' ? YELLOW : undefined)
+  const meaning = exitCodeMeaning(report.exitCode)
   const lines = [
-    paint(BOLD, clip(heading(report), columns)),
-    clip(`  ${report.platform.name} (${report.platform.reason}), started ${report.startedAt}`, columns),
+    ...paragraph(heading(report), INDENT_NARROW, BOLD),
+    ...paragraph(`${report.platform.name} (${report.platform.reason}), started ${report.startedAt}`, INDENT_NARROW),
     '',
-    ...timeline(report, columns).map(({ text, outcome }) =>
-      outcome === 'failed' ? paint(RED, text) : outcome === 'cut' ? paint(YELLOW, text) : text,
-    ),
+    ...timeline(report, width).flatMap(({ text, hanging, outcome }) => paragraph(text, hanging, codeOf(outcome))),
     '',
-    ...summary(report).map(({ text, code }) => (code === undefined ? clip(text, columns) : paint(code, clip(text, columns)))),
-    paint(report.exitCode === 0 ? BOLD : RED, clip(`exit code ${report.exitCode}: ${exitCodeMeaning(report.exitCode)}`, columns)),
+    ...summary(report).flatMap(({ label, text, outcome }) => paragraph(`${label.padEnd(INDENT)}${text}`, indent, codeOf(outcome))),
+    ...paragraph(`exit code ${report.exitCode}: ${meaning}`, indent, report.exitCode === 0 ? BOLD : RED),
   ]
   return `${lines.join('\n')}\n`
 }
 
+/** Names and messages come from users and clients: none of their control sequences get through. */
+const wrapped = (text: string, width: number, indent: number): string[] =>
+  wrap(oneLine(text), width - indent, width).map((line, index) => (index === 0 ? line : `${' '.repeat(indent)}${line.trimStart()}`))
+
+function checked(report: unknown, { columns = COLUMNS_DEFAULT, color = false }: RenderOptions) {
+  if (typeof report !== 'object' || report === null || !('phases' in report && 'signals' in report))
+    throw optionError('report', report, 'a report, as run() resolves with and a report file holds')
+  if (!Number.isInteger(columns) || columns < 1) throw optionError('columns', columns, 'a whole number of at least 1')
+  if (typeof color !== 'boolean') throw optionError('color', color, 'true, false')
+  return { columns, color }
+}
+
 function heading({ reason, stopRequestedAt, endedAt, forced, forcedBy }: Report): string {
-  const took = stopRequestedAt === null ? '' : ` in ${formatDuration(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
-  return `${reason ? `stopped by ${describeReason(reason)}` : 'no stop was requested'}, ended${forced === null ? '' : ` by force (${[forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')})`}${took}`
-}
-
-interface Row {
-  readonly at: number
-  readonly text: string
-  readonly outcome: string | null
-}
-
-function timeline({ signals, phases, stopRequestedAt }: Report, columns: number): Row[] {
-  const fromStop = (at: number): boolean => stopRequestedAt === null || at >= 0
-  const spans = phases.filter((phase) => fromStop(phase.start) && phase.end !== phase.start && phase.outcome !== 'skipped')
-  const shown = signals.filter(({ at }) => fromStop(at))
-  const end = Math.max(1, ...shown.map(({ at }) => at), ...spans.map((phase) => phase.end ?? phase.start))
-  const barWidth = columns - TIME_WIDTH - NAME_WIDTH - OUTCOME_WIDTH - 6
-  const place = (at: number): number => Math.min(barWidth - 1, Math.floor((at / end) * barWidth))
-
-  const rows: Row[] = [
-    ...shown.map(({ name, at, outcome }) => ({
-      at,
-      outcome,
-      text: line(at, `* ${name}`, `${' '.repeat(place(at))}*`, outcome === 'ok' ? '' : outcome, barWidth),
-    })),
-    ...spans.map((phase) => {
-      const to = phase.end ?? end
-      const from = place(phase.start)
-      const bar = `${' '.repeat(from)}${'='.repeat(Math.max(1, place(to) - from + 1))}`
-      return { at: phase.start, outcome: phase.outcome, text: line(phase.start, `  ${phase.name}`, bar, duration(phase), barWidth) }
-    }),
-  ]
-  // A phase begins because of a signal: at the same instant the signal comes first, as it does in
-  // `rows`.
-  return rows.sort((a, b) => a.at - b.at)
-}
-
-const duration = ({ start, end, outcome }: ReportedPhase): string =>
-  end === null ? 'not over' : `${formatDuration(Math.round(end - start))} ${outcome ?? ''}`.trimEnd()
-
-function line(at: number, name: string, bar: string, outcome: string, barWidth: number): string {
-  const time = `+${formatDuration(Math.round(at))}`.padStart(TIME_WIDTH)
-  return `${time}  ${column(name, NAME_WIDTH)} |${bar.padEnd(barWidth)}| ${clip(outcome, OUTCOME_WIDTH)}`.trimEnd()
-}
-
-interface SummaryLine {
-  readonly text: string
-  readonly code?: number
-}
-
-function summary({
-  lastCall,
-  budget,
-  requests,
-  watches,
-  handlers,
-  connections,
-  rejections,
-  hooks,
-  lateAnswers,
-  errors,
-  warnings,
-}: Report): SummaryLine[] {
-  const { told, idleUntold, ended, forced, forcedNames } = connections
-  const refused = Object.entries(rejections)
-    .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count} ${kind}`)
-  const failures = errors.map(({ where, error, count }) => ({
-    text: `failed       ${where}${count === undefined ? '' : ` (${count} times)`}: ${error.message}`,
-    code: RED,
-  }))
-  return [
-    ...(lastCall ? [{ text: `last call    ${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered` }] : []),
-    // A report of an earlier version says nothing of its budget.
-    {
-      text: `requests     ${requests.before} to drain, ${requests.after} left${budget ? `; they had until +${formatDuration(Math.round(budget.cuts.requests))}` : ''}`,
-    },
-    ...listed('  cut', requests.cut),
-    { text: `watches      ${watches.before} to end, ${watches.after} left` },
-    ...listed('  cut', watches.cut),
-    ...listed('handlers', handlers),
-    { text: `connections  ${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force` },
-    ...listed('  forced', forcedNames),
-    ...(refused.length > 0 ? [{ text: `refused      ${refused.join(', ')}` }] : []),
-    ...hooks
-      .filter((hook) => hook.outcome === 'cut')
-      .map((hook) => ({ text: `cut          ${hook.kind} hook "${hook.name}"`, code: YELLOW })),
-    ...failures,
-    ...lateAnswers.map(({ what, answer, lateMs }) => ({
-      text: `late         ${what} ${answer} ${formatDuration(Math.round(lateMs))} too late`,
-    })),
-    ...warnings.map(({ message }) => ({ text: `warning      ${message}`, code: YELLOW })),
-  ]
-}
-
-function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
-  if (stragglers.length === 0) return []
-  const names = stragglers.slice(0, NAMES_MAX).map(({ name, ageMs, undeliveredBytes = 0 }) => {
-    const undelivered = undeliveredBytes > 0 ? `, ${undeliveredBytes} bytes undelivered` : ''
-    return `${name} (${formatDuration(Math.round(ageMs))}${undelivered})`
-  })
-  const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
-  return [{ text: `${label.padEnd(12)} ${names.join(', ')}${more}`, code: YELLOW }]
+  const why = reason ? `stopped by ${describeReason(reason)}` : 'no stop was requested'
+  const by = [forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')
+  const took = stopRequestedAt === null ? '' : ` in ${formatInColumn(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
+  return `${why}, ended${forced === null ? '' : ` by force (${by})`}${took}`
 }

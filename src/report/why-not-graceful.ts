@@ -1,8 +1,8 @@
 import { clip } from '../base/cells.ts'
 import type { StopReason } from '../base/events.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
-import type { Report } from './report.ts'
 import { describeReason } from './describe-reason.ts'
+import type { Report } from './report.ts'
 
 /** Messages of errors may be of any length; the report has them whole. */
 const WIDTH_MAX = 300

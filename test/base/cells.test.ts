@@ -2,7 +2,7 @@
 // narrow, so that a line wraps, or too wide, so that a column is shifted; when what a reader takes
 // for one character is cut in two; or when a control sequence of a user's reaches the terminal.
 import { expect, test } from 'vitest'
-import { cells, clip, column, oneLine } from '#src/base/cells.ts'
+import { cells, clip, column, oneLine, painter, wrap } from '#src/base/cells.ts'
 
 test.each([
   ['', 0],
@@ -57,4 +57,32 @@ test.each([
   ['joiners, which are kept', '👨‍👩 नमस्‍ते', '👨‍👩 नमस्‍ते'],
 ])('%s in one line', (_, text, safe) => {
   expect(oneLine(text)).toBe(safe)
+})
+
+test.each([
+  ['', 10, ['']],
+  ['fits as it is', 13, ['fits as it is']],
+  ['is broken between words', 10, ['is broken', 'between', 'words']],
+  ['label    and text', 12, ['label    and', 'text']],
+  // One that fits no line is broken where it stands, or in the next line when little room is left.
+  ['a abcdefghijklm', 8, ['a abcdef', 'ghijklm']],
+  ['abcdef abcdefghijklm', 8, ['abcdef', 'abcdefgh', 'ijklm']],
+  ['日本語の名前', 5, ['日本', '語の', '名前']],
+  ['キューを 空にする', 8, ['キューを', '空にする']],
+  ['👨‍👩‍👧👨‍👩‍👧 x', 6, ['👨‍👩‍👧', '👨‍👩‍👧', 'x']],
+])('%s in lines of %d cells is %j', (text, width, lines) => {
+  expect(wrap(text, width)).toEqual(lines)
+  for (const line of lines) expect(cells(line)).toBeLessThanOrEqual(width)
+})
+
+test('the first line of a wrapped text may be of another width', () => {
+  expect(wrap('one two three four', 9, 3)).toEqual(['one', 'two three', 'four'])
+  expect(wrap('one two three four', 9, 14)).toEqual(['one two three', 'four'])
+})
+
+test('codes of colour take no cell of a line, and are not broken', () => {
+  const paint = painter(true)
+  const name = paint(90, 'name=')
+  expect(wrap(`${name}value and ${name}value`, 14)).toEqual([`${name}value and`, `${name}value`])
+  expect(wrap(`${name}value`, 4)).toEqual(['\u001b[90mname', '=\u001b[0mval', 'ue'])
 })

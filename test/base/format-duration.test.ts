@@ -2,7 +2,7 @@
 // is said to be longer than it is.
 import { describe, expect, test } from 'vitest'
 import { parseDuration } from '#src/base/duration.ts'
-import { formatDuration, formatRunning } from '#src/base/format-duration.ts'
+import { formatDuration, formatInColumn, formatRunning } from '#src/base/format-duration.ts'
 
 const LENGTHS = [
   [0, '0ms', '0.0s'],
@@ -26,5 +26,17 @@ describe('a length of time', () => {
   test.each(LENGTHS)('of %d ms is what an option may be given', (ms, over, running) => {
     expect(parseDuration('x', over)).toBeCloseTo(ms, 6)
     expect(parseDuration('x', running)).toBeLessThanOrEqual(ms)
+  })
+
+  test.each([
+    [0, '0.000s'],
+    [0.4, '0.000s'],
+    [62, '0.062s'],
+    [3_050, '3.050s'],
+    [59_999.6, '1m0.000s'],
+    [97_143, '1m37.143s'],
+    [7_500_000, '2h5m0.000s'],
+  ])('of %d ms is in a column to the millisecond', (ms, shown) => {
+    expect(formatInColumn(ms)).toBe(shown)
   })
 })

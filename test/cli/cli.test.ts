@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CliHost, runCli } from '#src/cli/cli.ts'
-import { prettyFormat } from '#src/cli/pretty.ts'
 import { quietLife, reportOf } from '../report/lives.ts'
 
 let folder: string
@@ -249,40 +248,5 @@ describe('quiesce report', () => {
 
   test.skipIf(process.platform === 'win32')('gives up on a file without an end', async () => {
     expect(await run(['report', '/dev/zero'])).toMatchObject({ code: 2, err: 'quiesce: /dev/zero: more than 256 MiB\n' })
-  })
-})
-
-describe('lines for people', () => {
-  const format = prettyFormat({ color: false })
-  const line = (entry: object) =>
-    format(`${JSON.stringify({ level: 30, time: new Date(2026, 0, 1, 9, 8, 7, 6).getTime(), pid: 1, hostname: 'h', ...entry })}\n`)
-
-  test('have a time, a level, the message and the fields', () => {
-    expect(line({ msg: 'Serving', port: 80, name: 'x y', list: [1] })).toBe('09:08:07.006 INFO  Serving port=80 name=x y list=[1]\n')
-  })
-
-  test('do not say in a field what the message says', () => {
-    const msg = 'Serving on http://127.0.0.1:80'
-    expect(line({ msg, address: '127.0.0.1', port: 80 })).toBe(`09:08:07.006 INFO  ${msg}\n`)
-    expect(line({ msg, url: 'http://127.0.0.1:80', seconds: 12, word: 'Serv' })).toBe(`09:08:07.006 INFO  ${msg} seconds=12 word=Serv\n`)
-  })
-
-  test('have an error’s stack below', () => {
-    expect(line({ level: 50, msg: 'boom', err: { message: 'boom', stack: 'Error: boom\n    at f (a.js:1)' } })).toBe(
-      '09:08:07.006 ERROR boom\n    Error: boom\n    at f (a.js:1)\n',
-    )
-  })
-
-  test('show the beginning of long values, and no control characters', () => {
-    expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(100) })).toBe(`09:08:07.006 INFO  xy long=${'a'.repeat(59)}…\n`)
-  })
-
-  test('pass what is not pino’s', () => {
-    expect(format('hello\n')).toBe('hello\n')
-    expect(format('{"a":1}\n')).toBe('{"a":1}\n')
-  })
-
-  test('are coloured on request', () => {
-    expect(prettyFormat({ color: true })('{"level":40,"msg":"x"}')).toBe('--:--:--.--- \u001b[33mWARN \u001b[0m x\n')
   })
 })

@@ -37,7 +37,6 @@ describe('settings of quiesce serve', () => {
     expect(await settingsOf({})).toEqual({
       options: { host: '127.0.0.1', shutdownDelay: '0s', watchGrace: '0s' },
       logLevel: 'info',
-      pretty: undefined,
     })
   })
 
@@ -86,9 +85,9 @@ describe('settings of quiesce serve', () => {
         inspector: { host: '127.0.0.1', port: 9091, token: '0123456789abcdef' },
         journal: 'j.ndjson',
         reportFile: 'r.json',
+        pretty: true,
       },
       logLevel: 'debug',
-      pretty: true,
     })
     const given = new Set(args.map((arg) => arg.split('=')[0]))
     expect(SERVE_FLAGS.filter(({ name }) => !given.has(`--${name}`)).map(({ name }) => name)).toEqual(['config'])
@@ -117,7 +116,7 @@ describe('settings of quiesce serve', () => {
       { env: { QUIESCE_PRETTY: 'true' } },
       { args: ['--config=c.json'], config: { pretty: true } },
     ]) {
-      expect((await settingsOf(said)).pretty, JSON.stringify(said)).toBe(true)
+      expect((await settingsOf(said)).options.pretty, JSON.stringify(said)).toBe(true)
     }
     for (const said of [
       { args: ['--pretty=false'], env: { QUIESCE_PRETTY: 'true' } },
@@ -126,7 +125,7 @@ describe('settings of quiesce serve', () => {
       { args: ['--pretty', 'false'] },
       { args: ['--pretty', '--no-pretty'] },
     ]) {
-      expect((await settingsOf(said)).pretty, JSON.stringify(said)).toBe(false)
+      expect((await settingsOf(said)).options.pretty, JSON.stringify(said)).toBe(false)
     }
     expect((await settingsOf({ env: { QUIESCE_SHUTDOWN_SEND_RETRY_AFTER: 'false' } })).options.whileDraining).toBe('refuse')
   })
@@ -196,12 +195,12 @@ describe('what cannot be used', () => {
       '"x": unexpected argument, see quiesce serve --help',
       '--prot: unknown flag (did you mean "--port"?)',
       '--admin-address: got "9090", allowed: HOST:PORT with a port from 0 to 65535',
+      '--pretty: got "maybe", allowed: true, false',
       '--port: got 99999, allowed: an integer from 0 to 65535; 0 is any free port',
       '--deadline: got "1x", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
       'QUIESCE_REQUEST_TIMEOUT: got "-2m", allowed: a duration like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d (--request-timeout can not be negative value)',
       '--tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (--shutdown-send-retry-after)',
       '--log-level: got "loud", allowed: debug, info, warn, error, silent',
-      '--pretty: got "maybe", allowed: true, false',
     ])
   })
 
@@ -287,7 +286,7 @@ describe('what cannot be used', () => {
   })
 })
 
-const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'pretty', 'config']
+const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'config']
 
 test('every option with a flag is a flag, under upstream’s name where there is one', () => {
   const flags = Object.values<AnyOption>(SERVER_OPTIONS).flatMap((row) => (row.flag === undefined ? [] : [row]))

@@ -290,6 +290,7 @@ describe('refusals', () => {
     audit: [{}, { run() {} }],
     logger: [true, { info() {} }],
     reportFile: ['', 1],
+    pretty: ['yes', 1, null],
     exit: ['now'],
     destroyOrder: ['backwards', true],
     exempt: [['health'], ['/a%2fb'], '/health'],

@@ -25,8 +25,10 @@ describe('what an entry loads', () => {
     })
   })
 
-  test('createServer loads the adapter and the logger that it uses', async () => {
-    expect((await loadedBy('create-server.mjs')).packages).toEqual(expect.arrayContaining(['@hono/node-server', 'pino', 'xstate']))
+  test('createServer loads the adapter and the logger that it uses, and nothing for a terminal that is not there', async () => {
+    const { packages, ours } = await loadedBy('create-server.mjs')
+    expect(packages).toEqual(expect.arrayContaining(['@hono/node-server', 'pino', 'xstate']))
+    expect(ours).toEqual(['dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'])
   })
 })
 

@@ -4,25 +4,28 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Report } from '#src/index.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { Screen } from '../support/screen.ts'
 
 /**
- * `quiesce serve` on a real pseudo-terminal, which util-linux's `script` makes, and whose output is
- * put on a screen.
+ * `quiesce serve`, and servers of one's own, on a real pseudo-terminal, which util-linux's `script`
+ * makes, and whose output is put on a screen.
  */
 
 // Unbundled: the fixture below reaches into one of its modules.
 const cli = fileURLToPath(new URL('../../build/src/cli/main.js', import.meta.url))
 const slowRegistry = fileURLToPath(new URL('../fixtures/slow-registry.mjs', import.meta.url))
-const PROMPT_MS = 10_000
+const ownServer = fileURLToPath(new URL('../fixtures/own-server.mjs', import.meta.url))
+const PROMPT_MS = 30_000
 
 interface Setting {
   readonly columns?: number
   readonly env?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
+  /** In place of `quiesce serve`. */
+  readonly program?: readonly string[]
 }
 
 class Terminal {
@@ -36,10 +39,10 @@ class Terminal {
   #seen = 0
   readonly #pidFile = join(temporaryFolder(), 'pid')
 
-  constructor({ columns = 100, env = {}, args = [] }: Setting = {}) {
+  constructor({ columns = 100, env = {}, args = [], program }: Setting = {}) {
     this.screen = new Screen(columns, 40)
-    const serve = ['node', '--import', slowRegistry, cli, 'serve', '--port=0', `--report-file=${this.#reportFile}`, ...args]
-    const command = `stty cols ${columns} rows 40; echo $$ > ${this.#pidFile}; exec ${serve.join(' ')}`
+    const serve = ['--import', slowRegistry, cli, 'serve', '--port=0', `--report-file=${this.#reportFile}`, ...args]
+    const command = `stty cols ${columns} rows 40; echo $$ > ${this.#pidFile}; exec node ${(program ?? serve).join(' ')}`
     this.script = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
       env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh', SLOW_LEAVE_MS: '0', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -118,7 +121,7 @@ class Terminal {
   }
 }
 
-const logLines = (lines: readonly string[]): string[] => lines.filter((line) => /^(\^C)?\d\d:\d\d:\d\d/.test(line))
+const logLines = (lines: readonly string[]): string[] => lines.filter((line) => /^\d\d:\d\d:\d\d/.test(line))
 
 test('a drain is shown while it lasts, and only the log and the timeline stay', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '1500' }, args: ['--deadline=20s'] })
@@ -127,7 +130,7 @@ test('a drain is shown while it lasts, and only the log and the timeline stay', 
   for (const path of ['/slow?ms=15000', '/slow?ms=15000', '/watch']) leave.push(await terminal.request(path))
   terminal.type('\u0003')
   await terminal.shows(
-    /draining for \d\.\ds \(SIGINT, refuse\): at most 1\d\.\ds more\npre-shutdown hook "leave-registry" blocks the exit; .* in \d\.\ds\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
+    /\n\ndraining for \d\.\ds \(SIGINT, refuse\): at most 1\d\.\ds more\n\[=*> *\] {2}press Ctrl-C again to end now\npre-shutdown hook "leave-registry" blocks the exit; .* in \d\.\ds\n {2}pre-shutdown-hooks .* pre-shutdown hook "leave-registry" \d\.\ds/,
   )
   await terminal.shows(/in flight +2 requests, 1 watch: GET \/.*\n {2}connections +3 active/)
   await terminal.shows(/request-drain +\d+\.\ds left {2}2 requests: GET \/slow \d\.\ds, GET \/slow \d\.\ds\n/)
@@ -140,26 +143,54 @@ test('a drain is shown while it lasts, and only the log and the timeline stay', 
   const messages = logLines(lines).map((line) => line.slice(20))
   expect(new Set(messages).size).toBe(messages.length)
   expect(messages.at(-1)).toContain('apiserver is exiting')
+  // What the terminal echoes stands on a line of its own.
+  expect(lines).toContain('^C')
   // The timeline stands below the log, after a blank line.
   expect(lines.findIndex((line) => line.startsWith('stopped by SIGINT'))).toBeGreaterThan(
     lines.lastIndexOf(logLines(lines).at(-1) as string) + 1,
   )
 })
 
+/** What the log says of a drain at level info, in its order. */
+const DRAIN_LINES = [
+  'waiting for shutdown to be initiated',
+  'stop requested',
+  'ShutdownInitiated',
+  'AfterShutdownDelayDuration',
+  'pre-shutdown hooks completed',
+  'NotAcceptingNewRequest',
+  'Stopped listening on',
+  'HTTPServerStoppedListening',
+  'watch request(s) to drain',
+  'request(s) have drained',
+  'InFlightRequestsDrained',
+  'is exiting',
+]
+
+/** Those of them that a text has, above the timeline; a line may be wrapped. */
+function messagesIn(text: string): string[] {
+  const log = text.slice(0, text.indexOf('stopped by')).replaceAll(/\n +/g, ' ')
+  return log.match(new RegExp([...new Set(DRAIN_LINES)].map((line) => line.replaceAll(/[()]/g, '\\$&')).join('|'), 'g')) ?? []
+}
+
 test('a window may change its size meanwhile', async () => {
-  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '2500' }, args: ['--deadline=20s'] })
+  const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '500' }, args: ['--deadline=20s'] })
   await terminal.shows('waiting for shutdown')
-  await terminal.request('/slow?ms=3000')
+  const leave = await terminal.request('/slow?ms=15000')
   terminal.type('\u0003')
   await terminal.shows('draining for')
-  for (const columns of [50, 30, 120]) {
+  for (const columns of [50, 30, 120, 45, 100]) {
     terminal.resize(columns)
     const { writes } = terminal.screen
     await expect.poll(() => terminal.screen.writes).toBeGreaterThan(writes + 1)
-    expect(terminal.screen.lines.filter((line) => line.startsWith('draining for'))).toHaveLength(1)
+    // What we see may end in the middle of a frame.
+    await expect.poll(() => terminal.screen.lines.filter((line) => line.startsWith('draining for'))).toHaveLength(1)
   }
+  leave()
   expect(await terminal.ended()).toBe(0)
-  expect(terminal.screen.lines.join('\n')).not.toContain('draining for')
+  const text = terminal.screen.lines.join('\n')
+  expect(text).not.toContain('draining for')
+  expect(messagesIn(text)).toEqual(DRAIN_LINES)
 })
 
 test('without colour it is the same view in plain text', async () => {
@@ -190,7 +221,93 @@ test('an end by force takes the view away, too', async () => {
   await terminal.shows(/draining for (0\.[6-9]|1\.)/)
   process.kill(terminal.pid, 'SIGTERM')
   expect(await terminal.ended()).toBe(1)
-  expect(terminal.screen.lines.join('\n')).not.toContain('draining for')
+  const { lines } = terminal.screen
+  expect(lines.join('\n')).not.toContain('draining for')
+  expect(lines).toContainEqual(expect.stringMatching(/^stopped by SIGTERM, ended by force \(second-signal: SIGTERM\) in \d/))
+  expect(lines.at(-1)).toBe('exit code 1: forced by a second signal or process.exit(), or a crash')
+})
+
+/** What the application of the fixture has written, in its order. */
+const APP_LINES = ['app: serves', 'app: by console', 'app: by standard error', 'app: by descriptor', 'app: in two parts']
+
+const own = (env: Readonly<Record<string, string>>): Terminal => new Terminal({ program: [ownServer], env })
+
+describe.each(['createServer', 'attachLifecycle', 'createLife'])('a server of one’s own, made with %s,', (OWN) => {
+  test('shows its drain and its timeline as the example does, and what the application writes stays whole', async () => {
+    const terminal = own({ OWN })
+    await terminal.shows('waiting for shutdown')
+    terminal.type('\u0003')
+    await terminal.shows(/draining for .*\n\[=*> *\] {2}press Ctrl-C again to end now\npre-shutdown hook "leave-registry" blocks the exit/)
+    await terminal.shows(/app: in\ndraining for/)
+    expect(await terminal.ended()).toBe(0)
+    const { lines } = terminal.screen
+    expect(lines.join('\n')).not.toMatch(/draining for|press Ctrl-C/)
+    expect(lines.filter((line) => line.startsWith('app: '))).toEqual([...APP_LINES, 'app: ended with 0'])
+    expect(lines).toContainEqual(expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[graceful-termination\] the server is exiting$/))
+    // The timeline stands below the log, after a blank line, and what the program does after
+    // `run()` below that.
+    const at = lines.findIndex((line) => line.startsWith('stopped by SIGINT, ended in'))
+    expect(lines[at - 1]).toBe('')
+    expect(lines.slice(-2)).toEqual(['exit code 0: graceful: everything ended by itself', 'app: ended with 0'])
+  })
+})
+
+describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, made with %s,', (OWN) => {
+  test('prints the timeline of an end by force as well', async () => {
+    const terminal = own({ OWN, HOOK_MS: '30000' })
+    await terminal.shows('waiting for shutdown')
+    terminal.type('\u0003')
+    // Signals within half a second count as one.
+    await terminal.shows(/draining for (0\.[6-9]|1\.)/)
+    terminal.type('\u0003')
+    expect(await terminal.ended()).toBe(1)
+    expect(terminal.screen.lines).toContainEqual(expect.stringMatching(/^stopped by SIGINT, ended by force \(second-signal: SIGINT\) in/))
+    expect(terminal.screen.lines).toContain('exit code 1: forced by a second signal or process.exit(), or a crash')
+  })
+
+  test('and of one by process.exit()', async () => {
+    const terminal = own({ OWN, EXIT: '7' })
+    await terminal.shows('waiting for shutdown')
+    terminal.type('\u0003')
+    expect(await terminal.ended()).toBe(7)
+    const { lines } = terminal.screen
+    expect(lines.filter((line) => line.startsWith('app: '))).toEqual(APP_LINES)
+    expect(lines).toContainEqual(expect.stringMatching(/^stopped by SIGINT, ended by force \(process-exit\) in/))
+    expect(lines.join('\n')).not.toContain('draining for')
+  })
+
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['with logger: false', { LOGGER: 'none' }],
+    ['with logger: false, whatever pretty says', { LOGGER: 'none', OPTIONS: '{"pretty":true}' }],
+    ['with a logger of its own', { LOGGER: 'own' }],
+    ['with pretty: false', { OPTIONS: '{"pretty":false}' }],
+    ['in a CI', { CI: 'true' }],
+  ])('shows nothing of that %s', async (_, env) => {
+    const terminal = own({ OWN, HOOK_MS: '0', ...env })
+    const isSilent = env['LOGGER'] === 'none' || (env['LOGGER'] !== 'own' && OWN !== 'createServer')
+    await terminal.shows('app: serves')
+    terminal.type('\u0003')
+    expect(await terminal.ended()).toBe(0)
+    expect(terminal.output).not.toContain('\u001b')
+    expect(terminal.output).not.toMatch(/draining for|stopped by/)
+    const { lines } = terminal.screen
+    if (env['LOGGER'] === 'own') expect(lines).toContain('own: [graceful-termination] the server is exiting')
+    else if (isSilent) expect(lines.filter((line) => !/^(\^C)?app: /.test(line))).toEqual([])
+    else expect(lines.filter((line) => /^(\^C)?\{"level"/.test(line)).length).toBeGreaterThan(5)
+  })
+
+  test('shows its drain and its timeline beside a logger of its own, with pretty: true', async () => {
+    const terminal = own({ OWN, LOGGER: 'own', OPTIONS: '{"pretty":true}' })
+    await terminal.shows('app: serves')
+    terminal.type('\u0003')
+    await terminal.shows('draining for')
+    expect(await terminal.ended()).toBe(0)
+    const { lines } = terminal.screen
+    expect(lines.filter((line) => line.startsWith('app: '))).toEqual([...APP_LINES, 'app: ended with 0'])
+    expect(lines).toContain('own: [graceful-termination] the server is exiting')
+    expect(lines).toContain('exit code 0: graceful: everything ended by itself')
+    expect(logLines(lines)).toEqual([])
+  })
 })
 
 test('a terminal that is stopped holds neither the server nor its end', async () => {

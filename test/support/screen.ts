@@ -1,6 +1,6 @@
 /**
  * A terminal's screen, as far as our output needs one: text that wraps, newlines that scroll, and
- * the three sequences that redraw in place. Anything else is an error, so that a test notices when
+ * the sequences that redraw in place. Anything else is an error, so that a test notices when
  * more is used. `reflow` is what most terminals do with wrapped lines when their window changes its
  * width; the others cut them off.
  */
@@ -11,6 +11,7 @@ export class Screen {
   #rows: { text: string; wraps: boolean }[] = [{ text: '', wraps: false }]
   #row = 0
   #column = 0
+  #isWrapping = true
   /** How often something visible has changed. */
   writes = 0
 
@@ -44,7 +45,7 @@ export class Screen {
   write(output: string): void {
     this.writes++
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
-    for (const [token, sequence] of output.matchAll(/\u001b\[(\d*[A-Za-z])|[\s\S]/gu)) {
+    for (const [token, sequence] of output.matchAll(/\u001b\[(\??\d*[A-Za-z])|[\s\S]/gu)) {
       if (sequence !== undefined) this.#control(sequence)
       else if (token === '\r') this.#column = 0
       else if (token === '\n') this.#newline(false)
@@ -75,7 +76,10 @@ export class Screen {
   }
 
   #put(character: string): void {
-    if (this.#column >= this.#columns) this.#newline(true)
+    if (this.#column >= this.#columns) {
+      if (this.#isWrapping) this.#newline(true)
+      else this.#column = this.#columns - 1
+    }
     const row = this.#current
     row.text = row.text.padEnd(this.#column).slice(0, this.#column) + character + row.text.slice(this.#column + 1)
     this.#column++
@@ -89,6 +93,10 @@ export class Screen {
   }
 
   #control(sequence: string): void {
+    if (sequence === '?7l' || sequence === '?7h') {
+      this.#isWrapping = sequence === '?7h'
+      return
+    }
     const kind = sequence.at(-1)
     const count = Number(sequence.slice(0, -1) || 0)
     if (kind === 'm') return

@@ -40,6 +40,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/diagram/', loads: ['xstate'], lazy: ['elkjs'], types: ['elkjs'] },
   { place: 'src/log/', loads: ['node:'], lazy: ['pino'], types: ['pino'] },
   { place: 'src/report/', loads: ['node:'] },
+  // Loaded only where people read standard output.
+  { place: 'src/terminal/', loads: ['node:'], only: ['src/base/', 'src/log/', 'src/platforms/', 'src/report/'] },
   { place: 'src/http/', loads: ['node:'], types: ['hono'], only: ['src/base/', 'src/machines/signals.ts', 'src/report/diagnostics.ts'] },
   { place: 'src/actors/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/options/', loads: ['node:'] },

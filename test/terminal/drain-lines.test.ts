@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { cells } from '#src/base/cells.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
-import { drainLines, type Frame } from '#src/cli/live/drain-lines.ts'
 import { WIRING } from '#src/machines/wiring.ts'
 import { type Gauges, gaugesOf } from '#src/report/gauges.ts'
 import { type Progress, progressOf } from '#src/report/progress.ts'
 import { cutsOf, type LifeView, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+import { drainLines, type Frame } from '#src/terminal/drain-lines.ts'
 
 const NOTHING: Gauges = {
   requests: 0,
@@ -18,6 +18,8 @@ const NOTHING: Gauges = {
 }
 const STOP_AT = 60_000
 const NOW = STOP_AT + 3_270
+/** 3.27 of 25 seconds are over. */
+const BAR = `[${`${'='.repeat(15)}>`.padEnd(117)}]`
 const WIDE = { width: 120, height: 23, color: false }
 
 const gauges = ({ blocking, ...counts }: Partial<Omit<Gauges, 'blocking'>> & { blocking?: Partial<Gauges['blocking']> }): Gauges => ({
@@ -78,6 +80,7 @@ describe('the lines of a drain say', () => {
     )
     expect(lines).toEqual([
       'draining for 3.2s (SIGTERM, refuse): at most 21.7s more',
+      BAR,
       'GET /slow and 4 more block the exit; cut in 14.3s',
       '  pre-shutdown-hooks   8.3s left  pre-shutdown hook "leave-registry" 3.2s',
       '  request-drain       14.3s left  2 requests, 1 hold: GET /slow 12.3s, job 7 9.1s, POST /upload 2.0s',
@@ -97,6 +100,7 @@ describe('the lines of a drain say', () => {
     const rejected = { draining: 12, late: 0 }
     expect(drain([phase('shutdown-delay', 2_800)], gauges({ requests: 1, watches: 2, rejected, blocking }))).toEqual([
       'draining for 3.2s (SIGTERM, refuse): at most 21.7s more',
+      BAR,
       'waiting for shutdown-delay; over in 1.8s',
       '  shutdown-delay       1.8s left  still serving, while traffic finds its way elsewhere',
       '  in flight                       1 request, 2 watches: GET /watch 3.0s, GET /slow 2.0s, GET /events 1.0s',
@@ -115,7 +119,7 @@ describe('the lines of a drain say', () => {
         },
       }),
     )
-    expect(lines.slice(1)).toEqual([
+    expect(lines.slice(2)).toEqual([
       'GET /left and 2 more block the exit; cut in 16.7s',
       '  close-connections    0.2s left  10.0.0.7:4711 1m0s',
       '  handlers            16.7s left  1 handler: GET /left 4.0s',
@@ -134,10 +138,11 @@ describe('the lines of a drain', () => {
   })
 
   test('fit a terminal of few rows, the heading first, then what blocks the exit', () => {
-    const lines = drain(phases, gauges({ requests: 60, blocking }), { ...WIDE, height: 2 })
-    expect(lines).toHaveLength(2)
+    const lines = drain(phases, gauges({ requests: 60, blocking }), { ...WIDE, height: 3 })
+    expect(lines).toHaveLength(3)
     expect(lines[0]).toContain('draining for')
-    expect(lines[1]).toBe('GET /slow/0 and 59 more block the exit; cut in 14.3s')
+    expect(lines[1]).toBe(BAR)
+    expect(lines[2]).toBe('GET /slow/0 and 59 more block the exit; cut in 14.3s')
   })
 
   test('hold no control characters of a client’s', () => {
@@ -148,8 +153,27 @@ describe('the lines of a drain', () => {
   test('are coloured when time runs short, and only if colour is wanted', () => {
     const color = drain(phases, NOTHING, { ...WIDE, color: true })
     expect(color[0]).toBe('\u001b[1mdraining for 3.2s (SIGTERM, refuse): at most 21.7s more\u001b[0m')
-    expect(color[2]).not.toContain('\u001b')
-    expect(color[3]).toBe('\u001b[33m  watch-drain          0.1s left\u001b[0m')
+    expect(color[3]).not.toContain('\u001b')
+    expect(color[4]).toBe('\u001b[33m  watch-drain          0.1s left\u001b[0m')
     expect(drain(phases).join('')).not.toContain('\u001b')
+  })
+
+  test('have the hint beside the bar, below it where there is no room for both, and alone where there is none for a bar', () => {
+    const hint = 'press Ctrl-C again to end now'
+    const shown = (width: number): string[] => drain(phases, NOTHING, { ...WIDE, width, hint }).slice(1, 3)
+    expect(shown(60)[0]).toBe(`[===>                      ]  ${hint}`)
+    expect(shown(45)).toEqual(['[=====>                                    ]', hint])
+    expect(shown(14)[0]).toBe('press Ctrl-C…')
+  })
+
+  test('have a bar that is full when the time is over', () => {
+    const view = viewOf([])
+    const barAt = (now: number) => drainLines(progressOf(view, 'refuse', NOTHING, now) as Progress, NOTHING, { ...WIDE, width: 23 })[1]
+    expect([STOP_AT, STOP_AT + 12_500, STOP_AT + 25_000, STOP_AT + 30_000].map(barAt)).toEqual([
+      '[>                   ]',
+      '[==========>         ]',
+      '[===================>]',
+      '[===================>]',
+    ])
   })
 })

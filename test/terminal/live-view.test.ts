@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { LiveView } from '#src/cli/live/live-view.ts'
+import { LiveView } from '#src/terminal/live-view.ts'
 import { Screen } from '../support/screen.ts'
 
 const FRAME = ['draining for 1.0s', '  request-drain  GET /slow']
+
+const inWindow = (columns: number): string[] => FRAME.map((line) => line.slice(0, columns - 1))
 
 /** A view on a screen, with a log beside it. */
 function shown({ columns = 40, rows = 10 }: { columns?: number; rows?: number } = {}) {
@@ -18,7 +20,7 @@ function shown({ columns = 40, rows = 10 }: { columns?: number; rows?: number } 
     size: () => ({ columns: screen.columns, rows: screen.rows }),
     lines: (width, height) => {
       asked.push({ width, height })
-      return world.frame.slice(0, height)
+      return world.frame.slice(0, height).map((line) => line.slice(0, width - 1))
     },
   })
   const log = (text: string): void => terminal.write(view.above(`${text}\n`))
@@ -32,13 +34,13 @@ describe('a live view', () => {
     view.start()
     expect(screen.lines).toEqual(['one'])
     await clock.advance(250)
-    expect(screen.lines).toEqual(['one', ...FRAME])
+    expect(screen.lines).toEqual(['one', '', ...FRAME])
     log('two')
     log('three, which is longer than the terminal is wide')
-    expect(screen.lines).toEqual(['one', 'two', 'three, which is longer than the terminal is wide', ...FRAME])
+    expect(screen.lines).toEqual(['one', 'two', 'three, which is longer than the terminal is wide', '', ...FRAME])
     world.frame = ['draining for 1.2s']
     await clock.advance(250)
-    expect(screen.lines.slice(-2)).toEqual(['three, which is longer than the terminal is wide', 'draining for 1.2s'])
+    expect(screen.lines.slice(-3)).toEqual(['three, which is longer than the terminal is wide', '', 'draining for 1.2s'])
     world.frame = ['a', 'b', 'c', 'd']
     await clock.advance(250)
     view.stop()
@@ -71,7 +73,7 @@ describe('a live view', () => {
       await clock.advance(100)
     }
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`)
-    expect(screen.lines).toEqual([...lines, ...FRAME])
+    expect(screen.lines).toEqual([...lines, '', ...FRAME])
     view.stop()
     expect(screen.lines).toEqual(lines)
   })
@@ -81,7 +83,7 @@ describe('a live view', () => {
     log('one')
     view.start()
     await clock.advance(250)
-    expect(screen.lines).toEqual(['one', FRAME[0]])
+    expect(screen.lines).toEqual(['one', '', FRAME[0]])
     screen.reflow(100)
     await clock.advance(250)
     expect(asked).toEqual([
@@ -98,7 +100,7 @@ describe('a live view', () => {
     screen.reflow(columns)
     await clock.advance(250)
     log('two')
-    expect(screen.lines).toEqual(['the log has lines that wrap in a window which is narrower', 'two', ...FRAME])
+    expect(screen.lines).toEqual(['the log has lines that wrap in a window which is narrower', 'two', '', ...inWindow(columns)])
     screen.reflow(40)
     view.stop()
     expect(screen.lines).toEqual(['the log has lines that wrap in a window which is narrower', 'two'])
@@ -112,7 +114,7 @@ describe('a live view', () => {
     await clock.advance(250)
     screen.write('^C')
     await clock.advance(250)
-    expect(screen.lines).toEqual(['one', ...FRAME])
+    expect(screen.lines).toEqual(['one', '', ...FRAME])
     screen.write('^C')
     view.stop()
     expect(screen.lines).toEqual(['one'])
@@ -127,6 +129,60 @@ describe('a live view', () => {
     expect(asked).toEqual([])
     terminal.pendingBytes = 0
     await clock.advance(250)
-    expect(screen.lines).toEqual(FRAME)
+    expect(screen.lines).toEqual(['', ...FRAME])
+  })
+
+  test('touches nothing above the cursor: what others write stays, with the view below it', async () => {
+    const { clock, screen, view, log } = shown({ rows: 8 })
+    log('one')
+    view.start()
+    await clock.advance(250)
+    for (let n = 1; n <= 10; n++) {
+      // Past all that could know of it: a child process, a worker thread.
+      screen.write(`other ${n}\n`)
+      await clock.advance(250)
+    }
+    log('two')
+    expect(screen.lines).toEqual(['one', ...Array.from({ length: 10 }, (_, index) => `other ${index + 1}`), 'two', '', ...FRAME])
+  })
+
+  test('has a window that changes its size at any time, between any two lines, and loses none', async () => {
+    const { clock, screen, view, log } = shown({ columns: 100, rows: 12 })
+    view.start()
+    const lines: string[] = []
+    for (const [n, columns] of [100, 45, 100, 60, 120, 20, 21, 200, 45, 100].entries()) {
+      screen.reflow(columns)
+      if (n % 2 === 0) await clock.advance(250)
+      lines.push(`line ${n}, which is as long as the lines of a log are, and wraps in a narrow window`)
+      log(lines.at(-1) as string)
+      await clock.advance(250)
+      expect(screen.lines).toEqual([...lines, '', ...inWindow(columns)])
+    }
+    view.stop()
+    expect(screen.lines).toEqual(lines)
+  })
+
+  test('keeps a line that is not over in the row above it', async () => {
+    const { clock, screen, view, log } = shown()
+    view.write('before ')
+    view.start()
+    await clock.advance(250)
+    expect(screen.lines).toEqual(['before', ...FRAME])
+    view.write('.')
+    log('one')
+    expect(screen.lines).toEqual(['one', 'before .', ...FRAME])
+    view.write('.\ntwo\n.')
+    expect(screen.lines).toEqual(['one', 'before ..', 'two', '.', ...FRAME])
+    view.stop()
+    expect(screen.lines).toEqual(['one', 'before ..', 'two', '.'])
+  })
+
+  test('is left out of what waits for a terminal that takes nothing', async () => {
+    const { clock, terminal, view } = shown()
+    view.start()
+    await clock.advance(250)
+    terminal.pendingBytes = 1
+    expect(view.above('one\n')).toBe('\r\u001b[Jone\n')
+    expect(view.above('two\n')).toBe('two\n')
   })
 })

@@ -1,16 +1,18 @@
-import { BOLD, clip, column, painter, YELLOW } from '../../base/cells.ts'
-import { formatRunning } from '../../base/format-duration.ts'
-import type { PhaseName } from '../../machines/wiring.ts'
-import type { Blocker } from '../../report/ending.ts'
-import type { Gauges } from '../../report/gauges.ts'
-import type { Progress, RunningPhase } from '../../report/progress.ts'
-import { describeReason } from '../../report/describe-reason.ts'
+import { BOLD, cells, clip, column, painter, YELLOW } from '../base/cells.ts'
+import { formatRunning } from '../base/format-duration.ts'
+import type { PhaseName } from '../machines/wiring.ts'
+import { describeReason } from '../report/describe-reason.ts'
+import type { Blocker } from '../report/ending.ts'
+import type { Gauges } from '../report/gauges.ts'
+import type { Progress, RunningPhase } from '../report/progress.ts'
 
 export interface Frame {
   readonly width: number
   /** Most lines that there is room for. */
   readonly height: number
   readonly color: boolean
+  /** What a person can do about it. */
+  readonly hint?: string | undefined
 }
 
 const NAME_WIDTH = 18
@@ -18,18 +20,22 @@ const LEFT_WIDTH = 11
 /** The last part of a time is shown as a warning. */
 const SHORT_OF_TIME = 1 / 5
 
+/** A bar that is shorter shows nothing. */
+const BAR_WIDTH_MIN = 12
+
 /**
- * A life that ends, as it stands at one moment: how long it may still take, what it waits for, then
- * each running phase with what that waits for, the oldest first. One line each, none longer than
- * the terminal is wide.
+ * A life that ends, as it stands at one moment: how long it may still take, how much of its time is
+ * over, what it waits for, then each running phase with what that waits for, the oldest first. One
+ * line each, none longer than the terminal is wide.
  */
-export function drainLines(progress: Progress, gauges: Gauges, { width, height, color }: Frame): string[] {
+export function drainLines(progress: Progress, gauges: Gauges, { width, height, color, hint }: Frame): string[] {
   const paint = painter(color)
   const { reason, mode, sinceMs, leftMs, phases, headline } = progress
   const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}, ${mode}): at most ${formatRunning(leftMs)} more`
   const isShort = (left: number, since: number): boolean => left < (left + since) * SHORT_OF_TIME
   const rows = [
     { text: heading, code: isShort(leftMs, sinceMs) ? YELLOW : BOLD },
+    ...budget(progress, width, hint).map((text) => ({ text, code: isShort(leftMs, sinceMs) ? YELLOW : 0 })),
     { text: headline, code: BOLD },
     ...phases.map((phase) => ({
       text: line(phase.name, phase.leftMs, waitsFor(phase, progress, gauges)),
@@ -45,6 +51,22 @@ export function drainLines(progress: Progress, gauges: Gauges, { width, height, 
     return code === 0 ? fitted : paint(code, fitted)
   })
 }
+
+/** `[=====>          ]  press Ctrl-C again to end now` */
+function budget({ sinceMs, leftMs }: Progress, width: number, hint = ''): string[] {
+  const room = width - 1 - cells('[]')
+  const beside = hint === '' ? room : room - cells(hint) - GAP.length
+  // Without room for both the bar comes first.
+  const isBeside = beside >= BAR_WIDTH_MIN
+  const barWidth = isBeside ? beside : room
+  if (barWidth < BAR_WIDTH_MIN) return hint === '' ? [] : [hint]
+  const over = Math.min(barWidth - 1, Math.floor((sinceMs / Math.max(1, sinceMs + leftMs)) * barWidth))
+  const bar = `[${`${'='.repeat(over)}>`.padEnd(barWidth)}]`
+  if (hint === '') return [bar]
+  return isBeside ? [`${bar}${GAP}${hint}`] : [bar, hint]
+}
+
+const GAP = '  '
 
 function line(name: string, leftMs: number | undefined, text: string): string {
   const left = leftMs === undefined ? '' : `${formatRunning(leftMs)} left`

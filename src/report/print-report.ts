@@ -1,0 +1,29 @@
+import { takesColor } from '../platforms/terminal.ts'
+import { type RenderOptions, renderReport } from './render-report.ts'
+import type { Report } from './report.ts'
+
+export interface PrintOptions extends RenderOptions {
+  /**
+   * Where to. Standard output may hold the log, which programs read line by line.
+   * @default process.stderr
+   */
+  readonly stream?: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number }
+}
+
+/**
+ * Prints a report for people: {@link renderReport}, as wide as the stream's terminal, and in colour
+ * on one that takes it (`NO_COLOR` and `TERM=dumb` are heard). What `run()` prints by itself on a
+ * terminal (the option `pretty`) is the same text.
+ *
+ * ```ts
+ * printReport(await life.stop())
+ * printReport(JSON.parse(await readFile('report.json', 'utf8')), { stream: process.stdout })
+ * ```
+ *
+ * @throws QuiesceError ERR_OPTION_INVALID as {@link renderReport}
+ */
+export function printReport(report: Report, { stream = process.stderr, ...given }: PrintOptions = {}): void {
+  const { columns } = stream
+  const color = takesColor(stream, process.env)
+  stream.write(renderReport(report, { color, ...(columns && { columns }), ...given }))
+}

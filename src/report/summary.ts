@@ -1,0 +1,87 @@
+import { clip } from '../base/cells.ts'
+import type { Straggler } from '../base/events.ts'
+import { formatInColumn } from '../base/format-duration.ts'
+import type { Report, ReportedHook } from './report.ts'
+
+/** What a report says beside the timeline, a line for each thing. */
+export interface SummaryLine {
+  readonly label: string
+  readonly text: string
+  readonly outcome: 'ok' | 'cut' | 'failed'
+}
+
+/** Names listed for what was cut; the report itself has all of them. */
+const NAMES_MAX = 3
+/** Of hooks the longest, of failures and warnings the first. */
+const HOOKS_MAX = 12
+const FAILURES_MAX = 20
+/** Longer messages are documents. */
+const MESSAGE_WIDTH_MAX = 2_000
+
+export function summary(report: Report): SummaryLine[] {
+  const { lastCall, budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
+  const { told, idleUntold, ended, forced, forcedNames } = connections
+  const refused = Object.entries(rejections).filter(([, count]) => count > 0)
+  // A report of an earlier version says nothing of its budget.
+  const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
+  return [
+    ...(lastCall ? [ok('last call', `${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered`)] : []),
+    ok('requests', `${requests.before} to drain, ${requests.after} left${until}`),
+    ...listed('  cut', requests.cut),
+    ...(watches.before + watches.after > 0 ? [ok('watches', `${watches.before} to end, ${watches.after} left`)] : []),
+    ...listed('  cut', watches.cut),
+    ...listed('handlers', handlers),
+    ok('connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`),
+    ...listed('  forced', forcedNames),
+    ...(refused.length > 0 ? [ok('refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', '))] : []),
+    ...hooksOf(report),
+    ...upTo(
+      FAILURES_MAX,
+      errors.map(({ where, error, count }) => {
+        const times = count === undefined ? '' : ` (${count} times)`
+        return { label: 'failed', text: `${where}${times}: ${clip(error.message, MESSAGE_WIDTH_MAX)}`, outcome: 'failed' as const }
+      }),
+    ),
+    ...lateAnswers.map(({ what, answer, lateMs }) => ok('late', `${what} ${answer} ${formatInColumn(lateMs)} too late`)),
+    ...upTo(
+      FAILURES_MAX,
+      warnings.map(({ message }) => ({ label: 'warning', text: clip(message, MESSAGE_WIDTH_MAX), outcome: 'cut' as const })),
+    ),
+  ]
+}
+
+const ok = (label: string, text: string): SummaryLine => ({ label, text, outcome: 'ok' })
+
+function upTo(max: number, lines: readonly SummaryLine[]): SummaryLine[] {
+  const more = lines.length - max
+  return more > 0 ? [...lines.slice(0, max), { ...(lines[max] as SummaryLine), text: `${more} more in the report` }] : [...lines]
+}
+
+/** Those that belong to the end, in the order they began, and what became of a start's. */
+function hooksOf({ hooks }: Report): SummaryLine[] {
+  const all = hooks.filter(({ kind, outcome }) => (kind !== 'post-start' || outcome !== 'ok') && kind !== 'phase' && outcome !== 'skipped')
+  if (all.length === 0) return []
+  const longest = all.toSorted((a, b) => tookOf(b) - tookOf(a)).slice(0, HOOKS_MAX)
+  const texts = all
+    .filter((hook) => longest.includes(hook))
+    .map((hook) => {
+      const { kind, name, outcome, durationMs } = hook
+      const took = durationMs === null ? 'not over' : formatInColumn(durationMs)
+      return `${kind} "${name}" ${took}${outcome === null || outcome === 'ok' ? '' : ` ${outcome}`}`
+    })
+  if (all.length > HOOKS_MAX) texts.push(`and ${all.length - HOOKS_MAX} shorter ones`)
+  const isCut = all.some(({ outcome }) => outcome === 'cut')
+  return [{ label: 'hooks', text: texts.join(', '), outcome: isCut ? 'cut' : 'ok' }]
+}
+
+const tookOf = ({ durationMs }: ReportedHook): number => durationMs ?? Number.POSITIVE_INFINITY
+
+function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
+  if (stragglers.length === 0) return []
+  const names = stragglers.slice(0, NAMES_MAX).map(({ name, ageMs, undeliveredBytes = 0 }) => {
+    const undelivered = undeliveredBytes > 0 ? `, ${undeliveredBytes} bytes undelivered` : ''
+    return `${name} (${formatInColumn(ageMs)}${undelivered})`
+  })
+  const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
+  return [{ label, text: `${names.join(', ')}${more}`, outcome: 'cut' }]
+}

@@ -1,0 +1,125 @@
+import { clip } from '../base/cells.ts'
+import type { Clock } from '../base/clock.ts'
+
+export interface LiveViewOptions {
+  readonly clock: Clock
+  /** The terminal, as the log writes to it. */
+  readonly terminal: {
+    write(text: string): void
+    /** Above 0 while the terminal takes nothing: it is stopped, or slow. */
+    readonly pendingBytes: number
+  }
+  /** Asked for every time, because a window changes its size. */
+  readonly size: () => { readonly columns: number; readonly rows: number }
+  /** The lines to show now, none wider than `width`; none when there is nothing to show. */
+  readonly lines: (width: number, height: number) => readonly string[]
+}
+
+const REDRAW_MS = 250
+const ESC = '\u001b['
+const CLEAR_BELOW = `\r${ESC}J`
+const CLEAR_REST_OF_LINE = `${ESC}K`
+/** What is wider than a window that has just become narrower is cut off, and needs no more rows. */
+const WRAP_OFF = `${ESC}?7l`
+const WRAP_ON = `${ESC}?7h`
+
+/**
+ * A few lines at the bottom of a terminal, redrawn in place while the log goes on above them.
+ *
+ * The cursor rests at the top of them, on a row of its own: what is above the cursor is never
+ * touched. So a window may change its size at any time, and what others write to the terminal
+ * stands where the cursor is and stays: neither costs a line of the log. Every change is one write,
+ * through whatever the log is written with, so that nothing comes in between and nothing flickers.
+ * A terminal that takes nothing is left alone: the view never waits, keeps no process alive, and a
+ * frame that is not drawn is not missed.
+ */
+export class LiveView {
+  readonly #options: LiveViewOptions
+  /** On the screen now, for a window of so many columns. */
+  #drawn: readonly string[] = []
+  #columns = 0
+  /** The last line of others, as far as it has been written. */
+  #unended = ''
+  #timer: unknown
+
+  constructor(options: LiveViewOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Shows the lines from a moment later on: an end that takes no time needs no view. A second call
+   * does nothing.
+   */
+  start(): void {
+    if (this.#timer === undefined) this.#schedule()
+  }
+
+  /** Takes the lines off the screen. */
+  stop(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#erase()
+    this.#unended = ''
+  }
+
+  /**
+   * What to write in place of `text`, which ends with a newline, so that it stands above the lines.
+   */
+  above(text: string): string {
+    if (this.#drawn.length === 0) return text
+    // A frame for every line that waits would be longer than what it waits with.
+    if (this.#options.terminal.pendingBytes > 0) this.#drawn = []
+    // Lines that wrap would leave the cursor among them.
+    else if (this.#options.size().columns !== this.#columns) this.#drawn = this.#next()
+    return `${CLEAR_BELOW}${text}${this.#drawn.length > 0 ? this.#place(this.#drawn) : this.#unended}`
+  }
+
+  /**
+   * Writes what is not of the log, however it ends: a line that is not over yet is kept in the row
+   * above the lines.
+   */
+  write(text: string): void {
+    const all = this.#unended + text
+    const whole = all.slice(0, all.lastIndexOf('\n') + 1)
+    this.#unended = all.slice(whole.length)
+    this.#options.terminal.write(this.#drawn.length === 0 ? text : this.above(whole))
+  }
+
+  #schedule(): void {
+    this.#timer = this.#options.clock.setTimeout(() => {
+      this.#draw()
+      this.#schedule()
+    }, REDRAW_MS)
+    ;(this.#timer as { unref?: () => void }).unref?.()
+  }
+
+  #draw(): void {
+    const { terminal } = this.#options
+    if (terminal.pendingBytes > 0) return
+    const next = this.#next()
+    if (next.length === 0) this.#erase()
+    else terminal.write(this.#place(next))
+    this.#drawn = next
+  }
+
+  #next(): readonly string[] {
+    const { size, lines } = this.#options
+    const { columns, rows } = size()
+    this.#columns = columns
+    // The first row is the cursor's.
+    return lines(columns, rows - 1)
+  }
+
+  #erase(): void {
+    if (this.#drawn.length > 0) this.#options.terminal.write(`${CLEAR_BELOW}${this.#unended}`)
+    this.#drawn = []
+  }
+
+  /** Draws lines from the cursor's row on, over what is there, and goes back to it. */
+  #place(lines: readonly string[]): string {
+    // The last cell stays empty: some terminals wrap as soon as it is written.
+    const unended = clip(this.#unended, this.#columns - 1)
+    const rows = [unended, ...lines].map((line) => `${line}${CLEAR_REST_OF_LINE}`)
+    return `\r${WRAP_OFF}${rows.join('\n')}${WRAP_ON}${ESC}J\r${ESC}${lines.length}A`
+  }
+}
