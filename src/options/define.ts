@@ -164,15 +164,29 @@ export function defineOptions<const T extends OptionTable>(table: T): T {
     for (const value of [row.default, row.cliDefault, ...Object.values(row.on ?? {})])
       if (value !== undefined && !row.accepts(value)) throw optionError(`default of ${name}`, value, row.allowed)
   }
+  const names = namesOf(table)
   refuseTwice(
     'flag',
-    flagsOf(table).map(({ name }) => name),
+    names.map(({ flag }) => flag),
   )
   refuseTwice(
     'environment variable',
-    flagsOf(table).map(({ env }) => env),
+    names.map(({ env }) => env),
   )
   return table
+}
+
+/**
+ * Flag and variable of each row and field. The flags themselves are for commands: their texts are a
+ * twentieth of an import.
+ */
+function namesOf(table: OptionTable): { readonly flag: string; readonly env: string }[] {
+  const named: readonly { readonly flag?: string; readonly env?: string }[] = Object.values(table).flatMap((row) => [
+    row,
+    ...(row.jointFlags ?? []),
+    ...Object.values(row.fields ?? {}),
+  ])
+  return named.flatMap(({ flag, env }) => (flag === undefined ? [] : [{ flag, env: env ?? envName(flag) }]))
 }
 
 /**
