@@ -17,7 +17,7 @@ const globalSetup = ['test/support/build.ts']
 /** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
 const processes = ['test/processes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
-const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
+const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts', 'test/processes/frameworks.test.ts']
 
 /** Projects run in the order of their group. */
 const project = (

@@ -14,7 +14,14 @@ const isExternal = (id) =>
   id.startsWith('node:') || (!id.startsWith('rxjs/internal/') && packages.some((name) => id === name || id.startsWith(`${name}/`)))
 
 /** What programs import, by the name of the bundle. */
-export const ENTRIES = { index: 'src/index.ts', testing: 'src/testing/index.ts', opentelemetry: 'src/opentelemetry/index.ts' }
+export const ENTRIES = {
+  index: 'src/index.ts',
+  testing: 'src/testing/index.ts',
+  opentelemetry: 'src/opentelemetry/index.ts',
+  hono: 'src/frameworks/hono.ts',
+  fastify: 'src/frameworks/fastify.ts',
+  nest: 'src/frameworks/nest.ts',
+}
 
 /** @type {(import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions })[]} */
 export default [

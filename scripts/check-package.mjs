@@ -19,7 +19,7 @@ for (const packed of [tarball, model]) {
   tool('attw', packed, '--profile', 'esm-only', '--no-emoji')
 }
 
-const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { bin, exports, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = new Map(
   execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' })
     .trim()
@@ -44,9 +44,21 @@ for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
 for (const name of ['index.html', 'style.css', 'main.js']) {
   if (!entries.has(`./dist/inspector/page/${name}`)) complain(`the inspector's ${name} is not in the tarball`)
 }
+for (const field of ['repository', 'homepage', 'bugs']) {
+  if (manifest[field] === undefined) complain(`package.json has no ${field}: the registry's page has nothing to link`)
+}
+// The registry shows this README beside the files of the tarball, and knows no other file of ours.
+const readme = execFileSync('tar', ['-xOzf', tarball, 'package/README.md'], { encoding: 'utf8' }).replace(/^(`{3,})[\s\S]*?^\1$/gm, '')
+for (const [, inline, attribute] of readme.matchAll(/\]\(\s*([^)\s]+)[^)]*\)|\b(?:src|srcset|href)="([^"\s]+)/g)) {
+  const target = inline ?? attribute ?? ''
+  if (/^([a-z]+:|#)/.test(target)) continue
+  const file = `./${target.split('#')[0]}`
+  if (![...entries.keys()].some((entry) => entry === file || (file.endsWith('/') && entry.startsWith(file))))
+    complain(`README.md links ${target}, which is not in the tarball`)
+}
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.(md|svg))$/.test(
       file,
     )
   ) {

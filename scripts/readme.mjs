@@ -7,9 +7,12 @@
 //                              block, whose `$ ` lines are commands and whose other lines are the output they must print
 //   <!-- run: serves 8080 -->  the same, but a server: kept until `<!-- stop -->`, the next server or the end of the document, then sent
 //                              SIGTERM (Ctrl-C if its output shows `^C`), and must end with exit code 0. Blocks in between may talk to
-//                              it and find its process id in $SERVER_PID
+//                              it and find its process id in $SERVER_PID. When the signal comes, a request is under way that takes three
+//                              seconds; it must be answered (slow-answers.mjs)
+//   <!-- run: serves 8080, cut short -->  the same without such a request: its end is not to wait
 //   <!-- run: exits 1 -->      the same as run, but its last command must end with this exit code
 //   <!-- file: NAME -->        saved under that name for later blocks
+//   <!-- with: NAME -->        a file of scripts/readme/ that the programs need, and that their reader has
 //   <!-- test -->              the project's own test command: .ci/run takes it from here (`--print-test` prints it)
 //   <!-- not run: REASON -->   left alone
 //
@@ -18,7 +21,8 @@
 // free ones.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -27,12 +31,14 @@ import { fileURLToPath } from 'node:url'
 import { pack } from './pack.mjs'
 
 const PATIENCE_MS = 60_000
+const SLOW_MS = 3_000
 const EXECUTABLE = ['js', 'ts', 'sh', 'console']
+const SLOW_ANSWERS = `--import ${new URL('readme/slow-answers.mjs', import.meta.url)}`
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * @typedef {{ at: string, directive: string, argument: string, language: string, text: string }} Block
- * @typedef {{ at: string, child: import('node:child_process').ChildProcess, closed: Promise<unknown>, output: () => string, expected: string, isNpm: boolean, stopped: boolean }} Server
+ * @typedef {{ at: string, child: import('node:child_process').ChildProcess, closed: Promise<unknown>, output: () => string, expected: string, isNpm: boolean, stopped: boolean, port: number, isSlow: boolean, slow?: Promise<number> }} Server
  */
 
 /** The marked blocks and `stop` comments of a document, in order. @param {string} file @returns {Block[]} */
@@ -44,8 +50,9 @@ function blocksOf(file) {
   let argument = ''
   for (let i = 0; i < lines.length; i += 1) {
     const line = lines[i] ?? ''
-    const comment = /^<!-- (run|file|test|not run|stop)(?:: (.*?))? -->$/.exec(line.trim())
-    if (comment?.[1] === 'stop') blocks.push({ at: `${file}:${i + 1}`, directive: 'stop', argument: '', language: '', text: '' })
+    const comment = /^<!-- (run|file|with|test|not run|stop)(?:: (.*?))? -->$/.exec(line.trim())
+    if (comment?.[1] === 'stop' || comment?.[1] === 'with')
+      blocks.push({ at: `${file}:${i + 1}`, directive: comment[1], argument: comment[2] ?? '', language: '', text: '' })
     else if (comment) [directive, argument] = [comment[1] ?? '', comment[2] ?? '']
     const fence = /^(`{3,})(\w*)/.exec(line)
     if (!fence) {
@@ -81,7 +88,7 @@ function compare(at, expected, actual) {
 }
 
 /** @param {Block} block */
-const servedPort = ({ argument }) => /^serves (\d+)$/.exec(argument)?.[1]
+const servedPort = ({ argument }) => /^serves (\d+)(, cut short)?$/.exec(argument)?.[1]
 
 /** @param {Block} block */
 const exitCodeOf = ({ argument }) => Number(/^exits (\d+)$/.exec(argument)?.[1] ?? 0)
@@ -112,6 +119,27 @@ const accepts = (port) =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
     socket.on('connect', () => socket.destroy())
+  })
+
+/**
+ * A request of three seconds; resolves when it is under way, with a promise of its status. 0 is a
+ * connection that broke.
+ * @param {number} port
+ * @returns {Promise<{ status: Promise<number> }>}
+ */
+const slowRequest = (port) =>
+  new Promise((underWay) => {
+    /** @type {Promise<number>} */
+    const status = new Promise((resolve) => {
+      const request = get({ host: '127.0.0.1', port, path: '/', headers: { 'x-slow': SLOW_MS }, agent: false }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode ?? 0))
+        response.once('error', () => resolve(0))
+      })
+      request.once('error', () => resolve(0))
+      request.once('information', () => underWay({ status }))
+    })
+    // Broken, or answered at once: the caller sees it by the status.
+    void status.then(() => underWay({ status }))
   })
 
 /** One document, run from top to bottom in a folder of its own. */
@@ -157,7 +185,8 @@ class Document {
   #install() {
     const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const versions = { ...dependencies, ...devDependencies }
-    const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(/\bfrom '([^'./][^']*)'/g)].map((match) => match[1] ?? ''))
+    const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-]+)/g
+    const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(imports)].map((match) => match[1] ?? ''))
     const packages = [...new Set(imported)].filter((id) => id in versions).map((id) => `${id}@${versions[id]}`)
     const types = this.blocks.some(({ language }) => language === 'ts') ? [`@types/node@${versions['@types/node']}`] : []
     writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }\n')
@@ -170,6 +199,7 @@ class Document {
   async #block(block) {
     const { at, directive, argument, language, text } = block
     if (directive === 'stop') return this.#stop()
+    if (directive === 'with') return copyFileSync(new URL(`./readme/${argument}`, import.meta.url), join(this.folder, argument))
     if (directive === 'file') return writeFileSync(join(this.folder, argument), `${text}\n`)
     if (directive === '' && EXECUTABLE.includes(language) && this.file === 'README.md') {
       throw new Error(`${at}: this ${language} block is neither run nor said not to be; see scripts/readme.mjs`)
@@ -179,12 +209,13 @@ class Document {
     const port = servedPort(block)
     const exitCode = exitCodeOf(block)
     if (argument !== '' && !port && exitCode === 0)
-      throw new Error(`${at}: <!-- run: ${argument} -->: allowed are "serves PORT" and "exits CODE"`)
+      throw new Error(`${at}: <!-- run: ${argument} -->: allowed are "serves PORT", "serves PORT, cut short" and "exits CODE"`)
     if (commands.length === 0 || (port && commands.length > 1))
       throw new Error(`${at}: a server is one command, a console block at least one`)
     for (const [i, { command, expected }] of commands.entries()) {
       console.log(`${at}: ${command.split('\n')[0]}`)
-      if (port) await this.#serve(at, command, expected, this.#ports.get(port) ?? 0)
+      const isSlow = !argument.endsWith('cut short')
+      if (port) await this.#serve(at, command, expected, this.#ports.get(port) ?? 0, isSlow)
       else await this.#command(at, command, expected, i === commands.length - 1 ? exitCode : 0)
     }
     this.passed += 1
@@ -214,6 +245,8 @@ class Document {
       module: ts.ModuleKind.NodeNext,
       strict: true,
       skipLibCheck: true,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
       outDir: this.folder,
       types: ['node'],
       typeRoots: [join(this.folder, 'node_modules/@types')],
@@ -253,6 +286,8 @@ class Document {
 
   /** @param {string} at @param {string} command @param {string} expected @param {number} exitCode */
   async #command(at, command, expected, exitCode) {
+    const isStop = /\bkill\b.*\$SERVER_PID/.test(command)
+    if (isStop) await this.#slow()
     const { child, output, closed } = this.#spawn(command)
     const late = sleep(PATIENCE_MS, 'late', { ref: false })
     if ((await Promise.race([closed, late])) === 'late') {
@@ -260,18 +295,18 @@ class Document {
       throw new Error(`${at}: still running after ${PATIENCE_MS} ms: ${command}\n${output()}`)
     }
     // It has had its signal from the document; a second one would be another story.
-    if (this.#server && /\bkill\b.*\$SERVER_PID/.test(command)) this.#server.stopped = true
+    if (this.#server && isStop) this.#server.stopped = true
     if (child.exitCode !== exitCode)
       throw new Error(`${at}: ${command}: exit code ${child.exitCode ?? child.signalCode}, not ${exitCode}\n${output()}`)
     compare(at, expected, output())
   }
 
-  /** @param {string} at @param {string} command @param {string} expected @param {number} port */
-  async #serve(at, command, expected, port) {
+  /** @param {string} at @param {string} command @param {string} expected @param {number} port @param {boolean} isSlow */
+  async #serve(at, command, expected, port, isSlow) {
     await this.#stop()
     // Where the document relies on the command's default port, there is nothing to replace.
-    const { child, output, closed } = this.#spawn(`exec ${command}`, { QUIESCE_PORT: String(port) })
-    this.#server = { at, child, closed, output, expected, isNpm: /^np[mx] /.test(command), stopped: false }
+    const { child, output, closed } = this.#spawn(`exec ${command}`, { QUIESCE_PORT: String(port), NODE_OPTIONS: SLOW_ANSWERS })
+    this.#server = { at, child, closed, output, expected, isNpm: /^np[mx] /.test(command), stopped: false, port, isSlow }
     const deadline = performance.now() + PATIENCE_MS
     while (!(await accepts(port))) {
       if (child.exitCode !== null || child.signalCode !== null)
@@ -281,9 +316,17 @@ class Document {
     }
   }
 
+  /** Puts a slow request under way, once. */
+  async #slow() {
+    if (!this.#server?.isSlow || this.#server.slow) return
+    const { status } = await slowRequest(this.#server.port)
+    this.#server.slow = status
+  }
+
   async #stop() {
     if (!this.#server) return
-    const { at, child, closed, output, expected, isNpm, stopped } = this.#server
+    await this.#slow()
+    const { at, child, closed, output, expected, isNpm, stopped, slow } = this.#server
     const signal = /^\^C$/m.test(expected) ? 'SIGINT' : 'SIGTERM'
     if (!stopped && child.exitCode === null && child.signalCode === null) killGroup(child, signal)
     if ((await Promise.race([closed, sleep(PATIENCE_MS, 'late', { ref: false })])) === 'late') {
@@ -291,6 +334,9 @@ class Document {
       throw new Error(`${at}: the server did not end within ${PATIENCE_MS} ms of its signal\n${output()}`)
     }
     this.#server = undefined
+    const status = await slow
+    if (status !== undefined && (status < 200 || status > 499 || status === 429))
+      throw new Error(`${at}: a request of ${SLOW_MS} ms was under way at the signal and had no answer (${status})\n${output()}`)
     // npm and npx end by the signal that they had, whatever the exit code of what they ran.
     const number = { SIGINT: 130, SIGTERM: 143 }[signal]
     const good = child.exitCode === 0 || (isNpm && (child.signalCode === signal || child.exitCode === number))

@@ -65,6 +65,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },
+  // Entries of their own, for those who have the framework.
+  { place: 'src/frameworks/', loads: ['node:', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },
   { place: 'src/testing/', loads: ['node:', 'rxjs', 'xstate'] },
   // The example and the command are programs of their own: they need all of it.

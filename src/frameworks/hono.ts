@@ -1,0 +1,35 @@
+import type { ExecutionContext } from 'hono'
+import { createServer, type FetchHandler } from '../create-server.ts'
+import type { Life } from '../lifecycle/life.ts'
+import type { ServerOptions } from '../options/options.ts'
+
+/** What `serve` needs of a Hono app. */
+export interface HonoApp {
+  fetch(request: Request, env: Parameters<FetchHandler>[1], context: ExecutionContext): Response | Promise<Response>
+}
+
+/**
+ * A server with a lifecycle around a Hono app, without a middleware: `createServer`, and
+ * `c.executionCtx.waitUntil(promise)` joins the drain, so that work which goes on after its
+ * response is not lost. What a request of the drain begins is waited for with the destroy
+ * functions.
+ *
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * @example
+ * const life = serve(app, { port: 3000 })
+ * await life.run()
+ */
+export function serve(app: HonoApp, options: ServerOptions = {}): Life {
+  let late = 0
+  const context: ExecutionContext = {
+    waitUntil: (work) => {
+      if (life.signal('NotAcceptingNewRequest').aborted) life.addDestroy(`waitUntil ${++late}`, () => work)
+      else void life.hold('waitUntil', () => work)
+    },
+    // Errors are answered by the server.
+    passThroughOnException: () => {},
+    props: {},
+  }
+  const life = createServer((request, env) => app.fetch(request, env, context), options)
+  return life
+}

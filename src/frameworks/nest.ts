@@ -1,0 +1,59 @@
+import type { Server } from 'node:http'
+import { HttpAdapterHost } from '@nestjs/core'
+import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import type { LifecycleOptions } from '../options/options.ts'
+import type { Report } from '../report/report.ts'
+
+/** What is injected: the life around the app's HTTP server. */
+export class Quiesce {
+  readonly #life: () => AttachedLife
+  #attached: AttachedLife | undefined
+
+  constructor(life: () => AttachedLife) {
+    this.#life = life
+  }
+
+  /**
+   * The life, to register hooks and take holds. There is none in a constructor: Nest makes its
+   * server after its providers, so the first place to ask is `onModuleInit()`.
+   * @throws QuiesceError as `attachLifecycle`
+   */
+  get life(): AttachedLife {
+    this.#attached ??= this.#life()
+    return this.#attached
+  }
+
+  /**
+   * Serves until stopped, and ends with the shutdown hooks of Nest; `enableShutdownHooks()` is not
+   * needed. Before or after `app.listen()`.
+   */
+  run(app: { close(): Promise<void> }): Promise<Report> {
+    this.life.addDestroy('nest', () => app.close())
+    return this.life.run()
+  }
+}
+
+/**
+ * A NestJS module, with health endpoints unless the option `health` says otherwise. Everything may
+ * inject {@link Quiesce}.
+ *
+ * @example
+ * // imports: [QuiesceModule.forRoot({ deadline: '25s' })]
+ * const app = await NestFactory.create(AppModule)
+ * await app.listen(3000)
+ * await app.get(Quiesce).run(app)
+ */
+// biome-ignore lint/complexity/noStaticOnlyClass: modules of Nest are classes
+export class QuiesceModule {
+  /** @param options those of `attachLifecycle` */
+  static forRoot(options: LifecycleOptions = {}) {
+    const useFactory = ({ httpAdapter }: HttpAdapterHost): Quiesce =>
+      new Quiesce(() => attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options }))
+    return {
+      module: QuiesceModule,
+      global: true,
+      providers: [{ provide: Quiesce, inject: [HttpAdapterHost], useFactory }],
+      exports: [Quiesce],
+    }
+  }
+}
