@@ -193,7 +193,7 @@ describe('the verdict', () => {
     const lost = viewWhen('NotAcceptingNewRequest')
     expect(verdictOf(lost, { kind: 'lost', attempts: 3 }, 0)).toMatchObject({ shape: 'lost', headline: 'Connection lost without a report' })
     expect(verdictOf(lost, { kind: 'closed', source: 'recording' }, 0)).toMatchObject({ shape: 'lost', headline: 'No end on record' })
-    // Somebody who looks back sees what was then, whatever has become of the connection since.
+    // Looking back shows what was then, whatever has become of the connection since.
     expect(verdictOf(lost, OVER, lost.at, true).shape).toBe('stopping')
     expect(verdictOf(EMPTY_VIEW, { kind: 'lost', attempts: 1 }, 0).headline).toBe('No connection')
   })
@@ -427,7 +427,7 @@ describe('the other panels', () => {
     const { headline, groups } = blockingOf(view, 8_500)
     expect(headline).toBe('Waiting for 2 requests, 1 watch and 1 idle socket')
     expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
-      { key: 'GET /slow 0', name: 'GET /slow', note: expect.stringMatching(/^Cut\.requests in /) as string, age: '2.5s' },
+      { key: '0', name: 'GET /slow', note: expect.stringMatching(/^Cut\.requests in /) as string, age: '2.5s' },
     ])
     expect(blockingOf({ ...view, life: { ...view.life, stop: undefined } }, 8_500).headline).toBe(
       'A stop now would wait for 2 requests, 1 watch and 1 idle socket',

@@ -39,20 +39,34 @@ export function setStyle(node: HTMLElement | SVGElement, name: string, value: st
   if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value)
 }
 
-let measuring: CanvasRenderingContext2D | null = null
-const WIDTHS = new Map<string, number>()
+/**
+ * How wide texts are in the font of an element, which may change with the size of the window: asked
+ * for when that changes, because asking makes the browser work out all styles.
+ */
+export class Font {
+  readonly #probe: Element
+  readonly #context = document.createElement('canvas').getContext('2d')
+  #widths = new Map<string, number>()
 
-/** How wide a text is in the font of an element, in pixels. */
-export function textWidth(text: string, { font }: { readonly font: string }): number {
-  const key = `${font} ${text}`
-  const known = WIDTHS.get(key)
-  if (known !== undefined) return known
-  measuring ??= document.createElement('canvas').getContext('2d')
-  if (!measuring) return 0
-  measuring.font = font
-  const { width } = measuring.measureText(text)
-  WIDTHS.set(key, width)
-  return width
+  constructor(probe: Element) {
+    this.#probe = probe
+  }
+
+  refresh(): void {
+    const { font } = getComputedStyle(this.#probe)
+    if (!this.#context || this.#context.font === font) return
+    this.#context.font = font
+    this.#widths = new Map()
+  }
+
+  /** In pixels. */
+  width(text: string): number {
+    const known = this.#widths.get(text)
+    if (known !== undefined) return known
+    const width = this.#context?.measureText(text).width ?? 0
+    this.#widths.set(text, width)
+    return width
+  }
 }
 
 const SVG = 'http://www.w3.org/2000/svg'

@@ -17,7 +17,10 @@ import { EntrySource, LifeTime } from './source.ts'
  * out in `core/`, which needs no browser; panels only draw.
  */
 
-/** A picture at most this often while something happens, and this often while only time goes on. */
+/**
+ * A picture at most this often while something happens, and this often while only time goes on.
+ * What the user does is shown at once.
+ */
 const FRAME_MS = 60
 const IDLE_FRAME_MS = 250
 
@@ -25,13 +28,17 @@ const journal = new Journal()
 const time = new LifeTime()
 let link: Link = { kind: 'connecting' }
 let stale = true
+let asked = false
 let drawnAt = Number.NEGATIVE_INFINITY
 
 const redraw = (): void => {
   stale = true
 }
+const redrawNow = (): void => {
+  asked = true
+}
 
-const transport = new Transport(journal, redraw)
+const transport = new Transport(journal, redrawNow)
 const chart = new ChartPanel()
 const source = new EntrySource({
   session: (session) => {
@@ -51,15 +58,14 @@ const source = new EntrySource({
   },
 })
 const actions = new Actions(() => source.connect())
-const panels: readonly Panel[] = [
-  new VerdictPanel(),
-  new TimelinePanel(redraw),
+/** What moves with the slider while it is dragged; the others follow a moment later. */
+const prompt: readonly Panel[] = [new VerdictPanel(), new TimelinePanel(redrawNow), transport]
+const others: readonly Panel[] = [
   new OutcomePanel(),
   chart,
-  new LogPanel(redraw, (position) => transport.goTo(position)),
-  new MachinesPanel(redraw),
+  new LogPanel(redrawNow, (position) => transport.goTo(position)),
+  new MachinesPanel(redrawNow),
   actions,
-  transport,
 ]
 
 function frame(): Frame {
@@ -85,12 +91,16 @@ function tick(): void {
   const since = now() - drawnAt
   const { playing, position } = transport.cursor
   const timeGoesOn = playing || (position === undefined && link.kind === 'live' && journal.last.life.exitCode === undefined)
-  if (since < FRAME_MS || !(stale || playing || (timeGoesOn && since >= IDLE_FRAME_MS))) return
-  if (Number.isFinite(since)) transport.pass(since)
-  stale = false
-  drawnAt = now()
+  const isDue = since >= FRAME_MS && (stale || playing || (timeGoesOn && since >= IDLE_FRAME_MS))
+  if (!asked && !isDue) return
+  if (isDue && Number.isFinite(since)) transport.pass(since)
   const drawn = frame()
-  for (const panel of panels) panel.draw(drawn)
+  for (const panel of prompt) panel.draw(drawn)
+  stale = !isDue
+  asked = false
+  if (!isDue) return
+  drawnAt = now()
+  for (const panel of others) panel.draw(drawn)
 }
 
 source.connect()

@@ -17,7 +17,7 @@ export interface VirtualListOptions<T> {
 }
 
 /** Rows beyond what is seen, on each side: what scrolls into view is there already. */
-const BEYOND_PX = 400
+const BEYOND_PX = 200
 /** As near as this to the end, and it goes on scrolling. */
 const NEAR_END_PX = 24
 
@@ -49,7 +49,7 @@ export class VirtualList<T> {
       ({ item }: Placed<T>) => keyOf(item),
       ({ item }) => placedPart(create(item)),
     )
-    scroll.addEventListener('scroll', () => this.#scrolled(), { passive: true })
+    scroll.addEventListener('scroll', () => this.#movedTo(scroll.scrollTop), { passive: true })
     new ResizeObserver(() => this.#resized()).observe(scroll)
     this.#resized()
   }
@@ -87,15 +87,21 @@ export class VirtualList<T> {
     else if (to + offset > top + height) this.#scrollTo(to + offset - height)
   }
 
-  #scrollTo(top: number): void {
-    const { scroll } = this.#options
-    scroll.scrollTop = top
-    this.#scrolled()
+  /**
+   * Without asking where it is then, and once all of the frame is drawn: scrolling takes a layout.
+   */
+  #scrollTo(wanted: number): void {
+    const { height, offset } = this.#view
+    const top = Math.max(0, Math.min(wanted, offset + this.#height - height))
+    if (top === this.#view.top) return
+    this.#movedTo(top)
+    queueMicrotask(() => {
+      this.#options.scroll.scrollTop = this.#view.top
+    })
   }
 
-  #scrolled(): void {
-    const { scrollTop } = this.#options.scroll
-    this.#view = { ...this.#view, top: scrollTop }
+  #movedTo(top: number): void {
+    this.#view = { ...this.#view, top }
     this.#following = this.#endIsSeen()
     this.#draw()
   }

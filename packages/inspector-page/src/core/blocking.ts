@@ -65,7 +65,7 @@ function underWay(view: View, now: number): BlockingGroup[] {
   const named = (kind: Blocker['kind']): BlockingItem[] =>
     blockers
       .filter((blocker) => blocker.kind === kind)
-      .map(({ name, ageMs, bound }, i) => ({ key: `${name} ${i}`, name, note: endNote(bound, now), age: unitsOf(view).running(ageMs) }))
+      .map(({ name, ageMs, bound }, i) => ({ key: String(i), name, note: endNote(bound, now), age: unitsOf(view).running(ageMs) }))
   const groups: BlockingGroup[] = [
     ...phases,
     group('request', 'request', requests, named('request')),

@@ -21,13 +21,16 @@ export function seriesOf(
 ): Series {
   const every = Math.max(1, Math.ceil(gauges.length / POINTS_MAX))
   const points: [number, number][] = []
+  let most = 0
   for (let i = 0; i < gauges.length; i += every) {
     // Of several measurements the highest: a peak must not vanish because the picture is small.
-    const together = gauges.slice(i, i + every)
-    points.push([Math.max(0, place(span, (together[0] as EntryOf<'gauges'>).at)), Math.max(...together.map(read))])
+    let high = 0
+    for (let j = i; j < i + every && j < gauges.length; j++) high = Math.max(high, read(gauges[j] as EntryOf<'gauges'>))
+    points.push([Math.max(0, place(span, (gauges[i] as EntryOf<'gauges'>).at)), high])
+    most = Math.max(most, high)
   }
   const last = gauges.at(-1)
   const value = last ? read(last) : 0
   if (last) points.push([Math.min(1, place(span, now)), value])
-  return { name, now: value, most: Math.max(0, ...points.map(([, high]) => high)), points }
+  return { name, now: value, most, points }
 }

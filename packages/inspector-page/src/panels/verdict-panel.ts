@@ -4,7 +4,7 @@ import { type Cut, plannedCuts, spentOf } from '../core/spent.ts'
 import { verdictOf } from '../core/verdict.ts'
 import { unitsOf, type View } from '../core/view.ts'
 import { duration, running, STEPS } from '../core/words.ts'
-import { element, Icon, make, Parts, setAttribute, setStyle, setText, textWidth } from '../dom.ts'
+import { element, Font, Icon, make, Parts, setAttribute, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
 interface NamedCut extends Cut {
@@ -23,17 +23,18 @@ export class VerdictPanel implements Panel {
   readonly #icon = new Icon('connecting')
   readonly #spent = make('div', 'spent')
   readonly #cuts: Parts<NamedCut>
-  readonly #font = make('span', 'cut-name')
-  readonly #style = getComputedStyle(this.#font)
+  readonly #probe = make('span', 'cut-name')
+  readonly #font = new Font(this.#probe)
   #barPx = 1
   #announced = ''
 
   constructor() {
     element('verdict-icon').append(this.#icon.node)
-    const cuts = make('div', 'cuts', this.#font)
+    const cuts = make('div', 'cuts', this.#probe)
     this.#bar.append(make('div', 'track-of-bar', this.#spent), cuts)
     this.#cuts = new Parts(cuts, ({ signal }) => signal, cutPart)
     new ResizeObserver(() => {
+      this.#font.refresh()
       this.#barPx = Math.max(1, this.#bar.clientWidth)
     }).observe(this.#bar)
   }
@@ -65,7 +66,7 @@ export class VerdictPanel implements Panel {
     setStyle(this.#spent, '--part', (spent?.part ?? 0).toFixed(4))
     const cuts = spent?.cuts ?? (view.life.stop ? [] : plannedCuts(view))
     const lanes = lanesOf(
-      cuts.map(({ part, signal }) => ({ place: part, width: (textWidth(nameOf(signal), this.#style) + GAP_PX) / this.#barPx })),
+      cuts.map(({ part, signal }) => ({ place: part, width: (this.#font.width(nameOf(signal)) + GAP_PX) / this.#barPx })),
       LANES,
     )
     this.#cuts.show(cuts.map((cut, i) => ({ ...cut, lane: lanes[i]?.lane ?? LANES - 1, side: lanes[i]?.side ?? 'before' })))

@@ -1,7 +1,7 @@
 import { type Line, linesOf, type Span, type Tick, ticksOf } from '../../core/axis.ts'
 import { lanesOf } from '../../core/lanes.ts'
 import type { View } from '../../core/view.ts'
-import { make, type Part, Parts, setAttribute, setStyle, textWidth } from '../../dom.ts'
+import { Font, make, type Part, Parts, setAttribute, setStyle } from '../../dom.ts'
 import { part } from './gantt-row.ts'
 
 const TICK_EVERY_PX = 110
@@ -21,19 +21,19 @@ export class AxisMarks {
   readonly head = make('div', 'axis')
   readonly overlay = make('div', 'overlay')
   readonly #now = make('div', 'at now-line')
-  readonly #font = make('span', 'axis-name')
+  readonly #probe = make('span', 'axis-name')
+  readonly #font = new Font(this.#probe)
   readonly #times: Parts<Named>
   readonly #ticks: Parts<OnAxis>
   readonly #names: Parts<Named>
   readonly #lines: Parts<OnAxis>
   readonly #headLines: Parts<OnAxis>
-  #style: CSSStyleDeclaration | undefined
 
   constructor() {
     // Names last: a line ends beside a name, not in it.
     const headLines = make('div', 'layer')
     const times = make('div', 'layer')
-    const names = make('div', 'layer', this.#font)
+    const names = make('div', 'layer', this.#probe)
     this.head.append(make('div', 'axis-track', headLines, times, names))
     for (const hidden of [this.head, this.overlay]) hidden.setAttribute('aria-hidden', 'true')
     const ticks = make('div', 'layer')
@@ -44,6 +44,11 @@ export class AxisMarks {
     this.#names = new Parts(names, ({ text }) => text, namePart)
     this.#lines = new Parts(lines, ({ text }) => text, linePart('line'))
     this.#headLines = new Parts(headLines, ({ text }) => text, linePart('line'))
+  }
+
+  /** To be called when the size of the window has changed. */
+  measure(): void {
+    this.#font.refresh()
   }
 
   draw(view: View, now: number, span: Span, trackPx: number): void {
@@ -60,10 +65,8 @@ export class AxisMarks {
   }
 
   #named(words: readonly (Tick & { readonly kind?: Line['kind'] })[], trackPx: number): readonly Named[] {
-    this.#style ??= getComputedStyle(this.#font)
-    const style = this.#style
     const lanes = lanesOf(
-      words.map(({ place, text }) => ({ place, width: (textWidth(text, style) + GAP_PX) / Math.max(1, trackPx) })),
+      words.map(({ place, text }) => ({ place, width: (this.#font.width(text) + GAP_PX) / Math.max(1, trackPx) })),
       LANES,
     )
     return words.map((word, i) => ({ ...word, lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'none' }))

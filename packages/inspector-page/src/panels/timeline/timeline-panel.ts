@@ -1,7 +1,7 @@
 import { SCALES, type Scale, type Span, spanOf, zoomed } from '../../core/axis.ts'
 import { type Row, type RowItem, rowItemsOf, rowOf } from '../../core/rows.ts'
 import type { View } from '../../core/view.ts'
-import { element, make, setStyle, textWidth } from '../../dom.ts'
+import { element, Font, make, setStyle } from '../../dom.ts'
 import type { Frame, Panel } from '../../frame.ts'
 import { VirtualList } from '../../virtual-list.ts'
 import { AxisMarks } from './axis-marks.ts'
@@ -36,9 +36,8 @@ export class TimelinePanel implements Panel {
   readonly #loads = new LoadRows()
   readonly #rows: VirtualList<RowDrawing>
   readonly #redraw: () => void
-  /** In fonts as wide as those of names and signals. */
-  readonly #fonts = { name: make('span', 'label'), signal: make('span', 'mark-word') }
-  readonly #styles = { name: getComputedStyle(this.#fonts.name), signal: getComputedStyle(this.#fonts.signal) }
+  readonly #probes = { name: make('span', 'label'), signal: make('span', 'mark-word') }
+  readonly #fonts = { name: new Font(this.#probes.name), signal: new Font(this.#probes.signal) }
   /** On a narrow screen a name stands above its bar. */
   readonly #narrow = matchMedia('(max-width: 640px)')
   #scale: Scale = 'auto'
@@ -65,7 +64,7 @@ export class TimelinePanel implements Panel {
     this.#axis.overlay.append(brush.node)
     this.#box.setAttribute('role', 'table')
     this.#box.setAttribute('aria-label', 'Load, phases and hooks over time')
-    const probes = make('div', 'probes', this.#fonts.name, this.#fonts.signal)
+    const probes = make('div', 'probes', this.#probes.name, this.#probes.signal)
     probes.setAttribute('aria-hidden', 'true')
     this.#box.append(this.#axis.head, this.#axis.overlay, headRow(), this.#loads.node, rows)
     this.#body.append(probes, this.#box)
@@ -112,7 +111,7 @@ export class TimelinePanel implements Panel {
   }
 
   #widthOf(signal: string): number {
-    return (textWidth(signal, this.#styles.signal) + BESIDE_SIGNAL_PX) / this.#trackPx
+    return (this.#fonts.signal.width(signal) + BESIDE_SIGNAL_PX) / this.#trackPx
   }
 
   /** So that the longest name has room behind a bar that ends now. */
@@ -123,8 +122,10 @@ export class TimelinePanel implements Panel {
 
   /** Names are not cut, as long as they leave more than half of the width to the axis. */
   #measure(): void {
+    this.#axis.measure()
+    for (const font of Object.values(this.#fonts)) font.refresh()
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-    const widths = this.#items.drawings.map(({ item }) => (item.kind === 'group' ? 0 : textWidth(item.name, this.#styles.name)))
+    const widths = this.#items.drawings.map(({ item }) => (item.kind === 'group' ? 0 : this.#fonts.name.width(item.name)))
     const wanted = Math.max(0, ...widths) + BESIDE_NAME_REM * rem
     this.#bodyPx = this.#body.clientWidth
     setStyle(this.#box, '--name', `${Math.ceil(Math.min(wanted, this.#bodyPx * NAME_PART_MAX))}px`)
