@@ -38,6 +38,12 @@ export function lifecycleSvg(composition: Composition): string {
   return svgOf({ ...picture, title: TITLES.states, notes: [MODE_NOTES[composition.mode]] })
 }
 
+/**
+ * What a page needs to draw the same by itself, as plain data.
+ * @throws QuiesceError as start() does for what does not fit together
+ */
+export const lifecycleChart = (composition: Composition): Chart => chartOf(composeLifecycle(composition))
+
 const MACHINE_NOTES = ['The same in both modes of whileDraining']
 
 /** The picture that shows how phases look in general. */

@@ -157,7 +157,8 @@ export interface ReportEntry {
  * |---|---|
  * | GET `` | `index.html` of `dist/inspector/page/`, whose other files stand beside it under their relative paths |
  * | GET `events` | server-sent events: `session` first, then an unnamed one per entry (`id` is its `n`; `Last-Event-ID` resumes), then `end` |
- * | GET `chart.svg` | the statechart of this life |
+ * | GET `chart.svg` | the statechart of this life, with every state |
+ * | GET `chart.json` | the same as data, for a page that draws it by itself |
  * | GET `report` | the report so far, as JSON |
  * | GET `journal` | the journal so far, as NDJSON |
  * | POST `stop`, `drill` | 202, or a problem as text; with `Content-Type: application/json`, so that no other site can send one unasked |

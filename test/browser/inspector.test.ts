@@ -39,7 +39,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   expect(await page.row('request-drain')).toBe(`request-drain: waiting for ${drainsAfter}; fires RequestsDrained`)
 
   // The picture comes a moment later than the rest.
-  await page.shows('lifecycle.running.stop.living')
+  await page.shows('stop', 'living')
   const places = await page.places()
 
   const slow = await server.request('/slow?ms=60000')
@@ -58,7 +58,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   await page.headline(/^Shutting down: GET \/slow blocks the exit; cut in [\d.]+s$/)
   await page.reads('#verdict-detail', /^For [\d.]+s, [\d.]+s left, asked by .* Under way: .*request-drain/)
   await page.reads('#budget-text', /of 1m0s used; next is Cut\.requests in/)
-  await page.shows('lifecycle.running.request-drain.working')
+  await page.shows('request-drain', 'working')
   await page.reads('#outcome-headline', /^Waiting for 1 request/)
   expect(await page.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+m?s; fires AfterShutdownDelayDuration$/)
 
@@ -68,8 +68,8 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   await page.reads('#verdict-detail', /The server is gone; its final state and report stay here\.$/)
   await page.reads('#announcer', /^Graceful: everything ended by itself, exit code 0\./)
   expect(await page.row(closing)).toMatch(/: ok after .*; fires HTTPServerStoppedListening$/)
-  await page.shows('lifecycle.ended')
-  expect(await page.page.locator('[data-state="lifecycle.running.request-drain.fired"]').getAttribute('class')).toContain('visited')
+  await page.page.locator('[data-state="lifecycle.ended"].active').waitFor()
+  await page.shows('request-drain', 'fired', 'ok')
   await page.reads('#report-body', /requests\s+1 to drain, 0 left\s+watches\s+1 to drain, 0 left/)
   await page.reads('#log-body', /ended, exit code 0/)
   await page.reads('#outcome-headline', /^Nothing was left behind$/)
@@ -116,7 +116,7 @@ test('where others could come by, the address in the log opens the page, by a to
   expect(page.page.url()).toBe(address.origin + address.pathname)
   await page.page.reload()
   await page.headline(/^Serving$/)
-  await page.shows('lifecycle.running.stop.living')
+  await page.shows('stop', 'living')
   await page.button('Begin shutdown…').click()
   await page.button('Begin shutdown').click()
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
@@ -138,8 +138,8 @@ test('a hook that fails is named, and costs the exit code', async () => {
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
   await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook "leave"$/)
-  await page.shows('lifecycle.running.pre-shutdown-hooks.fired', 'failed')
-  await page.shows('lifecycle.running.request-drain.fired', 'ok')
+  await page.shows('pre-shutdown-hooks', 'fired', 'failed')
+  await page.shows('request-drain', 'fired', 'ok')
   expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ms; rejected on purpose$/)
   expect(await page.row('flush')).toMatch(/^pre-shutdown hook flush: ok after/)
   await page.reads('#report-body', /failed\s+pre-shutdown hook "leave": rejected on purpose/)
@@ -160,7 +160,7 @@ test('what the deadline cuts is named', async () => {
   await page.reads('#report-body', /cut\s+GET \/slow/)
   await page.page.locator('#log-text').fill('Cut.requests')
   await page.reads('#log-body', /Cut\.requests/)
-  await page.shows('lifecycle.running.request-drain.fired', 'cut')
+  await page.shows('request-drain', 'fired', 'cut')
   await page.isFitForEverybody()
   expect(page.complaints).toEqual([])
 })
@@ -193,22 +193,115 @@ test('every panel is some keys away, and the log is one stop', async () => {
   expect(page.complaints).toEqual([])
 })
 
-test('the statechart is fitted whole, and zoomed about what is seen', async () => {
+/** What is seen of the chart, in numbers. */
+const CHART = `(() => {
+  const body = document.getElementById('chart-body')
+  const { left, top, width, height } = body.getBoundingClientRect()
+  const picture = body.firstElementChild.shadowRoot.querySelector('svg').getBoundingClientRect()
+  return {
+    whole: picture.width <= width && picture.height <= height,
+    scale: picture.width,
+    middle: [(left + width / 2 - picture.left) / picture.width, (top + height / 2 - picture.top) / picture.height],
+  }
+})()`
+interface Seen {
+  readonly whole: boolean
+  readonly scale: number
+  readonly middle: readonly [number, number]
+}
+
+test('the statechart is fitted whole, and zoomed and dragged about what is seen', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector)
-  await page.shows('lifecycle.running.stop.living')
-  const chart = (): Promise<{ whole: boolean; middle: number }> =>
-    page.page.evaluate(`(() => {
-      const { scrollTop, scrollHeight, clientHeight } = document.getElementById('chart-body')
-      return { whole: scrollHeight <= clientHeight, middle: (scrollTop + clientHeight / 2) / scrollHeight }
-    })()`)
-  await page.page.evaluate(`document.getElementById('chart-body').scrollTop = 900`)
-  const { whole, middle } = await chart()
-  expect(whole).toBe(false)
-  for (let i = 0; i < 3; i++) await page.button('Larger').click()
-  expect((await chart()).middle).toBeCloseTo(middle, 1)
+  await page.shows('stop', 'living')
+  const seen = (): Promise<Seen> => page.page.evaluate(CHART)
+  const { mouse } = page.page
+  const region = () => page.region('request-drain').boundingBox() as Promise<Box>
+  interface Box {
+    readonly x: number
+    readonly y: number
+    readonly width: number
+  }
   await page.button('Fit').click()
-  expect(await chart()).toMatchObject({ whole: true })
+  expect(await seen()).toMatchObject({ whole: true })
+  expect(await page.page.locator('.minimap').isVisible()).toBe(false)
+
+  // With the buttons about the middle.
+  for (let i = 0; i < 6; i++) await page.button('Larger').click()
+  const before = await seen()
+  expect(before.whole).toBe(false)
+  expect(await page.page.locator('.minimap').isVisible()).toBe(true)
+  await page.button('Larger').click()
+  const { middle, scale } = await seen()
+  expect(scale).toBeGreaterThan(before.scale)
+  for (const i of [0, 1] as const) expect(middle[i]).toBeCloseTo(before.middle[i], 2)
+
+  // With the wheel at the pointer.
+  await page.region('request-drain').scrollIntoViewIfNeeded()
+  const small = await region()
+  await mouse.move(small.x, small.y)
+  await page.page.keyboard.down('Control')
+  await mouse.wheel(0, -60)
+  await page.page.keyboard.up('Control')
+  await expect.poll(async () => (await region()).width).toBeGreaterThan(small.width)
+  const large = await region()
+  expect(Math.hypot(large.x - small.x, large.y - small.y)).toBeLessThan(3)
+
+  // A drag moves the picture, and opens nothing.
+  await mouse.move(large.x + 5, large.y + 5)
+  await mouse.down()
+  await mouse.move(large.x - 55, large.y - 35, { steps: 4 })
+  await mouse.up()
+  const moved = await region()
+  expect([Math.round(moved.x - large.x), Math.round(moved.y - large.y)]).toEqual([-60, -40])
+  expect(await page.region('request-drain').getAttribute('aria-expanded')).toBe('false')
+  expect(page.complaints).toEqual([])
+})
+
+test('a region of the statechart opens where it is, by pointer and by keys', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector)
+  await page.shows('stop', 'living')
+  const working = page.page.locator('[data-state="lifecycle.running.request-drain.working"]')
+  expect(await working.count()).toBe(0)
+  const region = page.region('request-drain')
+  expect(await region.getAttribute('aria-label')).toBe('request-drain: waiting')
+  await region.scrollIntoViewIfNeeded()
+  const closed = await region.boundingBox()
+  await region.click({ position: { x: 8, y: 8 } })
+  await working.waitFor()
+  const open = await region.boundingBox()
+  expect(Math.hypot((open?.x ?? 0) - (closed?.x ?? 0), (open?.y ?? 0) - (closed?.y ?? 0))).toBeLessThan(3)
+  expect(await region.getAttribute('aria-expanded')).toBe('true')
+  // It has the focus now; another key closes it, and arrows go on to its neighbours.
+  await page.page.keyboard.press('Enter')
+  await expect.poll(() => working.count()).toBe(0)
+  await page.page.keyboard.press('ArrowDown')
+  const focused = `document.getElementById('chart-body').firstElementChild.shadowRoot.activeElement.getAttribute('aria-label')`
+  expect(await page.page.evaluate(focused)).toMatch(/^(?!request-drain)[\w-]+: waiting$/)
+  // The keys that go through time elsewhere have done nothing to that.
+  await page.headline(/^Serving$/)
+  expect(page.complaints).toEqual([])
+})
+
+test('the statechart follows what works', async () => {
+  const server = Served.serve('--shutdown-delay-duration=0s', '--deadline=60s')
+  const page = await InspectorPage.open(await server.inspector, { viewport: { width: 900, height: 700 } })
+  await page.shows('stop', 'living')
+  for (let i = 0; i < 4; i++) await page.button('Larger').click()
+  await page.page.evaluate(`document.getElementById('chart-body').scrollTo(0, 0)`)
+  const slow = await server.request('/slow?ms=60000')
+  server.child.kill('SIGTERM')
+  await page.shows('request-drain', 'working', 'working')
+  const inView = `(() => {
+    const body = document.getElementById('chart-body')
+    const region = body.firstElementChild.shadowRoot.querySelector('[data-state="request-drain"]').getBoundingClientRect()
+    const { left, top, right, bottom } = body.getBoundingClientRect()
+    return region.left >= left && region.top >= top && region.right <= right && region.bottom <= bottom
+  })()`
+  await expect.poll(() => page.page.evaluate(inView)).toBe(true)
+  slow.giveUp()
+  expect(await server.exitCode).toBe(0)
   expect(page.complaints).toEqual([])
 })
 
@@ -220,7 +313,7 @@ test('a second signal ends it by force, and the page says so', async () => {
   await page.reads('#outcome-headline', /1 request/)
   server.child.kill('SIGTERM')
   // Signals within half a second count as one: the machine says when it is ready for the second.
-  await page.shows('lifecycle.running.second-signal.armed')
+  await page.shows('second-signal', 'armed')
   server.child.kill('SIGTERM')
   await page.headline(/^Ended by force, exit code 1$/)
   await page.reads(

@@ -92,12 +92,13 @@ export class InspectorPage {
     return this.page.getByRole('button', { name, exact: true })
   }
 
-  /** Waits until a state of the chart is lit, as what has come of it. */
-  shows(state: string, outcome = ''): Promise<void> {
-    return this.page
-      .locator(`[data-state="${state}"].active${outcome && `.${outcome}`}`)
-      .first()
-      .waitFor({ timeout: 30_000 })
+  /** Waits until a region of the chart is in a state, and stands so. */
+  shows(region: string, now: string, standing = ''): Promise<void> {
+    return this.region(region, `[data-now="${now}"]${standing && `.${standing}`}`).waitFor({ timeout: 30_000 })
+  }
+
+  region(name: string, more = '') {
+    return this.page.locator(`[data-state="${name}"]${more}`).first()
   }
 
   /** Where everything stands that must not move: the panels, and the rows of the phases. */

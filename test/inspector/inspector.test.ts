@@ -362,6 +362,7 @@ describe('the other routes', () => {
       headers: { 'content-type': expect.stringContaining('image/svg+xml') },
       body: expect.stringContaining('data-state="lifecycle.running.request-drain.working"'),
     })
+    expect(JSON.parse((await ask(`${url}chart.json`)).body)).toMatchObject({ root: { id: 'lifecycle' }, edges: expect.arrayContaining([]) })
     expect(JSON.parse((await ask(`${url}report`)).body)).toMatchObject({ version: 1, exitCode: 0 })
     const { body } = await ask(`${url}journal`)
     expect(JSON.parse(body.split('\n')[0] as string)).toMatchObject({ n: 1, kind: 'opening' })

@@ -27,7 +27,7 @@ import {
   settledStates,
   standingOf,
   stateLine,
-  workingState,
+  workingPhases,
 } from '../../packages/inspector-page/src/core/states.ts'
 import { type Link, verdictOf } from '../../packages/inspector-page/src/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
@@ -379,9 +379,9 @@ describe('the statechart', () => {
     const delay = inTheDelay()
     expect(standingOf(delay, 'lifecycle.running.request-drain.waiting')).toBe('waiting')
     expect(standingOf(delay, 'lifecycle.running.stop.living')).toBeUndefined()
-    const active = ['lifecycle.running.request-drain.waiting', 'lifecycle.running.shutdown-delay.working', 'lifecycle.running.stop.living']
-    expect(workingState(delay, active)).toBe('lifecycle.running.shutdown-delay.working')
-    expect(workingState(journal.last, active)).toBeUndefined()
+    expect(workingPhases(delay)).toEqual(['tell', 'shutdown-delay'])
+    expect(workingPhases(delay)).not.toContain('request-drain')
+    expect(workingPhases(journal.last)).toEqual([])
   })
 
   test('says in one line where a machine is', () => {

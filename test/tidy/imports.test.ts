@@ -53,7 +53,7 @@ const LAYERS: readonly Layer[] = [
   {
     place: 'packages/inspector-page/src/quiesce.ts',
     loads: [],
-    only: ['src/base/', 'src/report/', 'src/machines/exit-codes.ts'],
+    only: ['src/base/', 'src/report/', 'src/machines/exit-codes.ts', 'src/diagram/drawing/'],
   },
   { place: 'packages/inspector-page/src/core/', loads: [], only: ['packages/inspector-page/src/quiesce.ts'] },
   { place: 'packages/inspector-page/src/', loads: [], only: ['packages/inspector-page/src/core/'] },

@@ -4,6 +4,9 @@
  */
 export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
+export { type Chart, type ChartState, statesOf } from '../../../src/diagram/drawing/chart.ts'
+export { drawnSignals, lifecyclePicture } from '../../../src/diagram/drawing/lifecycle-picture.ts'
+export { bareSvg } from '../../../src/diagram/drawing/svg.ts'
 export type { JournalEntry, PhaseDescription, Session, StateEntry } from '../../../src/inspector/protocol.ts'
 export { exitCodeMeaning } from '../../../src/machines/exit-codes.ts'
 export { describeReason } from '../../../src/report/describe-reason.ts'

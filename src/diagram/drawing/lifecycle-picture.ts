@@ -34,6 +34,12 @@ export function lifecycleScene(chart: Chart): {
   return { running, lanes, scene: sceneOf(chart, ({ id }) => drawn.has(id)) }
 }
 
+/** The signals that are lines, from the state that raises each to the one that waits for it. */
+export function drawnSignals(chart: Chart): ChartEdge[] {
+  const { drawn } = lifecycleParts(chart)
+  return chart.edges.filter(({ id }) => drawn.has(id))
+}
+
 function lifecycleParts(chart: Chart) {
   const [running] = chart.root.states as [ChartState]
   const lanes = lanesOf(running)

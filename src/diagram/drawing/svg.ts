@@ -22,6 +22,10 @@ export function svgOf({ scene, placed, ...caption }: Picture): string {
   return svgDocument(size, caption.title, [...above, ...drawing(scene, moved(placed, body)), ...below])
 }
 
+/** Nothing but what is drawn, for a page that says the rest by itself. */
+export const bareSvg = ({ scene, placed }: Pick<Picture, 'scene' | 'placed'>, title: string): string =>
+  svgDocument(placed.size, title, drawing(scene, placed))
+
 const drawing = (scene: Scene, placed: Placed): string[] => [
   // What is outside comes first, so that what is inside lies above it; lines lie above all boxes.
   ...[...scene.boxes.values()].flatMap((box) => boxSvg(box, placed.nodes.get(box.state.id))),

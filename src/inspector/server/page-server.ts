@@ -7,7 +7,7 @@ import { serveStatic } from '@hono/node-server/serve-static'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { toError } from '../../base/errors.ts'
-import { lifecycleSvg } from '../../diagram/index.ts'
+import { lifecycleChart, lifecycleSvg } from '../../diagram/index.ts'
 import type { Composition } from '../../machines/lifecycle.ts'
 import { packageFile } from '../../process/package-file.ts'
 import type { Session } from '../protocol.ts'
@@ -114,6 +114,7 @@ export class PageServer {
   #routes(token: string | undefined): Hono<OnNode> {
     const { report, journal, composition } = this.#content
     let chart: string | undefined
+    let data: string | undefined
     const toPage: Handler = (c) => c.redirect(`inspector/${new URL(c.req.url).search}`, 303)
     const app = new Hono<OnNode>()
     app.onError((error, c) => this.#failed(toError(error), c))
@@ -145,6 +146,10 @@ export class PageServer {
     own.get('/chart.svg', (c) => {
       chart ??= lifecycleSvg(composition())
       return c.body(chart, 200, { 'Content-Type': 'image/svg+xml; charset=utf-8' })
+    })
+    own.get('/chart.json', (c) => {
+      data ??= JSON.stringify(lifecycleChart(composition()))
+      return c.body(data, 200, { 'Content-Type': 'application/json' })
     })
     own.get('/official.css', (c) => c.body(BRIDGE_STYLE, 200, { 'Content-Type': 'text/css; charset=utf-8' }))
     own.get('/official.js', (c) => c.body(BRIDGE_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))

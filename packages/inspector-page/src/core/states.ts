@@ -21,15 +21,12 @@ export const settledStates = ({ phases, life: { signals } }: Pick<View, 'phases'
     .filter(({ fires }) => fires.some((signal) => signals.has(signal)))
     .map(({ name }) => `${machine}.running.${name}.fired`)
 
-/** Of the active states one to look at: of the phase that works since last. */
-export function workingState({ phases }: Pick<View, 'phases'>, active: readonly string[]): string | undefined {
-  const startOf = (id: string): number => {
-    const phase = phaseOf(phases, id)
-    return phase?.standing === 'working' ? (phase.startedAt ?? 0) : Number.NEGATIVE_INFINITY
-  }
-  const last = active.reduce<string | undefined>((best, id) => (best !== undefined && startOf(best) >= startOf(id) ? best : id), undefined)
-  return last !== undefined && Number.isFinite(startOf(last)) ? last : undefined
-}
+/** The phases that work, the one that has begun last first. */
+export const workingPhases = ({ phases }: Pick<View, 'phases'>): string[] =>
+  [...phases.values()]
+    .filter(({ standing }) => standing === 'working')
+    .sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0))
+    .map(({ name }) => name)
 
 const phaseOf = (phases: View['phases'], id: string) =>
   id
