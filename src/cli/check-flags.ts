@@ -1,10 +1,10 @@
 import { OUTSIDE_EVENTS } from '../model/life/lifecycle-model.ts'
 import { defineOptions, option } from '../options/define.ts'
-import { choice, integer, list, present, text } from '../options/kinds.ts'
-import { LIFE_MODULE_ALLOWED } from './life-module.ts'
+import { choice, file, integer, list, present, text } from '../options/kinds.ts'
+import { lifeModule } from './life-module.ts'
 
 export const CHECK_OPTIONS = defineOptions({
-  config: option(text(LIFE_MODULE_ALLOWED), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'The life to check' }),
+  config: option(lifeModule(), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'The life to check' }),
   mode: option(choice('refuse', 'retry-after', 'both'), {
     flag: 'mode',
     defaultWords: "the life's own, or both without --config",
@@ -20,13 +20,22 @@ export const CHECK_OPTIONS = defineOptions({
     default: false,
     meaning: 'Check bounds in time as well: the deadline and the reserves of the late phases. Takes longer',
   }),
-  property: option(text('the id of a property'), { flag: 'property', defaultWords: 'all of them', meaning: 'Check only this one' }),
+  verbose: option(present(), { flag: 'verbose', default: false, meaning: 'Print what holds, too, and not only what does not' }),
+  json: option(present(), {
+    flag: 'json',
+    default: false,
+    meaning: 'Print one JSON document: every property with its verdict, and the way there',
+  }),
+  property: option(
+    { ...text('the id of a property'), placeholder: 'ID' },
+    { flag: 'property', defaultWords: 'all of them', meaning: 'Check only this one' },
+  ),
   statesMax: option(integer(1, 999_999_999), {
     flag: 'states-max',
     default: 1_000_000,
     meaning: 'Give up when there are more states than this',
   }),
-  traceFile: option(text('a file name'), {
+  traceFile: option(file(), {
     flag: 'trace-file',
     defaultWords: 'none',
     meaning: 'Write the first counter-example there, as a journal that the inspector shows; without one the file is left alone',

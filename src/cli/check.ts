@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { check, type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace, type Verdict } from '#model'
+import { check, type Exploration, ModelError, type Property, printTrace, sequenceDiagram, type Trace } from '#model'
 import { systemClock } from '../base/clock.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, toError } from '../base/errors.ts'
@@ -17,14 +17,15 @@ import { exploreLifecycle, invariantsOf, planOf } from '../model/life/lifecycle-
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
 import type { ResolvedOf } from '../options/define.ts'
 import { CHECK_OPTIONS } from './check-flags.ts'
-import type { CliHost } from './cli.ts'
+import { CheckProgress } from './check-progress.ts'
+import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-module.ts'
+import { type CheckedMode, checkedMode, verdictsText } from './printed-verdicts.ts'
 import { readOptions } from './settings.ts'
 
 /**
- * Prints the size of the life, each property's verdict, and the way to the first that does not
- * hold.
+ * Prints how many properties hold, those that do not, and the way to the first of them.
  * @returns the exit code: 0 when everything holds, 1 when something does not
  * @throws QuiesceError for arguments that cannot be used and for a life that cannot be checked, one
  * line for every problem
@@ -35,24 +36,34 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
   // Not after minutes of work.
   if (file !== undefined) await writable(file, dirname(resolve(file)))
   const { life, properties } = config === undefined ? builtIn() : await readLifeModule('--config', config)
+  const progress = new CheckProgress(host)
+  const checked: CheckedMode[] = []
   let first: Counterexample | undefined
   for (const plan of about(options, () => plansOf(life, mode, config !== undefined))) {
     const from = systemClock.now()
-    const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside }))
+    const onProgress = (found: number, taken: number): void => progress.tell(plan.mode, found, taken)
+    const exploration = about(options, () => exploreLifecycle(plan, { statesMax, outside, onProgress }))
     const chosen = choose([...invariantsOf(plan), ...(options.timed ? timedProperties() : []), ...properties], property)
     const verdicts = check(exploration, chosen)
-    host.stdout.write(verdictsText(plan.mode, exploration, verdicts, systemClock.now() - from))
-    const trace = verdicts.find(({ holds }) => !holds)?.trace
-    if (trace)
-      first ??= { id: verdicts.find(({ holds }) => !holds)?.id as string, trace, journal: () => journalOf(exploration, trace, plan) }
+    progress.clear()
+    const result = checkedMode(plan.mode, exploration, verdicts, systemClock.now() - from)
+    checked.push(result)
+    if (!options.json) host.stdout.write(verdictsText(result, { verbose: options.verbose, color: renderOptions(host).color }))
+    const failed = verdicts.find(({ holds }) => !holds)
+    if (failed?.trace) first ??= counterexampleOf(failed.id, failed.trace, exploration, plan)
   }
-  if (!first) return 0
-  const trace = inWordsOfLife(first.trace)
-  host.stdout.write(`\n${first.id}\n${printTrace(trace)}`)
-  if (options.mermaid) host.stdout.write(`\n${sequenceDiagram(trace)}`)
-  if (file !== undefined) await writeJournal(file, first.journal())
-  return 1
+  if (first && file !== undefined) await writeJournal(file, first.journal())
+  host.stdout.write(options.json ? documentOf(checked, first) : first ? counterexampleText(first, options.mermaid) : '')
+  return first ? 1 : 0
 }
+
+const documentOf = (lives: readonly CheckedMode[], first: Counterexample | undefined): string => {
+  const counterexample = first ? { property: first.id, mode: first.mode, steps: printTrace(first.trace).trimEnd().split('\n') } : null
+  return `${JSON.stringify({ holds: !first, lives, counterexample }, undefined, 2)}\n`
+}
+
+const counterexampleText = ({ id, trace }: Counterexample, mermaid: boolean): string =>
+  `\n${id}\n${printTrace(trace)}${mermaid ? `\n${sequenceDiagram(trace)}` : ''}`
 
 type CheckOptions = ResolvedOf<typeof CHECK_OPTIONS>
 
@@ -60,9 +71,17 @@ const MODES: readonly Mode[] = ['refuse', 'retry-after']
 
 interface Counterexample {
   readonly id: string
+  readonly mode: Mode
   readonly trace: Trace
   readonly journal: () => readonly JournalEntry[]
 }
+
+const counterexampleOf = (id: string, trace: Trace, exploration: Exploration, plan: LifePlan): Counterexample => ({
+  id,
+  mode: plan.mode,
+  trace: inWordsOfLife(trace),
+  journal: () => journalOf(exploration, trace, plan),
+})
 
 /** A life without anything of the user's. */
 const builtIn = (): LifeModule => ({ life: createServer({ listener: () => {} }, { logger: false }), properties: [] })
@@ -96,12 +115,6 @@ function choose(properties: readonly Property[], id: string | undefined): readon
   const ids = properties.map((property) => property.id)
   if (chosen.length === 0) throw optionError('--property', id, `${ids.join(', ')}${didYouMean(id, ids)}`)
   return chosen
-}
-
-function verdictsText(mode: Mode, { graph }: Exploration, verdicts: readonly Verdict[], ms: number): string {
-  const width = Math.max(...verdicts.map(({ id }) => id.length))
-  const lines = verdicts.map(({ id, text, holds }) => `  ${holds ? 'holds' : 'FAILS'}  ${id.padEnd(width)}  ${text}`)
-  return `${mode}: ${graph.stateCount} states, ${graph.edgeCount} edges, ${(ms / 1_000).toFixed(1)} s\n${lines.join('\n')}\n`
 }
 
 const writable = (file: string, folder: string): Promise<void> =>

@@ -5,6 +5,7 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { takesColor } from '../platforms/terminal.ts'
 import { packageJson } from '../process/package-file.ts'
+import { COMMANDS, type CommandName, isCommand } from './command-names.ts'
 import type { RunSettings, ServeSettings, SettingsSources } from './flags.ts'
 
 /** The world of a command, so that tests can be one. */
@@ -14,7 +15,7 @@ export interface CliHost {
   readonly facts: PlatformFacts
   readonly stdin: Readable
   readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
-  readonly stderr: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   /** Aborted by a stop signal: to `serve`, by one that comes before its server can hear it. */
   readonly earlyStop: AbortSignal
   /** Serves until stopped; resolves when the life is over. It sets the exit code itself. */
@@ -23,7 +24,6 @@ export interface CliHost {
   readonly run: (settings: RunSettings, host: CliHost) => Promise<number | undefined>
 }
 
-const COMMANDS = ['run', 'serve', 'check', 'plan', 'diagram', 'inspect', 'report']
 const OK: ExitCode = 0
 const BAD_USAGE: ExitCode = 2
 
@@ -33,30 +33,35 @@ const BAD_USAGE: ExitCode = 2
  */
 export async function runCli(host: CliHost): Promise<number | undefined> {
   const [command, ...args] = inLongWords(host.args)
-  if (command === 'serve' && !args.includes('--help') && !args.includes('--version')) return serveCommand(host, args)
-  if (command === 'run' && !args.includes('--help') && !args.includes('--version')) return usable(host, () => runCommand(host, args))
-  if (command === 'run' && args.includes('--help')) return printed(host, (await import('./help.ts')).runHelp())
-  if (command === 'serve' && args.includes('--help')) return printed(host, (await import('./help.ts')).serveHelp())
-  if (command === 'check' && args.includes('--help')) return printed(host, (await import('./help.ts')).checkHelp())
-  if (command === 'plan' && args.includes('--help')) return printed(host, (await import('./help.ts')).planHelp())
-  if (command === 'diagram' && args.includes('--help')) return printed(host, (await import('./help.ts')).diagramHelp())
-  if (command === 'inspect' && args.includes('--help')) return printed(host, (await import('./help.ts')).inspectHelp())
-  if (command === 'report' && args.includes('--help')) return printed(host, (await import('./help.ts')).reportHelp())
+  if (isCommand(command) && args.includes('--help')) return printed(host, (await import('./help.ts')).commandHelp(command))
   if (args.includes('--version') || command === '--version') return printed(host, `${packageJson().version}\n`)
-  if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).MAIN_HELP)
-  if (command === 'check') return usable(host, async () => (await import('./check.ts')).checkCommand(host, args))
-  if (command === 'plan') return usable(host, async () => (await import('./plan.ts')).planCommand(host, args))
-  if (command === 'diagram') return usable(host, async () => (await import('./diagram.ts')).diagramCommand(host, args))
-  if (command === 'inspect') return usable(host, async () => (await import('./inspect.ts')).inspectCommand(host, args))
-  if (command === 'report') return usable(host, async () => (await import('./report.ts')).reportCommand(host, args))
+  if (args.includes('--help') || command === '--help') return printed(host, (await import('./help.ts')).mainHelp())
+  if (isCommand(command)) return usable(host, () => RUN[command](host, args))
   if (command === undefined) return refused(host, [`no command, allowed: ${COMMANDS.join(', ')}; see quiesce --help`])
   if (command.startsWith('-')) return refused(host, [`${command}: unknown flag, see quiesce --help`])
   return refused(host, [`${command}: unknown command${didYouMean(command, COMMANDS) || ', see quiesce --help'}`])
 }
 
-/** What people try first: `-h`, `help` and `help COMMAND` mean what `--help` says. */
+type Run = (host: CliHost, args: readonly string[]) => Promise<number | undefined>
+
+const RUN: Readonly<Record<CommandName, Run>> = {
+  run: (host, args) => runCommand(host, args),
+  serve: (host, args) => serveCommand(host, args),
+  check: async (host, args) => (await import('./check.ts')).checkCommand(host, args),
+  plan: async (host, args) => (await import('./plan.ts')).planCommand(host, args),
+  diagram: async (host, args) => (await import('./diagram.ts')).diagramCommand(host, args),
+  inspect: async (host, args) => (await import('./inspect.ts')).inspectCommand(host, args),
+  report: async (host, args) => (await import('./report.ts')).reportCommand(host, args),
+  completion: async (host, args) => (await import('./completion/completion.ts')).completionCommand(host, args),
+}
+
+/**
+ * What people try first: `-h`, `help` and `help COMMAND` mean what `--help` says, `-V` and
+ * `version` what `--version` does.
+ */
 function inLongWords(args: readonly string[]): readonly string[] {
-  const long = args.map((arg) => (arg === '-h' ? '--help' : arg))
+  const long = args.map((arg) => (arg === '-h' ? '--help' : arg === '-V' ? '--version' : arg))
+  if (long[0] === 'version') return ['--version', ...long.slice(1)]
   return long[0] === 'help' ? [...long.slice(1), '--help'] : long
 }
 

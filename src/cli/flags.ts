@@ -11,7 +11,7 @@ import {
   type ResolvedOf,
   withoutCliDefaults,
 } from '../options/define.ts'
-import { choice, isRecord, onOff, text } from '../options/kinds.ts'
+import { choice, file, isRecord, onOff, text } from '../options/kinds.ts'
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
@@ -31,7 +31,7 @@ import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
 /** What only the commands have. */
 const COMMAND_OPTIONS = defineOptions({
   logLevel: option(choice('debug', 'info', 'warn', 'error', 'silent'), { flag: 'log-level', default: 'info', meaning: 'What is logged' }),
-  config: option(text('a JSON or YAML file'), {
+  config: option(file('a JSON or YAML file'), {
     flag: 'config',
     defaultWords: 'none',
     meaning: 'File of these settings, by the same names',
@@ -40,11 +40,14 @@ const COMMAND_OPTIONS = defineOptions({
 
 /** What only `quiesce run` has. */
 const RUN_OPTIONS = defineOptions({
-  export: option(text('the name of an export'), {
-    flag: 'export',
-    default: 'default',
-    meaning: 'Which export of the module is run',
-  }),
+  export: option(
+    { ...text('the name of an export'), placeholder: 'NAME' },
+    {
+      flag: 'export',
+      default: 'default',
+      meaning: 'Which export of the module is run',
+    },
+  ),
   watch: option(onOff(), {
     flag: 'watch',
     default: false,

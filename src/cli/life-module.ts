@@ -3,6 +3,7 @@ import { optionError, show, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
+import { file } from '../options/kinds.ts'
 import { firstLine } from './first-line.ts'
 import { answerOf, importModule } from './user-module.ts'
 
@@ -17,6 +18,9 @@ export interface LifeModule {
 }
 
 export const LIFE_MODULE_ALLOWED = 'an ES module whose default export is a server, or a function that makes one'
+
+/** The option of such a module. */
+export const lifeModule = () => file(LIFE_MODULE_ALLOWED)
 
 /**
  * @throws QuiesceError ERR_OPTION_INVALID in one line; ERR_LOOKED_AT, when the module runs or

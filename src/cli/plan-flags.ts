@@ -1,37 +1,24 @@
-import { composeOptions, defineOptions, option } from '../options/define.ts'
-import { present, text } from '../options/kinds.ts'
+import { composeOptions, defineOptions, option, pickOptions } from '../options/define.ts'
+import { present } from '../options/kinds.ts'
 import { LIFECYCLE_OPTIONS } from '../options/lifecycle-options.ts'
-import { LIFE_MODULE_ALLOWED } from './life-module.ts'
-
-const {
-  shutdownDelay,
-  lastCall,
-  whileDraining,
-  watchGrace,
-  deadline,
-  crashDeadline,
-  requestDrainTimeout,
-  connectionTimeout,
-  tell,
-  requestTimeout,
-} = LIFECYCLE_OPTIONS
+import { lifeModule } from './life-module.ts'
 
 /** The flags of `quiesce serve` that a plan depends on. */
-export const TIME_OPTIONS = defineOptions({
-  shutdownDelay,
-  lastCall,
-  whileDraining,
-  watchGrace,
-  deadline,
-  crashDeadline,
-  requestDrainTimeout,
-  connectionTimeout,
-  tell,
-  requestTimeout,
-})
+export const TIME_OPTIONS = pickOptions(LIFECYCLE_OPTIONS, [
+  'shutdownDelay',
+  'lastCall',
+  'whileDraining',
+  'watchGrace',
+  'deadline',
+  'crashDeadline',
+  'requestDrainTimeout',
+  'connectionTimeout',
+  'tell',
+  'requestTimeout',
+])
 
 export const PLAN_OPTIONS = defineOptions({
-  config: option(text(LIFE_MODULE_ALLOWED), {
+  config: option(lifeModule(), {
     flag: 'config',
     defaultWords: 'a server without hooks',
     meaning: 'The life whose plan is printed',

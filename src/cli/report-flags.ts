@@ -1,8 +1,8 @@
 import { defineOptions, option } from '../options/define.ts'
-import { duration, present, text } from '../options/kinds.ts'
+import { duration, file, present } from '../options/kinds.ts'
 
 export const REPORT_OPTIONS = defineOptions({
-  html: option(text('a file name'), {
+  html: option(file(), {
     flag: 'html',
     defaultWords: 'none',
     meaning: 'Write the report as one page without scripts, to be attached to an incident, instead of printing it',

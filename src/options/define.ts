@@ -50,6 +50,10 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   readonly fields?: OptionTable
   /** Flags that set several of its fields at once. */
   readonly jointFlags?: readonly JointFlag[]
+  /** What stands for a value in the help of a flag: `PORT`. Default: `VALUE`. */
+  readonly placeholder?: string
+  /** All values there are, or all items of a list; shells complete them. */
+  readonly choices?: readonly string[]
   /** A flag of this kind takes no value. What it stands for when it is on, and when it is off. */
   readonly switch?: Switch<unknown>
 }
@@ -198,6 +202,12 @@ export function composeOptions<const A extends OptionTable, const B extends Opti
   return defineOptions({ ...first, ...second })
 }
 
+/** Some options of a table. */
+export const pickOptions = <const T extends OptionTable, const Name extends keyof T & string>(
+  table: T,
+  names: readonly Name[],
+): Pick<T, Name> => Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<T, Name>
+
 /** The same table for a command whose defaults are those of code. */
 export const withoutCliDefaults = (table: OptionTable): OptionTable =>
   Object.fromEntries(Object.entries(table).map(([name, { cliDefault: _, ...row }]) => [name, row]))
@@ -219,6 +229,9 @@ export interface Flag {
   /** The option that it sets, or a part of it. */
   readonly option: string
   readonly switch?: Switch<unknown>
+  /** What stands for its value in help. */
+  readonly placeholder: string
+  readonly choices?: readonly string[]
   /** The value, or undefined when the text cannot be read. */
   readonly fromText: (text: unknown) => unknown
   /** It sets fields of the option: those that `fromText` returns. */
@@ -255,6 +268,8 @@ function flagOf(option: string, row: AnyOption): Flag[] {
       meaning: onOff?.meaning ?? row.meaning,
       option,
       ...(onOff && { switch: onOff }),
+      placeholder: row.placeholder ?? 'VALUE',
+      ...(row.choices && { choices: row.choices }),
       fromText,
       isPart: false,
       turnsOn: row.turnsOn ?? true,
@@ -267,6 +282,7 @@ const jointFlagOf = (option: string, { flag: name, defaultWords, ...joint }: Joi
   name,
   env: envName(name),
   kind: 'value',
+  placeholder: 'HOST:PORT',
   default: defaultWords,
   option,
   isPart: true,

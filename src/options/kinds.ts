@@ -23,6 +23,7 @@ export function duration(atLeast: Duration = 0): Kind<Duration, number, 'duratio
   const words = (text: string): string => (minMs > 0 ? text.replace('0 to', `${formatDuration(minMs)} to`) : text)
   return {
     kind: 'duration',
+    placeholder: 'DURATION',
     allowed: words(DURATION_ALLOWED),
     allowedAsText: words(DURATION_TEXT_ALLOWED),
     accepts: (given) => isDuration(given) && parseDuration('', given) >= minMs,
@@ -47,6 +48,8 @@ export const isNegativeDuration = (given: unknown): boolean =>
 
 export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => ({
   kind: 'choice',
+  placeholder: values.join('|'),
+  choices: values,
   allowed: values.join(', '),
   remark: (given) => (typeof given === 'string' ? didYouMean(given, values) : ''),
   accepts: (given) => (values as readonly unknown[]).includes(given),
@@ -63,6 +66,9 @@ export const text = (what: string, isAllowed: (given: string) => boolean = () =>
   resolve: asIs,
   show: asIs,
 })
+
+/** A name of a file, which shells complete. */
+export const file = (what = 'a file name'): Kind<string, string, 'text'> => ({ ...text(what), placeholder: 'FILE' })
 
 export const onOff = (): Kind<boolean, boolean, 'switch'> => ({
   kind: 'switch',
@@ -89,6 +95,8 @@ export const present = (): Kind<boolean, boolean, 'switch'> => ({ ...onOff(), sw
 /** A list that is written with commas between its items. */
 export const list = <Item extends string>(items: readonly Item[]): Kind<readonly Item[], readonly Item[], 'value'> => ({
   kind: 'value',
+  placeholder: 'LIST',
+  choices: items,
   allowed: `a list, by commas, of ${items.join(', ')}`,
   accepts: (given) => Array.isArray(given) && given.every((item) => items.includes(item)),
   fromText: (given) =>
@@ -104,6 +112,7 @@ export const integer = (from: number, to: number, allowed = `a whole number from
   const accepts = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= from && (given as number) <= to
   return {
     kind: 'value',
+    placeholder: 'NUMBER',
     allowed,
     accepts,
     // What is out of bounds is refused as it was written.
@@ -120,12 +129,14 @@ const PORT_MAX = 65_535
 export const port = (): Kind<number, number, 'port'> => ({
   ...integer(0, PORT_MAX, `an integer from 0 to ${PORT_MAX}; 0 is any free port`),
   kind: 'port',
+  placeholder: 'PORT',
   // The server's options refuse what is out of bounds, together with all else.
   fromText: numberOf,
 })
 
 export const host = (): Kind<string, string, 'text'> => ({
   ...text('a host name or an IP address'),
+  placeholder: 'HOST',
   // An IPv6 address as it stands in a URL and in `HOST:PORT`. Node wants it bare.
   fromText: (given) => (typeof given === 'string' ? given.replace(/^\[([\da-f:.]*:[^\]]*)\]$/i, '$1') : given),
 })

@@ -17,6 +17,7 @@ import {
   durations,
   fields,
   fieldsNeeding,
+  file,
   host,
   isRecord,
   listOf,
@@ -79,7 +80,7 @@ export const INSPECTOR_OPTIONS = defineOptions({
    * @default a new one where it is needed, logged once
    */
   token: option(
-    text(TOKEN_ALLOWED, (given) => /^[\w.~+/=-]{16,}$/.test(given)),
+    { ...text(TOKEN_ALLOWED, (given) => /^[\w.~+/=-]{16,}$/.test(given)), placeholder: 'TOKEN' },
     {
       flag: 'inspector-token',
       turnsOn: false,
@@ -399,6 +400,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
       ...fieldsNeeding(ADDRESS_OPTIONS, ['port'], { allowed: '{ port, host? } with a port from 0 to 65535' }),
       fromText: addressOf,
       allowedAsText: ADDRESS_ALLOWED,
+      placeholder: 'HOST:PORT',
     },
     { flag: 'admin-address', defaultWords: 'none', meaning: 'Second listener for health, outside the drain, closed last' },
   ),
@@ -417,7 +419,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * path that can still write.
    * @default none
    */
-  journal: option(text('a file name'), {
+  journal: option(file(), {
     flag: 'journal',
     defaultWords: 'none',
     meaning: 'File for everything that happens in the life, an entry per line, to be shown by quiesce inspect',
@@ -468,7 +470,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * be written is refused at the start: ERR_REPORT_WRITE, exit code 3.
    * @default none
    */
-  reportFile: option(text('a file name'), {
+  reportFile: option(file(), {
     flag: 'report-file',
     defaultWords: 'none',
     meaning: 'File for the report of the run, as JSON',

@@ -9,5 +9,11 @@ const here = createRequire(import.meta.url)
  */
 export const packageFile = (path: string): URL => new URL(path, pathToFileURL(here.resolve('#package')))
 
+interface PackageJson {
+  readonly version: string
+  readonly homepage?: string
+  readonly bugs?: { readonly url?: string }
+}
+
 /** What package.json says. */
-export const packageJson = (): { readonly version: string } => here('#package') as { readonly version: string }
+export const packageJson = (): PackageJson => here('#package') as PackageJson

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { CheckedMode } from '#src/cli/printed-verdicts.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { folderOfTheseTests, runCommand } from '../support/run-cli.ts'
 
@@ -34,9 +35,33 @@ describe('quiesce check', () => {
   test('a life that holds', { timeout: 60_000 }, async () => {
     const { code, out, err } = await run('--config', await lifeModule('good.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'both')
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^refuse: \d+ states, \d+ edges, \d+\.\d s\n {2}holds {2}no-errors +the root never ends in an error\n/)
-    expect(out).toMatch(/^retry-after: \d+ states/m)
+    const [, held, all] = /^refuse: (\d+) of (\d+) hold, [\d ]+ states, \d+\.\d s\nretry-after: \d+ of \d+ hold, .*\n$/.exec(out) ?? []
+    expect(Number(held)).toBeGreaterThan(50)
+    expect(held).toBe(all)
+  })
+
+  test('all that holds, when it is asked for, and all of it for programs', { timeout: 60_000 }, async () => {
+    const args = ['--config', await lifeModule('told.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'refuse']
+    const { out } = await run(...args, '--verbose')
+    expect(out).toMatch(/^refuse: (\d+) of \1 hold, .*\n {2}holds {2}no-errors +the root never ends in an error\n/)
     expect(out).toMatch(/^ {2}holds {2}queue\/last +the queue is flushed last$/m)
+    const printed = await run(...args, '--json')
+    const { holds, lives, counterexample } = JSON.parse(printed.out) as { holds: boolean; lives: CheckedMode[]; counterexample: null }
+    expect({ code: printed.code, holds, counterexample }).toEqual({ code: 0, holds: true, counterexample: null })
+    expect(lives).toMatchObject([{ mode: 'refuse', states: expect.any(Number), edges: expect.any(Number), ms: expect.any(Number) }])
+    expect(lives[0]?.properties).toContainEqual({ id: 'queue/last', text: 'the queue is flushed last', holds: true })
+    expect(lives[0]?.properties).toHaveLength(out.split('\n').length - 2)
+  })
+
+  test('what fails, for programs, with the way there', async () => {
+    const config = await lifeModule('told-bad.mjs', 'NotAcceptingNewRequest')
+    const { code, out } = await run('--config', config, '--outside=stop', '--property=queue/last', '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      holds: false,
+      lives: [{ properties: [{ id: 'queue/last', holds: false }] }],
+      counterexample: { property: 'queue/last', mode: 'refuse', steps: expect.arrayContaining(['0 start', '1 stop.requested']) },
+    })
   })
 
   test('a life that does not: the way there as a list, a diagram and a journal', async () => {
@@ -45,7 +70,9 @@ describe('quiesce check', () => {
     const { code, out } = await run('--config', config, '--outside=stop', '--property=queue/last', '--mermaid', '--trace-file', file)
     expect(code).toBe(1)
     const finding = 'flush-queue starts is said before RequestsDrained'
-    expect(out).toMatch(/^refuse: .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n\nqueue\/last\n0 start\n1 stop\.requested\n/)
+    expect(out).toMatch(
+      /^refuse: 0 of 1 hold, .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n\nqueue\/last\n0 start\n1 stop\.requested\n/,
+    )
     expect(out).toContain(`    flush-queue starts\n    skipped: audit-run, `)
     expect(out).toContain(`\n=> ${finding}\n\n---\nconfig:\n`)
     expect(out).toContain('\nsequenceDiagram\n')
@@ -63,7 +90,7 @@ describe('quiesce check', () => {
   })
 
   test('bounds in time, when they are asked for', { timeout: 60_000 }, async () => {
-    const holds = await run('--config', await lifeModule('in-time.mjs', 'RequestsDrained'), '--outside=stop', '--timed')
+    const holds = await run('--config', await lifeModule('in-time.mjs', 'RequestsDrained'), '--outside=stop', '--timed', '--verbose')
     expect(holds).toMatchObject({ code: 0, err: '' })
     expect(holds.out).toMatch(/^ {2}holds {2}timed\/ends-within-deadline +the end comes within the deadline$/m)
     expect(holds.out).toMatch(/^ {2}holds {2}timed\/reserve-of-flush +report has its reserve before its cut$/m)

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readArguments } from '#src/cli/arguments.ts'
 import { type CliHost, runCli } from '#src/cli/cli.ts'
+import { COMMANDS } from '#src/cli/command-names.ts'
+import { COMMAND_PAGES } from '#src/cli/command-pages.ts'
+import { packageJson } from '#src/process/package-file.ts'
 import { quietLife, reportOf } from '../report/lives.ts'
 
 let folder: string
@@ -38,7 +42,7 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
 
 describe('the command line', () => {
   test('explains itself', async () => {
-    expect(await run(['--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('quiesce serve [flags]') })
+    expect(await run(['--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Usage: quiesce COMMAND [flags]') })
     for (const args of [['-h'], ['help']]) expect(await run(args)).toEqual(await run(['--help']))
     for (const args of [
       ['serve', '-h'],
@@ -46,26 +50,68 @@ describe('the command line', () => {
     ])
       expect(await run(args)).toEqual(await run(['serve', '--help']))
     expect(await run(['--nope'])).toMatchObject({ code: 2, err: 'quiesce: --nope: unknown flag, see quiesce --help\n' })
-    expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration VALUE') })
+    expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration DURATION') })
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+    for (const args of [['-V'], ['version'], ['serve', '--version'], ['check', '-V']])
+      expect(await run(args)).toEqual(await run(['--version']))
   })
 
-  test.each(['run', 'serve', 'check', 'plan', 'diagram', 'inspect', 'report'])(
-    'has a help of its own for %s, which fits a terminal',
-    async (command) => {
-      const { code, out } = await run([command, '--help'])
-      expect(code).toBe(0)
-      expect(out).toMatch(new RegExp(`^Usage: quiesce ${command} .*\\n`))
-      expect(out).toContain('\nExit codes:\n')
-      for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
+  test('lists every command with what it does, and an example of each', async () => {
+    const { out } = await run(['--help'])
+    for (const name of COMMANDS) {
+      expect(out).toContain(COMMAND_PAGES[name].summary)
+      if (name !== 'completion') expect(out).toContain(`\n  ${COMMAND_PAGES[name].examples[0]?.[0]}\n`)
+    }
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
+  })
+
+  test.each(COMMANDS.flatMap((name) => COMMAND_PAGES[name].examples.map(([line]) => [line, name] as const)))(
+    'gives an example that it takes: %s',
+    (line, command) => {
+      // What a shell does with the rest is its own.
+      const [program, given, ...args] = line
+        .replace(/^source <\((.+)\)$/, '$1')
+        .replace(/ > .+$/, '')
+        .split(' ')
+      expect([program, given]).toEqual(['quiesce', command])
+      const { operands, flags } = COMMAND_PAGES[command]
+      expect(readArguments(command, flags, args, operands === '' ? 0 : operands.split(' ').length).problems).toEqual([])
     },
   )
+
+  test('has a group for every flag of a server, and a name for what every value is', async () => {
+    for (const command of ['run', 'serve'] as const) {
+      const { out } = await run([command, '--help'])
+      const [ungrouped] = /\nFlags:\n[\s\S]*?\n\n/.exec(out) ?? []
+      expect(ungrouped?.match(/^ {2}--\S+/gm)).toEqual(['  --config'])
+    }
+    for (const { flags } of Object.values(COMMAND_PAGES))
+      for (const flag of flags) if (!flag.switch) expect(flag.placeholder, flag.name).not.toBe('VALUE')
+  })
+
+  test('leads to the documentation and to where faults are told, as package.json names them', async () => {
+    const { homepage, bugs } = packageJson()
+    for (const args of [['--help'], ['check', '--help']]) {
+      const { out } = await run(args)
+      if (homepage !== undefined) expect(out).toContain(`\nDocumentation: ${homepage}\n`)
+      if (bugs?.url !== undefined) expect(out).toContain(`\nIssues: ${bugs.url}\n`)
+    }
+  })
+
+  test.each(COMMANDS)('has a help of its own for %s, which fits a terminal', async (command) => {
+    const { code, out } = await run([command, '--help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(new RegExp(`^Usage: quiesce ${command} .*\\n`))
+    expect(out.indexOf('\nExamples:\n')).toBeGreaterThan(0)
+    expect(out).toContain('\nExit codes:\n')
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(110)
+  })
 
   test('refuses what it does not know with exit code 2', async () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })

@@ -33,7 +33,7 @@ describe('a default that is changed in its row', () => {
     const table = defineOptions({ ...changed, keepLonger: { ...changed.keepLonger, default: value } })
     expect(resolveOptions(table, {}).keepLongerMs).toBe(Number.parseInt(value, 10) * 1_000)
     expect(flagsHelp(flagsOf(table))).toMatch(
-      new RegExp(`--keep-longer VALUE\\n +Keep longer\\.\\n +Allowed: .+\\sDefault:\\s+${value}\\.`),
+      new RegExp(`--keep-longer DURATION\\n +Keep longer\\.\\n +Allowed: .+\\sDefault:\\s+${value}\\.`),
     )
     expect(markdownOf(table)).toMatch(new RegExp(`^\\| \`keepLonger\` .* \\| ${value} \\| \`--keep-longer\` \\|`, 'm'))
   })

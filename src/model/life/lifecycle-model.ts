@@ -53,6 +53,8 @@ export interface LifecycleModelOptions {
   readonly statesMax?: number | undefined
   /** As in {@link explore}. Default 256. */
   readonly recheckEvery?: number | undefined
+  /** As in {@link explore}. */
+  readonly onProgress?: ((found: number, taken: number) => void) | undefined
 }
 
 /** Effects whose answer is looked at. */
@@ -94,7 +96,7 @@ export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions 
 /** What surrounds the machine of a life. */
 export function environmentOf(
   { input, muxSignals = [] }: LifePlan,
-  { outside = ['start', 'stop'], statesMax, recheckEvery }: LifecycleModelOptions,
+  { outside = ['start', 'stop'], statesMax, recheckEvery, onProgress }: LifecycleModelOptions,
 ) {
   const mux = muxSignals.map((name) => ({ type: muxEvent(name) }))
   return {
@@ -103,6 +105,7 @@ export function environmentOf(
     children: EFFECTS,
     ...(statesMax !== undefined && { statesMax }),
     ...(recheckEvery !== undefined && { recheckEvery }),
+    ...(onProgress && { onProgress }),
   } satisfies ExploreOptions
 }
 

@@ -16,7 +16,14 @@ export interface ExploreOptions extends Environment {
    * compared; 0 for none. Default 1024.
    */
   readonly recheckEvery?: number
+  /**
+   * Told every few thousand states how many were found, and from how many of them all ways were
+   * taken.
+   */
+  readonly onProgress?: (found: number, taken: number) => void
 }
+
+const PROGRESS_EVERY = 2_048
 
 /** A system of actors as a function from states to states; {@link explore} walks all of it. */
 export class Model {
@@ -70,7 +77,7 @@ export interface Exploration {
  */
 export function explore(
   machine: AnyStateMachine,
-  { statesMax = 1_000_000, recheckEvery = 1024, ...environment }: ExploreOptions = {},
+  { statesMax = 1_000_000, recheckEvery = 1024, onProgress, ...environment }: ExploreOptions = {},
 ): Exploration {
   const model = new Model(machine, environment, recheckEvery)
   const graph = new Graph((index) => model.choices.all.at(index))
@@ -85,6 +92,7 @@ export function explore(
   numbers[initial.index] = graph.addState(initial, -1)
   for (let from = 0; from < graph.stateCount; from++) {
     graph.beginEdges()
+    if (from % PROGRESS_EVERY === 0) onProgress?.(graph.stateCount, from)
     const state = graph.states[from] as ActorState
     for (const choice of model.choices.at(state)) {
       const delivery = model.take(state, choice)

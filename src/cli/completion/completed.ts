@@ -1,0 +1,61 @@
+import type { Flag } from '../../options/define.ts'
+import { COMMANDS, type CommandName } from '../command-names.ts'
+import { COMMAND_PAGES } from '../command-pages.ts'
+
+/** Something that begins with dashes, as shells complete it. */
+export interface CompletedFlag {
+  /** Without the dashes. */
+  readonly name: string
+  readonly meaning: string
+  /** undefined: it takes no value. */
+  readonly value?: CompletedValue
+}
+
+export interface CompletedValue {
+  readonly placeholder: string
+  /** All that it may be, or names of files; undefined: only the user knows. */
+  readonly offers: readonly string[] | 'files' | undefined
+}
+
+export interface CompletedCommand {
+  readonly name: string
+  readonly summary: string
+  readonly flags: readonly CompletedFlag[]
+  readonly operands: CompletedValue['offers']
+}
+
+const HELP: CompletedFlag = { name: 'help', meaning: 'What this is, with examples' }
+
+/** What every shell completes, from the tables of the commands. */
+export const COMPLETED: readonly CompletedCommand[] = [
+  ...COMMANDS.map((name: CommandName): CompletedCommand => {
+    const { summary, flags, operands, operandChoices } = COMMAND_PAGES[name]
+    return {
+      name,
+      summary,
+      flags: [...flags.flatMap(completedFlags), HELP],
+      operands: operands === '' ? undefined : (operandChoices ?? 'files'),
+    }
+  }),
+  { name: 'help', summary: 'what a command is, with examples', flags: [], operands: COMMANDS },
+  { name: 'version', summary: 'the version of this program', flags: [], operands: undefined },
+]
+
+/** What may stand there instead of a command. */
+export const MAIN_FLAGS: readonly CompletedFlag[] = [HELP, { name: 'version', meaning: 'The version of this program' }]
+
+/** A switch can be turned off as well. */
+function completedFlags({ name, meaning, switch: onOff, placeholder, choices }: Flag): CompletedFlag[] {
+  if (onOff)
+    return onOff.bare
+      ? [{ name, meaning }]
+      : [
+          { name, meaning },
+          { name: `no-${name}`, meaning: `Turns --${name} off` },
+        ]
+  return [{ name, meaning, value: { placeholder, offers: choices ?? (isOnDisk(placeholder) ? 'files' : undefined) } }]
+}
+
+function isOnDisk(placeholder: string): boolean {
+  return placeholder === 'FILE' || placeholder === 'FOLDER'
+}
