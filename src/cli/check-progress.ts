@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../base/clock.ts'
+import { canRedraw } from '../platforms/terminal.ts'
 import type { CliHost } from './cli.ts'
 import { grouped } from './printed-verdicts.ts'
 
@@ -22,7 +23,7 @@ export class CheckProgress {
     this.#clock = clock
     this.#from = clock.now()
     this.#stderr = stderr
-    this.#isShown = stderr.isTTY === true && env['TERM'] !== 'dumb'
+    this.#isShown = canRedraw({ stdout: stderr, env })
   }
 
   /** @param found how many states; @param taken of how many all ways were taken */
