@@ -46,9 +46,13 @@ async function build() {
 if (process.argv.includes('--clean')) for (const folder of ['build', 'dist']) rmSync(folder, { recursive: true, force: true })
 if (!isFresh()) {
   const begun = new Date()
+  // On standard error: what is packed is on the other. The first build takes longer than people
+  // wait without a word.
+  console.error(`building dist/${existsSync('build') ? '' : ' for the first time, which takes up to a minute'} ...`)
   rmSync(STAMP, { force: true })
   if (await build()) {
     writeFileSync(STAMP, '')
     utimesSync(STAMP, begun, begun)
+    console.error(`built in ${((Date.now() - begun.getTime()) / 1000).toFixed(1)} s`)
   } else process.exitCode = 1
 }

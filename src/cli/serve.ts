@@ -7,7 +7,9 @@ import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/a
 import { startDrill } from '../example/drill.ts'
 import { Registry } from '../example/registry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import { stdoutDestination } from '../log/log-destination.ts'
 import type { ServerOptions } from '../options/options.ts'
+import { isForPeople } from '../platforms/terminal.ts'
 import type { CliHost } from './cli.ts'
 import type { ServeSettings } from './flags.ts'
 
@@ -31,10 +33,22 @@ export async function serve({ options, logLevel }: ServeSettings, host: CliHost,
     { isForAll: true, level: logLevel },
   )
   addExampleHooks(server, { registry })
+  if (isForPeople(options.pretty ?? 'auto', process)) sayWhatToTry(server)
   const ended = server.run()
   // In the same turn: no signal can come in between.
   release()
   await ended
+}
+
+/** Below the line that says that it serves; from then on the log is quiet until the end. */
+function sayWhatToTry(server: Lifecycle): void {
+  server.events$.subscribe((event) => {
+    if (event.type !== 'signal' || event.name !== 'Announced') return
+    const url = urlOf(server.addresses[0])
+    stdoutDestination().write(
+      `\nTry it in another terminal, then press Ctrl-C here:\n  curl -N '${url}/watch'\n  curl '${url}/slow?ms=1500'\n\n`,
+    )
+  })
 }
 
 /** All who may look at the example server may also end it: that is what it is for. */
