@@ -25,7 +25,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing on it, while it serves 
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`))
   }
   await page.headline(/^Serving$/)
-  await page.shows('lifecycle.running.stop.living')
+  await page.shows('stop', 'living')
   for (const size of SIZES) {
     await page.page.setViewportSize(size)
     expect({ size, found: await found() }).toEqual({ size, found: [] })
