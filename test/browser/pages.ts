@@ -16,6 +16,21 @@ export function useBrowser(): void {
   afterAll(() => browser?.close())
 }
 
+/** A page, and what the browser complains about there. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
+  if (!browser) throw new Error('useBrowser() first')
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.goto(url)
+  return { page, complaints }
+}
+
 /** A picture in a page of its own: as an image, in which no script runs, or as the page itself. */
 export async function pictureIn(svg: Buffer, as: 'image' | 'page', options: BrowserContextOptions = {}): Promise<Page> {
   if (!browser) throw new Error('useBrowser() first')
