@@ -30,10 +30,11 @@ export interface Life extends AsyncDisposable {
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if
    * it is unset, and ends a process that is still alive a second later, unless the option `exit` is
    * `natural`. An exit code that is not 0 is said on standard error in one line, with what led to
-   * it, unless the option `logger` is `false`. Of several lives that run in one process the last
-   * one ends it, with the most severe of their exit codes. When something else ends the process
-   * before that, by `process.exit()`, what is left of the log and the report are written in one
-   * step, of at most the flush reserve, and its exit code stays. A second call returns the same
+   * it, unless the option `logger` is `false`. On a terminal it shows what the end waits for, and
+   * prints a timeline of it (the option `pretty`). Of several lives that run in one process the
+   * last one ends it, with the most severe of their exit codes. When something else ends the
+   * process before that, by `process.exit()`, what is left of the log and the report are written in
+   * one step, of at most the flush reserve, and its exit code stays. A second call returns the same
    * promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a
    * module that the command line only looks at

@@ -439,22 +439,26 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   /**
    * Pino-compatible, or false for silence, on standard error too. A console is told nothing at
    * debug.
-   * @default pino on standard output for createServer, none for attachLifecycle
+   * @default pino on standard output for createServer, none for attachLifecycle; on a terminal see
+   * pretty
    */
   logger: option(
     value<Logger | false>(
       'an object with the functions debug, info, warn and error (a pino logger), or false',
       (given) => given === false || hasMethods(given, 'debug', 'info', 'warn', 'error'),
     ),
-    { defaultWords: 'pino on standard output for createServer, none for attachLifecycle', meaning: 'Where the lifecycle logs to' },
+    {
+      defaultWords: 'pino on standard output for createServer, none for attachLifecycle; on a terminal see pretty',
+      meaning: 'Where the lifecycle logs to',
+    },
   ),
   /**
    * How standard output is written. On a terminal `'auto'` shows people what goes on: log lines to
-   * read, under `run()` what a drain waits for, and a timeline at the end; elsewhere, and in a CI,
-   * the log is JSON lines. `true` is for people everywhere, `false` nowhere. The lines are those of
-   * the built-in logger, which every life under `run()` has on a terminal; a logger of your own
-   * keeps its lines and its destination, and has the view and the timeline beside it only with
-   * `true`. With `logger: false` nothing is shown.
+   * read, under `run()` what a drain waits for, and a timeline at the end; elsewhere, in a CI, and
+   * in workers of a cluster, the log is JSON lines. `true` is for people everywhere, `false`
+   * nowhere. The lines are those of the built-in logger, which every life under `run()` has on a
+   * terminal; a logger of your own keeps its lines and its destination, and has the view and the
+   * timeline beside it only with `true`. With `logger: false` nothing is shown.
    * @default auto: on a terminal, unless it is a CI's or a logger is given
    */
   pretty: option(onOffAuto(), {

@@ -1,3 +1,4 @@
+import nodeCluster from 'node:cluster'
 import type { PlatformDefaults, PlatformFacts } from './platform.ts'
 
 /**
@@ -28,12 +29,18 @@ interface Output {
 /** How output is written: for people, for programs, or for the one of them that reads it. */
 export type Pretty = 'auto' | boolean
 
-/** Whether output is written for people: as was chosen, or on a terminal that is no CI's. */
+/**
+ * Whether output is written for people: as was chosen, or on a terminal that is no CI's. Workers of
+ * a cluster share theirs, so each writes lines that say which one it is.
+ */
 export const isForPeople = (pretty: Pretty, { env, stdout }: Output): boolean =>
-  pretty === 'auto' ? stdout.isTTY === true && !isCi(env) : pretty
+  pretty === 'auto' ? stdout.isTTY === true && !isCi(env) && !nodeCluster.isWorker : pretty
 
 /** Runners set it to `true`, `1` or their name; `false` is what people set. */
 const isCi = ({ CI }: Environment): boolean => CI !== undefined && !['', '0', 'false'].includes(CI)
+
+/** Whether other processes of this program write to the same terminal. */
+export const isSharedTerminal = (): boolean => Object.keys(nodeCluster.workers ?? {}).length > 0
 
 /** Whether standard output is a terminal that can move its cursor. */
 export const canRedraw = ({ env, stdout }: Output): boolean => stdout.isTTY === true && env['TERM'] !== 'dumb'

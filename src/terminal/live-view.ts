@@ -19,6 +19,11 @@ const REDRAW_MS = 250
 const ESC = '\u001b['
 const CLEAR_BELOW = `\r${ESC}J`
 const CLEAR_REST_OF_LINE = `${ESC}K`
+/**
+ * The cursor's, and one above it: some terminals keep a copy of the screen in their history when
+ * all of it is cleared.
+ */
+const KEPT_ROWS = 2
 /** What is wider than a window that has just become narrower is cut off, and needs no more rows. */
 const WRAP_OFF = `${ESC}?7l`
 const WRAP_ON = `${ESC}?7h`
@@ -35,9 +40,8 @@ const WRAP_ON = `${ESC}?7h`
  */
 export class LiveView {
   readonly #options: LiveViewOptions
-  /** On the screen now, for a window of so many columns. */
+  /** On the screen now. */
   #drawn: readonly string[] = []
-  #columns = 0
   /** The last line of others, as far as it has been written. */
   #unended = ''
   #timer: unknown
@@ -69,8 +73,6 @@ export class LiveView {
     if (this.#drawn.length === 0) return text
     // A frame for every line that waits would be longer than what it waits with.
     if (this.#options.terminal.pendingBytes > 0) this.#drawn = []
-    // Lines that wrap would leave the cursor among them.
-    else if (this.#options.size().columns !== this.#columns) this.#drawn = this.#next()
     return `${CLEAR_BELOW}${text}${this.#drawn.length > 0 ? this.#place(this.#drawn) : this.#unended}`
   }
 
@@ -94,20 +96,13 @@ export class LiveView {
   }
 
   #draw(): void {
-    const { terminal } = this.#options
+    const { terminal, size, lines } = this.#options
     if (terminal.pendingBytes > 0) return
-    const next = this.#next()
+    const { columns, rows } = size()
+    const next = lines(columns, Math.max(0, rows - KEPT_ROWS))
     if (next.length === 0) this.#erase()
     else terminal.write(this.#place(next))
     this.#drawn = next
-  }
-
-  #next(): readonly string[] {
-    const { size, lines } = this.#options
-    const { columns, rows } = size()
-    this.#columns = columns
-    // The first row is the cursor's.
-    return lines(columns, rows - 1)
   }
 
   #erase(): void {
@@ -118,7 +113,7 @@ export class LiveView {
   /** Draws lines from the cursor's row on, over what is there, and goes back to it. */
   #place(lines: readonly string[]): string {
     // The last cell stays empty: some terminals wrap as soon as it is written.
-    const unended = clip(this.#unended, this.#columns - 1)
+    const unended = clip(this.#unended, this.#options.size().columns - 1)
     const rows = [unended, ...lines].map((line) => `${line}${CLEAR_REST_OF_LINE}`)
     return `\r${WRAP_OFF}${rows.join('\n')}${WRAP_ON}${ESC}J\r${ESC}${lines.length}A`
   }

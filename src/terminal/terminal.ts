@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { stdoutDestination } from '../log/log-destination.ts'
-import { canRedraw, takesColor } from '../platforms/terminal.ts'
+import { canRedraw, isSharedTerminal, takesColor } from '../platforms/terminal.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { Progress } from '../report/progress.ts'
 import { type RenderOptions, renderReport } from '../report/render-report.ts'
@@ -51,9 +51,12 @@ export class Terminal {
     return this.#view?.above(line) ?? line
   }
 
-  /** Shows what a life waits for, until it is hidden. A second call does nothing. */
+  /**
+   * Shows what a life waits for, until it is hidden; nothing where other processes write as well. A
+   * second call does nothing.
+   */
   show(life: ShownLife): void {
-    if (!this.#view) return
+    if (!this.#view || isSharedTerminal()) return
     this.#lives.add(life)
     this.#view.start()
     this.#others ??= takeOverWriters(terminals(), (text) => this.#view?.write(text))
@@ -106,7 +109,12 @@ export class Terminal {
 /** Standard output, and standard error when it is the same terminal. */
 function terminals(): Stream[] {
   const { stdout, stderr } = process
-  return stderr.isTTY && fstatSync(stderr.fd).rdev === fstatSync(stdout.fd).rdev ? [stdout, stderr] : [stdout]
+  try {
+    return stderr.isTTY && fstatSync(stderr.fd).rdev === fstatSync(stdout.fd).rdev ? [stdout, stderr] : [stdout]
+  } catch {
+    // It has been closed.
+    return [stdout]
+  }
 }
 
 let ofProcess: Terminal | undefined

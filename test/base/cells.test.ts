@@ -80,6 +80,10 @@ test('the first line of a wrapped text may be of another width', () => {
   expect(wrap('one two three four', 9, 14)).toEqual(['one two three', 'four'])
 })
 
+test('a character that is wider than a line has one of its own', () => {
+  expect(wrap('日本', 1)).toEqual(['日', '本'])
+})
+
 test('codes of colour take no cell of a line, and are not broken', () => {
   const paint = painter(true)
   const name = paint(90, 'name=')

@@ -252,6 +252,37 @@ describe.each(['createServer', 'attachLifecycle', 'createLife'])('a server of on
   })
 })
 
+test('two lives in one process are shown one below the other, and the timeline of each stays', async () => {
+  const terminal = own({ OWN: 'createServer', HOOK_MS: '1500', OTHER_MS: '3000' })
+  await terminal.shows('app: serves')
+  terminal.type('\u0003')
+  await terminal.shows(/\ndraining for [\s\S]*\ndraining for /)
+  // The first is over, and above the view of the other.
+  await terminal.shows(/exit code 0: [\s\S]*\n\ndraining for [\s\S]*"other"/)
+  expect(await terminal.ended()).toBe(0)
+  const { lines } = terminal.screen
+  expect(lines.filter((line) => line.startsWith('stopped by SIGINT'))).toHaveLength(2)
+  expect(lines.filter((line) => line.startsWith('app: '))).toEqual([...APP_LINES, 'app: ended with 0'])
+  expect(lines.join('\n')).not.toContain('draining for')
+})
+
+test('in a pipe, pretty: true is lines for people and the timeline', async () => {
+  const env = { PATH: process.env['PATH'], OWN: 'createServer', HOOK_MS: '0', OPTIONS: '{"pretty":true}' }
+  const program = spawn(process.execPath, [ownServer], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void program.kill('SIGKILL'))
+  let output = ''
+  program.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (!output.includes('app: serves') && text.includes('app: serves')) program.kill('SIGTERM')
+    output += text
+  })
+  const [code] = (await once(program, 'close')) as [number]
+  expect(code).toBe(0)
+  expect(output).not.toContain('\u001b')
+  expect(output).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} INFO {2}\[graceful-termination\] the server is exiting\n\nstopped by SIGTERM, ended in /)
+  expect(output).toMatch(/\nexit code 0: graceful: everything ended by itself\napp: ended with 0\n$/)
+  expect(output).not.toContain('draining for')
+})
+
 describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, made with %s,', (OWN) => {
   test('prints the timeline of an end by force as well', async () => {
     const terminal = own({ OWN, HOOK_MS: '30000' })

@@ -113,6 +113,23 @@ describe('the log', () => {
     ])
   })
 
+  test('says ages in whole milliseconds', () => {
+    const named = [{ name: 'GET /hang', ageMs: 4_992.712108 }]
+    const whole = [{ name: 'GET /hang', ageMs: 4_993 }]
+    const lines = linesOf([
+      { at: 0, type: 'drained', what: 'requests', before: 1, after: 1, cut: named },
+      { at: 0, type: 'drained', what: 'watches', before: 1, after: 1, graceMs: 1_000, cut: named },
+      { at: 0, type: 'connections', told: 0, idleUntold: 0, ended: 0, forced: 1, forcedNames: named },
+      { at: 0, type: 'handlers', running: named },
+    ])
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      expect.objectContaining({ cut: whole }),
+      expect.objectContaining({ cut: whole }),
+      expect.objectContaining({ forcedNames: whole }),
+      { running: whole },
+    ])
+  })
+
   test('says aloud what was cut, failed, late or forced', () => {
     const lines = linesOf(badLife.slice(9))
     expect(lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([

@@ -202,6 +202,11 @@ exit code 0: graceful: everything ended by itself
     expect(renderReport(report)).toMatch(/flush-queue \| *=+ *\| 0\.590s {2}FlushQueueDone\n/)
   })
 
+  test('has the end at its right edge, although nothing else happened then', () => {
+    const forced = { ...busyEnd, phases: [phase('destroy', 6_000, null, null)], signals: [signal('StopRequested', 0)] }
+    expect(renderReport(forced, { columns: 50 })).toMatch(/\+6\.000s {2}destroy \| {10}={10}\| not over\n/)
+  })
+
   test('has a line for a phase that went wrong in no time', () => {
     const report = { ...busyEnd, phases: [phase('destroy', 500, 500.2, 'failed')], signals: [signal('Destroyed', 500.2, 'failed')] }
     expect(renderReport(report)).toMatch(/destroy \| *= *\| 0\.000s {2}Destroyed failed\n/)

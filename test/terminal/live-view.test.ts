@@ -78,8 +78,8 @@ describe('a live view', () => {
     expect(screen.lines).toEqual(lines)
   })
 
-  test('is asked for the size of the window each time, and leaves a row for the cursor', async () => {
-    const { clock, screen, asked, view, log } = shown({ rows: 2 })
+  test('is asked for the size of the window each time, and leaves a row for the cursor and one for the log', async () => {
+    const { clock, screen, asked, view, log } = shown({ rows: 3 })
     log('one')
     view.start()
     await clock.advance(250)
