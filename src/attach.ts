@@ -30,6 +30,11 @@ export interface AttachedLife extends Life, Disposable {
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID
  * with one line for every bad option
+ * @example
+ * const server = http.createServer(app.callback())
+ * const life = attachLifecycle(server, { health: true })
+ * server.listen(8080)
+ * await life.run()
  */
 export function attachLifecycle(server: Server, options: LifecycleOptions = {}): AttachedLife {
   return attachLifecycleOn(systemHost, server, options)

@@ -15,6 +15,10 @@ import { keepAliveUntil } from './process/keep-alive.ts'
  * clients to move elsewhere.
  *
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * @example
+ * const life = createLife({ admin: { port: 9090 } })
+ * queue.onJob((job) => life.hold(job.name, ({ signal }) => job.work(signal)))
+ * await life.run()
  */
 export function createLife(options: LifecycleOptions = {}): Life {
   return createLifeOn(systemHost, options)

@@ -31,6 +31,11 @@ export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readon
  * Creates a server with a lifecycle around `handler`; nothing listens before `run()` or `start()`.
  *
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * @example
+ * const server = createServer(app, { port: 8080, deadline: '25s' })
+ * server.addReadyzCheck('db', () => pool.query('select 1'))
+ * server.addDestroy('pool', () => pool.end())
+ * await server.run()
  */
 export function createServer(handler: Handler, options: ServerOptions = {}): Life {
   return createServerOn(systemHost, handler, options)

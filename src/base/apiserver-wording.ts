@@ -18,6 +18,8 @@ const UPSTREAM_503: RefusalWords = { body: KUBERNETES_STATUS, contentType: 'appl
  * @see kubernetes/apiserver pkg/server/filters with_retry_after.go, waitgroup.go,
  * watch_termination.go
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
+ * @example
+ * createServer(app, { wording: apiserverWording })
  */
 export const apiserverWording: Wording = {
   refusals: {

@@ -57,6 +57,12 @@ export type ErrorCode = keyof typeof ERROR_CODES
 /**
  * An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries
  * the data behind it.
+ * @example
+ * try {
+ *   await life.start()
+ * } catch (error) {
+ *   if (error instanceof QuiesceError && error.code === 'ERR_START') console.error(error.cause)
+ * }
  */
 export class QuiesceError extends Error {
   override readonly name: string = 'QuiesceError'

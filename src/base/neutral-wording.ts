@@ -36,6 +36,8 @@ const sentence = (name: string): string => (name === NAME_DEFAULT ? 'The server'
  *
  * @param name what the server calls itself to clients and in the log; default `the server`
  * @param prefix the start of each metric's name; default `quiesce_`
+ * @example
+ * createServer(app, { wording: neutralWording('orders', 'orders_') })
  */
 export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = METRIC_PREFIX_DEFAULT): Wording => ({
   refusals: {

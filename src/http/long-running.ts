@@ -36,6 +36,8 @@ const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
  * happen to look like these should not use it. Never throws.
  *
  * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
+ * @example
+ * createServer(app, { longRunning: kubernetesLongRunning })
  */
 export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): boolean {
   if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return false

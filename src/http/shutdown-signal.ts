@@ -18,6 +18,8 @@ const REQUESTS_ALLOWED =
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ * @example
+ * const rows = await pool.query('select …', { signal: shutdownSignalOf(request) })
  */
 export function shutdownSignalOf(request: RequestGiven): AbortSignal {
   return known(request).signal
@@ -35,6 +37,9 @@ export function shutdownSignalOf(request: RequestGiven): AbortSignal {
  * Fastify's request, Koa's context
  * @returns its {@link shutdownSignalOf}
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ * @example
+ * const signal = markWatch(request)
+ * signal.addEventListener('abort', () => response.end())
  */
 export function markWatch(request: RequestGiven): AbortSignal {
   const exchange = known(request)

@@ -38,6 +38,8 @@ export interface Life extends AsyncDisposable {
    * promise.
    * @throws QuiesceError ERR_WORKER_THREAD outside the main thread; ERR_LOOKED_AT at once, in a
    * module that the command line only looks at
+   * @example
+   * const { exitCode } = await createServer(app, { port: 8080 }).run()
    */
   run(): Promise<Report>
 
@@ -47,6 +49,10 @@ export interface Life extends AsyncDisposable {
    * end of the life neither sets the exit code nor ends the process. `stop()`, the option `signal`
    * and the promise of `run()` stay as they are. Before `run()`, after the end, and a second time
    * it does nothing.
+   * @example
+   * const ended = life.run()
+   * life.releaseProcess()
+   * process.once('SIGTERM', () => void life.stop('SIGTERM'))
    */
   releaseProcess(): void
 
@@ -56,6 +62,9 @@ export interface Life extends AsyncDisposable {
    * rejects, after everything that was acquired has been released, when it could not start
    * (ERR_START with the cause) or was stopped before it served (ERR_STOPPED_DURING_START).
    * `details.report` is the report. A second call returns the same promise.
+   * @example
+   * await life.start()
+   * console.log(life.addresses[0]?.url)
    */
   start(): Promise<void>
 
@@ -75,6 +84,8 @@ export interface Life extends AsyncDisposable {
    * {@link StopOptions}
    * @throws QuiesceError ERR_OPTION_INVALID at once, for what cannot be used; nothing has been
    * stopped then
+   * @example
+   * const report = await life.stop({ reason: 'deploy', deadline: '10s' })
    */
   stop(given?: string | StopOptions): Promise<Report>
 
@@ -94,6 +105,8 @@ export interface Life extends AsyncDisposable {
    * An AbortSignal that aborts when the lifecycle signal `name` fires; the same object every time
    * it is asked for.
    * @throws QuiesceError ERR_UNKNOWN_REFERENCE for a name that no phase fires
+   * @example
+   * life.signal('NotAcceptingNewRequest').addEventListener('abort', () => consumer.pause())
    */
   signal(name: SignalName | (string & {})): AbortSignal
 
@@ -101,6 +114,10 @@ export interface Life extends AsyncDisposable {
    * Every event of this life, as it happens; completes with the end. Observers run in the same step
    * and should return soon; one that throws does not disturb the life, but its error is an uncaught
    * exception, as always with rxjs, and under `run()` a crash.
+   * @example
+   * life.events$.subscribe((event) => {
+   *   if (event.type === 'signal') console.log(event.name, event.outcome)
+   * })
    */
   readonly events$: Observable<LifecycleEvent>
 
@@ -111,6 +128,8 @@ export interface Life extends AsyncDisposable {
    * by its signal.
    * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called
    * `work`
+   * @example
+   * await life.hold('send mail', ({ signal }) => mailer.send(message, { signal }))
    */
   hold(name: string): Disposable
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
@@ -126,13 +145,16 @@ export interface Life extends AsyncDisposable {
    * @returns what ends it before the drain does; a run that is under way is still waited for
    * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID, and
    * ERR_TOO_LATE from NotAcceptingNewRequest on
-   * @example life.every('publish', '5s', () => outbox.publish())
+   * @example
+   * life.every('publish', '5s', () => outbox.publish())
    */
   every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable
 
   /**
    * What is in flight now, and how many connections are open. Looks at every connection: for
    * metrics and tests, not for every request.
+   * @example
+   * gauge.set(life.counts().requests)
    */
   counts(): Counts
 
@@ -143,19 +165,37 @@ export interface Life extends AsyncDisposable {
    * and a shutdown is red whatever was said here.
    * @param reason default: `not ready`
    * @throws QuiesceError ERR_OPTION_INVALID
+   * @example
+   * life.setReady(false, 'maintenance')
    */
   setReady(ready: boolean, reason?: string): void
 
-  /** Adds a check to `/healthz` only. */
+  /**
+   * Adds a check to `/healthz` only.
+   * @example
+   * life.addHealthzCheck('disk', () => disk.free() > 1e9)
+   */
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable
 
-  /** Adds a check to `/readyz` only. Too late once the life has begun, as for every check. */
+  /**
+   * Adds a check to `/readyz` only. Too late once the life has begun, as for every check.
+   * @example
+   * life.addReadyzCheck('db', () => pool.query('select 1'), { timeout: '500ms' })
+   */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable
 
-  /** Adds a check to `/livez` only. */
+  /**
+   * Adds a check to `/livez` only.
+   * @example
+   * life.addLivezCheck('loop', () => loop.lagMs() < 1_000, { delay: '30s' })
+   */
   addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable
 
-  /** Adds a check to `/healthz`, `/livez` and `/readyz`. */
+  /**
+   * Adds a check to `/healthz`, `/livez` and `/readyz`.
+   * @example
+   * life.addHealthCheck('cache', ({ signal }) => cache.ping({ signal }))
+   */
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable
 
   /**
@@ -165,6 +205,10 @@ export interface Life extends AsyncDisposable {
    * by its signal has not failed. When it fails, the server stops in order, exit code 4. Too late
    * once it serves.
    * @see kubernetes/apiserver pkg/server/hooks.go AddPostStartHook
+   * @example
+   * life.addPostStartHook('warm', async ({ signal }) => {
+   *   await cache.warm({ signal })
+   * })
    */
   addPostStartHook(name: string, run: UserCode): Disposable
 
@@ -177,6 +221,8 @@ export interface Life extends AsyncDisposable {
    * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no
    * hook is refused by `start()`
    * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook
+   * @example
+   * life.addPreShutdownHook('leave', () => registry.leave(), { timeout: '2s' })
    */
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable
 
@@ -188,6 +234,9 @@ export interface Life extends AsyncDisposable {
    * @throws QuiesceError ERR_CYCLE when they would wait for each other; an `after` that names none
    * is refused by `start()`
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterDestroyFunc
+   * @example
+   * life.addDestroy('queue', () => queue.close())
+   * life.addDestroy('pool', () => pool.end(), { after: ['queue'] })
    */
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable
 
@@ -198,6 +247,8 @@ export interface Life extends AsyncDisposable {
    * is misspelt at once.
    * @throws QuiesceError ERR_DUPLICATE also for the name of a phase of ours, ERR_CYCLE when phases
    * would wait for each other, ERR_UNKNOWN_REFERENCE
+   * @example
+   * life.addPhase('flush', () => outbox.publish(), { after: ['RequestsDrained'] })
    */
   addPhase(name: string, run: UserCode, options?: PhaseOptions): Disposable
 
@@ -207,6 +258,8 @@ export interface Life extends AsyncDisposable {
    * on, and the life ends with exit code 4. What it answers after a stop was requested is reported
    * as late and changes nothing. Too late once the life has begun.
    * @see kubernetes/apiserver pkg/server/genericapiserver.go RegisterMuxAndDiscoveryCompleteSignal
+   * @example
+   * life.addMuxCompleteSignal('routes', loadRoutes())
    */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable
 }

@@ -24,6 +24,9 @@ const NAMES_MAX = 20
  *
  * @returns disposed of, it ends every open span now and listens no more; a second time it does
  * nothing
+ * @example
+ * traceLifecycle(life)
+ * await life.run()
  */
 export function traceLifecycle(
   life: Pick<Life, 'events$'>,

@@ -15,12 +15,10 @@ export interface PrintOptions extends RenderOptions {
  * on one that takes it (`NO_COLOR` and `TERM=dumb` are heard). What `run()` prints by itself on a
  * terminal (the option `pretty`) is the same text.
  *
- * ```ts
+ * @throws QuiesceError ERR_OPTION_INVALID as {@link renderReport}
+ * @example
  * printReport(await life.stop())
  * printReport(JSON.parse(await readFile('report.json', 'utf8')), { stream: process.stdout })
- * ```
- *
- * @throws QuiesceError ERR_OPTION_INVALID as {@link renderReport}
  */
 export function printReport(report: Report, { stream = process.stderr, ...given }: PrintOptions = {}): void {
   const { columns } = stream

@@ -33,13 +33,11 @@ const INDENT_NARROW = 2
  * with their times, connections, and the exit code with its meaning. As wide as `columns`, which
  * gives the bars their length; without room for bars there are none.
  *
- * ```ts
- * const report = await life.run()
- * await mail(renderReport(report, { columns: 80 }))
- * ```
- *
  * @throws QuiesceError ERR_OPTION_INVALID for what is no report, and for an option that cannot be
  * used
+ * @example
+ * const report = await life.run()
+ * await mail(renderReport(report, { columns: 80 }))
  */
 export function renderReport(report: Report, options: RenderOptions = {}): string {
   const { columns, color } = checked(report, options)

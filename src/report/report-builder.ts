@@ -80,7 +80,7 @@ export class ReportBuilder {
       requests: reportedDrain(view.drained.requests),
       watches: reportedDrain(view.drained.watches),
       connections: reportedConnections(view.connections),
-      handlers,
+      handlers: reportedStragglers(handlers),
       rejections: rejections?.() ?? {},
       hooks: Array.from(view.hooks.values(), reportedHook),
       lateAnswers: [...this.#lateAnswers],
@@ -109,7 +109,7 @@ function reportedPhase(view: LifeView, phase: PhaseView, relative: (at: number) 
     start: relative(startedAt),
     end: endedAt === undefined ? null : relative(endedAt),
     outcome: outcome ?? null,
-    cut: outcome === 'cut' ? stragglersOf(view, name) : [],
+    cut: outcome === 'cut' ? reportedStragglers(stragglersOf(view, name)) : [],
     ...(error && { error }),
     budget: bounds.length > 0 ? milliseconds(Math.max(0, Math.min(...bounds))) : null,
   }
@@ -130,6 +130,9 @@ function stragglersOf({ drained, connections, handlers }: LifeView, phase: strin
   }
 }
 
+const reportedStragglers = (stragglers: readonly Straggler[]): readonly Straggler[] =>
+  stragglers.map((straggler) => ({ ...straggler, ageMs: milliseconds(straggler.ageMs) }))
+
 const reportedHook = ({ kind, name, outcome, durationMs, error }: HookView): ReportedHook => ({
   kind,
   name,
@@ -139,11 +142,11 @@ const reportedHook = ({ kind, name, outcome, durationMs, error }: HookView): Rep
 })
 
 const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =>
-  drained ? { before: drained.before, after: drained.after, cut: drained.cut } : { before: 0, after: 0, cut: [] }
+  drained ? { before: drained.before, after: drained.after, cut: reportedStragglers(drained.cut) } : { before: 0, after: 0, cut: [] }
 
 function reportedConnections(event: EventOf<'connections'> | undefined): ReportedConnections {
   const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [] } = event ?? {}
-  return { told, idleUntold, ended, forced, forcedNames }
+  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames) }
 }
 
 /**

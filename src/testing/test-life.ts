@@ -194,6 +194,11 @@ export interface TestAttachedOptions extends LifecycleOptions, SetUp<AttachedLif
 /**
  * A server of quiesce under test, from serving to its end: real HTTP over connections in memory, on
  * virtual time, without a port.
+ * @example
+ * const t = await testServer(app, { deadline: '25s' })
+ * const client = await t.connect()
+ * expect((await client.get('/readyz')).status).toBe(200)
+ * expect((await t.end()).exitCode).toBe(0)
  */
 export function testServer(handler: Handler, { setUp, ...options }: TestServerOptions = {}): Promise<TestLife> {
   const { world, rest } = parted(options)
@@ -207,6 +212,10 @@ export function testServer(handler: Handler, { setUp, ...options }: TestServerOp
 /**
  * The same around a `node:http` server of your own, which must not listen yet; it is told to, on a
  * port of the network in memory.
+ * @example
+ * const server = http.createServer(app.callback())
+ * const t = await testAttached(server, { deadline: '25s' })
+ * expect((await t.end()).errors).toEqual([])
  */
 export function testAttached(server: Server, { setUp, ...options }: TestAttachedOptions = {}): Promise<TestLife<AttachedLife>> {
   const { world, rest } = parted(options)

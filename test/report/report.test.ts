@@ -272,3 +272,15 @@ describe('exit codes', () => {
     expect(exitCodeMeaning(137)).toMatch(/not one of/)
   })
 })
+
+test('ages of what was left are as fine as any clock here, and no finer', () => {
+  const straggler = { name: 'GET /slow', ageMs: 2102.1272320000003 }
+  const report = reportOf([
+    ...quietLife.slice(0, 15),
+    { at: 61_200, type: 'drained', what: 'requests', before: 1, after: 1, cut: [straggler] },
+    { at: 61_202, type: 'connections', told: 0, idleUntold: 0, ended: 0, forced: 1, forcedNames: [straggler] },
+    { at: 61_202, type: 'handlers', running: [straggler] },
+  ])
+  for (const left of [report.requests.cut, report.connections.forcedNames, report.handlers])
+    expect(left).toEqual([{ name: 'GET /slow', ageMs: 2102.127 }])
+})

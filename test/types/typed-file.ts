@@ -45,12 +45,17 @@ export class TypedFile {
     return (this.#service.getCompletionsAtPosition(this.#path, text.indexOf('|'), undefined)?.entries ?? []).map(({ name }) => name)
   }
 
-  /** What the compiler says against it. */
+  /** What the compiler says against it, each with its line. */
   refused(code: string): string[] {
     this.#write(`${this.#before}${code}\n`)
     return [...this.#service.getSyntacticDiagnostics(this.#path), ...this.#service.getSemanticDiagnostics(this.#path)].map(
-      ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'),
+      ({ messageText, start = 0 }) => `${ts.flattenDiagnosticMessageText(messageText, '\n')}: ${this.#lineAt(start)}`,
     )
+  }
+
+  #lineAt(position: number): string {
+    const from = this.#text.lastIndexOf('\n', position - 1) + 1
+    return this.#text.slice(from, this.#text.indexOf('\n', position)).trim()
   }
 
   #write(text: string): void {

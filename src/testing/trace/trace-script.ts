@@ -27,6 +27,8 @@ export interface TraceScriptOptions {
  * happened as it is written.
  * @throws QuiesceError ERR_SCRIPT_MISMATCH with the difference by line, ERR_OPTION_INVALID for a
  * command that is none
+ * @example
+ * await traceScript('test/slow-hook.txt')
  */
 export async function traceScript(file: string, { make, commands, update = wantsUpdate() }: TraceScriptOptions = {}): Promise<void> {
   const expected = await readFile(file, 'utf8')
