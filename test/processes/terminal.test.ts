@@ -266,6 +266,19 @@ test('two lives in one process are shown one below the other, and the timeline o
   expect(lines.join('\n')).not.toContain('draining for')
 })
 
+test('on the terminal of a cluster nothing is redrawn: its workers log JSON lines, and the primary lines for people', async () => {
+  const terminal = own({ OWN: 'createServer', CLUSTER: '1', HOOK_MS: '1000' })
+  await terminal.shows(/app: serves[\s\S]*app: serves/)
+  terminal.type('\u0003')
+  expect(await terminal.ended()).toBe(0)
+  expect(terminal.output).not.toContain('\u001b[?7l')
+  expect(terminal.output).not.toContain('draining for')
+  const { lines } = terminal.screen
+  expect(lines.filter((line) => line.includes('{"level"')).length).toBeGreaterThan(5)
+  expect(logLines(lines).length).toBeGreaterThan(5)
+  expect(lines.filter((line) => line.startsWith('stopped by SIGINT'))).toHaveLength(1)
+})
+
 test('in a pipe, pretty: true is lines for people and the timeline', async () => {
   const env = { PATH: process.env['PATH'], OWN: 'createServer', HOOK_MS: '0', OPTIONS: '{"pretty":true}' }
   const program = spawn(process.execPath, [ownServer], { env, stdio: ['ignore', 'pipe', 'ignore'] })
