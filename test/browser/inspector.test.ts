@@ -400,5 +400,7 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
   expect(await summary.row('shutdown-delay')).toMatch(/^shutdown-delay: ok after [\d.]+m?s/)
   await summary.reads('#report-body', /stopped by\s+SIGTERM/)
   await summary.reads('#machines-body', /^A report names no machines; a journal does\.$/)
+  await summary.reads('#chart-note', /^A report has no machines: how each phase has ended is shown, but no states\.$/)
+  await summary.region('shutdown-delay', '.ok').waitFor()
   expect(summary.complaints).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { Anchors } from '../../scripts/docs-site/links.mjs'
 import { files, read } from './sources.ts'
 
 const documents = files.filter((path) => path.endsWith('.md'))
@@ -10,20 +11,9 @@ const prose = (text: string): string => text.replace(/^( *)(`{3,})[^\n]*\n[\s\S]
 
 /** The anchors a hosting site makes of a document's headings. */
 function anchorsOf(text: string): Set<string> {
-  const seen = new Map<string, number>()
+  const anchors = new Anchors()
   const headings = [...text.replace(/^( *)(`{3,})[^\n]*\n[\s\S]*?^\1\2$/gm, '').matchAll(/^#+ +(.*)$/gm)]
-  const anchors = headings.map(([, heading = '']) => {
-    const anchor = heading
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, '')
-      .trim()
-      .replaceAll(' ', '-')
-    const earlier = seen.get(anchor) ?? 0
-    seen.set(anchor, earlier + 1)
-    return earlier === 0 ? anchor : `${anchor}-${earlier}`
-  })
-  return new Set(anchors)
+  return new Set(headings.map(([, heading = '']) => anchors.of(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))))
 }
 
 /** Links of a document that lead nowhere inside the project; other sites are not asked. */
