@@ -141,6 +141,15 @@ test('names are written as their users wrote them', async () => {
   expect(written.filter((words) => words.includes('%'))).toEqual([])
 })
 
+test('a key explains what is drawn, and nothing else', async () => {
+  const all = await diagramsOf(bare('refuse'), { format: 'svg' })
+  const wordsOf = (name: string): string[] => textsOf(all.find((diagram) => diagram.name === name)?.text ?? '').map(({ text }) => text)
+  expect(wordsOf('machines/budget')).toContain('the time of this cut has come')
+  expect(wordsOf('machines/budget')).not.toContain('the stop came before its turn')
+  expect(wordsOf('lifecycle')).toContain('the stop came before its turn')
+  expect(wordsOf('machines/close-listener')).not.toContain('a signal of our own, to what waits for it')
+})
+
 test('the checks see an overlap, a line through a text and a text outside', () => {
   const svg = `<svg width="100" height="50">
 <text class="title" x="10" y="20" textLength="40">one</text>

@@ -1,5 +1,5 @@
 import { statesOf } from './chart.ts'
-import type { Point, Size } from './graph.ts'
+import type { Placed, Point, Size } from './graph.ts'
 import { FONT_SIZE, painted, round } from './paint.ts'
 import { isUpstream, LINE_HEIGHT, type Scene, type Text } from './scene.ts'
 import { arrowSvg, dotSvg, rectSvg, textSvg } from './shapes.ts'
@@ -77,12 +77,13 @@ const FAMILIES: readonly Key[] = [
   { sample: 'mux.NAME', words: 'a mux-complete signal of yours' },
 ]
 
-/** The key to a scene of states and signals. */
-export function keysOf(scene: Scene): Key[] {
-  const boxes = [...scene.boxes.values()]
+/** The key to what is drawn of a scene of states and signals. */
+export function keysOf(scene: Scene, { nodes, lines }: Placed): Key[] {
+  const boxes = [...scene.boxes.values()].filter(({ state }) => nodes.has(state.id))
+  const links = scene.links.filter(({ id }) => lines.has(id))
   const states = boxes.map(({ state }) => state)
   const isWiring = states.some(({ meta }) => meta['rounded'] === true)
-  const texts: readonly Text[] = [...boxes, ...scene.links].flatMap((each) => each.texts)
+  const texts: readonly Text[] = [...boxes, ...links].flatMap((each) => each.texts)
   const written = new Set(texts.map(({ text }) => text))
   const signals = texts.filter(({ role }) => role === 'raised' || role === 'heard').map(({ text }) => text)
   const has = (test: (text: string) => boolean): boolean => texts.some(({ text }) => test(text))
@@ -114,7 +115,7 @@ export function keysOf(scene: Scene): Key[] {
       KEYS.ends,
     ),
     ...when(
-      scene.links.some(({ kind }) => kind === 'transition'),
+      links.some(({ kind }) => kind === 'transition'),
       KEYS.transition,
     ),
     ...signalKeys(signals),

@@ -18,7 +18,7 @@ export interface Picture extends Caption {
 
 /** With its title above it and its key below. */
 export function svgOf({ scene, placed, ...caption }: Picture): string {
-  const { size, body, above, below } = sheetOf(caption, keysOf(scene), placed.size)
+  const { size, body, above, below } = sheetOf(caption, keysOf(scene, placed), placed.size)
   return svgDocument(size, caption.title, [...above, ...drawing(scene, moved(placed, body)), ...below])
 }
 
