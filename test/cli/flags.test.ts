@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
+import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
 import { type AnyOption, envName } from '#src/options/define.ts'
 import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 
@@ -175,6 +175,38 @@ describe('settings of quiesce serve', () => {
       QUIESCE_CANARY_PORT: 'tcp://10.0.0.8:80',
     }
     expect((await settingsOf({ env })).options.port).toBeUndefined()
+  })
+})
+
+describe('settings of quiesce run', () => {
+  const sources = (args: readonly string[], env = {}): SettingsSources => ({
+    args,
+    env,
+    facts: nowhere,
+    readConfig: () => Promise.resolve({}),
+  })
+
+  test('are the defaults of code, not upstream’s', async () => {
+    expect(await readRunSettings(sources(['app.mjs']))).toMatchObject({
+      app: 'app.mjs',
+      options: {},
+      export: 'default',
+      watch: false,
+      serverSettings: [],
+    })
+    const delay = RUN_FLAGS.find(({ name }) => name === 'shutdown-delay-duration')
+    expect(delay?.default).not.toBe(SERVE_FLAGS.find(({ name }) => name === 'shutdown-delay-duration')?.default)
+  })
+
+  test('know every flag of serve, and which of them belong to a server', async () => {
+    const names = RUN_FLAGS.map(({ name }) => name)
+    expect(SERVE_FLAGS.filter(({ name }) => !names.includes(name))).toEqual([])
+    const settings = await readRunSettings(sources(['--watch', 'app.mjs', '--export=api'], { QUIESCE_PORT: '3000' }))
+    expect(settings).toMatchObject({ watch: true, export: 'api', options: { port: 3000 }, serverSettings: [{ label: 'QUIESCE_PORT' }] })
+  })
+
+  test('need a module', async () => {
+    expect(await readRunSettings(sources([]))).toEqual({ problems: [expect.stringMatching(/^run: got no module, allowed: /)] })
   })
 })
 
