@@ -2,8 +2,9 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { plainPathOf } from '../base/request-target.ts'
 import { HEALTH_PATHS, type HealthSource } from '../http/health/health.ts'
 import type { HealthAnswers } from '../http/health/health-answer.ts'
+import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
 import { defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
-import { fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
+import { duration, fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
 import { fieldPath, type Wrong } from './wrong.ts'
 
 /** Not only a path: one that no reader takes for another. @see plainPathOf */
@@ -130,7 +131,7 @@ function twoEndpoints({ paths = {}, extra = {} }: HealthOptions): Wrong | undefi
 }
 
 /** Whether, where and how health is answered. */
-export const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTIONS> | undefined, 'value'> =>
+const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTIONS> | undefined, 'value'> =>
   onOffOr(
     fields(HEALTH_OPTIONS, {
       allowed:
@@ -138,3 +139,36 @@ export const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH
       together: twoEndpoints,
     }),
   )
+
+/** What a life is told about health. */
+export const LIFE_HEALTH_OPTIONS = defineOptions({
+  /**
+   * Time after start during which liveness does not wait for post-start hooks.
+   * @default 0s
+   * @see kubernetes/apiserver pkg/server/config.go Config.LivezGracePeriod
+   */
+  livezGrace: option(duration(), {
+    flag: 'livez-grace-period',
+    default: '0s',
+    meaning: 'Time after start during which liveness does not wait for post-start hooks',
+    upstream: '--livez-grace-period',
+    upstreamRefusal: '--livez-grace-period can not be a negative value',
+  }),
+  /**
+   * Longest time of one health check; above 0. Probers usually wait 1 s.
+   * @default 900ms
+   */
+  healthCheckTimeout: option(duration('1ms'), {
+    default: CHECK_TIMEOUT_MS,
+    meaning: 'Longest time of one health check; after it the check has failed',
+  }),
+  /**
+   * Whether, where and how health is answered.
+   * @default true for createServer, false for attachLifecycle
+   */
+  health: option(health(), {
+    default: true,
+    on: { attachLifecycle: false },
+    meaning: 'Whether, where and how health is answered',
+  }),
+})

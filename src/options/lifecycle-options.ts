@@ -1,14 +1,13 @@
 import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
 import type { AuditBackend } from '../actors/audit.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
-import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
 import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
 import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
 import { fraction } from './fraction.ts'
-import { health, isPlainPath } from './health-options.ts'
+import { isPlainPath, LIFE_HEALTH_OPTIONS } from './health-options.ts'
 import {
   ADDRESS_ALLOWED,
   addressOf,
@@ -293,18 +292,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     upstream: '--request-timeout',
     upstreamRefusal: '--request-timeout can not be negative value',
   }),
-  /**
-   * Time after start during which liveness does not wait for post-start hooks.
-   * @default 0s
-   * @see kubernetes/apiserver pkg/server/config.go Config.LivezGracePeriod
-   */
-  livezGrace: option(duration(), {
-    flag: 'livez-grace-period',
-    default: '0s',
-    meaning: 'Time after start during which liveness does not wait for post-start hooks',
-    upstream: '--livez-grace-period',
-    upstreamRefusal: '--livez-grace-period can not be a negative value',
-  }),
+  ...LIFE_HEALTH_OPTIONS,
   /**
    * Longest time of a hook that states none itself; above 0.
    * @default 5s, at most a third of the deadline and four fifths of the hooks' time in the budget
@@ -314,14 +302,6 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     defaultWords: (longest) =>
       `${longest}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline and ${fraction(HOOKS_SHARE_MAX)} of the hooks' time in the budget`,
     meaning: 'Longest time of one hook that states none itself',
-  }),
-  /**
-   * Longest time of one health check; above 0. Probers usually wait 1 s.
-   * @default 900ms
-   */
-  healthCheckTimeout: option(duration('1ms'), {
-    default: CHECK_TIMEOUT_MS,
-    meaning: 'Longest time of one health check; after it the check has failed',
   }),
   /**
    * In which order destroy functions run that name no other: as registered, which is upstream's, or
@@ -356,15 +336,6 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning:
       'Which requests are watches, beside upgrades and responses whose head says text/event-stream: told to end, waited for within watchGrace',
     upstream: 'LongRunningFunc',
-  }),
-  /**
-   * Whether, where and how health is answered.
-   * @default true for createServer, false for attachLifecycle
-   */
-  health: option(health(), {
-    default: true,
-    on: { attachLifecycle: false },
-    meaning: 'Whether, where and how health is answered',
   }),
   /**
    * Paths that your application still answers while new requests are refused, as `/healthz`,
