@@ -1,4 +1,4 @@
-import { BOLD, clip, column, painter, RED } from '../base/cells.ts'
+import { BOLD, clip, column, oneLine, painter, RED } from '../base/cells.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { type Comparison, type Difference, shownSide } from '../report/compare.ts'
 
@@ -19,7 +19,7 @@ export function comparisonText({ differences, isWorse }: Comparison, names: read
     return all.some((difference) => difference.isWorse) ? paint(RED, text) : text
   })
   const worse = [...new Set(differences.filter((difference) => difference.isWorse).map(({ what }) => what))]
-  const verdict = isWorse ? `worse: ${worse.join(', ')}` : differences.length === 0 ? 'no difference' : 'different, but not worse'
+  const verdict = isWorse ? oneLine(`worse: ${worse.join(', ')}`) : differences.length === 0 ? 'no difference' : 'different, but not worse'
   return [
     ...(rows.length > 0 ? [line('', ending(names[0]), ending(names[1])), ...rows, ''] : []),
     paint(isWorse ? RED : BOLD, verdict),

@@ -1,6 +1,6 @@
 import { systemHost } from '../actors/host.ts'
 import { attachLifecycleOn } from '../attach.ts'
-import { optionError, QuiesceError, toError } from '../base/errors.ts'
+import { ERROR_CODES, optionError, QuiesceError, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import { createServerOn } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
@@ -79,13 +79,24 @@ async function load({ app, export: name }: RunSettings, { stderr }: CliHost): Pr
     return { runnable, listensItself: runnable.kind !== 'life' && listening() > before }
   } catch (thrown) {
     const own = thrown instanceof QuiesceError ? thrown.cause : thrown
-    if (own === undefined || (own as NodeJS.ErrnoException).code?.startsWith('ERR_')) throw thrown
+    if (own === undefined || isSaidInOneLine(own)) throw thrown
     const error = toError(own)
     stderr.write(`quiesce: ${app} could not be loaded: ${firstLine(error.message)}\n`)
     if (error instanceof SyntaxError) return endOf(error)
     stderr.write(`${error.stack ?? error.message}\n`)
     return COULD_NOT_START
   }
+}
+
+/** Of node's loader. Its other codes come from calls that the module makes. */
+const LOADER_CODE =
+  /^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_|UNKNOWN_(FILE|MODULE|BUILTIN)_|PACKAGE_|INVALID_(MODULE|PACKAGE)_|IMPORT_|REQUIRE_|AMBIGUOUS_)/
+
+/** What a stack would add nothing to: there is no such file, or an option cannot be used. */
+function isSaidInOneLine(own: unknown): boolean {
+  // Anything may be thrown, and codes of databases are numbers.
+  const { code } = (own ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && (Object.hasOwn(ERROR_CODES, code) || LOADER_CODE.test(code))
 }
 
 /**

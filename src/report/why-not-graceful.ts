@@ -36,13 +36,19 @@ function causes(report: Report): string[] {
 const whyNotStarted = (reason: StopReason): string =>
   reason.kind === 'start-failed' ? `${reason.phase}: ${reason.error.message}` : describeReason(reason)
 
-function forces({ reason, forced, forcedBy }: Report): string[] {
-  if (forced === null) return reason ? [describeReason(reason)] : []
+function forces({ reason, forced, forcedBy, errors }: Report): string[] {
+  if (forced === null) {
+    // A crash may come when the life ends already, for a reason that costs nothing.
+    const crashes = failures({ errors: errors.filter(({ where }) => isCrash(where)) })
+    return crashes.length > 0 || !reason ? crashes : [describeReason(reason)]
+  }
   const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason ?? forcedBy?.exitCode
   return [by === undefined ? forced : `${forced}: ${by}`]
 }
 
-const failures = ({ errors }: Report): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
+const isCrash = (where: string): boolean => where === 'uncaughtException' || where === 'unhandledRejection'
+
+const failures = ({ errors }: Pick<Report, 'errors'>): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
 
 /**
  * Handlers and connections that are still there are so because of what was cut; alone, they are the

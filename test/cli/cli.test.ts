@@ -200,6 +200,15 @@ describe('quiesce report', () => {
     })
   })
 
+  test('of two lets no control sequence of a name through', async () => {
+    const hook = { kind: 'destroy', name: 'pool\u001b]0;title\u0007', outcome: 'cut', durationMs: 5 }
+    const [a, b] = (await filesOf(report, JSON.stringify({ ...JSON.parse(report), hooks: [hook] }))) as [string, string]
+    const { code, out } = await run(['report', a, b])
+    expect(code).toBe(1)
+    expect(out).toMatch(/\nworse: destroy hook "pool/)
+    expect(out.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+  })
+
   test('of two judges times when it is told to', async () => {
     const slow = JSON.stringify({ ...JSON.parse(report), endedAt: '2026-01-01T00:01:09.000Z' })
     const [a, b] = (await filesOf(report, slow)) as [string, string]

@@ -76,6 +76,7 @@ describe('during a drain', () => {
     expect(report).toMatchObject({ exitCode: 1, forced: null, reason: { kind: 'os-signal', signal: 'SIGTERM' } })
     expect(report.requests.cut.map(({ name }) => name)).toContain('GET /hang')
     expect(report.errors).toContainEqual({ where: 'uncaughtException', error: expect.objectContaining({ message: 'crashed on purpose' }) })
+    expect(program.stderr).toMatch(/^quiesce: exit code 1: .*: uncaughtException: crashed on purpose$/m)
   })
 
   test('a second crash of another origin ends the process at once', async () => {

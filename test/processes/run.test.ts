@@ -108,6 +108,20 @@ describe('quiesce run', () => {
       3,
       /^quiesce: .*app\.mjs could not be loaded: no database\nError: no database\n +at .*app\.mjs:1:7/,
     ],
+    [
+      'throws what has a number as its code',
+      'throw Object.assign(new Error("E11000"), { code: 11000 })\n',
+      3,
+      /^quiesce: .*app\.mjs could not be loaded: E11000\nError: E11000\n +at .*app\.mjs:1:/,
+    ],
+    ['throws null', 'throw null\n', 3, /^quiesce: .*app\.mjs could not be loaded: null\n/],
+    [
+      'calls node as it must not be called',
+      "import { readFileSync } from 'node:fs'\nreadFileSync(undefined)\n",
+      3,
+      /could not be loaded: The "path" argument must be .*\nTypeError \[ERR_INVALID_ARG_TYPE\].*\n(.*\n)*? +at .*app\.mjs:2:/,
+    ],
+    ['imports what is not there', "import './not-there.mjs'\n", 2, /^quiesce: APP: got ".*app\.mjs", .*not-there\.mjs.*\)\n$/],
     ['has a syntax error', '\nexport default {\n', 3, /^quiesce: .*could not be loaded: Unexpected end of input\n\S+app\.mjs:3\n/],
     ['waits for ever', 'await new Promise(() => {})\n', 3, /its promise never settles/],
     [
