@@ -1,0 +1,84 @@
+// One life on a terminal. Fails when: it is shown before its stop or after its report, what a
+// person can do about it is wrong, or an end is printed twice, or not at all.
+import { Subject } from 'rxjs'
+import { describe, expect, test } from 'vitest'
+import type { LifecycleEvent, StopReason } from '#src/base/events.ts'
+import type { Gauges } from '#src/report/gauges.ts'
+import type { Progress } from '#src/report/progress.ts'
+import type { Report } from '#src/report/report.ts'
+import { Presentation } from '#src/terminal/presentation.ts'
+import type { Terminal } from '#src/terminal/terminal.ts'
+import { quietLife, reportOf } from '../report/lives.ts'
+
+const SIGINT: StopReason = { kind: 'os-signal', signal: 'SIGINT' }
+const STOP: LifecycleEvent = { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok' }
+
+function presented({ isStopped = false, heard = ['SIGINT'] }: { isStopped?: boolean; heard?: readonly string[] } = {}) {
+  const events = new Subject<LifecycleEvent>()
+  const world = { reason: isStopped ? SIGINT : undefined, report: reportOf(quietLife) }
+  const done: unknown[] = []
+  const terminal = {
+    show: () => done.push('show'),
+    hide: () => done.push('hide'),
+    print: (report: Report) => done.push(['print', report.exitCode]),
+    flush: () => Promise.resolve(void done.push('flush')),
+    flushNow: () => done.push('flush now'),
+  }
+  const life = {
+    events$: events,
+    get report() {
+      return world.report
+    },
+    progress: () => world.reason && ({ reason: world.reason } as Progress),
+    gauges: () => ({}) as Gauges,
+  }
+  const presentation = new Presentation(life, (signal) => heard.includes(signal), terminal as unknown as Terminal)
+  return { events, world, done, presentation }
+}
+
+describe('a life on a terminal', () => {
+  test('is shown from its stop request to its report, and then printed once', () => {
+    const { events, world, done, presentation } = presented()
+    events.next({ at: 0, type: 'signal', name: 'Serving', outcome: 'ok' })
+    expect(done).toEqual([])
+    events.next(STOP)
+    events.next({ at: 1, type: 'phase.started', phase: 'request-drain' })
+    expect(done).toEqual(['show'])
+    events.next({ at: 2, type: 'phase.started', phase: 'report' })
+    expect(done).toEqual(['show', 'hide'])
+    presentation.end(world.report)
+    presentation.end(world.report)
+    expect(done.filter((what) => what !== 'hide')).toEqual(['show', ['print', 0], 'flush'])
+  })
+
+  test('that was stopped before all this was loaded is shown at once', () => {
+    expect(presented({ isStopped: true }).done).toEqual(['show'])
+  })
+
+  test('is written at once when its end was by force: the process exits in this very step', () => {
+    const { events, world, done, presentation } = presented()
+    events.next(STOP)
+    events.next({ at: 1, type: 'forced', why: 'second-signal' })
+    presentation.end({ ...world.report, forced: 'second-signal', exitCode: 1 })
+    expect(done.filter((what) => what !== 'hide')).toEqual(['show', ['print', 1], 'flush now'])
+  })
+
+  test('is printed with its own exit code when the process exits in its middle', () => {
+    const { events, world, done } = presented()
+    world.report = { ...world.report, forced: 'process-exit', exitCode: 0 }
+    events.next({ at: 1, type: 'forced', why: 'process-exit', exitCode: 7 })
+    events.next({ at: 1, type: 'ended', exitCode: 5 })
+    expect(done.filter((what) => what !== 'hide')).toEqual([['print', 5], 'flush now'])
+  })
+
+  test.each<[string, StopReason, readonly string[], string | undefined]>([
+    ['Ctrl-C', SIGINT, ['SIGINT'], 'press Ctrl-C again to end now'],
+    ['SIGTERM', { kind: 'os-signal', signal: 'SIGTERM' }, ['SIGINT'], 'press Ctrl-C to end now'],
+    ['stop()', { kind: 'stop', reason: 'done' }, ['SIGINT'], 'press Ctrl-C to end now'],
+    ['SIGTERM, where Ctrl-C is not heard', { kind: 'os-signal', signal: 'SIGTERM' }, ['SIGTERM'], undefined],
+  ])('says what a person can do about a stop by %s', (_, reason, heard, hint) => {
+    const { world, presentation } = presented({ heard })
+    world.reason = reason
+    expect(presentation.hint).toBe(hint)
+  })
+})
