@@ -89,14 +89,18 @@ test('a drill puts load on the example, and then shuts it down under it', async 
   await page.button('Run a drill…').click()
   await page.reads('#confirm-title', /^Run a drill\?$/)
   await page.button('Run the drill').click()
-  await page.reads('#outcome-headline', /^A stop now would wait for \d+ requests and 3 watches$/)
-  await page.reads('.of-request', /GET \/slow/)
-  await page.reads('.of-watch', /GET \/events/)
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
   expect(await server.exitCode).toBe(0)
   // The slow requests that were still open, and whatever a quick client asked just then.
   await page.reads('#report-body', /requests\s+[1-9]\d* to drain, 0 left\s+watches\s+3 to drain, 0 left/)
   await page.reads('#report-body', /stopped by\s+stop\(\): asked for in the inspector/)
+  // A second is soon over: what it was is still there.
+  await page.page.locator('#log-text').fill('StopRequested')
+  await page.page.locator('#log-body button', { hasText: 'StopRequested' }).click()
+  await page.page.locator('#step-back').click()
+  await page.reads('#outcome-headline', /^A stop now would wait for \d+ requests and 3 watches$/)
+  await page.reads('.of-request', /GET \/slow/)
+  await page.reads('.of-watch', /GET \/events/)
   expect(page.complaints).toEqual([])
 })
 
@@ -135,6 +139,12 @@ test('a hook that fails is named, and costs the exit code', async () => {
   const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, colorScheme: 'light' })
   await page.headline(/^Serving$/)
   await page.isFitForEverybody()
+  // What is set up is there before anything has happened.
+  await page.reads('.of-check', /^\/readyz has not been asked yet\s[\s\S]*shutdown\s+not asked yet/)
+  await page.reads('.of-budget', /^A stop now would take at most 8s: [\s\S]*Cut\.requests\s[\s\S]*deadline\s/)
+  await page.reads('.of-planned', /^2 hooks registered\s+leave\s+pre-shutdown\s+≤ [\d.]+s\s+flush\s/)
+  const order = `[...document.querySelectorAll('.panel')].sort((a, b) => a.offsetTop - b.offsetTop).map(({ id }) => id)`
+  expect(await page.page.evaluate(order)).toEqual(['outcome', 'timeline', 'log', 'chart', 'machines'])
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
   await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook "leave"$/)
@@ -302,6 +312,64 @@ test('the statechart follows what works', async () => {
   await expect.poll(() => page.page.evaluate(inView)).toBe(true)
   slow.giveUp()
   expect(await server.exitCode).toBe(0)
+  expect(page.complaints).toEqual([])
+})
+
+test('the timeline is legible at every width, and shows a part of itself when asked', async () => {
+  const folder = temporaryFolder()
+  const journal = join(folder, 'journal.ndjson')
+  const server = Served.program('server.mjs', {
+    options: { platform: 'unknown', shutdownDelay: '300ms', deadline: '8s', whileDraining: 'retry-after', inspector: true, journal },
+    hooks: [
+      { kind: 'pre-shutdown', name: 'leave-the-registry-of-the-region', does: 'ends', ms: 100 },
+      { kind: 'destroy', name: 'pool', does: 'ends', ms: 100 },
+    ],
+  })
+  await server.inspector
+  server.child.kill('SIGTERM')
+  await server.exitCode
+  const page = await InspectorPage.open(await Served.recording(journal).inspector)
+  await page.headline(/exit code 0$/)
+  for (const width of [1280, 1920, 3840]) {
+    await page.page.setViewportSize({ width, height: 1400 })
+    for (const scale of ['To the deadline', 'Whole life', 'Fit']) {
+      await page.page.getByRole('radio', { name: scale, exact: true }).click()
+      await expect.poll(() => page.illegible(), { timeout: 20_000 }).toEqual([])
+    }
+  }
+  await page.page.setViewportSize({ width: 1280, height: 1400 })
+
+  const ticks = `[...document.querySelectorAll('.axis .time')].map((tick) => tick.textContent + tick.style.getPropertyValue('--at'))`
+  const times = (): Promise<string[]> => page.page.evaluate(ticks)
+  const all = await times()
+  const isOfTheStop = (each: string): boolean => /^00?\.\d+$/.test(each)
+  expect(all.some(isOfTheStop)).toBe(true)
+  const { x, y, width } = (await page.page.locator('.rows').boundingBox()) as { x: number; y: number; width: number }
+  const { mouse, keyboard } = page.page
+  await mouse.move(x + width * 0.6, y + 60)
+  await mouse.down()
+  await mouse.move(x + width * 0.7, y + 60, { steps: 3 })
+  await mouse.up()
+  await expect.poll(times, { timeout: 20_000 }).not.toEqual(all)
+  expect((await times()).some(isOfTheStop)).toBe(false)
+  await mouse.dblclick(x + width * 0.6, y + 60)
+  await expect.poll(times, { timeout: 20_000 }).toEqual(all)
+  // The same without a mouse.
+  await page.page.locator('#timeline-body').focus()
+  await keyboard.press('+')
+  await expect.poll(times, { timeout: 20_000 }).not.toEqual(all)
+  const closer = await times()
+  await keyboard.press('ArrowRight')
+  await expect.poll(times, { timeout: 20_000 }).not.toEqual(closer)
+  await keyboard.press('Escape')
+  await expect.poll(times, { timeout: 20_000 }).toEqual(all)
+  await page.button('Show a shorter time').click()
+  await expect.poll(times, { timeout: 20_000 }).not.toEqual(all)
+  await page.page.getByRole('radio', { name: 'Fit', exact: true }).click()
+  await expect.poll(times, { timeout: 20_000 }).toEqual(all)
+  // It would have been noticed.
+  await page.page.evaluate(`for (const word of document.querySelectorAll('.mark-word')) word.style.left = '-40px'`)
+  expect(await page.illegible()).not.toEqual([])
   expect(page.complaints).toEqual([])
 })
 

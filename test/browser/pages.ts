@@ -121,6 +121,11 @@ export class InspectorPage {
     return this.page.evaluate(PLACES)
   }
 
+  /** Words of the timeline that stand on others, or on bars, and those that are cut. */
+  async illegible(): Promise<unknown[]> {
+    return [...(await this.page.evaluate<unknown[]>(OVERLAPPING)), ...(await this.page.evaluate<unknown[]>(CUT_SHORT))]
+  }
+
   /**
    * Texts have contrast, controls have names and a size, landmarks differ, and nothing is wider
    * than the screen.
@@ -199,3 +204,33 @@ const SAME_LANDMARKS = `(() => {
   )
   return names.filter((name, i) => names.indexOf(name) !== i)
 })()`
+
+/**
+ * Words and bars of the timeline that stand on each other: names of signals, of cuts and times, the
+ * rows' own names and notes. Bars are compared with what stands in their rows.
+ */
+const OVERLAPPING = `(() => {
+  const box = (element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect()
+    return { left, right, top, bottom, name: element.className + ' "' + element.textContent + '"' }
+  }
+  const seen = (selector) => [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility()).map(box)
+  const boxes = [
+    ...seen('.axis-name'),
+    ...[...document.querySelectorAll('.rows .row')].flatMap((row) =>
+      [...row.querySelectorAll('.label, .note, .mark-word, .bar')].filter((element) => element.checkVisibility()).map(box),
+    ),
+    ...seen('.load-row .label, .load-row .most, .load-row .note'),
+  ]
+  const over = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5 && a.top < b.bottom - 0.5 && b.top < a.bottom - 0.5
+  const scroll = document.getElementById('timeline-body').getBoundingClientRect()
+  const head = document.querySelector('.axis').getBoundingClientRect().bottom
+  // What has gone under the head is not seen.
+  const visible = boxes.filter((one) => one.bottom < scroll.bottom && (one.top >= head || one.name.startsWith('axis-name')))
+  return visible.flatMap((one, i) => visible.slice(i + 1).filter((other) => over(one, other)).map((other) => one.name + ' on ' + other.name))
+})()`
+
+/** Names that are cut. */
+const CUT_SHORT = `[...document.querySelectorAll('.rows .label, .load-row .label, .mark-word, .cut-name')]
+  .filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+  .map((element) => element.textContent)`

@@ -74,7 +74,7 @@ function budgetItems(view: View): BlockingItem[] {
   if (!setup) return []
   const { delayMs, deadlineMs } = setup.stop
   return [
-    { key: 'delay', name: 'shutdown delay', note: 'serves on, not ready', age: duration(delayMs) },
+    ...(delayMs > 0 ? [{ key: 'delay', name: 'shutdown delay', note: 'serves on, not ready', age: duration(delayMs) }] : []),
     ...plannedCuts(view).map(({ signal, atMs }) => ({
       key: signal,
       name: signal,

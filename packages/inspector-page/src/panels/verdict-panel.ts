@@ -12,7 +12,7 @@ interface NamedCut extends Cut {
   readonly side: 'after' | 'before'
 }
 
-/** Names stand in so many rows below the bar, so that all of them have room. */
+/** Names stand in so many rows below the bar. */
 const LANES = 3
 const GAP_PX = 10
 
@@ -69,7 +69,10 @@ export class VerdictPanel implements Panel {
       cuts.map(({ part, signal }) => ({ place: part, width: (this.#font.width(nameOf(signal)) + GAP_PX) / this.#barPx })),
       LANES,
     )
-    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, lane: lanes[i]?.lane ?? LANES - 1, side: lanes[i]?.side ?? 'before' })))
+    // Where there is no room for all, they are a list below it.
+    this.#bar.classList.toggle('listed', lanes.includes(undefined))
+    setStyle(this.#bar, '--lanes', String(Math.max(1, ...lanes.map((lane) => (lane ? lane.lane + 1 : 1)))))
+    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'after' })))
   }
 }
 
