@@ -135,8 +135,15 @@ function checkWiring(rows: Wiring): void {
   if (cycle) throw new QuiesceError('ERR_CYCLE', `phases wait for each other: ${cycle.join(' -> ')}`, { cycle })
 }
 
+/**
+ * Named, and not what the compiler infers: that repeats every child, and says it in words that
+ * `exactOptionalPropertyTypes` refuses in xstate's own types.
+ */
+type Config = Parameters<typeof vocabulary.createMachine>[0]
+export type LifecycleMachine = ReturnType<typeof vocabulary.createMachine<Config>>
+
 /** Composes the root machine of a life. Pure: the same machine runs, is drawn and is checked. */
-export function composeLifecycle(composition: Composition) {
+export function composeLifecycle(composition: Composition): LifecycleMachine {
   const rows = effectiveWiring(composition)
   const regions = Object.fromEntries(
     Object.entries(rows).map(([phase, row]) => [
@@ -177,7 +184,5 @@ export function composeLifecycle(composition: Composition) {
   }
   // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines
   // checks that every name exists.
-  return askingConcerned(vocabulary.createMachine(config as Parameters<typeof vocabulary.createMachine>[0]), 'running')
+  return askingConcerned(vocabulary.createMachine(config as Config), 'running')
 }
-
-export type LifecycleMachine = ReturnType<typeof composeLifecycle>
