@@ -13,6 +13,7 @@ import { firstLine } from './first-line.ts'
 import type { RunSettings } from './flags.ts'
 import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
 import { answerOf, importModule } from './user-module.ts'
+import { answerWatcher } from './watch/answer-watcher.ts'
 
 /**
  * `quiesce run APP`: what a module of the user's exports, with a whole life around it.
@@ -24,6 +25,9 @@ import { answerOf, importModule } from './user-module.ts'
  */
 export async function runApp(settings: RunSettings, host: CliHost, release: () => void): Promise<ExitCode | undefined> {
   const { earlyStop } = host
+  // Only a watcher says --no-watch.
+  const isWatched = settings.watch === false && process.connected
+  if (isWatched) answerWatcher(earlyStop)
   const loading = load(settings, host)
   // Whatever the module does meanwhile: nothing serves yet that would have to be ended in order.
   const loaded = await Promise.race([loading, aborted(earlyStop)])
@@ -34,13 +38,15 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
     host.stderr.write(
       `quiesce: ${settings.app} listens by itself as well, and what comes there is not drained: export it without listen()\n`,
     )
-  const stopWhenLeft = (life: Life): void => {
-    // Only a watcher says --no-watch, and a generation without its watcher would keep the port.
-    if (settings.watch === false && process.connected) process.once('disconnect', () => void life.stop('the watcher is gone'))
+  const obeyWatcher = (life: Life): void => {
+    if (!isWatched) return
+    answerWatcher(life.signal('StopRequested'))
+    // A generation without its watcher would keep the port.
+    process.once('disconnect', () => void life.stop('the watcher is gone'))
   }
   if (runnable.kind === 'life') {
     refuseBeside(settings)
-    stopWhenLeft(runnable.life)
+    obeyWatcher(runnable.life)
     const ended = runnable.life.run()
     release()
     await ended
@@ -48,7 +54,7 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
   }
   const log = { isForAll: true, level: settings.logLevel }
   const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, log)
-  stopWhenLeft(life)
+  obeyWatcher(life)
   const ended = life.run()
   // In the same turn: no signal can come in between.
   release()

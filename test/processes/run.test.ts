@@ -252,6 +252,21 @@ describe('quiesce run --watch', () => {
     expect(await slow).not.toBe(200)
   })
 
+  test('a generation that is too busy to hear of a change, or of a signal, is killed', async () => {
+    const { app, version, write } = packageOf()
+    const busy = "import { writeSync } from 'node:fs'\nexport let version\nwriteSync(2, 'busy\\n')\nfor (;;) version = ''\n"
+    write('lib/version.js', busy)
+    const program = runs(app, '--watch', ...ADDRESS)
+    await program.said('busy')
+    version('mended')
+    await program.said('quiesce: generation 1 does not answer: killing it')
+    expect(await (await fetch(await urlOf(program))).text()).toBe('mended')
+    write('lib/version.js', `${busy}\n`)
+    await expect.poll(() => program.stderr.match(/^busy$/gm), { timeout: 15_000 }).toHaveLength(2)
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 1, signal: null })
+  })
+
   test('a generation does not outlive its watcher', async () => {
     const { app } = packageOf()
     const program = runs(app, '--watch', ...ADDRESS)

@@ -4,8 +4,11 @@ import { deferred } from '../../base/deferred.ts'
 import { stopSignalsDefault } from '../../options/stop-signals.ts'
 import { onStopSignal } from '../../process/os-signals.ts'
 import type { CliHost } from '../cli.ts'
+import { STOPPING } from './answer-watcher.ts'
 import { packageFolder, SourceChanges } from './source-changes.ts'
 
+/** A generation that takes longer to say that it stops is blocked, by a loop without an end. */
+const ANSWER_MS = 5_000
 /** A person who says it for the third time has seen that the process does not answer. */
 const KILLED_BY_SIGNALS = 3
 
@@ -13,7 +16,8 @@ const KILLED_BY_SIGNALS = 3
  * `quiesce run APP --watch`: a process per generation. A change is told to the one that runs as a
  * stop request, so it drains; the next one starts when it is gone and the address is free. What
  * changes meanwhile is in that one. A generation that ends by itself, or cannot start, is not
- * started again before something changes.
+ * started again before something changes. One that is too busy to hear that it is to stop is
+ * killed.
  *
  * @param release lets go of the stop signals, once they are heard here
  * @returns the exit code of the last generation
@@ -40,6 +44,9 @@ class Generations {
   readonly #ended: (exitCode: number) => void
   #count = 0
   #running: ChildProcess | undefined
+  /** It has said so, whatever made it stop. */
+  #isStopping = false
+  #blocked: unknown
   #folder = ''
   /** Something has changed since the one that runs was started. */
   #isStale = false
@@ -66,6 +73,10 @@ class Generations {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     })
     this.#running = child
+    this.#isStopping = false
+    child.on('message', (message) => {
+      if (message === STOPPING) this.#isStopping = true
+    })
     child.once('error', (error) => this.#over(error.message, 3))
     child.once('exit', (code, signal) => this.#over(signal === null ? `exit code ${code}` : `signal ${signal}`, code ?? 1))
   }
@@ -81,6 +92,7 @@ class Generations {
     this.#say(`${file} has changed: draining generation ${this.#count}`)
     // Not a signal, which Windows does not have, and whose second one would be by force.
     this.#running.send('shutdown', () => {})
+    this.#expectAnswer(this.#running)
   }
 
   signalled(signal: NodeJS.Signals): void {
@@ -90,11 +102,23 @@ class Generations {
     // There, kill() would be no request.
     else if (process.platform === 'win32') this.#running.send('shutdown', () => {})
     else this.#running.kill(signal)
+    if (this.#running) this.#expectAnswer(this.#running)
+  }
+
+  #expectAnswer(child: ChildProcess): void {
+    this.#blocked ??= systemClock.setTimeout(() => {
+      // Nor can one answer whose module has closed the channel.
+      if (this.#isStopping || !child.connected) return
+      this.#say(`generation ${this.#count} does not answer: killing it`)
+      child.kill('SIGKILL')
+    }, ANSWER_MS)
   }
 
   #over(how: string, exitCode: number): void {
     if (!this.#running) return
     this.#running = undefined
+    systemClock.clearTimeout(this.#blocked)
+    this.#blocked = undefined
     if (this.#signals > 0) {
       this.#ended(exitCode)
     } else if (this.#isStale) {

@@ -1,0 +1,12 @@
+/** What a generation says to its watcher as soon as it stops, by whatever. */
+export const STOPPING = 'stopping'
+
+/** Tells the watcher of this process when `stop` is aborted: one that is blocked cannot. */
+export function answerWatcher(stop: AbortSignal): void {
+  const tell = (): void => {
+    // A watcher that is gone needs no answer.
+    if (process.connected) process.send?.(STOPPING, undefined, undefined, () => {})
+  }
+  if (stop.aborted) tell()
+  else stop.addEventListener('abort', tell, { once: true })
+}
