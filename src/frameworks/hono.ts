@@ -1,5 +1,7 @@
 import type { ExecutionContext } from 'hono'
-import { createServer, type FetchHandler } from '../create-server.ts'
+import { systemHost } from '../actors/host.ts'
+import { errorRecord } from '../base/events.ts'
+import { createServerOn, type FetchHandler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 
@@ -12,7 +14,7 @@ export interface HonoApp {
  * A server with a lifecycle around a Hono app, without a middleware: `createServer`, and
  * `c.executionCtx.waitUntil(promise)` joins the drain, so that work which goes on after its
  * response is not lost. What a request of the drain begins is waited for with the destroy
- * functions.
+ * functions. Work that fails is logged and stands in the report; the server goes on.
  *
  * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
  * @example
@@ -22,7 +24,11 @@ export interface HonoApp {
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
   let late = 0
   const context: ExecutionContext = {
-    waitUntil: (work) => {
+    waitUntil: (given) => {
+      // Left alone, its failure would be a crash, and end the server for a lost e-mail.
+      const work = Promise.resolve(given).catch((thrown: unknown) =>
+        life.record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) }),
+      )
       if (life.signal('NotAcceptingNewRequest').aborted) life.addDestroy(`waitUntil ${++late}`, () => work)
       else void life.hold('waitUntil', () => work)
     },
@@ -30,6 +36,6 @@ export function serve(app: HonoApp, options: ServerOptions = {}): Life {
     passThroughOnException: () => {},
     props: {},
   }
-  const life = createServer((request, env) => app.fetch(request, env, context), options)
+  const life = createServerOn(systemHost, (request, env) => app.fetch(request, env, context), options)
   return life
 }

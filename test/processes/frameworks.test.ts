@@ -71,6 +71,16 @@ describe('a request of three seconds is answered, and no other is lost', () => {
     expect(said).toEqual(expect.arrayContaining(['work done', 'late work done']))
   })
 
+  test('Hono: what goes on after the response may fail', async () => {
+    const program = startProgram('with-hono.mjs')
+    const url = await urlOf(program)
+    expect(await (await fetch(`${url}/failing`)).text()).toBe('begun')
+    expect(await (await fetch(url)).text()).toBe('hello')
+    program.signal('SIGTERM')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    expect(program.log).toContainEqual(expect.objectContaining({ where: 'waitUntil', msg: 'no e-mail' }))
+  })
+
   test('Fastify', async () => {
     const program = startProgram('with-fastify.mjs')
     const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGTERM'))
