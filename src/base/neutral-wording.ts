@@ -46,8 +46,10 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     watch: neutralRefusal('watch', name),
   },
   log: {
-    // Upstream's lines name no product but in these three.
+    // Upstream's lines name no product but in the last three.
     ...apiserverWording.log,
+    // The field `duration` is the grace, of which upstream's sentence says nothing.
+    watchesDrained: '[graceful-termination] active watch request(s) have ended within the duration, or were broken off after it',
     muxComplete: 'all endpoints are registered',
     muxIncomplete: 'stop requested before all endpoints were registered',
     exiting: `[graceful-termination] ${name} is exiting`,

@@ -1,8 +1,8 @@
 import { BOLD, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
 import { optionError } from '../base/errors.ts'
 import { formatInColumn } from '../base/format-duration.ts'
-import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import { describeReason } from './describe-reason.ts'
+import { endMeaning } from './end-meaning.ts'
 import type { Report } from './report.ts'
 import { summary } from './summary.ts'
 import { timeline } from './timeline.ts'
@@ -47,7 +47,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
   const paragraph = (text: string, hanging: number, code?: number): string[] =>
     wrapped(text, width, hanging).map((line) => (code === undefined ? line : paint(code, line)))
   const codeOf = (outcome: string | null): number | undefined => (outcome === 'failed' ? RED : outcome === 'cut' ? YELLOW : undefined)
-  const meaning = exitCodeMeaning(report.exitCode)
+  const meaning = endMeaning(report)
   const lines = [
     ...paragraph(heading(report), INDENT_NARROW, BOLD),
     ...paragraph(`${report.platform.name} (${report.platform.reason}), started ${report.startedAt}`, INDENT_NARROW),

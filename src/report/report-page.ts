@@ -1,9 +1,10 @@
 import type { ErrorRecord, Straggler } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
-import { exitCodeMeaning } from '../machines/exit-codes.ts'
+import { largest } from '../base/largest.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
 import { tookMs } from './compare.ts'
 import { describeReason } from './describe-reason.ts'
+import { endMeaning } from './end-meaning.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import type { Report, ReportedPhase } from './report.ts'
 
@@ -14,7 +15,7 @@ import type { Report, ReportedPhase } from './report.ts'
  */
 export function reportPage(report: Report): string {
   const { exitCode } = report
-  const verdict = `exit code ${exitCode}: ${exitCodeMeaning(exitCode)}`
+  const verdict = `exit code ${exitCode}: ${endMeaning(report)}`
   const why = report.reason ? `Stopped by ${describeReason(report.reason)}` : 'No stop was requested'
   const sections = [
     section('What took how long', phasesTable(report)),
@@ -72,7 +73,7 @@ function phasesTable({ phases, stopRequestedAt, signals }: Report): string {
   const shown = phases.filter(
     ({ start, end, outcome }) => (stopRequestedAt === null || start >= 0) && end !== start && outcome !== 'skipped',
   )
-  const whole = Math.max(1, ...shown.map(({ start, end }) => end ?? start), ...signals.map(({ at }) => at))
+  const whole = largest(1, [...shown.map(({ start, end }) => end ?? start), ...signals.map(({ at }) => at)])
   const percent = (ms: number): string => `${Math.max(0, Math.min(100, (ms / whole) * 100)).toFixed(2)}%`
   const bar = ({ start, end, outcome, budget }: ReportedPhase): string => {
     const to = end ?? whole

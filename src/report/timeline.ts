@@ -1,5 +1,6 @@
 import { cells, column } from '../base/cells.ts'
 import { formatInColumn } from '../base/format-duration.ts'
+import { largest } from '../base/largest.ts'
 import { userSignal } from '../machines/user-phases.ts'
 import { type PhaseName, WIRING } from '../machines/wiring.ts'
 import type { Report, ReportedPhase, ReportedSignal } from './report.ts'
@@ -54,7 +55,7 @@ export function timeline(report: Report, width: number): TimelineLine[] {
   })
 }
 
-const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(cells))
+const widest = (texts: readonly string[]): number => largest(0, texts.map(cells))
 const timeOf = ({ at }: Row): string => `+${formatInColumn(at)}`
 const nameOf = ({ phase }: Row): string => phase?.name ?? ''
 const tookOf = ({ phase }: Row): string => (phase ? (phase.end === null ? 'not over' : formatInColumn(phase.end - phase.start)) : '')
@@ -64,7 +65,7 @@ const signalsOf = ({ signals, outcome }: Row): string =>
 /** Whose last instants may be later than the wall clock says, which may have been set. */
 function endOf({ signals, phases, startedAt, stopRequestedAt, endedAt }: Report): number {
   const instants = [...signals.map(({ at }) => at), ...phases.map(({ start, end }) => end ?? start)]
-  return Math.max(1, Date.parse(endedAt) - Date.parse(stopRequestedAt ?? startedAt), ...instants)
+  return largest(Math.max(1, Date.parse(endedAt) - Date.parse(stopRequestedAt ?? startedAt)), instants)
 }
 
 function rowsOf({ signals, phases, stopRequestedAt }: Report, shortMs: number): Row[] {

@@ -45,6 +45,7 @@ export class LiveView {
   /** The last line of others, as far as it has been written. */
   #unended = ''
   #timer: unknown
+  #isStale = false
 
   constructor(options: LiveViewOptions) {
     this.#options = options
@@ -58,8 +59,24 @@ export class LiveView {
     if (this.#timer === undefined) this.#schedule()
   }
 
+  /**
+   * Something has happened: what is on the screen is drawn again before the turn is over, once for
+   * all that happens in it. A line of the log that tells of it would stand above what was so
+   * before.
+   */
+  refresh(): void {
+    if (this.#isStale || this.#drawn.length === 0) return
+    this.#isStale = true
+    queueMicrotask(() => {
+      if (!this.#isStale) return
+      this.#isStale = false
+      this.#draw()
+    })
+  }
+
   /** Takes the lines off the screen. */
   stop(): void {
+    this.#isStale = false
     this.#options.clock.clearTimeout(this.#timer)
     this.#timer = undefined
     this.#erase()

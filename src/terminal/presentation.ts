@@ -69,6 +69,7 @@ export class Presentation implements ShownLife {
     if (event.type === 'signal' && event.name === 'StopRequested') this.#terminal.show(this)
     const isOver = (event.type === 'phase.started' && event.phase === 'report') || event.type === 'forced' || event.type === 'ended'
     if (isOver) this.#terminal.hide(this)
+    else this.#terminal.refresh(this)
     // After an exit that is not ours nothing else runs.
     if (event.type === 'ended' && this.#life.report.forced === 'process-exit') {
       this.end({ ...this.#life.report, exitCode: event.exitCode })

@@ -62,6 +62,11 @@ export class Terminal {
     this.#others ??= takeOverWriters(terminals(), (text) => this.#view?.write(text))
   }
 
+  /** What a shown life waits for has changed. Nothing for one that is not shown. */
+  refresh(life: ShownLife): void {
+    if (this.#lives.has(life)) this.#view?.refresh()
+  }
+
   /** Nothing for a life that is not shown. */
   hide(life: ShownLife): void {
     if (!this.#lives.delete(life) || this.#lives.size > 0) return

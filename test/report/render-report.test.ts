@@ -4,6 +4,7 @@ import type { LifecycleEvent } from '#src/base/events.ts'
 import { describeReason } from '#src/report/describe-reason.ts'
 import { renderReport } from '#src/report/render-report.ts'
 import type { Report } from '#src/report/report.ts'
+import { reportPage } from '#src/report/report-page.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
 const phase = (name: string, start: number, end: number | null, outcome: 'ok' | 'failed' | 'cut' | null = 'ok') => ({
@@ -76,6 +77,28 @@ requests     3 to drain, 0 left; they had until +8.250s
 connections  3 told to leave, 2 ended by clients, 1 idle and untold, 0 by force
 exit code 0: graceful: everything ended by itself
 `)
+  })
+
+  test.each<[Partial<Report>, string]>([
+    [{ watches: { before: 2, after: 1, cut: [] } }, 'in order; 1 watch outlived the grace and was broken off'],
+    [
+      { watches: { before: 2, after: 2, cut: [] }, handlers: [{ name: 'GET /slow', ageMs: 5 }] },
+      'in order; 2 watches outlived the grace and were broken off, 1 handler outlived the response',
+    ],
+    [{ connections: { ...busyEnd.connections, forced: 3 } }, 'in order; 3 connections were closed by force'],
+    [{ watches: { before: 2, after: 1, cut: [] }, exitCode: 4 }, 'ended in order, but something failed'],
+  ])('an end that broke something off says so, whatever its exit code: %#', (change, meaning) => {
+    const report = { ...busyEnd, ...change }
+    expect(linesOf(renderReport(report, { columns: 200 })).at(-1)).toBe(`exit code ${report.exitCode}: ${meaning}`)
+    expect(reportPage(report)).toContain(`exit code ${report.exitCode}: ${meaning}`)
+  })
+
+  test('may have more phases and signals than a call has room for', () => {
+    const many = Array.from({ length: 130_000 }, (_, at) => phase('x', at, at + 1, 'failed'))
+    const report = { ...busyEnd, phases: many, signals: many.map(({ start }) => signal('Y', start)) }
+    expect(reportPage(report).length).toBeGreaterThan(130_000)
+    const rendered = renderReport({ ...report, signals: [] })
+    expect(linesOf(rendered).length).toBeGreaterThan(130_000)
   })
 
   test('has the signal of a phase at the end of its line, so that an end fits 24 rows of 80 columns', () => {

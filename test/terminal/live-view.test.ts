@@ -65,6 +65,27 @@ describe('a live view', () => {
     expect(screen.writes).toBe(40)
   })
 
+  test('shows what is so now below the line that tells of it, once for all that happens in a turn', async () => {
+    const { clock, screen, world, asked, view, log } = shown()
+    view.start()
+    view.refresh()
+    await Promise.resolve()
+    expect(screen.writes).toBe(0)
+    await clock.advance(250)
+    world.frame = ['nothing blocks the exit']
+    log('requests have drained')
+    const before = asked.length
+    view.refresh()
+    view.refresh()
+    await Promise.resolve()
+    expect(screen.lines).toEqual(['requests have drained', '', 'nothing blocks the exit'])
+    expect(asked.length - before).toBe(1)
+    view.refresh()
+    view.stop()
+    await Promise.resolve()
+    expect(screen.lines).toEqual(['requests have drained'])
+  })
+
   test('scrolls with a full screen', async () => {
     const { clock, screen, view, log } = shown({ rows: 4 })
     view.start()

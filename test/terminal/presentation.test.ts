@@ -1,5 +1,6 @@
 // One life on a terminal. Fails when: it is shown before its stop or after its report, what a
-// person can do about it is wrong, or an end is printed twice, or not at all.
+// person can do about it is wrong, it is not drawn again when something happens, or an end is
+// printed twice, or not at all.
 import { Subject } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, StopReason } from '#src/base/events.ts'
@@ -19,6 +20,7 @@ function presented({ isStopped = false, heard = ['SIGINT'] }: { isStopped?: bool
   const done: unknown[] = []
   const terminal = {
     show: () => done.push('show'),
+    refresh: () => done.push('refresh'),
     hide: () => done.push('hide'),
     print: (report: Report) => done.push(['print', report.exitCode]),
     flush: () => Promise.resolve(void done.push('flush')),
@@ -36,19 +38,21 @@ function presented({ isStopped = false, heard = ['SIGINT'] }: { isStopped?: bool
   return { events, world, done, presentation }
 }
 
+const shownOf = (done: readonly unknown[]): unknown[] => done.filter((what) => what !== 'hide' && what !== 'refresh')
+
 describe('a life on a terminal', () => {
   test('is shown from its stop request to its report, and then printed once', () => {
     const { events, world, done, presentation } = presented()
     events.next({ at: 0, type: 'signal', name: 'Serving', outcome: 'ok' })
-    expect(done).toEqual([])
+    expect(done).not.toContain('show')
     events.next(STOP)
     events.next({ at: 1, type: 'phase.started', phase: 'request-drain' })
-    expect(done).toEqual(['show'])
+    expect(done).toEqual(['refresh', 'show', 'refresh', 'refresh'])
     events.next({ at: 2, type: 'phase.started', phase: 'report' })
-    expect(done).toEqual(['show', 'hide'])
+    expect(done.slice(4)).toEqual(['hide'])
     presentation.end(world.report)
     presentation.end(world.report)
-    expect(done.filter((what) => what !== 'hide')).toEqual(['show', ['print', 0], 'flush'])
+    expect(shownOf(done)).toEqual(['show', ['print', 0], 'flush'])
   })
 
   test('that was stopped before all this was loaded is shown at once', () => {
@@ -60,7 +64,7 @@ describe('a life on a terminal', () => {
     events.next(STOP)
     events.next({ at: 1, type: 'forced', why: 'second-signal' })
     presentation.end({ ...world.report, forced: 'second-signal', exitCode: 1 })
-    expect(done.filter((what) => what !== 'hide')).toEqual(['show', ['print', 1], 'flush now'])
+    expect(shownOf(done)).toEqual(['show', ['print', 1], 'flush now'])
   })
 
   test('is printed with its own exit code when the process exits in its middle', () => {
@@ -68,7 +72,7 @@ describe('a life on a terminal', () => {
     world.report = { ...world.report, forced: 'process-exit', exitCode: 0 }
     events.next({ at: 1, type: 'forced', why: 'process-exit', exitCode: 7 })
     events.next({ at: 1, type: 'ended', exitCode: 5 })
-    expect(done.filter((what) => what !== 'hide')).toEqual([['print', 5], 'flush now'])
+    expect(shownOf(done)).toEqual([['print', 5], 'flush now'])
   })
 
   test.each<[string, StopReason, readonly string[], string | undefined]>([

@@ -1,4 +1,4 @@
-import { describeReason, exitCodeMeaning } from '../quiesce.ts'
+import { describeReason, endMeaning } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 
@@ -24,11 +24,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ...cut.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
   ]
   return [
-    line(
-      'exit code',
-      `${report.exitCode}: ${exitCodeMeaning(report.exitCode)}`,
-      report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad',
-    ),
+    line('exit code', `${report.exitCode}: ${endMeaning(report)}`, report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad'),
     line('stopped by', reason ? describeReason(reason) : stop || exitCode !== undefined ? 'unknown' : 'nothing: no stop was requested'),
     ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
     ...(took === undefined ? [] : [line('took', duration(took))]),

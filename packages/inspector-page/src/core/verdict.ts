@@ -1,4 +1,4 @@
-import { describeReason, exitCodeMeaning } from '../quiesce.ts'
+import { describeReason, endMeaning, exitCodeMeaning } from '../quiesce.ts'
 import { blockingHeadline } from './blocking.ts'
 import { readinessTrouble } from './setup.ts'
 import { spentOf } from './spent.ts'
@@ -54,7 +54,8 @@ function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
   const forced = view.life.forced?.why
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
   const why = forced ? ` because ${FORCED_WORDS[forced]}` : ''
-  const headline = forced === 'deadline' ? 'Cut by the deadline' : forced ? 'Ended by force' : capital(exitCodeMeaning(exitCode))
+  const meaning = view.report ? endMeaning({ ...view.report, exitCode }) : exitCodeMeaning(exitCode)
+  const headline = forced === 'deadline' ? 'Cut by the deadline' : forced ? 'Ended by force' : capital(meaning)
   return {
     shape: endShape(view.life),
     headline: `${headline}, exit code ${exitCode}`,
