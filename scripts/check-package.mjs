@@ -2,6 +2,7 @@
 // `npm run check:package`: what is published, judged from the tarballs and not from the tree.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { brokenLinks } from './document-links.mjs'
 import { pack } from './pack.mjs'
 
 const tarball = pack('.results/package')
@@ -47,18 +48,22 @@ for (const name of ['index.html', 'style.css', 'main.js']) {
 for (const field of ['repository', 'homepage', 'bugs']) {
   if (manifest[field] === undefined) complain(`package.json has no ${field}: the registry's page has nothing to link`)
 }
-// The registry shows this README beside the files of the tarball, and knows no other file of ours.
-const readme = execFileSync('tar', ['-xOzf', tarball, 'package/README.md'], { encoding: 'utf8' }).replace(/^(`{3,})[\s\S]*?^\1$/gm, '')
-for (const [, inline, attribute] of readme.matchAll(/\]\(\s*([^)\s]+)[^)]*\)|\b(?:src|srcset|href)="([^"\s]+)/g)) {
-  const target = inline ?? attribute ?? ''
-  if (/^([a-z]+:|#)/.test(target)) continue
-  const file = `./${target.split('#')[0]}`
-  if (![...entries.keys()].some((entry) => entry === file || (file.endsWith('/') && entry.startsWith(file))))
-    complain(`README.md links ${target}, which is not in the tarball`)
+// The registry shows the README beside the files of the tarball, and a reader of the others has no more.
+const inTarball = {
+  /** @param {string} path */
+  exists: (path) => [...entries.keys()].some((entry) => entry === `./${path}` || entry.startsWith(`./${path.replace(/\/?$/, '/')}`)),
+  /** @param {string} path */
+  read: (path) => execFileSync('tar', ['-xOzf', tarball, `package/${path}`], { encoding: 'utf8' }),
+  hasRepository: false,
+}
+for (const entry of entries.keys()) {
+  const path = entry.slice('./'.length)
+  if (!path.endsWith('.md')) continue
+  for (const broken of brokenLinks(path, inTarball.read(path), inTarball)) complain(`${broken} leads nowhere in the tarball`)
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.(md|svg))$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.md|diagrams\/(machines\/)?[\w-]+\.svg)$/.test(
       file,
     )
   ) {

@@ -25,16 +25,19 @@ export class Anchors {
 }
 
 /**
- * Where a link of a document leads on the site. What is no part of it is in the repository.
+ * Where a link of a document leads on the site. What is no part of it is in the repository; an
+ * address there leads to the site when it has that.
  * @param {string} target @param {{ document: string, documents: ReadonlySet<string>, copied: (path: string) => boolean, repository: string }} site
  */
 export function linkOf(target, { document, documents, copied, repository }) {
-  if (/^[a-z][a-z+.-]*:/i.test(target) || target.startsWith('#')) return target
-  const [path = '', anchor] = target.split('#')
-  const file = posix.normalize(posix.join(posix.dirname(document), path))
+  const files = `${repository}/blob/main/`
+  const inRepository = target.startsWith(files)
+  if ((!inRepository && /^[a-z][a-z+.-]*:/i.test(target)) || target.startsWith('#')) return target
+  const [path = '', anchor] = (inRepository ? target.slice(files.length) : target).split('#')
+  const file = posix.normalize(posix.join(inRepository ? '' : posix.dirname(document), path))
   const to = documents.has(file) ? pageOf(file) : copied(file) ? file : undefined
   const suffix = anchor === undefined ? '' : `#${anchor}`
-  if (to === undefined) return `${repository}/blob/main/${file}${suffix}`
+  if (to === undefined) return `${files}${file}${suffix}`
   return `${posix.relative(posix.dirname(pageOf(document)), to)}${suffix}`
 }
 
