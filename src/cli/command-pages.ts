@@ -164,7 +164,11 @@ was not before. Times are judged with --slower only.`,
       ['source <(quiesce completion zsh)', 'in ~/.zshrc, below compinit'],
       ['quiesce completion fish > ~/.config/fish/completions/quiesce.fish', 'once'],
     ],
-    about: 'Prints a script that completes commands, flags and their values in your shell.',
+    about: `\
+Prints a script that completes commands, flags and their values in your shell. It completes the command
+quiesce, not npx quiesce. Where quiesce is installed in a project only, that command has to be made first:
+  quiesce() { npx quiesce "$@"; }    in bash and zsh (zsh completes npx for an alias; bash takes both)
+  alias quiesce='npx quiesce'        in fish`,
     flags: [],
     exitCodes: [[0, 'printed'], [2, 'bad usage'], UNWRITTEN],
   },
