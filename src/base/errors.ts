@@ -19,7 +19,10 @@ export const ERROR_CODES = {
   },
   ERR_NAME_MISSING: { fault: 'caller', meaning: 'A hook, check, phase or hold has no usable name' },
   ERR_FUNCTION_MISSING: { fault: 'caller', meaning: 'A hook, check or phase has no function' },
-  ERR_DUPLICATE: { fault: 'caller', meaning: 'The name is taken; `details.registeredAt` is the stack of the first registration' },
+  ERR_DUPLICATE: {
+    fault: 'caller',
+    meaning: 'The name is taken; `details.registeredAt` is the stack of the first registration, from the line that called on',
+  },
   ERR_TOO_LATE: { fault: 'caller', meaning: 'Registered too late to take effect' },
   ERR_CYCLE: { fault: 'caller', meaning: 'Hooks or phases wait for each other; `details.cycle` has their names' },
   ERR_UNKNOWN_REFERENCE: { fault: 'caller', meaning: 'A name in `after`, `before` or `signal()` that belongs to nothing' },

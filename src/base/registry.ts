@@ -1,3 +1,4 @@
+import { stackOfCaller } from './call-site.ts'
 import { checkName } from './checked.ts'
 import { QuiesceError } from './errors.ts'
 
@@ -7,7 +8,7 @@ import { QuiesceError } from './errors.ts'
  * after the registry is closed nothing is added.
  */
 export class Registry<T> {
-  readonly #entries = new Map<string, { readonly value: T; readonly registeredAt: string }>()
+  readonly #entries = new Map<string, { readonly value: T; readonly registered: Error }>()
   readonly #texts: RegistryTexts
   readonly #changed: () => void
   #closed = false
@@ -19,16 +20,19 @@ export class Registry<T> {
 
   /**
    * Adds `value` under `name` and returns what takes it away again (a second dispose does nothing).
-   * @throws QuiesceError ERR_NAME_MISSING, ERR_TOO_LATE or ERR_DUPLICATE (`details.registeredAt` is
-   * the stack of the first registration)
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_TOO_LATE or ERR_DUPLICATE, whose message names the
+   * line of the first registration (`details.registeredAt` is the stack from that line on)
    */
   add(name: string, value: T): Disposable {
     checkName(this.#texts.of, name)
     if (this.#closed) throw new QuiesceError('ERR_TOO_LATE', this.#texts.tooLate(name), { name })
     const first = this.#entries.get(name)
-    if (first)
-      throw new QuiesceError('ERR_DUPLICATE', this.#texts.duplicate(name, first.registeredAt), { name, registeredAt: first.registeredAt })
-    const entry = { value, registeredAt: new Error('first registration').stack ?? '' }
+    if (first) {
+      const registeredAt = stackOfCaller(first.registered.stack)
+      const [line = ''] = registeredAt.split('\n', 1)
+      throw new QuiesceError('ERR_DUPLICATE', this.#texts.duplicate(name, line || 'an earlier call'), { name, registeredAt })
+    }
+    const entry = { value, registered: new Error('first registration') }
     this.#entries.set(name, entry)
     this.#changed()
     return {
@@ -63,5 +67,6 @@ export interface RegistryTexts {
   /** What is registered here: `a pre-shutdown hook`. */
   readonly of: string
   tooLate(name: string): string
-  duplicate(name: string, registeredAt: string): string
+  /** @param line where the first registration is, as a line of a stack */
+  duplicate(name: string, line: string): string
 }

@@ -220,22 +220,15 @@ export class Registrations {
  * every function is a {@link UserCode}.
  */
 function checkedFunction(what: Kind, name: string, run: unknown): UserCode {
-  // Upstream names the missing name first.
+  // Upstream names the missing name first, and has words of its own for a post-start hook only.
   checkName(`a ${what}`, name)
-  if (run === undefined || run === null)
-    throw new QuiesceError('ERR_FUNCTION_MISSING', `${NIL[what]} may not be nil: ${show(name)}`, { name, given: run })
+  if (what === 'post-start hook' && (run === undefined || run === null))
+    throw new QuiesceError('ERR_FUNCTION_MISSING', `hook func may not be nil: ${show(name)}`, { name, given: run })
   checkFunction(`${what} ${show(name)}`, name, run)
   return run as UserCode
 }
 
-/** In upstream's words, where it has any. */
-const NIL = {
-  'post-start hook': 'hook func',
-  'pre-shutdown hook': 'hook func',
-  'destroy function': 'destroy function',
-  phase: 'phase function',
-} as const
-type Kind = keyof typeof NIL
+type Kind = 'post-start hook' | 'pre-shutdown hook' | 'destroy function' | 'phase'
 
 function checkAfter(what: string, all: string, entries: readonly [string, { readonly after: readonly string[] | undefined }][]): void {
   const known = entries.map(([name]) => name)

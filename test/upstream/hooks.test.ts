@@ -34,8 +34,8 @@ describe('a post-start hook', () => {
   row(['HK-02', 'HK-16'], 'needs a function, as a pre-shutdown hook does (V15)', () => {
     const { life } = newLife()
     for (const [run, post, pre] of [
-      [undefined, 'hook func may not be nil: "x"', 'hook func may not be nil: "x"'],
-      [null, 'hook func may not be nil: "x"', 'hook func may not be nil: "x"'],
+      [undefined, 'hook func may not be nil: "x"', 'pre-shutdown hook "x": got undefined, allowed: a function'],
+      [null, 'hook func may not be nil: "x"', 'pre-shutdown hook "x": got null, allowed: a function'],
       ['run', 'post-start hook "x": got "run", allowed: a function', 'pre-shutdown hook "x": got "run", allowed: a function'],
       [{}, 'post-start hook "x": got {}, allowed: a function', 'pre-shutdown hook "x": got {}, allowed: a function'],
     ] as const) {
@@ -80,7 +80,8 @@ describe('a post-start hook', () => {
     expect(error.code).toBe('ERR_DUPLICATE')
     expect(error.message).toMatch(/^unable to add "x" because it was already registered by: /)
     expect(error.message).toContain('theFirstRegistration')
-    expect(error.details['registeredAt']).toMatch(/theFirstRegistration.*hooks\.test\.ts/)
+    // The stack, from the line of the caller on: none of our own.
+    expect(error.details['registeredAt']).toMatch(/^theFirstRegistration .*hooks\.test\.ts/)
     await t.life.start()
     expect(called).toEqual(['first'])
   })
@@ -419,6 +420,7 @@ describe('every registration', () => {
     const error = refusal(() => add(life, 'x'))
     expect(error.code).toBe('ERR_DUPLICATE')
     expect(error.message).toContain('x')
+    expect(error.message.split('\n')).toHaveLength(1)
     expect(error.details).toMatchObject({ name: 'x', registeredAt: expect.stringContaining('theFirstOne') })
   })
 
