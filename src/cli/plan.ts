@@ -7,6 +7,7 @@ import type { LifePlan } from '../machines/lifecycle.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
 import { flagsOf } from '../options/define.ts'
 import { type LifecycleOptions, resolveServerOptions } from '../options/options.ts'
+import type { Chosen } from '../options/times.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments, type Settings } from './arguments.ts'
 import type { CliHost } from './cli.ts'
@@ -22,10 +23,12 @@ import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
  * one line for every problem
  */
 export async function planCommand({ stdout, facts }: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { config, json, times } = readPlanFlags(args, facts)
+  const { config, json, times, unsaid } = readPlanFlags(args, facts)
   const life = config === undefined ? builtIn(times) : (await readLifeModule('--config', config)).life
   // What has a plan is a Lifecycle: `isLife` knows it by that.
-  const printed = printedPlan((life as Lifecycle).options, composed(life, config))
+  const { options } = life as Lifecycle
+  const of = config ?? `${BUILT_IN}, without hooks of its own; --config is for yours`
+  const printed = printedPlan(of, { ...options, chosen: { ...options.chosen, ...ofBuiltIn(options.chosen, unsaid) } }, composed(life, config))
   stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
   return 0
 }
@@ -35,10 +38,23 @@ export async function planCommand({ stdout, facts }: CliHost, args: readonly str
  */
 const builtIn = (times: LifecycleOptions): Life => createServer({ listener: () => {} }, { ...times, logger: false })
 
+const BUILT_IN = 'quiesce serve'
+
+/** What the command line of the built-in server gives in the place of its user. */
+const ofBuiltIn = (chosen: Readonly<Record<string, Chosen>>, unsaid: readonly string[]): Record<string, Chosen> =>
+  Object.fromEntries(
+    unsaid.flatMap((name) => {
+      const choice = chosen[name]
+      return choice ? [[name, { ...choice, because: `default of ${BUILT_IN}` }]] : []
+    }),
+  )
+
 interface PlanFlags {
   readonly config: string | undefined
   readonly json: boolean
   readonly times: LifecycleOptions
+  /** Of the times those that the command line does not say. */
+  readonly unsaid: readonly string[]
 }
 
 /** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
@@ -49,7 +65,9 @@ function readPlanFlags(args: readonly string[], facts: PlatformFacts): PlanFlags
   const refused = messagesOf(() => resolveServerOptions(options, { ...wording, facts }))
   const all = [...problems, ...ofCommand, ...unread, ...refused, ...(resolved.config === undefined ? [] : beside(settings))]
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
-  return { ...resolved, times: options }
+  const said = new Set(flagsOf(TIME_OPTIONS).flatMap(({ name, option }) => (settings.has(name) ? [option] : [])))
+  const unsaid = resolved.config === undefined ? Object.keys(options).filter((name) => !said.has(name)) : []
+  return { ...resolved, times: options, unsaid }
 }
 
 /** Two answers to one question. */

@@ -1,3 +1,4 @@
+import { oneLine } from '../base/cells.ts'
 import { formatDuration } from '../base/duration.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
@@ -10,6 +11,8 @@ import type { Chosen } from '../options/times.ts'
  * those that the machine gets, the options those that the life was resolved to.
  */
 export interface PrintedPlan {
+  /** Whose plan it is. */
+  readonly of: string
   readonly platform: { readonly name: string; readonly reason: string }
   readonly whileDraining: string
   readonly tell: string
@@ -41,10 +44,14 @@ type KindOfStop = Exclude<keyof StopProfiles, 'startFailed'>
 const KINDS = { default: 'stop', interactive: 'interactive', crash: 'crash' } as const satisfies Record<KindOfStop, string>
 const KIND_NAMES = Object.keys(KINDS) as readonly KindOfStop[]
 
-/** @param plan by what is registered by now; its profiles keep time for nothing else */
-export function printedPlan({ platform, whileDraining, chosen }: ResolvedOptions, { input, userPhases = [] }: LifePlan): PrintedPlan {
+/**
+ * @param of whose plan it is
+ * @param plan by what is registered by now; its profiles keep time for nothing else
+ */
+export function printedPlan(of: string, { platform, whileDraining, chosen }: ResolvedOptions, { input, userPhases = [] }: LifePlan): PrintedPlan {
   const { profiles, tell, preShutdownHooks, destroyFunctions, requestDrainTimeoutMs, connectionTimeoutMs } = input
   return {
+    of,
     platform: { name: platform.name, reason: platform.reason },
     whileDraining,
     tell,
@@ -74,7 +81,7 @@ const timeouts = (bounded: readonly { readonly name: string; readonly timeoutMs:
   Object.fromEntries(bounded.map(({ name, timeoutMs }) => [name, timeoutMs]))
 
 /** A page of text, which ends with a line break. */
-export function planText({ platform, whileDraining, tell, stops, limits, chosen }: PrintedPlan): string {
+export function planText({ of, platform, whileDraining, tell, stops, limits, chosen }: PrintedPlan): string {
   const row = (label: string, cell: (of: PrintedStop) => string, meaning = ''): Row => [
     label,
     ...KIND_NAMES.map((kind) => cell(stops[kind])),
@@ -83,6 +90,7 @@ export function planText({ platform, whileDraining, tell, stops, limits, chosen 
   const length = (name: 'shutdownDelay' | 'lastCall' | 'watchGrace', label: string): Row => row(label, (of) => formatDuration(of[name]))
   const { requestDrainTimeout, connectionTimeout } = limits
   return [
+    `plan of ${oneLine(of)}`,
     `platform ${platform.name} (${platform.reason}), while draining: ${whileDraining}, tell: ${tell}`,
     '',
     ...table([

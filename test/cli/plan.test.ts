@@ -31,7 +31,8 @@ describe('quiesce plan', () => {
     const config = await lifeModule('container.mjs', { platform: 'container' })
     const { code, out, err } = await run('--config', config)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^platform container \(given\), while draining: refuse, tell: gradual\n/)
+    expect(out.split('\n', 1)[0]).toBe(`plan of ${config}`)
+    expect(out).toMatch(/^platform container \(given\), while draining: refuse, tell: gradual\n/m)
     expect(out).toMatch(/^ {2}requests have until +\+7\.248s +\+1\.\d+s +\+4\.\d+s$/m)
     expect(out).toMatch(/^ {2}last call +300ms +0ms +\d+ms$/m)
     expect(out).toMatch(/^ {2}Forced +\+8s +\+2s +\+5s +the deadline is reached/m)
@@ -99,7 +100,10 @@ describe('quiesce plan', () => {
   test('prints that of a server without hooks when it is given none', async () => {
     const { code, out, err } = await run()
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^platform \S+ \(.+\)/)
+    expect(out).toMatch(/^plan of quiesce serve, .*\nplatform \S+ \(.+\)/)
+    // Nothing was given, and the built-in server has other defaults than a server in a cluster.
+    expect(out).toMatch(/^ {2}shutdownDelay +0ms +default of quiesce serve$/m)
+    expect(out).not.toMatch(/ given$/m)
   })
 
   test('takes the flags of serve that a plan depends on', async () => {
