@@ -5,7 +5,8 @@ import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { file } from '../options/kinds.ts'
 import { firstLine } from './first-line.ts'
-import { answerOf, importModule } from './user-module.ts'
+import { withoutListening } from './module-listens.ts'
+import { answerOf, type Exports, importModule } from './user-module.ts'
 
 /**
  * A user's life from an ES module, for the commands that look at it without starting it. A module,
@@ -27,17 +28,29 @@ export const lifeModule = () => file(LIFE_MODULE_ALLOWED)
  * starts its server itself
  */
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
-  const { module, life } = await lookedAt(async () => {
+  const look = async (): Promise<{ module: Exports; life: unknown }> => {
     const module = await importModule(label, path, LIFE_MODULE_ALLOWED)
     const made: unknown = module['default']
-    return { module, life: typeof made === 'function' ? await called(label, path, made as () => unknown) : made }
-  })
+    if (typeof made !== 'function') return { module, life: made }
+    // An app of Express or Connect is a function as well.
+    return { module, life: isApp(made) ? made : await called(label, path, made as () => unknown) }
+  }
+  const { module, life } = await withoutListening(label, path, () => lookedAt(look))
+  if (!isLife(life) && isApp(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${APP_HAS_NO_LIFE})`)
   if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
   const properties = module['properties'] ?? []
   if (!Array.isArray(properties) || !properties.every(isProperty))
     throw optionError(`properties in ${path}`, properties, 'a list of properties, each with id, text and violation')
   return { life: life as unknown as Life, properties }
 }
+
+const APP_HAS_NO_LIFE =
+  'it is an app or a server without a life: export what createServer(app), attachLifecycle(server) or a framework’s helper returned'
+
+/** Known by its looks: a router, or something that listens or answers. */
+const isApp = (given: unknown): boolean =>
+  ((typeof given === 'object' && given !== null) || typeof given === 'function') &&
+  ['use', 'listen', 'fetch'].some((method) => typeof (given as Exports)[method] === 'function')
 
 async function called(label: string, path: string, make: () => unknown): Promise<unknown> {
   try {

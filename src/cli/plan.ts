@@ -28,7 +28,11 @@ export async function planCommand({ stdout, facts }: CliHost, args: readonly str
   // What has a plan is a Lifecycle: `isLife` knows it by that.
   const { options } = life as Lifecycle
   const of = config ?? `${BUILT_IN}, without hooks of its own; --config is for yours`
-  const printed = printedPlan(of, { ...options, chosen: { ...options.chosen, ...ofBuiltIn(options.chosen, unsaid) } }, composed(life, config))
+  const printed = printedPlan(
+    of,
+    { ...options, chosen: { ...options.chosen, ...ofBuiltIn(options.chosen, unsaid) } },
+    composed(life, config),
+  )
   stdout.write(json ? `${JSON.stringify(printed, undefined, 2)}\n` : planText(printed))
   return 0
 }

@@ -48,7 +48,11 @@ const KIND_NAMES = Object.keys(KINDS) as readonly KindOfStop[]
  * @param of whose plan it is
  * @param plan by what is registered by now; its profiles keep time for nothing else
  */
-export function printedPlan(of: string, { platform, whileDraining, chosen }: ResolvedOptions, { input, userPhases = [] }: LifePlan): PrintedPlan {
+export function printedPlan(
+  of: string,
+  { platform, whileDraining, chosen }: ResolvedOptions,
+  { input, userPhases = [] }: LifePlan,
+): PrintedPlan {
   const { profiles, tell, preShutdownHooks, destroyFunctions, requestDrainTimeoutMs, connectionTimeoutMs } = input
   return {
     of,

@@ -78,7 +78,29 @@ export function runnableOf({ label, value }: Chosen): Runnable {
 function ofFunction(label: string, given: object, isListener: boolean): Handler {
   if (/^class\b/.test(Function.prototype.toString.call(given))) throw optionError(label, 'a class', EXPORT_ALLOWED)
   const takes = (given as { readonly length: number }).length
-  return isListener || takes >= 2 ? { listener: neverAnswering(given as RequestListener, label) } : (given as FetchHandler)
+  return isListener || takes >= 2
+    ? { listener: neverAnswering(given as RequestListener, label) }
+    : makingNoLife(given as FetchFunction, label)
+}
+
+type FetchFunction = Extract<FetchHandler, (...args: never) => unknown>
+
+/** A function that makes a life looks like a fetch function; only what it returns does not. */
+const makingNoLife =
+  (handle: FetchFunction, label: string): FetchFunction =>
+  (...args: Parameters<FetchFunction>) => {
+    const answer: unknown = handle(...args)
+    if (isThenable(answer)) return answer.then((late) => refuseLife(late, label)) as never
+    return refuseLife(answer, label) as never
+  }
+
+function refuseLife(answer: unknown, label: string): unknown {
+  const { run, plan } = (answer ?? {}) as Exports
+  if (typeof run !== 'function' || typeof plan !== 'function') return answer
+  throw new QuiesceError(
+    'ERR_OPTION_INVALID',
+    `${label}: a function is taken for a fetch function (request), and this one returned a life: export the life itself (export default await make())`,
+  )
 }
 
 /** A fetch function that was taken for a listener would leave its client without an answer. */

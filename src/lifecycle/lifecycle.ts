@@ -20,7 +20,7 @@ import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
-import type { Check, CheckOptions } from '../http/health/health-check.ts'
+import type { Check, CheckOptions, Verdict } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
@@ -198,6 +198,7 @@ export class Lifecycle implements Life {
       lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
       onFirstReady: () => this.send({ type: 'readyz.passed' }),
       onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
+      onTurn: (name, verdict) => this.#healthTurned(name, verdict),
       onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
       ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
     })
@@ -632,6 +633,12 @@ export class Lifecycle implements Life {
   #healthFailed(endpoint: string, failed: readonly FailedCheck[]): void {
     const names = failed.map(({ name }) => name).join(',')
     this.#log.debug({ failed }, `${names} check failed: ${endpoint}`)
+  }
+
+  /** The endpoints withhold the reason, and a line for each probe is for debugging only. */
+  #healthTurned(check: string, verdict: Verdict): void {
+    if (verdict.passed) this.#log.info({ check }, `health check ${show(check)} passes again`)
+    else this.#log.warn({ check, reason: verdict.reason }, `health check ${show(check)} failed: ${verdict.reason}`)
   }
 
   /** The rows of this life, once it is composed. */

@@ -66,6 +66,10 @@ export class EventLog {
     if (this.#logger) writeLine(this.#logger, 'info', fields, message)
   }
 
+  warn(fields: object, message: string): void {
+    if (this.#logger) writeLine(this.#logger, 'warn', fields, message)
+  }
+
   /** 0 for a logger that cannot say. */
   lastFlushAgeMs(): number {
     return this.#logger ? (this.#logger.lastFlushAgeMs?.() ?? 0) : 0

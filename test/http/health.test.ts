@@ -79,6 +79,37 @@ async function serveHealth(options: Partial<HealthOptions> = {}, add: (health: H
 
 const TEXT = 'text/plain; charset=utf-8'
 
+test('a check of the user is told of once when it fails and once when it passes again, wherever it is asked for', async () => {
+  const turns: unknown[] = []
+  const world = { reason: '' }
+  const check = (): void => {
+    if (world.reason !== '') throw new Error(world.reason)
+  }
+  const { get } = await serveHealth({ onTurn: (name, verdict) => turns.push([name, verdict]), isShuttingDown: () => true }, (health) => {
+    health.addCheck('db', check)
+    health.addPostStartHookCheck('warm', () => false)
+    health.setReady(false)
+  })
+  const probeAll = async (): Promise<void> => {
+    for (const path of ['/readyz', '/livez', '/healthz/db', '/readyz']) await get(path)
+  }
+  await probeAll()
+  expect(turns).toEqual([])
+  world.reason = 'no route to db'
+  await probeAll()
+  world.reason = 'still none'
+  await probeAll()
+  world.reason = ''
+  await probeAll()
+  world.reason = 'gone again'
+  await probeAll()
+  expect(turns).toEqual([
+    ['db', { passed: false, reason: 'no route to db' }],
+    ['db', { passed: true }],
+    ['db', { passed: false, reason: 'gone again' }],
+  ])
+})
+
 describe('root path', () => {
   row(['HZ-01', 'HZ-14', 'HZ-29'], 'an endpoint without checks is installed with ping', async () => {
     const { get, endpoint } = await serveChecks('/healthz', {})

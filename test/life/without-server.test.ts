@@ -55,6 +55,30 @@ test('answers health on the admin listener', async () => {
   expect((await t.stop()).listeners).toEqual([expect.objectContaining({ admin: true })])
 })
 
+test('the log says why a check failed, which the endpoint withholds, once', async () => {
+  const lines: { level: string; message: string; fields: object }[] = []
+  const at = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields })
+  const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const world = { isBroken: true }
+  const t = await testLife(({ createLife }) => {
+    const life = createLife({ admin: { port: 9090 }, logger })
+    life.addReadyzCheck('db', () => {
+      if (world.isBroken) throw new Error('no route to db')
+    })
+    return life
+  })
+  const probe = async (): Promise<void> => void (await (await t.connect(9090)).request('/readyz').response)
+  await probe()
+  await probe()
+  world.isBroken = false
+  await probe()
+  expect(lines.filter(({ message }) => message.startsWith('health check'))).toEqual([
+    { level: 'warn', message: 'health check "db" failed: no route to db', fields: { check: 'db', reason: 'no route to db' } },
+    { level: 'info', message: 'health check "db" passes again', fields: { check: 'db' } },
+  ])
+  await t.stop()
+})
+
 test('a probe that is still waited for on the admin listener does not outlive the life', async () => {
   const t = await testLife(({ createLife }) => {
     const life = createLife({ admin: { port: 9090 } })

@@ -2,13 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { row } from '../support/row.ts'
@@ -223,6 +224,36 @@ describe.each(['check', 'plan', 'diagram'])('quiesce %s --config', (command) => 
   ])('refuses a module that %s: nothing is served, exit code 2', async (_, last, call) => {
     const { code, said } = await lookAt('life.mjs', `${made}${last.includes('default') ? '' : 'export default server\n'}${last}`)
     expect(said).toBe(`quiesce: ${call} is called while its module is imported: export the server instead of running it\n`)
+    expect(code).toBe(2)
+  })
+
+  test('says of a module that listens, and cannot, what is wanted instead', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { code, said } = await lookAt(
+      'life.mjs',
+      `${made}import { createServer as listening } from 'node:net'\nlistening().listen(${port}, '127.0.0.1')\nexport default server`,
+    )
+    expect(said).toMatch(
+      /^quiesce: --config: \S+ listens when it is imported, and could not \(listen EADDRINUSE[^)]*\): give attachLifecycle .*\n$/,
+    )
+    expect(code).toBe(2)
+  })
+
+  test('leaves any other error of a module to node', async () => {
+    const { code, said } = await lookAt('life.mjs', `${made}process.nextTick(() => { throw new Error('boom') })\nexport default server`)
+    expect(said).toMatch(/Error: boom\n {4}at /)
+    expect(code).toBe(1)
+  })
+
+  test('says of an app that it has no life, and does not call it', async () => {
+    const { code, said } = await lookAt(
+      'app.mjs',
+      `import app from '${pathToFileURL(createRequire(import.meta.url).resolve('express')).href}'\nexport default app()`,
+    )
+    expect(said).toMatch(/^quiesce: --config: got .* \(it is an app or a server without a life: export what createServer\(app\), .*\)\n$/)
     expect(code).toBe(2)
   })
 

@@ -56,11 +56,21 @@ export class NamedCheck {
   readonly #clock: Clock
   #current: Promise<Verdict> | undefined
   #hanging = 0
+  readonly #onTurn: ((name: string, verdict: Verdict) => void) | undefined
+  #hasFailed = false
 
   /**
+   * @param onTurn called when the check fails after it has passed, or has never run, and when it
+   * passes again; must not throw
    * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING, ERR_OPTION_INVALID
    */
-  constructor(name: string, check: Check, { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions, clock: Clock) {
+  constructor(
+    name: string,
+    check: Check,
+    { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions,
+    clock: Clock,
+    onTurn?: (name: string, verdict: Verdict) => void,
+  ) {
     checkName('a health check', name)
     checkFunction(`health check ${show(name)}`, name, check)
     const field = `timeout of health check ${show(name)}`
@@ -70,6 +80,7 @@ export class NamedCheck {
     this.group = group
     this.#check = check
     this.#clock = clock
+    this.#onTurn = onTurn
   }
 
   /** Never rejects, and resolves within the check's timeout. */
@@ -77,6 +88,14 @@ export class NamedCheck {
     if (this.#hanging >= HANGING_RUNS_MAX) return Promise.resolve(failed(`${this.#hanging} earlier runs have not ended`))
     this.#current ??= this.#start(request)
     return this.#current
+  }
+
+  #judge(verdict: Verdict): Verdict {
+    if (verdict.passed === this.#hasFailed) {
+      this.#hasFailed = !verdict.passed
+      this.#onTurn?.(this.name, verdict)
+    }
+    return verdict
   }
 
   #start(request: RequestLike): Promise<Verdict> {
@@ -88,7 +107,7 @@ export class NamedCheck {
         this.#hanging++
         this.#current = undefined
         const reason = `timed out after ${formatDuration(this.#timeoutMs)}`
-        answer(failed(reason))
+        answer(this.#judge(failed(reason)))
         ending.abort(new QuiesceError('ERR_TIMEOUT', reason, { check: this.name, timeoutMs: this.#timeoutMs }))
       }, this.#timeoutMs)
       const end = (verdict: Verdict): void => {
@@ -98,7 +117,7 @@ export class NamedCheck {
         }
         this.#clock.clearTimeout(bound)
         this.#current = undefined
-        answer(verdict)
+        answer(this.#judge(verdict))
       }
       // The executor catches what the check throws, `resolve` what a hostile thenable does.
       new Promise((resolve) => resolve(this.#check({ signal: ending.signal, request }))).then(

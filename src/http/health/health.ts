@@ -10,7 +10,7 @@ import type { RequestLike } from '../request-info.ts'
 import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
-import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck } from './health-check.ts'
+import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck, type Verdict } from './health-check.ts'
 import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 import type { MetricFamily } from './metrics.ts'
 
@@ -33,6 +33,11 @@ export const HEALTH_PATHS = { healthz: '/healthz', livez: '/livez', readyz: '/re
 export type HealthSource = HealthEndpointName | 'all' | readonly string[]
 
 export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
+  /**
+   * A check of the user's fails, or passes again; once for each turn, however often and wherever it
+   * is asked for. Must not throw.
+   */
+  readonly onTurn?: (name: string, verdict: Verdict) => void
   readonly clock: Clock
   /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
   readonly isShuttingDown: () => boolean
@@ -84,6 +89,7 @@ export class Health {
   readonly #extra: readonly { readonly endpoint: HealthEndpoint; readonly source: HealthSource }[]
   #isReadyByHand: { readonly reason: string | undefined } | undefined
   #installed = false
+  readonly #onTurn: HealthOptions['onTurn']
 
   constructor({
     clock,
@@ -96,6 +102,7 @@ export class Health {
     answers = {},
     metrics = neutralWording().metrics,
     onFirstReady,
+    onTurn,
     ...observer
   }: HealthOptions) {
     this.#clock = clock
@@ -103,6 +110,7 @@ export class Health {
     this.#livezGraceMs = livezGraceMs
     this.#checkTimeoutMs = checkTimeoutMs
     this.#metrics = metrics
+    this.#onTurn = onTurn
     const { healthz, livez, readyz } = { ...HEALTH_PATHS, ...paths }
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer, answers),
@@ -113,10 +121,9 @@ export class Health {
     this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
     this.addCheck('ping', ping)
     this.addCheck('log', logFlushed(lastFlushAgeMs))
-    const byHand = this.#named(
+    const byHand = this.#ofStanding(
       'set-ready',
       readyByHand(() => this.#isReadyByHand?.reason),
-      {},
     )
     this.#endpoints.readyz.add(byHand, 0, () => this.#isReadyByHand !== undefined)
   }
@@ -150,7 +157,7 @@ export class Health {
    * be healthy.
    */
   addPostStartHookCheck(hookName: string, hasFinished: () => boolean): Disposable {
-    return this.#addEverywhere(this.#named(`poststarthook/${hookName}`, hookFinished(hasFinished), {}), this.#livezGraceMs)
+    return this.#addEverywhere(this.#ofStanding(`poststarthook/${hookName}`, hookFinished(hasFinished)), this.#livezGraceMs)
   }
 
   /**
@@ -163,7 +170,7 @@ export class Health {
     const { healthz, livez, readyz } = this.#endpoints
     healthz.install()
     livez.install()
-    readyz.add(this.#named('shutdown', notShuttingDown(this.#isShuttingDown), {}))
+    readyz.add(this.#ofStanding('shutdown', notShuttingDown(this.#isShuttingDown)))
     readyz.install()
     for (const { endpoint, source } of this.#extra) {
       for (const from of typeof source === 'string' && source !== 'all' ? [this.#endpoints[source]] : this.#all)
@@ -235,7 +242,13 @@ export class Health {
   #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {
     checkName('a health check', name)
     checkFields(`health check ${show(name)}`, options, ['timeout', 'group', ...more])
-    return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock)
+    return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock, this.#onTurn)
+  }
+
+  /** Says where the life stands: failing is no turn for the worse. */
+  #ofStanding(name: string, check: Check): NamedCheck {
+    checkName('a health check', name)
+    return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs }, this.#clock)
   }
 
   #addEverywhere(check: NamedCheck, livezDelayMs: number): Disposable {

@@ -1,0 +1,22 @@
+// What `quiesce run` takes an export for. Fails when: a function that makes a life answers its
+// requests with anything but the reason why it cannot, or a fetch function is in its way.
+import { expect, test } from 'vitest'
+import { runnableOf } from '#src/cli/runnable.ts'
+import { createLife } from '#src/index.ts'
+
+const fetchOf = (value: (request: Request) => unknown): ((request: Request) => unknown) => {
+  const runnable = runnableOf({ label: 'default export of app.mjs', value })
+  return runnable.kind === 'handler' ? (runnable.handler as never) : expect.unreachable()
+}
+const request = new Request('http://localhost/')
+
+test('a function that makes a life is named as one at its first request', async () => {
+  const told = 'default export of app.mjs: a function is taken for a fetch function (request), and this one returned a life'
+  expect(() => fetchOf(() => createLife())(request)).toThrow(told)
+  await expect(fetchOf(async () => createLife())(request)).rejects.toThrow(told)
+})
+
+test('a fetch function answers as it does', async () => {
+  expect(fetchOf(({ url }) => url)(request)).toBe(request.url)
+  expect(await fetchOf(async () => 'late')(request)).toBe('late')
+})
