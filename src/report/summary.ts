@@ -24,8 +24,10 @@ export function summary(report: Report): SummaryLine[] {
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
+  // Without it a count of 0 reads like a loss.
+  const others = refused.length > 0 ? '; the others got the answer of a refusal' : ''
   return [
-    ...(lastCall ? [ok('last call', `${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered`)] : []),
+    ...(lastCall ? [ok('last call', `${lastCall.accepted} connections accepted, ${lastCall.answered} requests let in${others}`)] : []),
     ok('requests', `${requests.before} to drain, ${requests.after} left${until}`),
     ...listed('  cut', requests.cut),
     ...(watches.before + watches.after > 0 ? [ok('watches', `${watches.before} to end, ${watches.after} left`)] : []),

@@ -101,6 +101,14 @@ exit code 0: graceful: everything ended by itself
     expect(linesOf(rendered).length).toBeGreaterThan(130_000)
   })
 
+  test('says what became of requests that the last call did not let in', () => {
+    const lastCall = { accepted: 1308, answered: 0 }
+    const lineOf = (rejections: Report['rejections']) =>
+      linesOf(renderReport({ ...busyEnd, lastCall, rejections })).find((line) => line.startsWith('last call'))
+    expect(lineOf({ 'retry-after': 1304 })).toMatch(/1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/)
+    expect(lineOf({ 'retry-after': 0 })).toMatch(/0 requests let in$/)
+  })
+
   test('has the signal of a phase at the end of its line, so that an end fits 24 rows of 80 columns', () => {
     const text = renderReport(busyEnd, { columns: 80 })
     expect(text).toBe(`\
