@@ -25,6 +25,8 @@ const TYPESCRIPT = /\.[cm]?ts$/
 
 function whyNotLoaded(path: string, error: NodeJS.ErrnoException): string {
   const isUnreadable = error.code === 'ERR_UNKNOWN_FILE_EXTENSION' || error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+  // One line for each option that cannot be used; the module may have another copy of this package.
+  if (error.code === 'ERR_OPTION_INVALID') return error.message.split('\n').map(firstLine).join('; ')
   if (!TYPESCRIPT.test(path) || !isUnreadable) return firstLine(error.message)
   return error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     ? `Node ${process.versions.node} does not load TypeScript; Node 22.18 and newer do, or give the compiled module`

@@ -118,7 +118,9 @@ describe('quiesce plan', () => {
 
   test('names what it cannot use in one line', async () => {
     const cycle = await lifeModule('unknown.mjs', {}, "server.addPreShutdownHook('a', () => {}, { after: ['b'] })")
+    const twoBad = await lifeModule('two-bad.mjs', { deadline: -1, port: -5 })
     const cases: [readonly string[], RegExp][] = [
+      [['--config', twoBad], /\((?=.*port: got -5)(?=.*deadline: got -1).*; .*\)\n$/],
       [['--config', join(folder, 'gone.mjs')], /^quiesce: --config: got .*, allowed: an ES module .*\n$/],
       [['--config', cycle], /^quiesce: --config: got .*, allowed: an ES module .*\n$/],
       [['--json=yes'], /^quiesce: --json: got "yes", allowed: no value\n$/],
