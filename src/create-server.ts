@@ -30,7 +30,8 @@ export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readon
 /**
  * Creates a server with a lifecycle around `handler`; nothing listens before `run()` or `start()`.
  *
- * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used, and
+ * for options that are given with `fetch`
  * @example
  * const server = createServer(app, { port: 8080, deadline: '25s' })
  * server.addReadyzCheck('db', () => pool.query('select 1'))
@@ -38,6 +39,7 @@ export type Handler = { readonly fetch: FetchHandler } | FetchHandler | { readon
  * await server.run()
  */
 export function createServer(handler: Handler, options: ServerOptions = {}): Life {
+  refuseOptionsBesideFetch('createServer', handler)
   return createServerOn(systemHost, handler, options)
 }
 
@@ -55,6 +57,19 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
     log,
     observe: observationOf,
   })
+}
+
+/** Other functions that serve take one argument with all of it; its port would be ignored here. */
+const ADDRESS_OF_OTHERS = { port: 'port', hostname: 'host' } as const
+
+/** @throws QuiesceError ERR_OPTION_INVALID for what @hono/node-server is given */
+export function refuseOptionsBesideFetch(calledFunction: string, handler: unknown): void {
+  if (!hasFetch(handler)) return
+  for (const [name, option] of Object.entries(ADDRESS_OF_OTHERS)) {
+    const given: unknown = handler[name as keyof typeof handler]
+    if (given !== undefined)
+      throw optionError(`handler.${name}`, given, `none here; options go second: ${calledFunction}(app, { ${option} })`)
+  }
 }
 
 function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traffic, listener: RequestListener): Listener[] {

@@ -100,6 +100,9 @@ export function toError(thrown: unknown): Error {
   return new Error(show(thrown), { cause: thrown })
 }
 
+/** Of Fastify an app is thenable, and so looks like a promise of one. */
+const isFastify = (value: object): boolean => 'inject' in value && 'server' in value && 'register' in value
+
 /** Longest text of a value in a message. */
 const SHOWN_MAX = 200
 
@@ -109,7 +112,7 @@ export function show(value: unknown): string {
   try {
     if (typeof value === 'string') return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value)
     if (typeof value === 'number' || typeof value === 'bigint' || value === undefined || value === null) return String(value)
-    if (typeof (value as Partial<PromiseLike<unknown>>).then === 'function') return 'a promise'
+    if (typeof (value as Partial<PromiseLike<unknown>>).then === 'function') return isFastify(value) ? 'a Fastify app' : 'a promise'
     const json = JSON.stringify(value)
     if (json === undefined) return Object.prototype.toString.call(value)
     if (json.length <= SHOWN_MAX) return json

@@ -36,6 +36,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
     return { module, life: isApp(made) ? made : await called(label, path, made as () => unknown) }
   }
   const { module, life } = await withoutListening(label, path, () => lookedAt(look))
+  if (!isLife(life) && hasLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)}: export its life)`)
   if (!isLife(life) && isApp(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${APP_HAS_NO_LIFE})`)
   if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
   const properties = module['properties'] ?? []
@@ -59,6 +60,9 @@ async function called(label: string, path: string, make: () => unknown): Promise
     throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it failed: ${firstLine(toError(thrown).message)})`)
   }
 }
+
+/** An app with the plugin of quiesce/fastify. */
+const hasLife = (given: unknown): boolean => typeof given === 'object' && given !== null && 'life' in given && isLife(given.life)
 
 const isProperty = (given: unknown): given is Property =>
   typeof given === 'object' &&

@@ -1,18 +1,24 @@
 import type { FastifyInstance } from 'fastify'
+import { isInPreShutdownHook } from '../actors/in-hook.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The life of this server. */
+    /** The life of this server; there once `register(quiesce)` was awaited. */
     readonly life: AttachedLife
   }
 }
 
 /**
  * A Fastify plugin: `app.life` is a life around the app's server, with health endpoints unless the
- * option `health` says otherwise. It runs once the app listens, and ends with the app's `onClose`
- * hooks. The options are those of `attachLifecycle`.
+ * option `health` says otherwise, and with the app's logger, when it has one, unless the option
+ * `logger` does. It runs once the app listens, and ends with the app's `onClose` hooks. The app's
+ * `close()` is a stop like any other: requests are answered until the drain is over, and `preClose`
+ * and `onClose` hooks come after it. The options are those of `attachLifecycle`.
+ *
+ * Fastify loads plugins later than `register()` returns: await it before you use `app.life`.
  *
  * @throws QuiesceError as `attachLifecycle`, which Fastify's `ready()` and `listen()` reject with
  * @example
@@ -22,12 +28,39 @@ declare module 'fastify' {
  */
 export const quiesce = Object.assign(
   async (app: FastifyInstance, options: LifecycleOptions): Promise<void> => {
-    const life = attachLifecycle(app.server as Parameters<typeof attachLifecycle>[0], { health: true, ...options })
+    const logger = options.logger ?? loggerOf(app)
+    const life = attachLifecycle(app.server as Parameters<typeof attachLifecycle>[0], {
+      health: true,
+      ...options,
+      ...(logger !== undefined && { logger }),
+    })
     life.addDestroy('fastify', () => app.close())
     app.decorate('life', life)
     // Not before: what only calls inject(), as tests do, has no process to end.
-    app.addHook('onListen', async () => void life.run())
+    app.addHook('onListen', async () => {
+      closeServerFirst(app)
+      void life.run()
+    })
   },
   // What fastify-plugin does: the decoration is there for the whole app.
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'quiesce' },
 )
+
+export default quiesce
+
+/** A logger that is off, or silent, does the same for every level. */
+const loggerOf = ({ log }: FastifyInstance): Logger | undefined => (log.info === log.fatal ? undefined : log)
+
+/**
+ * Fastify's own closing makes it answer 503 at once, and closes the server, which is a stop that
+ * drains. The last that is registered is the first that is closed: the server is, and Fastify finds
+ * it closed. Its types do not have this function; `addHook` is refused once the app has started.
+ */
+function closeServerFirst(app: FastifyInstance): void {
+  const { onClose } = app as { readonly onClose?: (close: (instance: unknown, done: () => void) => void) => unknown }
+  onClose?.call(app, (_, done) => {
+    // The stop waits for the hook; the close that follows warns of it.
+    if (isInPreShutdownHook()) done()
+    else app.server.close(() => done())
+  })
+}

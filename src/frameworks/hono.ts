@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'hono'
 import { systemHost } from '../actors/host.ts'
 import { errorRecord } from '../base/events.ts'
-import { createServerOn, type FetchHandler } from '../create-server.ts'
+import { createServerOn, type FetchHandler, refuseOptionsBesideFetch } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 
@@ -16,12 +16,16 @@ export interface HonoApp {
  * response is not lost. What a request of the drain begins is waited for with the destroy
  * functions. Work that fails is logged and stands in the report; the server goes on.
  *
- * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * Options go second, other than with the `serve` of @hono/node-server.
+ *
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used, and
+ * for options that are given with `fetch`
  * @example
  * const life = serve(app, { port: 3000 })
  * await life.run()
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
+  refuseOptionsBesideFetch('serve', app)
   let late = 0
   const context: ExecutionContext = {
     waitUntil: (given) => {

@@ -5,6 +5,9 @@ import type { Transport } from './wire.ts'
 /** Every transport there is; beside it, no file outside of a transport's folder names one. */
 const TRANSPORTS: readonly Transport[] = [http1]
 
+const ALLOWED =
+  'a node:http or node:https server (what app.listen() of Express returns; of Fastify app.server, or register quiesce/fastify)'
+
 /**
  * The transport of a server.
  * @throws QuiesceError ERR_OPTION_INVALID when there is none for it
@@ -12,5 +15,5 @@ const TRANSPORTS: readonly Transport[] = [http1]
 export function transportOf(server: unknown): Transport {
   const transport = TRANSPORTS.find((one) => one.serves(server))
   if (transport) return transport
-  throw optionError('server', server, 'a node:http or node:https server (what app.listen() of Express returns, or fastify.server)')
+  throw optionError('server', server, ALLOWED)
 }

@@ -1,4 +1,4 @@
-import { didYouMean } from '../base/did-you-mean.ts'
+import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
 import { isNegativeDuration, isRecord, wrongWith } from './kinds.ts'
@@ -15,6 +15,9 @@ export interface ProblemWording {
   /** What is allowed instead of an option that belongs to another table, by its name. */
   readonly elsewhere?: (name: string) => string | undefined
 }
+
+/** What others call an option; their names are too far from ours to look misspelt. */
+const NAMES_OF_OTHERS: Readonly<Record<string, string>> = { hostname: 'host' }
 
 /** One thing that is wrong with the options. */
 export interface OptionProblem {
@@ -98,13 +101,15 @@ export class Problems {
 
   #addUnknown(name: string, given: unknown): void {
     const names = Object.keys(this.#table)
+    const ours = NAMES_OF_OTHERS[name]
+    const hint = ours !== undefined && names.includes(ours) ? meant(ours) : didYouMean(name, names)
     const allowed = this.#wording.elsewhere?.(name) ?? `one of ${names.join(', ')}`
     const field = this.label(name)
     this.#problems.push({
       field,
       given,
       allowed,
-      message: `${field}: unknown option${didYouMean(name, names) || `, allowed: ${allowed}`}`,
+      message: `${field}: unknown option${hint || `, allowed: ${allowed}`}`,
     })
   }
 

@@ -139,6 +139,15 @@ export default server
 
   test.each([
     ['nothing.mjs', 'export const life = 1', 'makes one (it is undefined)'],
+    [
+      'fastify.mjs',
+      `import fastify from ${JSON.stringify(import.meta.resolve('fastify'))}
+       import { quiesce } from ${source('frameworks/fastify.ts')}
+       const app = fastify()
+       await app.register(quiesce)
+       export default app`,
+      'makes one (it is a Fastify app: export its life)',
+    ],
     ['throws.mjs', "export default () => { throw new Error('no database') }", 'makes one (it failed: no database)'],
     ['syntax.mjs', 'export default {', 'makes one ('],
     [

@@ -1,7 +1,7 @@
 // What handlers of the usual frameworks are given is enough for shutdownSignalOf() and markWatch().
 // Fails when: one of them is not understood any more (the web Request of @hono/node-server keeps
-// node's in a place of its own), two forms of one request give different signals, or what is no
-// request is taken for one.
+// node's in a place of its own), two forms of one request give different signals, what is no
+// request is taken for one, or the plugin of Fastify does not log as the app does.
 import { once } from 'node:events'
 import { createServer as createNodeServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,9 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import quiesce from '#src/frameworks/fastify.ts'
 import { attachLifecycle, createServer, markWatch, shutdownSignalOf } from '#src/index.ts'
+import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 
 const OPTIONS = { platform: 'unknown', deadline: '30s', logger: false } as const
 
@@ -91,6 +93,34 @@ test('a created server gives its fetch handler a Request that is enough', async 
   await life.start()
   await (await fetch(life.addresses[0]?.url ?? '')).text()
   expect(signals).toHaveLength(1)
+})
+
+describe('Fastify', () => {
+  test('an app is called so where its server is expected', async () => {
+    const app = fastify()
+    onTestFinished(() => app.close())
+    expect(() => attachLifecycle(app as never)).toThrow(
+      /^server: got a Fastify app, allowed: .*app\.server, or register quiesce\/fastify\)$/,
+    )
+  })
+
+  test.each([
+    ['its logger, when it has one', { logger: true }, true],
+    ['nothing, when its logger is off', {}, false],
+    ['nothing, when its logger is silent', { logger: { level: 'silent' } }, false],
+  ])('the plugin logs by %s', async (_, options, logs) => {
+    const app = fastify(options)
+    onTestFinished(() => app.close())
+    await app.register(quiesce)
+    expect((app.life as unknown as Lifecycle).options.logger).toBe(logs ? app.log : undefined)
+  })
+
+  test('a logger that is given is taken', async () => {
+    const app = fastify({ logger: true })
+    onTestFinished(() => app.close())
+    await app.register(quiesce, { logger: false })
+    expect((app.life as unknown as Lifecycle).options.logger).toBe(false)
+  })
 })
 
 test.each([[undefined], [null], ['/watch'], [{}], [new Request('http://localhost/')]])('%s is no request of ours', (given) => {

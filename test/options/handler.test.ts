@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers'
 import express from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createServer, type Handler } from '#src/create-server.ts'
+import { serve } from '#src/frameworks/hono.ts'
 import { testServer } from '#src/testing/test-life.ts'
 import { RawClient } from '../support/raw-client.ts'
 
@@ -33,6 +34,15 @@ describe('a handler of the wrong kind', () => {
     expect(() => create(handler)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringMatching(/^handler: got .*\{ listener: app \}$/) }),
     )
+  })
+
+  test.each([
+    ['handler.port: got 3104, allowed: none here; options go second: createServer(app, { port })', { port: 3104 }],
+    ['handler.hostname: got "::", allowed: none here; options go second: createServer(app, { host })', { hostname: '::' }],
+  ])('is refused with what belongs to the options: %s', (message, address) => {
+    const given = { fetch: () => new Response(), ...address }
+    expect(() => create(given)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', message }))
+    expect(() => serve(given)).toThrow(expect.objectContaining({ message: message.replace('createServer', 'serve') }))
   })
 
   test.each<[string, unknown]>([

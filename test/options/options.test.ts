@@ -220,6 +220,7 @@ describe('the last call', () => {
 describe('refusals', () => {
   test('unknown options, with the one that was probably meant', () => {
     expect(refusal({ shutdownDelai: '5s' })).toEqual(['shutdownDelai: unknown option (did you mean "shutdownDelay"?)'])
+    expect(refusal({ hostname: '::' })).toEqual(['hostname: unknown option (did you mean "host"?)'])
     expect(() => resolve({ port: 1 } as LifecycleOptions)).toThrow('port: unknown option, allowed: only for createServer')
   })
 

@@ -1,6 +1,7 @@
 // The helpers for frameworks as programs, under load, with a request of three seconds under way at
 // the stop. Fails when: a request is lost, the end is not graceful, hooks of the framework do not
-// run or the end waits for itself, or work after a response is lost.
+// run or the end waits for itself, a close() of Fastify's answers 503, or work after a response is
+// lost.
 import { Agent, get } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startProgram, type TestProcess } from '../support/process.ts'
@@ -58,7 +59,7 @@ async function stopUnderLoad(program: TestProcess, stop: () => void) {
   expect(Object.keys(others).filter((outcome) => outcome !== '503')).toEqual([])
   expect(refused ?? 0).toBeLessThanOrEqual(8)
   const { code, signal } = await program.ended()
-  return { code, signal, said: program.lines }
+  return { code, signal, said: program.lines, unavailable: others['503'] ?? 0 }
 }
 
 describe('a request of three seconds is answered, and no other is lost', () => {
@@ -85,12 +86,15 @@ describe('a request of three seconds is answered, and no other is lost', () => {
     const program = startProgram('with-fastify.mjs')
     const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGTERM'))
     expect({ code, signal, said }).toEqual({ code: 0, signal: null, said: ['arrived', 'leaving by a signal', 'onClose'] })
+    // Fastify's own lines, and those of the life, by the app's logger.
+    expect(program.log).toContainEqual(expect.objectContaining({ msg: expect.stringMatching(/^Server listening/) as string }))
   })
 
   test('Fastify, ended by its own close()', async () => {
     const program = startProgram('with-fastify.mjs', {}, { env: { CLOSE: '1' } })
-    const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGUSR2'))
-    expect({ code, signal }).toEqual({ code: 0, signal: null })
+    const { code, signal, said, unavailable } = await stopUnderLoad(program, () => void program.signal('SIGUSR2'))
+    // Fastify by itself answers 503 from its close() on.
+    expect({ code, signal, unavailable }).toEqual({ code: 0, signal: null, unavailable: 0 })
     expect(said).toEqual(['arrived', 'leaving by close()', 'onClose', 'closed'])
   })
 
