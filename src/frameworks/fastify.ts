@@ -46,6 +46,7 @@ export const quiesce = Object.assign(
   { [Symbol.for('skip-override')]: true, [Symbol.for('fastify.display-name')]: 'quiesce' },
 )
 
+/** As Fastify's plugins are imported. @alias quiesce */
 export default quiesce
 
 /** A logger that is off, or silent, does the same for every level. */
