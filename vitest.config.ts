@@ -14,10 +14,10 @@ const setupFiles = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
 
-/** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
+/** Each test starts node processes, and waits for them more than it works: three times as many at a time. */
 const processes = ['test/processes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
-const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts', 'test/processes/frameworks.test.ts']
+const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
 
 /** Projects run in the order of their group. */
 const project = (
@@ -41,7 +41,8 @@ const project = (
     ...patience(patienceMs),
   },
 })
-const workers = Math.max(2, availableParallelism())
+/** One more than there are processors, because many tests wait for a socket. */
+const workers = Math.max(2, availableParallelism()) + 1
 
 export default defineConfig({
   test: {
