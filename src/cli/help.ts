@@ -2,6 +2,7 @@ import type { Flag } from '../options/define.ts'
 import { packageJson } from '../process/package-file.ts'
 import { COMMANDS, type CommandName } from './command-names.ts'
 import { COMMAND_PAGES, type CommandPage } from './command-pages.ts'
+import { DRAIN_OPTIONS } from './plan-flags.ts'
 
 const WIDTH = 100
 const INDENT = '      '
@@ -60,20 +61,7 @@ A flag wins over the environment, the environment over the file, the file over t
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['What is run', ['export', 'watch']],
   ['Address', ['port', 'host', 'admin']],
-  [
-    'Drain',
-    [
-      'shutdownDelay',
-      'lastCall',
-      'whileDraining',
-      'watchGrace',
-      'deadline',
-      'crashDeadline',
-      'requestDrainTimeout',
-      'connectionTimeout',
-      'tell',
-    ],
-  ],
+  ['Drain', DRAIN_OPTIONS],
   ['Requests and health', ['requestTimeout', 'livezGrace']],
   ['Inspector', ['inspector']],
   ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],

@@ -3,8 +3,8 @@ import { present } from '../options/kinds.ts'
 import { LIFECYCLE_OPTIONS } from '../options/lifecycle-options.ts'
 import { lifeModule } from './life-module.ts'
 
-/** The flags of `quiesce serve` that a plan depends on. */
-export const TIME_OPTIONS = pickOptions(LIFECYCLE_OPTIONS, [
+/** What decides how long a drain may take, in the order in which one decides about it. */
+export const DRAIN_OPTIONS = [
   'shutdownDelay',
   'lastCall',
   'whileDraining',
@@ -14,8 +14,10 @@ export const TIME_OPTIONS = pickOptions(LIFECYCLE_OPTIONS, [
   'requestDrainTimeout',
   'connectionTimeout',
   'tell',
-  'requestTimeout',
-])
+] as const
+
+/** The flags of `quiesce serve` that a plan depends on. */
+export const TIME_OPTIONS = pickOptions(LIFECYCLE_OPTIONS, [...DRAIN_OPTIONS, 'requestTimeout'])
 
 export const PLAN_OPTIONS = defineOptions({
   config: option(lifeModule(), {

@@ -4,7 +4,7 @@ import { ERROR_CODES, optionError, QuiesceError, toError } from '../base/errors.
 import { lookedAt } from '../base/looked-at.ts'
 import { createServerOn } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { DefaultLog } from '../lifecycle/lifecycle.ts'
+import type { DefaultLog } from '../lifecycle/output.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'

@@ -29,7 +29,6 @@ import { type Counts, Traffic } from '../http/traffic/traffic.ts'
 import { transportOf } from '../http/transports.ts'
 import type { OlderConnections } from '../http/wire.ts'
 import { EventLog } from '../log/event-log.ts'
-import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
@@ -39,7 +38,7 @@ import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from
 import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
-import { isForPeople, isInteractiveStop } from '../platforms/terminal.ts'
+import { isInteractiveStop } from '../platforms/terminal.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
@@ -54,6 +53,7 @@ import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
 import type { Life } from './life.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
+import { type DefaultLog, Output } from './output.ts'
 import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
@@ -80,14 +80,6 @@ export interface Parts {
   readonly log: DefaultLog
   /** What watches the life, if anything shall. */
   readonly observe?: (life: Lifecycle) => Observer | undefined
-}
-
-/** The log of a life that was given no logger. */
-export interface DefaultLog {
-  /** Whether there is one where only programs read it, too. */
-  readonly isForAll: boolean
-  /** @default info */
-  readonly level?: LogLevel
 }
 
 /** Watches a life, decides nothing, and changes nothing in it: the inspector and its journal. */
@@ -123,6 +115,7 @@ export class Lifecycle implements Life {
   readonly #served = deferred<void>()
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
+  readonly #output: Output
   readonly #lastWords: LastWords
   readonly #recorder: Recorder
   readonly #observer: Observer | undefined
@@ -149,7 +142,8 @@ export class Lifecycle implements Life {
     this.#recorder = recorder
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
-    this.#log = new EventLog(() => this.#openLogger(), options)
+    this.#output = new Output(host, options, parts.log)
+    this.#log = new EventLog(() => this.#output.openLogger(this.#run !== undefined), options)
     this.#report = new ReportBuilder({
       view: () => recorder.view,
       wallAtStart: host.clock.wall(),
@@ -439,15 +433,8 @@ export class Lifecycle implements Life {
     this.send({ type: 'process.crashed', origin, error: errorRecord(thrown) })
   }
 
-  /**
-   * Shows the life to those in front of the terminal, if it is to be shown; the code for that is
-   * loaded only then.
-   */
   present(endsBySignal: (signal: StopSignal) => boolean): Promise<Presentation> | undefined {
-    const { logger, pretty } = this.options
-    // Beside a logger of the user's only what was asked for.
-    if (!this.#isForPeople || logger === false || (logger !== undefined && pretty !== true)) return undefined
-    return import('../terminal/presentation.ts').then(({ Presentation }) => new Presentation(this, endsBySignal))
+    return this.#output.present(this, endsBySignal)
   }
 
   /** What is going on now; to be read some times per second at most. */
@@ -503,21 +490,6 @@ export class Lifecycle implements Life {
   }
 
   // --- inside ------------------------------------------------------------------------------------
-
-  async #openLogger(): Promise<Logger | false> {
-    const { logger } = this.options
-    if (logger !== undefined) return logger
-    const { isForAll, level } = this.#parts.log
-    const isPretty = this.#isForPeople && (isForAll || this.#run !== undefined)
-    if (!isPretty) return isForAll && createDefaultLogger({ level })
-    const { terminalOfProcess } = await import('../terminal/presentation.ts')
-    return createDefaultLogger({ level, format: terminalOfProcess().format })
-  }
-
-  /** Whether standard output is for people; a world of tests has none. */
-  get #isForPeople(): boolean {
-    return this.host.process === process && isForPeople(this.options.pretty, process)
-  }
 
   /**
    * With invalid registrations start() rejects; the shutdown still runs, so that what the life owns

@@ -247,7 +247,6 @@ export class Health {
 
   /** Says where the life stands: failing is no turn for the worse. */
   #ofStanding(name: string, check: Check): NamedCheck {
-    checkName('a health check', name)
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs }, this.#clock)
   }
 

@@ -1,0 +1,51 @@
+import type { Host } from '../actors/host.ts'
+import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
+import type { ResolvedOptions } from '../options/options.ts'
+import type { StopSignal } from '../options/stop-signals.ts'
+import { isForPeople } from '../platforms/terminal.ts'
+import type { Presentation, PresentedLife } from '../terminal/presentation.ts'
+
+/** The log of a life that was given no logger. */
+export interface DefaultLog {
+  /** Whether there is one where only programs read it, too. */
+  readonly isForAll: boolean
+  /** @default info */
+  readonly level?: LogLevel
+}
+
+type Chosen = Pick<ResolvedOptions, 'logger' | 'pretty'>
+
+/**
+ * How a life is read: by programs, or by people on a terminal (docs/decisions/0026). The code for
+ * people is loaded when there are some.
+ */
+export class Output {
+  readonly #chosen: Chosen
+  readonly #log: DefaultLog
+  readonly #isForPeople: boolean
+
+  constructor(host: Host, chosen: Chosen, log: DefaultLog) {
+    this.#chosen = chosen
+    this.#log = log
+    // A world of tests has no people.
+    this.#isForPeople = host.process === process && isForPeople(chosen.pretty, process)
+  }
+
+  /** @param isRun whether the life has the process to itself */
+  async openLogger(isRun: boolean): Promise<Logger | false> {
+    const { logger } = this.#chosen
+    if (logger !== undefined) return logger
+    const { isForAll, level } = this.#log
+    const isPretty = this.#isForPeople && (isForAll || isRun)
+    if (!isPretty) return isForAll && createDefaultLogger({ level })
+    const { terminalOfProcess } = await import('../terminal/presentation.ts')
+    return createDefaultLogger({ level, format: terminalOfProcess().format })
+  }
+
+  /** Shows a life, beside a logger of the user's only when that was asked for. */
+  present(life: PresentedLife, endsBySignal: (signal: StopSignal) => boolean): Promise<Presentation> | undefined {
+    const { logger, pretty } = this.#chosen
+    if (!this.#isForPeople || logger === false || (logger !== undefined && pretty !== true)) return undefined
+    return import('../terminal/presentation.ts').then(({ Presentation }) => new Presentation(life, endsBySignal))
+  }
+}
