@@ -257,7 +257,7 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
         },
         () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
       )
-    world.record({ type: 'listening', ...bound, admin: listener.admin })
+    world.record({ type: 'listening', ...bound, admin: listener.admin, ...(listener.kind === 'inspector' && { inspector: true }) })
   }
 }
 

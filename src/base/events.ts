@@ -131,7 +131,16 @@ export type LifecycleFact =
       readonly lateMs: number
       readonly error?: ErrorRecord
     }
-  | { readonly type: 'listening'; readonly url: string; readonly address: string; readonly port: number; readonly admin: boolean }
+  | {
+      readonly type: 'listening'
+      readonly url: string
+      readonly address: string
+      readonly port: number
+      /** Not a listener of the user's requests: health and metrics, or the inspector. */
+      readonly admin: boolean
+      /** The inspector's; it is no part of any phase. */
+      readonly inspector?: true
+    }
   | { readonly type: 'stopped-listening'; readonly url: string; readonly error?: ErrorRecord }
   /** Since NotAcceptingNewRequest: connections accepted, and requests let in. */
   | { readonly type: 'last-call'; readonly accepted: number; readonly answered: number }

@@ -1,5 +1,7 @@
+import { oneLine } from '../base/cells.ts'
+
 /**
  * Messages may draw a place below themselves, or quote what they were given; a problem is one line
- * without control characters.
+ * without what a terminal obeys, marks that turn its direction among it.
  */
-export const firstLine = (message: string): string => (message.split('\n', 1)[0] as string).replace(/\p{Cc}+/gu, ' ')
+export const firstLine = (message: string): string => oneLine(message.split('\n', 1)[0] as string)

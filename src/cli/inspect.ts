@@ -39,7 +39,7 @@ async function recordingOf(path: string, stop: AbortSignal): Promise<Recording |
     return readRecording(content)
   } catch (thrown) {
     if (stop.aborted) return undefined
-    throw new QuiesceError('ERR_JOURNAL_READ', `${path}: ${toError(thrown).message}`, { path }, thrown)
+    throw new QuiesceError('ERR_JOURNAL_READ', `${path}: ${firstLine(toError(thrown).message)}`, { path }, thrown)
   }
 }
 

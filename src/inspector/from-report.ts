@@ -44,7 +44,7 @@ class Facts {
     for (const phase of phases) this.#phase(phase)
     for (const signal of signals) this.#signal(signal)
     const bound = this.#timeOf(signals.find((signal) => signal.name === 'Bound')?.at)
-    for (const { url, admin } of listeners) this.#add(bound, { type: 'listening', url, admin, ...addressOf(url) })
+    for (const listener of listeners) this.#add(bound, { type: 'listening', ...listener, ...addressOf(listener.url) })
     for (const kind of new Set(hooks.map((hook) => hook.kind))) this.#hooks(hooks.filter((hook) => hook.kind === kind))
     this.#drains()
     const end = Math.max(0, ...this.#facts.map(({ at }) => at))

@@ -159,7 +159,10 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
         ...errOf(event.error),
       })
     case 'listening':
-      return info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
+      // The inspector has announced its own address, with the token that opens it.
+      return event.inspector
+        ? debug(`Inspector listens on ${event.url}`)
+        : info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
     case 'stopped-listening':
       return event.error
         ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))

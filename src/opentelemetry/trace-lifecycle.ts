@@ -53,6 +53,8 @@ class LifeSpans {
   readonly #phases = new Map<string, Span>()
   readonly #hooks = new Map<string, Span>()
   #isOver = false
+  /** Of a process that ended before its life. */
+  #exitedWith: number | undefined
 
   constructor(tracer: Tracer, parent: Context) {
     this.#tracer = tracer
@@ -85,7 +87,12 @@ class LifeSpans {
         this.#end(this.#hooks, hookKey(event), event.outcome, event.error)
         break
       case 'listening':
-        root.addEvent('listening', { 'server.address': event.address, 'server.port': event.port, 'quiesce.admin': event.admin })
+        root.addEvent('listening', {
+          'server.address': event.address,
+          'server.port': event.port,
+          'quiesce.admin': event.admin,
+          ...(event.inspector && { 'quiesce.inspector': true }),
+        })
         break
       case 'last-call':
         this.#phases.get('last-call')?.setAttributes({
@@ -123,9 +130,10 @@ class LifeSpans {
         break
       case 'forced':
         root.addEvent('forced', { 'quiesce.why': event.why })
+        this.#exitedWith ??= event.exitCode
         break
       case 'ended':
-        root.setAttribute('process.exit.code', event.exitCode)
+        root.setAttribute('process.exit.code', this.#exitedWith ?? event.exitCode)
         if (event.exitCode !== 0) root.setStatus({ code: SpanStatusCode.ERROR, message: exitCodeMeaning(event.exitCode) })
         this.endAll()
         break

@@ -64,7 +64,7 @@ const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = 
   ['requests left', ({ requests }) => requests.after, true],
   ['watches to end', ({ watches }) => watches.before, false],
   ['watches left', ({ watches }) => watches.after, true],
-  ['answered in the last call', ({ lastCall }) => lastCall?.answered ?? 0, false],
+  ['let in by the last call', ({ lastCall }) => lastCall?.answered ?? 0, false],
   ['handlers that outlived', ({ handlers }) => handlers.length, true],
   ['connections by force', ({ connections }) => connections.forced, true],
   ['connections idle and untold', ({ connections }) => connections.idleUntold, false],

@@ -2,15 +2,30 @@ import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import type { Report } from './report.ts'
 
 /**
+ * The exit code that a life ended with. A process that ends before its life does so with a code of
+ * its own, which is the one that its parent sees.
+ */
+export const exitCodeSeen = ({ exitCode, forced, forcedBy }: Ended): number =>
+  (forced === 'process-exit' ? forcedBy?.exitCode : undefined) ?? exitCode
+
+/** With its number: the last line of a report. */
+export const endSentence = (report: EndedWith): string => `exit code ${exitCodeSeen(report)}: ${endMeaning(report)}`
+
+/**
  * What the exit code of a report means. A limit of its own that ends something in order costs
- * nothing: there the code is 0, and what was broken off is said all the same.
+ * nothing: there the code is 0, and what was broken off is said all the same. Of a code that is not
+ * ours there is only to say whose it is.
  */
 export function endMeaning(report: EndedWith): string {
+  if (report.forced === 'process-exit') return ENDED_BEFORE
   const left = report.exitCode === 0 ? brokenOff(report) : undefined
   return left === undefined ? exitCodeMeaning(report.exitCode) : `in order; ${left}`
 }
 
-type EndedWith = Pick<Report, 'exitCode' | 'watches' | 'handlers' | 'connections'>
+const ENDED_BEFORE = 'the process ended before its server had: process.exit() by the program, a crash, or nothing left to run'
+
+type Ended = Pick<Report, 'exitCode' | 'forced' | 'forcedBy'>
+type EndedWith = Ended & Pick<Report, 'watches' | 'handlers' | 'connections'>
 
 /** A connection that a watch or a handler had is closed with it. */
 function brokenOff({ watches, handlers, connections }: EndedWith): string | undefined {

@@ -2,7 +2,7 @@ import { BOLD, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
 import { optionError } from '../base/errors.ts'
 import { formatInColumn } from '../base/format-duration.ts'
 import { describeReason } from './describe-reason.ts'
-import { endMeaning } from './end-meaning.ts'
+import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
 import { summary } from './summary.ts'
 import { timeline } from './timeline.ts'
@@ -47,7 +47,6 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
   const paragraph = (text: string, hanging: number, code?: number): string[] =>
     wrapped(text, width, hanging).map((line) => (code === undefined ? line : paint(code, line)))
   const codeOf = (outcome: string | null): number | undefined => (outcome === 'failed' ? RED : outcome === 'cut' ? YELLOW : undefined)
-  const meaning = endMeaning(report)
   const lines = [
     ...paragraph(heading(report), INDENT_NARROW, BOLD),
     ...paragraph(`${report.platform.name} (${report.platform.reason}), started ${report.startedAt}`, INDENT_NARROW),
@@ -55,7 +54,7 @@ export function renderReport(report: Report, options: RenderOptions = {}): strin
     ...timeline(report, width).flatMap(({ text, hanging, outcome }) => paragraph(text, hanging, codeOf(outcome))),
     '',
     ...summary(report).flatMap(({ label, text, outcome }) => paragraph(`${label.padEnd(INDENT)}${text}`, indent, codeOf(outcome))),
-    ...paragraph(`exit code ${report.exitCode}: ${meaning}`, indent, report.exitCode === 0 ? BOLD : RED),
+    ...paragraph(endSentence(report), indent, report.exitCode === 0 ? BOLD : RED),
   ]
   return `${lines.join('\n')}\n`
 }

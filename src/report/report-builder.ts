@@ -73,7 +73,7 @@ export class ReportBuilder {
       budget: stop?.budget ? reportedBudget(stop.budget) : null,
       endedAt: date(at),
       platform: { name: platform.platform, reason: platform.reason, defaults: platform.defaults },
-      listeners: listeners.map(({ url, admin }) => ({ url, admin })),
+      listeners: listeners.map(({ isOpen: _, ...listener }) => listener),
       signals: Array.from(view.signals.values(), (signal) => ({ ...signal, at: relative(signal.at) })),
       phases: Array.from(view.phases.values(), (phase) => reportedPhase(view, phase, relative)),
       lastCall: lastCall ? { accepted: lastCall.accepted, answered: lastCall.answered } : null,

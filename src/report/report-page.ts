@@ -4,7 +4,8 @@ import { largest } from '../base/largest.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
 import { tookMs } from './compare.ts'
 import { describeReason } from './describe-reason.ts'
-import { endMeaning } from './end-meaning.ts'
+import { endSentence, exitCodeSeen } from './end-meaning.ts'
+import { lastCallWords } from './last-call-words.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import type { Report, ReportedPhase } from './report.ts'
 
@@ -15,7 +16,7 @@ import type { Report, ReportedPhase } from './report.ts'
  */
 export function reportPage(report: Report): string {
   const { exitCode } = report
-  const verdict = `exit code ${exitCode}: ${endMeaning(report)}`
+  const verdict = endSentence(report)
   const why = report.reason ? `Stopped by ${describeReason(report.reason)}` : 'No stop was requested'
   const sections = [
     section('What took how long', phasesTable(report)),
@@ -36,7 +37,7 @@ export function reportPage(report: Report): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(`${why}, exit code ${exitCode}, ${report.endedAt}`)}</title>
+<title>${escaped(`${why}, exit code ${exitCodeSeen(report)}, ${report.endedAt}`)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
@@ -64,7 +65,10 @@ function facts(report: Report): string {
     ['Deadline', budget ? formatDuration(Math.round(budget.deadline)) : undefined],
     ['Ended by force', force === '' ? undefined : force],
     ['Platform', `${platform.name} (${platform.reason})`],
-    ['Listened on', listeners.map(({ url, admin }) => `${url}${admin ? ' (admin)' : ''}`).join(', ') || undefined],
+    [
+      'Listened on',
+      listeners.map(({ url, admin, inspector }) => `${url}${inspector ? ' (inspector)' : admin ? ' (admin)' : ''}`).join(', ') || undefined,
+    ],
   ])
 }
 
@@ -138,13 +142,14 @@ const hooksTable = ({ hooks }: Report): string =>
     ]),
   )
 
-function traffic({ requests, watches, lastCall, connections, rejections }: Report): string {
+function traffic(report: Report): string {
+  const { requests, watches, connections, rejections } = report
   const { told, ended, idleUntold, forced } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   return definitions([
     ['Requests', `${requests.before} to drain, ${requests.after} left`],
     ['Watches', `${watches.before} to end, ${watches.after} left`],
-    ['Last call', lastCall ? `${lastCall.accepted} connections accepted, ${lastCall.answered} requests answered` : undefined],
+    ['Last call', lastCallWords(report)],
     ['Connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`],
     ['Refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', ') || undefined],
   ])

@@ -31,7 +31,7 @@ export interface Report {
   /** When the report was sealed. */
   readonly endedAt: string
   readonly platform: ReportedPlatform
-  readonly listeners: readonly { readonly url: string; readonly admin: boolean }[]
+  readonly listeners: readonly ReportedListener[]
   /** In the order they fired. */
   readonly signals: readonly ReportedSignal[]
   /** In the order they began. */
@@ -70,6 +70,13 @@ export interface ReportedBudget {
    * When what is left is cut, by group of phases: `requests` is how long accepted requests have.
    */
   readonly cuts: CutsMs
+}
+
+export interface ReportedListener {
+  readonly url: string
+  /** For health and metrics, or the inspector's. */
+  readonly admin: boolean
+  readonly inspector?: true
 }
 
 export interface ReportedPlatform {

@@ -1,6 +1,7 @@
 import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
+import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
 
 /** What a report says beside the timeline, a line for each thing. */
@@ -19,15 +20,14 @@ const FAILURES_MAX = 20
 const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
-  const { lastCall, budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
+  const { budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
   const { told, idleUntold, ended, forced, forcedNames } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
-  // Without it a count of 0 reads like a loss.
-  const others = refused.length > 0 ? '; the others got the answer of a refusal' : ''
+  const lastCall = lastCallWords(report)
   return [
-    ...(lastCall ? [ok('last call', `${lastCall.accepted} connections accepted, ${lastCall.answered} requests let in${others}`)] : []),
+    ...(lastCall === undefined ? [] : [ok('last call', lastCall)]),
     ok('requests', `${requests.before} to drain, ${requests.after} left${until}`),
     ...listed('  cut', requests.cut),
     ...(watches.before + watches.after > 0 ? [ok('watches', `${watches.before} to end, ${watches.after} left`)] : []),

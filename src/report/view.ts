@@ -74,6 +74,7 @@ export interface HookView extends WorkView {
 export interface ListenerView {
   readonly url: string
   readonly admin: boolean
+  readonly inspector?: true
   readonly isOpen: boolean
 }
 
@@ -149,7 +150,9 @@ function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
       return { hooks: withValue(view.hooks, hookKey(event), { ...known, kind, durationMs, endedAt: at, outcome, error }) }
     }
     case 'listening':
-      return { listeners: [...view.listeners, { url: event.url, admin: event.admin, isOpen: true }] }
+      return {
+        listeners: [...view.listeners, { url: event.url, admin: event.admin, ...(event.inspector && { inspector: true }), isOpen: true }],
+      }
     case 'stopped-listening':
       return { listeners: view.listeners.map((listener) => (listener.url === event.url ? { ...listener, isOpen: false } : listener)) }
     case 'last-call':

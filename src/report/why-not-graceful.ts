@@ -1,7 +1,7 @@
 import { clip } from '../base/cells.ts'
 import type { StopReason } from '../base/events.ts'
-import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import { describeReason } from './describe-reason.ts'
+import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
 
 /** Messages of errors may be of any length; the report has them whole. */
@@ -12,11 +12,10 @@ const WIDTH_MAX = 300
  * and the first thing that led to it. undefined when it did.
  */
 export function whyNotGraceful(report: Report): string | undefined {
-  const { exitCode } = report
-  if (exitCode === 0) return undefined
+  if (report.exitCode === 0) return undefined
   const [first, ...more] = causes(report)
   const why = first === undefined ? '' : `: ${first}${more.length > 0 ? `, and ${more.length} more` : ''}`
-  return clip(`exit code ${exitCode}: ${exitCodeMeaning(exitCode)}${why}`.slice(0, WIDTH_MAX + 1), WIDTH_MAX)
+  return clip(`${endSentence(report)}${why}`.slice(0, WIDTH_MAX + 1), WIDTH_MAX)
 }
 
 /** What led to the exit code of a report, the most telling first. */
@@ -42,7 +41,8 @@ function forces({ reason, forced, forcedBy, errors }: Report): string[] {
     const crashes = failures({ errors: errors.filter(({ where }) => isCrash(where)) })
     return crashes.length > 0 || !reason ? crashes : [describeReason(reason)]
   }
-  const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason ?? forcedBy?.exitCode
+  if (forced === 'process-exit') return []
+  const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason
   return [by === undefined ? forced : `${forced}: ${by}`]
 }
 

@@ -274,6 +274,8 @@ describe('quiesce report', () => {
     [{ requests: { before: -1, after: 0, cut: [] } }, 'requests.before: got -1, allowed: at least 0'],
     [{ rejections: { draining: 'many' } }, 'rejections.draining: got "many", allowed: integer'],
     [{ exitCode: 7 }, 'exitCode: got 7, allowed: 0, 1, 2, 3, 4, 5, 70'],
+    // None of what a terminal obeys, marks that turn a line's direction among it.
+    [{ phases: '\u202Eevil\u2066\u001b[31m\u0085' }, 'phases: got " evil \\u001b[31m ", allowed: array'],
   ])('names the field that is not as it should be: %j', async (change, why) => {
     expect((await run(['report', '-'], { stdin: changed(change) })).err).toBe(`quiesce: -: not a complete report: ${why}\n`)
   })

@@ -46,6 +46,15 @@ describe('the stream', () => {
     expect(statesOf(reader.entries)).toMatchObject({ [(root as { name: string }).name]: { running: { serve: 'fired', stop: 'living' } } })
 
     const report = await made.end()
+    // A listener that serves no request of the life's is not said to serve.
+    expect(report.listeners).toEqual([
+      { url: made.life.addresses[0]?.url, admin: false },
+      { url: new URL(url).origin, admin: true, inspector: true },
+    ])
+    expect(made.log.filter(({ message }) => message.includes(new URL(url).host)).map(({ level, message }) => [level, message])).toEqual([
+      ['info', `Inspector on ${url}`],
+      ['debug', `Inspector listens on ${new URL(url).origin}`],
+    ])
     await reader.closed
     expect(reader.hasEnded).toBe(true)
     expect(reader.signals.at(-1)).toBe('Ended')

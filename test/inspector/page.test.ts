@@ -8,6 +8,7 @@ import { createServerOn } from '#src/create-server.ts'
 import { chartOf } from '#src/diagram/read-chart.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
+import type { Report } from '#src/report/report.ts'
 import { reduce as reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { linesOf, type Span, spanOf, ticksOf, zoomed } from '../../packages/inspector-page/src/core/axis.ts'
@@ -209,6 +210,17 @@ describe('the verdict', () => {
     const why = forced && { at: 0, type: 'forced' as const, why: forced }
     const view = { ...journal.last, life: { ...journal.last.life, exitCode, forced: why } }
     expect(verdictOf(view, OVER, 0)).toMatchObject({ shape, headline })
+  })
+
+  test('has the code that the process ended with, when it ended before its life', () => {
+    const forced = { at: 0, type: 'forced', why: 'process-exit', exitCode: 9 } as const
+    const view = { ...journal.last, life: { ...journal.last.life, exitCode: 1, forced } }
+    expect(verdictOf(view, OVER, 0).headline).toBe('Ended by force, exit code 9')
+    const report = { ...(view.report as Report), exitCode: 1, forced: 'process-exit', forcedBy: { exitCode: 9 } } as const
+    expect(outcomeOf({ ...view, report })[0]?.text).toMatch(/^9: the process ended before its server had/)
+    expect(lineOf({ n: 1, at: 0, kind: 'fact', event: forced }, 0, new Map()).text).toBe(
+      'ends by force, because the process ended before it (with exit code 9)',
+    )
   })
 })
 
@@ -493,6 +505,13 @@ describe('the other panels', () => {
     expect(lines).toContain('stopped by: stop(): the test asks')
     expect(lines).toContain('requests: 0 to drain, 0 left')
     expect(lines).toContain('failed: pre-shutdown hook "leave": the registry is gone')
+    // What a drain refuses is neither lost nor let in.
+    const report = { ...(journal.last.report as Report), lastCall: { accepted: 4, answered: 0 }, rejections: { 'retry-after': 3 } }
+    expect(outcomeOf({ ...journal.last, report })).toContainEqual({
+      what: 'last call',
+      text: '4 connections accepted, 0 requests let in; the others got the answer of a refusal',
+      tone: 'plain',
+    })
   })
 })
 

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { cells } from '#src/base/cells.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { describeReason } from '#src/report/describe-reason.ts'
+import { lastCallWords } from '#src/report/last-call-words.ts'
 import { renderReport } from '#src/report/render-report.ts'
 import type { Report } from '#src/report/report.ts'
 import { reportPage } from '#src/report/report-page.ts'
+import { whyNotGraceful } from '#src/report/why-not-graceful.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
 const phase = (name: string, start: number, end: number | null, outcome: 'ok' | 'failed' | 'cut' | null = 'ok') => ({
@@ -107,6 +109,21 @@ exit code 0: graceful: everything ended by itself
       linesOf(renderReport({ ...busyEnd, lastCall, rejections })).find((line) => line.startsWith('last call'))
     expect(lineOf({ 'retry-after': 1304 })).toMatch(/1308 connections accepted, 0 requests let in; the others got the answer of a refusal$/)
     expect(lineOf({ 'retry-after': 0 })).toMatch(/0 requests let in$/)
+    const said = '1308 connections accepted, 0 requests let in; the others got the answer of a refusal'
+    expect(reportPage({ ...busyEnd, lastCall, rejections: { 'retry-after': 1304 } })).toContain(`<dd>${said}</dd>`)
+    expect(lastCallWords({ lastCall: { accepted: 1, answered: 1 }, rejections: {} })).toBe('1 connection accepted, 1 request let in')
+  })
+
+  test('has the exit code of a process that ended before its life, and says that it did', () => {
+    const report = { ...busyEnd, exitCode: 1, forced: 'process-exit', forcedBy: { exitCode: 9 } } as const
+    const said = /^exit code 9: the process ended before its server had: process\.exit\(\) by the program, a crash, or nothing left to run$/
+    expect(linesOf(renderReport(report, { columns: 200 })).at(-1)).toMatch(said)
+    expect(whyNotGraceful(report)).toMatch(said)
+    expect(reportPage(report)).toContain('exit code 9: the process ended before its server had')
+    // One of quiesce's own codes means nothing here.
+    expect(linesOf(renderReport({ ...report, forcedBy: { exitCode: 0 } }, { columns: 200 })).at(-1)).toMatch(
+      /^exit code 0: the process ended/,
+    )
   })
 
   test('has the signal of a phase at the end of its line, so that an end fits 24 rows of 80 columns', () => {

@@ -10,8 +10,9 @@ export { bareSvg } from '../../../src/diagram/drawing/svg.ts'
 export type { JournalEntry, PhaseDescription, Session, StateEntry } from '../../../src/inspector/protocol.ts'
 export { exitCodeMeaning } from '../../../src/machines/exit-codes.ts'
 export { describeReason } from '../../../src/report/describe-reason.ts'
-export { endMeaning } from '../../../src/report/end-meaning.ts'
+export { endMeaning, exitCodeSeen } from '../../../src/report/end-meaning.ts'
 export { type Blocker, blockersOf, boundOfPhase, headlineOf, instantsOf, nextCutOf } from '../../../src/report/ending.ts'
+export { lastCallWords, letInWords } from '../../../src/report/last-call-words.ts'
 export type { Report } from '../../../src/report/report.ts'
 export {
   crashedAt,

@@ -1,4 +1,4 @@
-import { describeReason, type JournalEntry, type LifecycleEvent } from '../quiesce.ts'
+import { describeReason, type JournalEntry, type LifecycleEvent, letInWords } from '../quiesce.ts'
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
@@ -175,11 +175,11 @@ function factWords(event: LifecycleEvent): string {
     case 'late':
       return `${event.what} ${event.answer} ${duration(event.lateMs)} too late${because(event.error)}`
     case 'listening':
-      return `listens on ${event.url}${event.admin ? ' (admin)' : ''}`
+      return `listens on ${event.url}${event.inspector ? ' (inspector)' : event.admin ? ' (admin)' : ''}`
     case 'stopped-listening':
       return `${event.url} is closed${because(event.error)}`
     case 'last-call':
-      return `${count(event.accepted, 'connection')} accepted, ${count(event.answered, 'request')} answered`
+      return letInWords(event)
     case 'drained':
       return `${event.before} before, ${event.after} left${event.cut.length > 0 ? `, ${event.cut.length} cut` : ''}`
     case 'connections':
@@ -191,7 +191,7 @@ function factWords(event: LifecycleEvent): string {
     case 'warning':
       return event.message
     case 'forced':
-      return `ends by force, because ${FORCED_WORDS[event.why]}${said(event.reason ?? event.signal)}${because(event.error)}`
+      return `ends by force, because ${FORCED_WORDS[event.why]}${said(event.reason ?? event.signal ?? (event.exitCode === undefined ? undefined : `with exit code ${event.exitCode}`))}${because(event.error)}`
     case 'ended':
       return `ended, exit code ${event.exitCode}`
   }

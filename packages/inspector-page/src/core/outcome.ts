@@ -1,4 +1,4 @@
-import { describeReason, endMeaning } from '../quiesce.ts'
+import { describeReason, endMeaning, exitCodeSeen, lastCallWords } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 
@@ -15,8 +15,9 @@ export interface OutcomeLine {
 export function outcomeOf({ report, failures, life: { exitCode, stop } }: View): readonly OutcomeLine[] {
   const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
   if (!report) return failed
-  const { lastCall, requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
+  const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
   const took = report.stopRequestedAt === null ? undefined : Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt)
+  const lastCall = lastCallWords(report)
   const refused = Object.entries(rejections).filter(([, n]) => n > 0)
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
   const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [
@@ -24,13 +25,15 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ...cut.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
   ]
   return [
-    line('exit code', `${report.exitCode}: ${endMeaning(report)}`, report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad'),
+    line(
+      'exit code',
+      `${exitCodeSeen(report)}: ${endMeaning(report)}`,
+      report.exitCode === 0 ? 'good' : report.exitCode === 5 ? 'cut' : 'bad',
+    ),
     line('stopped by', reason ? describeReason(reason) : stop || exitCode !== undefined ? 'unknown' : 'nothing: no stop was requested'),
     ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
     ...(took === undefined ? [] : [line('took', duration(took))]),
-    ...(lastCall
-      ? [line('last call', `${count(lastCall.accepted, 'connection')} accepted, ${count(lastCall.answered, 'request')} answered`)]
-      : []),
+    ...(lastCall === undefined ? [] : [line('last call', lastCall)]),
     ...drained('requests', requests),
     ...drained('watches', watches),
     line(

@@ -52,13 +52,14 @@ function beforeAnything(link: Link): Standing {
 function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
   const { stop, exitCode = 0 } = view.life
   const forced = view.life.forced?.why
+  const seen = (forced === 'process-exit' ? view.life.forced?.exitCode : undefined) ?? exitCode
   const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
   const why = forced ? ` because ${FORCED_WORDS[forced]}` : ''
   const meaning = view.report ? endMeaning({ ...view.report, exitCode }) : exitCodeMeaning(exitCode)
   const headline = forced === 'deadline' ? 'Cut by the deadline' : forced ? 'Ended by force' : capital(meaning)
   return {
     shape: endShape(view.life),
-    headline: `${headline}, exit code ${exitCode}`,
+    headline: `${headline}, exit code ${seen}`,
     detail: `${capital(`ended${took}${why}`)}.${lookingBack ? '' : afterwards(view, link)}`,
   }
 }
