@@ -55,8 +55,10 @@ export function attachLifecycleOn(
   const life = new Lifecycle({
     options: resolved,
     host,
-    openListeners: (traffic, answerMetrics) =>
-      Promise.resolve([listener, ...(resolved.admin ? [openAdminListener(host, traffic, resolved.admin, answerMetrics)] : [])]),
+    openListeners: async (traffic, answerMetrics) => [
+      listener,
+      ...(resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []),
+    ],
     adopted: [listener],
     older,
     log,

@@ -31,7 +31,7 @@ export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
   const life = new Lifecycle({
     options: resolved,
     host,
-    openListeners: (traffic, answerMetrics) => Promise.resolve(admin ? [openAdminListener(host, traffic, admin, answerMetrics)] : []),
+    openListeners: async (traffic, answerMetrics) => (admin ? [await openAdminListener(host, traffic, admin, answerMetrics)] : []),
     log: { isForAll: false },
     observe: observationOf,
   })

@@ -1,16 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { type Host, systemHost } from './actors/host.ts'
-import { Listener } from './actors/listener.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
-import type { Traffic } from './http/traffic/traffic.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
-import type { ListenerAddress } from './options/lifecycle-options.ts'
-import { type ResolvedServerOptions, resolveServerOptions, type ServerOptions } from './options/options.ts'
+import { openPublicListeners } from './lifecycle/public-listeners.ts'
+import { resolveServerOptions, type ServerOptions } from './options/options.ts'
 import { processFacts } from './platforms/platforms.ts'
 
 /** Node's request and response. */
@@ -52,8 +50,8 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
-      const listeners = openListeners(host, resolved, traffic, await toListener())
-      return resolved.admin ? [...listeners, openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
+      const listeners = await openPublicListeners(host, resolved, traffic, await toListener())
+      return resolved.admin ? [...listeners, await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
     },
     log,
     observe: observationOf,
@@ -71,17 +69,6 @@ export function refuseOptionsBesideFetch(calledFunction: string, handler: unknow
     if (given !== undefined)
       throw optionError(`handler.${name}`, given, `none here; options go second: ${calledFunction}(app, { ${option} })`)
   }
-}
-
-function openListeners(host: Host, options: ResolvedServerOptions, traffic: Traffic, listener: RequestListener): Listener[] {
-  const open = (address: ListenerAddress): Listener => {
-    // Without a host node listens on all addresses, IPv6 and IPv4.
-    const target = 'path' in address ? address : { port: address.port, ...(address.host !== undefined && { host: address.host }) }
-    const server = host.createHttpServer({ keepAliveTimeout: options.keepAliveTimeoutMs, ...options.serverOptions }, listener)
-    traffic.takeOverOwn(server)
-    return new Listener(server, target)
-  }
-  return options.listeners.map(open)
 }
 
 /**

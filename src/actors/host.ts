@@ -1,7 +1,7 @@
-import { createServer } from 'node:http'
 import type { AnyActor } from 'xstate'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { StandardError } from '../log/terminal.ts'
+import { nodeServers, type ServerFactories } from './server-factories.ts'
 
 /**
  * The outside world of a life: time, chance, the process and the servers that listen. Everything
@@ -13,7 +13,7 @@ export interface Host {
   readonly random: () => number
   readonly process: HostProcess
   /** Makes the servers of a life that brings its own; they listen where this world listens. */
-  readonly createHttpServer: typeof createServer
+  readonly servers: ServerFactories
   /** Sees the root actor of every life before it starts. */
   readonly observe?: (root: AnyActor) => void
 }
@@ -35,4 +35,4 @@ export type HostProcess = Pick<
   readonly channel?: { unref(): void } | null | undefined
 }
 
-export const systemHost: Host = { clock: systemClock, random: Math.random, process, createHttpServer: createServer }
+export const systemHost: Host = { clock: systemClock, random: Math.random, process, servers: nodeServers }

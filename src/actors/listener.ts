@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, ListenOptions } from 'node:net'
+import { createServer, type Server as HttpServer } from 'node:http'
+import type { AddressInfo, ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
@@ -205,9 +205,9 @@ export class Listener {
 
   #stop(callback?: () => void): Server {
     const { server } = this
-    // close() of node also destroys idle keep-alive sockets, among them those whose next request is
-    // in the kernel's buffer already.
-    const takeBack = override(server, 'closeIdleConnections', () => {})
+    // close() of node's HTTP servers also destroys idle keep-alive sockets, among them those whose
+    // next request is in the kernel's buffer already.
+    const takeBack = 'closeIdleConnections' in server ? override(server as HttpServer, 'closeIdleConnections', () => {}) : () => {}
     try {
       return this.#closeServer.call(server, callback)
     } finally {

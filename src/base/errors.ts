@@ -39,6 +39,10 @@ export const ERROR_CODES = {
   ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },
   ERR_DEPENDENCY_MISSING: { fault: 'environment', meaning: 'An optional package is not installed; the message says which' },
   ERR_LISTEN: { fault: 'environment', meaning: 'An address could not be bound; `cause` is the error of the system' },
+  ERR_TLS: {
+    fault: 'environment',
+    meaning: 'A certificate, its key or a client CA cannot be used; the message names the file, or the option, and the reason',
+  },
   ERR_REPORT_WRITE: {
     fault: 'environment',
     meaning: 'The report could not be written to `reportFile`; at the start: a report could not be written there',

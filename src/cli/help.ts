@@ -61,6 +61,7 @@ A flag wins over the environment, the environment over the file, the file over t
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['What is run', ['export', 'watch']],
   ['Address', ['port', 'host', 'admin']],
+  ['TLS and HTTP/2', ['tls', 'http2']],
   ['Drain', DRAIN_OPTIONS],
   ['Requests and health', ['requestTimeout', 'livezGrace']],
   ['Inspector', ['inspector']],

@@ -14,13 +14,13 @@ const NOT_FOUND = {
  * Health and metrics on a listener of their own, outside the drain; what neither answers is not
  * there.
  */
-export function openAdminListener(
+export async function openAdminListener(
   host: Host,
   traffic: Traffic,
   target: { readonly port: number; readonly host: string },
   answerMetrics: AdminAnswer,
-): Listener {
-  const server = host.createHttpServer((request, response) => {
+): Promise<Listener> {
+  const server = await host.servers.http({}, (request, response) => {
     if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
   })
   traffic.takeOverOwn(server, { admin: true })

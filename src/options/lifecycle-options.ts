@@ -1,11 +1,13 @@
-import type { IncomingMessage, ServerOptions as NodeServerOptions } from 'node:http'
+import type { ServerOptions as HttpOptions, IncomingMessage } from 'node:http'
+import type { SecureServerOptions as Http2Options } from 'node:http2'
+import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
 import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
-import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
+import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 import { fraction } from './fraction.ts'
 import { isPlainPath, LIFE_HEALTH_OPTIONS } from './health-options.ts'
 import {
@@ -30,6 +32,7 @@ import {
 } from './kinds.ts'
 import { steps } from './steps-option.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
+import { type ResolvedTls, type TlsOptions, tls } from './tls-options.ts'
 import { wording } from './wording-options.ts'
 import type { Wrong } from './wrong.ts'
 
@@ -502,21 +505,51 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   }),
 })
 
-/** Where a listener of the server listens. */
-export type ListenerAddress = { readonly port: number; readonly host?: string | undefined } | { readonly path: string }
+const tlsRow = () => option(tls(), { defaultWords: 'none: without TLS', meaning: 'Certificates, with which it is HTTPS' })
 
-const LISTENER = fieldsNeeding(ADDRESS_OPTIONS, ['port'], { allowed: '{ port, host? }' })
+const http2Row = () =>
+  option(onOff(), { flag: 'http2', default: false, meaning: 'Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone' })
+
+/** What is spoken on a listener; the same for every kind of address. */
+const { flag: _, ...http2OfOne } = http2Row()
+const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2OfOne })
+
+/** Where a listener of the server listens, and what is spoken there. */
+export type ListenerAddress = ({ readonly port: number; readonly host?: string | undefined } | { readonly path: string }) & {
+  /** Certificates, with which it is HTTPS. Default: none, without TLS. */
+  readonly tls?: TlsOptions | undefined
+  /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: false. */
+  readonly http2?: boolean | undefined
+}
+
+export type ResolvedListener = ({ readonly port: number; readonly host?: string } | { readonly path: string }) & {
+  readonly tls: ResolvedTls | undefined
+  readonly http2: boolean
+}
+
+const LISTENER = fieldsNeeding(composeOptions(ADDRESS_OPTIONS, SPOKEN_OPTIONS), ['port'], { allowed: '{ port, host?, tls?, http2? }' })
 const UNIX_SOCKET = fieldsNeeding(
-  defineOptions({ path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }) }),
+  composeOptions(
+    defineOptions({ path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }) }),
+    SPOKEN_OPTIONS,
+  ),
   ['path'],
-  { allowed: '{ path }' },
+  { allowed: '{ path, tls?, http2? }' },
 )
 
-const LISTENERS_ALLOWED = 'a list of { port, host? } and { path }, not together with port or host'
+const LISTENERS_ALLOWED = 'a list of { port, host?, tls?, http2? } and { path, tls?, http2? }, not together with port, host, tls or http2'
 
 function wrongAddress(given: unknown): Wrong | undefined {
   const wrong = (isRecord(given) && 'path' in given ? UNIX_SOCKET : LISTENER).wrong?.(given)
   return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? } or { path }' } : wrong
+}
+
+/** A listener as code reads it; without a host node listens on all addresses, IPv6 and IPv4. */
+export function resolveListener(given: ListenerAddress): ResolvedListener {
+  const spoken = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
+  if ('path' in given) return { path: given.path, ...spoken }
+  const { port: number, host: name } = given
+  return { port: number, ...(name !== undefined && { host: name }), ...spoken }
 }
 
 /**
@@ -537,7 +570,18 @@ export const LISTEN_OPTIONS = defineOptions({
     upstream: '--bind-address',
   }),
   /**
-   * Several addresses or Unix sockets instead of `port` and `host`; all are bound, or none is.
+   * Certificates, with which the server is HTTPS: texts, or files that are watched.
+   * @default none: without TLS
+   */
+  tls: tlsRow(),
+  /**
+   * Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, as the client chooses; without TLS alone.
+   * @default false
+   */
+  http2: http2Row(),
+  /**
+   * Several addresses or Unix sockets instead of `port`, `host`, `tls` and `http2`; all are bound,
+   * or none is.
    * @default the one of port and host
    */
   listeners: option(listOf<ListenerAddress>(LISTENERS_ALLOWED, wrongAddress, 1), {
@@ -555,12 +599,12 @@ export const LISTEN_OPTIONS = defineOptions({
     upstream: 'http.Server IdleTimeout (90s)',
   }),
   /**
-   * Given to `node:http` as it is.
+   * Given to `node:http`, `node:https` or `node:http2` as it is.
    * @default {}
    */
-  serverOptions: option(value<NodeServerOptions>('an object: the options of node:http createServer', isRecord), {
+  serverOptions: option(value<HttpOptions | HttpsOptions | Http2Options>('an object: the options of createServer of node:http', isRecord), {
     default: {},
-    meaning: 'Given to node:http as it is',
+    meaning: 'Given to node:http, node:https or node:http2 as it is',
   }),
 })
 

@@ -3,7 +3,7 @@ import { detectPlatform, type Platform } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
 import type { HealthPaths } from './health-options.ts'
-import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ListenerAddress, SERVER_OPTIONS } from './lifecycle-options.ts'
+import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
 import { Problems, type ProblemWording } from './problems.ts'
 import { type Chosen, checkTimes, chooseTimes, chosenByRows, plansOf } from './times.ts'
 
@@ -43,8 +43,13 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly chosen: Readonly<Record<string, Chosen>>
 }
 
-export interface ResolvedServerOptions extends ResolvedOptions, Omit<ResolvedOf<typeof LISTEN_OPTIONS>, 'port' | 'host' | 'listeners'> {
-  readonly listeners: readonly ListenerAddress[]
+/** Of one listener, which a list of several replaces. */
+const OF_ONE_LISTENER = ['port', 'host', 'tls', 'http2'] as const satisfies readonly (keyof ServerOptions)[]
+
+export interface ResolvedServerOptions
+  extends ResolvedOptions,
+    Omit<ResolvedOf<typeof LISTEN_OPTIONS>, (typeof OF_ONE_LISTENER)[number] | 'listeners'> {
+  readonly listeners: readonly ResolvedListener[]
 }
 
 export interface ResolveContext extends Pick<ProblemWording, 'label' | 'asText'> {
@@ -74,8 +79,9 @@ export function resolveLifeOptions(options: LifecycleOptions, context: ResolveCo
  */
 export function resolveServerOptions(options: ServerOptions, context: ResolveContext): ResolvedServerOptions {
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
-  const { port, host, ...listening } = resolveOptions(LISTEN_OPTIONS, options)
-  return { ...resolved, ...listening, listeners: options.listeners ?? [host === undefined ? { port } : { port, host }] }
+  const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options)
+  const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
+  return { ...resolved, ...listening, listeners: addresses.map(resolveListener) }
 }
 
 function resolve(
@@ -117,7 +123,7 @@ function checkRelations(given: ServerOptions, problems: Problems): void {
   if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
     problems.addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${problems.label('whileDraining')})`)
   }
-  if (given.listeners && (given.port !== undefined || given.host !== undefined)) {
+  if (given.listeners && OF_ONE_LISTENER.some((name) => given[name] !== undefined)) {
     problems.addForOption('listeners', given.listeners, LISTEN_OPTIONS.listeners.allowed)
   }
 }

@@ -58,7 +58,7 @@ export class TestWorld {
       clock: this.clock,
       random,
       process: process.asHostProcess(),
-      createHttpServer: this.network.createHttpServer,
+      servers: this.network.servers,
       ...(observe && { observe }),
     }
     process.once('exit', () => {

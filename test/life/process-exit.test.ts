@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { nodeServers } from '#src/actors/server-factories.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { createServerOn } from '#src/create-server.ts'
 import type { ServerOptions } from '#src/index.ts'
@@ -15,7 +16,7 @@ import { temporaryFolder } from '../support/process.ts'
  */
 
 function lifeIn(process: FakeProcess, options: ServerOptions, listener: RequestListener = (_, response) => response.end()) {
-  const host = { clock: systemClock, random: () => 0, process: process.asHostProcess(), createHttpServer: createServer }
+  const host = { clock: systemClock, random: () => 0, process: process.asHostProcess(), servers: nodeServers }
   const reportFile = join(temporaryFolder(), 'report.json')
   const life = createServerOn(
     host,

@@ -50,20 +50,20 @@ describe('a table of another package', () => {
     expectTypeOf<StoreOptions>().toEqualTypeOf<{
       readonly compactAfter?: Duration | undefined
       readonly writes?: 'buffered' | 'synced' | undefined
-      readonly tls?: boolean | { readonly key?: string | undefined; readonly handshake?: Duration | undefined } | undefined
+      readonly storeTls?: boolean | { readonly key?: string | undefined; readonly handshake?: Duration | undefined } | undefined
     }>()
     const resolved = resolveOptions(STORE_OPTIONS, {})
     expectTypeOf(resolved.compactAfterMs).toEqualTypeOf<number>()
     expectTypeOf(resolved.writes).toEqualTypeOf<'buffered' | 'synced'>()
-    expectTypeOf(resolved.tls).toEqualTypeOf<{ readonly key: string | undefined; readonly handshakeMs: number } | undefined>()
+    expectTypeOf(resolved.storeTls).toEqualTypeOf<{ readonly key: string | undefined; readonly handshakeMs: number } | undefined>()
   })
 
   test('is completed, its objects too, by the place', () => {
-    expect(resolveOptions(STORE_OPTIONS, {})).toEqual({ compactAfterMs: 60_000, writes: 'buffered', tls: undefined })
-    expect(resolveOptions(STORE_OPTIONS, { tls: true }, ['kubernetes'])).toEqual({
+    expect(resolveOptions(STORE_OPTIONS, {})).toEqual({ compactAfterMs: 60_000, writes: 'buffered', storeTls: undefined })
+    expect(resolveOptions(STORE_OPTIONS, { storeTls: true }, ['kubernetes'])).toEqual({
       compactAfterMs: 300_000,
       writes: 'buffered',
-      tls: { key: undefined, handshakeMs: 10_000 },
+      storeTls: { key: undefined, handshakeMs: 10_000 },
     })
     expect(resolveOptions(STORE_OPTIONS, {}, ['kubernetes', 'terminal'])).toMatchObject({ compactAfterMs: 0 })
   })
@@ -73,10 +73,10 @@ describe('a table of another package', () => {
   })
 
   test('refuses in the same words, all at once, with the field of an object', () => {
-    expect(problemsOf(ALL_OPTIONS, { port: -1, compactAfter: 'x', tls: { handshake: -1 }, writs: 1 })).toEqual([
+    expect(problemsOf(ALL_OPTIONS, { port: -1, compactAfter: 'x', storeTls: { handshake: -1 }, writs: 1 })).toEqual([
       'port: got -1, allowed: an integer from 0 to 65535; 0 is any free port',
       'compactAfter: got "x", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 0 to 24d',
-      expect.stringMatching(/^tls\.handshake: got -1, allowed: milliseconds/),
+      expect.stringMatching(/^storeTls\.handshake: got -1, allowed: milliseconds/),
       'writs: unknown option (did you mean "writes"?)',
     ])
   })
@@ -89,10 +89,10 @@ describe('a table of another package', () => {
   })
 
   test('has flags for the fields of an object, which turn it on or do not', () => {
-    expect(read('--store-tls').tls).toEqual({ key: undefined, handshakeMs: 10_000 })
-    expect(read('--store-tls-handshake=1s', '--store-tls-key=k.pem').tls).toEqual({ key: 'k.pem', handshakeMs: 1_000 })
-    expect(read('--store-tls-key=k.pem').tls).toBeUndefined()
-    expect(read('--no-store-tls', '--store-tls-handshake=1s').tls).toBeUndefined()
+    expect(read('--store-tls').storeTls).toEqual({ key: undefined, handshakeMs: 10_000 })
+    expect(read('--store-tls-handshake=1s', '--store-tls-key=k.pem').storeTls).toEqual({ key: 'k.pem', handshakeMs: 1_000 })
+    expect(read('--store-tls-key=k.pem').storeTls).toBeUndefined()
+    expect(read('--no-store-tls', '--store-tls-handshake=1s').storeTls).toBeUndefined()
     expect(() => read('--store-tls-handshake=x')).toThrow('--store-tls-handshake: got "x", allowed: a duration like')
   })
 

@@ -7,7 +7,8 @@ import { defaultText, type OptionTable } from '#src/options/define.ts'
 import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/health-options.ts'
 import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 import { STOP_OPTIONS } from '#src/options/stop-options.ts'
-import { LYING_OPTIONS, STORE_OPTIONS, TLS_OPTIONS } from './made-up-package.ts'
+import { SNI_OPTIONS, TLS_OPTIONS } from '#src/options/tls-options.ts'
+import { LYING_OPTIONS, STORE_OPTIONS, STORE_TLS_OPTIONS } from './made-up-package.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FILES = [
@@ -15,6 +16,7 @@ const FILES = [
   'src/options/lifecycle-options.ts',
   'src/options/health-options.ts',
   'src/options/stop-options.ts',
+  'src/options/tls-options.ts',
   'test/options/made-up-package.ts',
 ]
 /** The compiler reads the types of all of node first. */
@@ -50,8 +52,10 @@ test.each<[string, string, OptionTable]>([
   ['src/options/health-options.ts', 'HealthOptions', HEALTH_OPTIONS],
   ['src/options/health-options.ts', 'HealthPathOptions', HEALTH_PATH_OPTIONS],
   ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],
+  ['src/options/tls-options.ts', 'TlsOptions', TLS_OPTIONS],
+  ['src/options/tls-options.ts', 'SniOptions', SNI_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreOptions', STORE_OPTIONS],
-  ['test/options/made-up-package.ts', 'TlsOptions', TLS_OPTIONS],
+  ['test/options/made-up-package.ts', 'StoreTlsOptions', STORE_TLS_OPTIONS],
 ])('the comments of %s state the defaults of %s', { timeout: COMPILING_MS }, (file, type, table) => {
   expect(lies(file, type, table)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 
 /** What a package has that brings options of its own: here one that stores events. */
 
-export const TLS_OPTIONS = defineOptions({
+export const STORE_TLS_OPTIONS = defineOptions({
   /** @default none: it has to be given */
   key: option(text('a file name'), { flag: 'store-tls-key', turnsOn: false, defaultWords: 'none: it has to be given', meaning: 'Key' }),
   /** @default 10s */
@@ -37,7 +37,7 @@ export const STORE_OPTIONS = defineOptions({
    * How the store is reached.
    * @default false
    */
-  tls: option(onOffOr(fields(TLS_OPTIONS, { allowed: '{ key?, handshake? }' })), {
+  storeTls: option(onOffOr(fields(STORE_TLS_OPTIONS, { allowed: '{ key?, handshake? }' })), {
     flag: 'store-tls',
     default: false,
     meaning: 'Reach the store by TLS',
@@ -46,7 +46,7 @@ export const STORE_OPTIONS = defineOptions({
 
 export interface StoreOptions extends UserOptions<typeof STORE_OPTIONS> {}
 /** @public docstrings.test.ts finds it by its name */
-export interface TlsOptions extends UserOptions<typeof TLS_OPTIONS> {}
+export interface StoreTlsOptions extends UserOptions<typeof STORE_TLS_OPTIONS> {}
 
 /** The server's options and the package's. */
 export const ALL_OPTIONS = composeOptions(SERVER_OPTIONS, STORE_OPTIONS)

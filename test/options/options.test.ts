@@ -247,10 +247,29 @@ describe('refusals', () => {
     expect(refusal({ requestTimeout: 'soon' })[0]).not.toContain('negative')
   })
 
+  const PEM = '-----BEGIN CERTIFICATE-----'
+  const FILES = { certFile: 'a.crt', keyFile: 'a.key' }
   const wrong: { readonly [K in keyof Required<ServerOptions>]: readonly unknown[] } = {
     port: ['8080', 1.5, -1],
     host: ['', 1],
-    listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], 'x'],
+    listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], [{ path: '/x', tls: {} }], [{ port: 1, http2: 1 }], 'x'],
+    tls: [
+      true,
+      {},
+      { cert: 'no PEM', key: PEM },
+      { cert: PEM },
+      { key: PEM },
+      { certFile: 'a' },
+      { keyFile: 'a' },
+      { cert: PEM, key: PEM, certFile: 'a', keyFile: 'a' },
+      { certFile: 'a', keyFile: '' },
+      { ...FILES, sni: {} },
+      { ...FILES, sni: [{}] },
+      { ...FILES, sni: [{ certFile: 'a' }] },
+      { ...FILES, sni: [{ ...FILES, names: ['a b'] }] },
+      { ...FILES, minVersion: 'TLSv1.1' },
+    ],
+    http2: ['yes'],
     platform: ['mainframe'],
     shutdownDelay: ['5', -1, Number.NaN, {}],
     lastCall: ['5', -1, '10m'],

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
+import { nodeServers } from '#src/actors/server-factories.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { createServerOn } from '#src/create-server.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
@@ -14,7 +14,7 @@ test('what is flushed in the last moment takes no more than the deadline leaves'
   const neverFlushes = { debug: nothing, info: nothing, warn: nothing, error: nothing, flush: (_callback: unknown) => undefined }
   const flushSync = (ms: number): number => flushes.push({ at: clock.now(), ms })
   const life = createServerOn(
-    { clock, random: () => 0, process: new FakeProcess().asHostProcess(), createHttpServer: createServer },
+    { clock, random: () => 0, process: new FakeProcess().asHostProcess(), servers: nodeServers },
     { listener: (_, response) => response.end() },
     { port: 0, host: '127.0.0.1', platform: 'unknown', deadline: DEADLINE_MS, logger: { ...neverFlushes, flushSync } },
   )

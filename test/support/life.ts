@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { onTestFinished } from 'vitest'
 import type { AuditBackend } from '#src/actors/audit.ts'
 import type { Host } from '#src/actors/host.ts'
+import { nodeServers } from '#src/actors/server-factories.ts'
 import { attachLifecycleOn } from '#src/attach.ts'
 import { type Clock, systemClock } from '#src/base/clock.ts'
 import { QuiesceError } from '#src/base/errors.ts'
@@ -71,7 +72,7 @@ export class LifeRig<C extends Clock, L extends Life = Lifecycle> {
       (fields: object, message: string): void =>
         void this.log.push({ level, message, fields: { ...fields } })
     const logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
-    this.life = make({ clock: this.clock, random: () => 0, process: this.process.asHostProcess(), createHttpServer: createServer }, logger)
+    this.life = make({ clock: this.clock, random: () => 0, process: this.process.asHostProcess(), servers: nodeServers }, logger)
     this.life.events$.subscribe((event) => this.events.push(event))
     onTestFinished(() => this.#dispose())
   }

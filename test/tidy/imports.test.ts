@@ -43,6 +43,8 @@ const LAYERS: readonly Layer[] = [
   // Loaded only where people read standard output.
   { place: 'src/terminal/', loads: ['node:'], only: ['src/base/', 'src/log/', 'src/platforms/', 'src/report/'] },
   { place: 'src/http/', loads: ['node:'], types: ['hono'], only: ['src/base/', 'src/machines/signals.ts', 'src/report/diagnostics.ts'] },
+  // Loaded only by servers with TLS.
+  { place: 'src/tls/', loads: ['node:'], only: ['src/base/'] },
   { place: 'src/actors/', loads: ['node:', 'rxjs', 'xstate'] },
   { place: 'src/options/', loads: ['node:'] },
   { place: 'src/process/', loads: ['node:', 'rxjs', 'xstate'] },

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { ListenOptions } from 'node:net'
+import type { ListenOptions, Server as NetServer } from 'node:net'
+import { nodeServers, type ServerFactories } from '../../actors/server-factories.ts'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
 import { type Carrier, type Endpoint, MemorySocket } from './memory-socket.ts'
@@ -16,7 +16,7 @@ const ANY_ADDRESS = '0.0.0.0'
 type Place = number | string
 
 interface Bound {
-  readonly server: Server
+  readonly server: NetServer
   readonly place: Place
   readonly address: string
 }
@@ -56,15 +56,20 @@ export class MemoryNetwork implements Carrier {
     })
   }
 
-  /** A `node:http` server that will listen here. */
-  readonly createHttpServer = ((...args: Parameters<typeof createServer>) => this.adopt(createServer(...args))) as typeof createServer
+  /** Servers that will listen here. */
+  readonly servers: ServerFactories = {
+    http: async (...args) => this.adopt(await nodeServers.http(...args)),
+    https: async (...args) => this.adopt(await nodeServers.https(...args)),
+    http2: async (...args) => this.adopt(await nodeServers.http2(...args)),
+    http2Secure: async (...args) => this.adopt(await nodeServers.http2Secure(...args)),
+  }
 
   /**
    * Makes a server of any framework listen here instead of on the machine: its `listen()`,
    * `close()`, `address()` and `listening`. To be called before it listens.
    * @throws QuiesceError ERR_OPTION_INVALID when it listens already
    */
-  adopt<S extends Server>(server: S): S {
+  adopt<S extends NetServer>(server: S): S {
     if (server.listening) {
       throw new QuiesceError(
         'ERR_OPTION_INVALID',
@@ -75,22 +80,22 @@ export class MemoryNetwork implements Carrier {
     return server
   }
 
-  #takeOver(server: Server): void {
+  #takeOver(server: NetServer): void {
     const closeAtNode = server.close
     const boundTo = (): Bound | undefined => [...this.#bound.values()].find((bound) => bound.server === server)
     Object.defineProperty(server, 'listening', { configurable: true, get: () => boundTo() !== undefined })
-    server.listen = ((...args: unknown[]): Server => {
+    server.listen = ((...args: unknown[]): NetServer => {
       const { place, address, callback } = listenArguments(args)
       if (callback) server.once('listening', callback)
       this.#bind(server, place, address)
       return server
-    }) as Server['listen']
+    }) as NetServer['listen']
     server.address = () => {
       const bound = boundTo()
       if (!bound) return null
       return typeof bound.place === 'string' ? bound.place : { address: bound.address, port: bound.place, family: 'IPv4' }
     }
-    server.close = (callback?: (error?: Error) => void): Server => {
+    server.close = (callback?: (error?: Error) => void) => {
       const bound = boundTo()
       if (callback) server.once('close', () => callback(bound ? undefined : notRunning()))
       if (bound) this.#bound.delete(bound.place)
@@ -127,7 +132,7 @@ export class MemoryNetwork implements Carrier {
     for (const socket of this.#accepted) socket.destroy()
   }
 
-  #bind(server: Server, wanted: Place, address: string): void {
+  #bind(server: NetServer, wanted: Place, address: string): void {
     const place = wanted === 0 ? this.#freePort() : wanted
     if (this.#bound.has(place)) {
       this.carry(() => server.emit('error', addressInUse(place, address)))
@@ -150,7 +155,7 @@ export class MemoryNetwork implements Carrier {
  * What `net.Socket` does to the server that accepted it, so that `close` and `getConnections` mean
  * what they mean.
  */
-interface Counting extends Server {
+interface Counting extends NetServer {
   _connections: number
   _emitCloseIfDrained(): void
 }

@@ -1,0 +1,78 @@
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import { canonical, namesIn, nameTable, placeOf } from './names.ts'
+import { type Pair, reasonOf, tlsError } from './pair.ts'
+
+export interface NamedPair extends Pair {
+  /** Undefined: those in the certificate. */
+  readonly names: readonly string[] | undefined
+}
+
+/** What one configuration serves; it is made as a whole, and replaced as a whole. */
+export interface Served {
+  /** For all that no other is for; without it the first of the others is. */
+  readonly serving: Pair | undefined
+  readonly sni: readonly NamedPair[]
+}
+
+/**
+ * The contexts of one configuration, and which of them a handshake gets.
+ * @throws QuiesceError ERR_TLS when OpenSSL refuses one
+ */
+export class Contexts {
+  readonly options: SecureContextOptions
+  readonly #pairs: readonly Pair[]
+  readonly #contexts: readonly SecureContext[]
+  readonly #table: ReadonlyMap<string, number>
+  /** How many of the pairs are no SNI pairs: places in the table count from there. */
+  readonly #first: number
+
+  /**
+   * @param shared what all of them have: versions, ciphers, client CA
+   */
+  constructor({ serving, sni }: Served, shared: SecureContextOptions) {
+    this.#pairs = [...(serving ? [serving] : []), ...sni]
+    this.#first = serving ? 1 : 0
+    this.#contexts = this.#pairs.map((pair) => contextOf(pair, shared))
+    this.#table = nameTable(sni.map(({ names, leaf }) => ({ names, inCertificate: namesIn(leaf) })))
+    this.options = optionsOf(this.#pairs[0] as Pair, shared)
+  }
+
+  /** For a client that asks for a name. */
+  forName(name: string): SecureContext {
+    const place = placeOf(this.#table, name)
+    return this.#at(place === undefined ? this.#firstValidFor(name) : place + this.#first)
+  }
+
+  /** For a client that asks for none, by the address that it has connected to. */
+  forAddress(address: string): SecureContext {
+    const place = this.#table.get(canonical(address))
+    return this.#at(place === undefined ? 0 : place + this.#first)
+  }
+
+  #firstValidFor(name: string): number {
+    return Math.max(
+      0,
+      this.#pairs.findIndex(({ leaf }) => leaf.checkHost(name, { subject: 'never' }) !== undefined),
+    )
+  }
+
+  #at(place: number): SecureContext {
+    return this.#contexts[place] as SecureContext
+  }
+}
+
+const optionsOf = ({ cert, key, passphrase }: Pair, shared: SecureContextOptions): SecureContextOptions => ({
+  ...shared,
+  cert: cert.text,
+  key: key.text,
+  ...(passphrase !== undefined && { passphrase }),
+})
+
+function contextOf(pair: Pair, shared: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(optionsOf(pair, shared))
+  } catch (thrown) {
+    // A key that is too short, or a signature that is too weak, of a pair that matches.
+    throw tlsError(pair.cert.from, `cannot be served (${reasonOf(thrown)})`, thrown)
+  }
+}
