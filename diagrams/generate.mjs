@@ -153,6 +153,9 @@ A stop by Ctrl-C on a terminal, or any by \`node --watch\`, is another one: a pe
 (\`wait_ready\`) and systemd (\`Type=notify\`). Beside OS signals, \`run()\` heeds the message \`shutdown\` of a parent process (PM2 with \`shutdown_with_message\`),
 and in a worker of \`node:cluster\` the loss of its primary.
 
+A SIGTERM for npm, npx, pnpm or yarn does not get through the shell in which they run a script, nor through \`node --run\`, nor through a shell that is PID 1: the process is
+killed with all of its requests. Start node itself, or write \`exec\` before the command of the script; \`run()\` warns in the log and on standard error where it is so.
+
 To add a platform, write a file beside the others in \`src/platforms/\` and put it into the list of \`platforms.ts\`, before what it may run inside of.
 `
 

@@ -4,6 +4,7 @@ export const heroku = {
   name: 'heroku',
   where: 'on Heroku',
   signs: [isSet('DYNO')],
+  signalsAll: true,
   ends: 'SIGTERM, SIGKILL after 30 s',
   defaults: { deadline: '25s' },
 } as const satisfies PlatformSpec

@@ -13,6 +13,8 @@ export interface PlatformSpec {
   readonly signs: readonly Sign[]
   /** How it ends a process, for the documentation. */
   readonly ends: string
+  /** It sends its signals to every process of a program, not only to the first. */
+  readonly signalsAll?: true
   /** Options whose defaults differ there, as the user would write them. */
   readonly defaults: PlatformDefaults
   /**

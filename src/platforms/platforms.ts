@@ -10,6 +10,7 @@ import { kubernetes } from './kubernetes.ts'
 import { nomad } from './nomad.ts'
 import type { PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
 import { pm2 } from './pm2.ts'
+import { type Started, whyDeaf } from './script-shell.ts'
 import { systemd } from './systemd.ts'
 import { terminal } from './terminal.ts'
 import { unknown } from './unknown.ts'
@@ -79,6 +80,12 @@ export function onStopRequest(process: PlatformProcess, stop: (reason: StopReaso
       for (const one of listening) one[Symbol.dispose]()
     },
   }
+}
+
+/** Why a stop of that platform does not reach this process; see {@link whyDeaf}. */
+export function whyUnstoppable(platform: PlatformName, started: Started): string | undefined {
+  const specs: readonly PlatformSpec[] = PLATFORMS
+  return specs.some(({ name, signalsAll }) => name === platform && signalsAll) ? undefined : whyDeaf(started)
 }
 
 type LookedAt = Pick<NodeJS.Process, 'env' | 'pid'> & Readonly<Record<'stdin' | 'stdout', { readonly isTTY?: boolean }>>

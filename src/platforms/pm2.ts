@@ -7,6 +7,8 @@ export const pm2 = {
   where: 'under PM2',
   // Only PM2's own children have pm_id; PM2_HOME is a setting that people keep in their shell.
   signs: [{ words: 'pm_id is set', isThere: isOurs }],
+  // `treekill`.
+  signalsAll: true,
   ends: 'SIGINT, or the message `shutdown` with `shutdown_with_message`; SIGKILL after 1.6 s (`kill_timeout`)',
   defaults: { deadline: '1.4s' },
   /** For `wait_ready`. */

@@ -15,6 +15,8 @@ export const systemd = {
       isThere: ({ env, terminal }) => Boolean(env['INVOCATION_ID']) && !terminal,
     },
   ],
+  // KillMode=control-group.
+  signalsAll: true,
   ends: 'SIGTERM, SIGKILL after 90 s (TimeoutStopSec)',
   defaults: { deadline: '80s' },
   /** For `Type=notify`. */

@@ -10,7 +10,8 @@ import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
-import { onStopRequest } from '../platforms/platforms.ts'
+import { onStopRequest, whyUnstoppable } from '../platforms/platforms.ts'
+import { commandLineOf } from '../platforms/script-shell.ts'
 import type { Report } from '../report/report.ts'
 import { whyNotGraceful } from '../report/why-not-graceful.ts'
 import { type CrashEvent, onCrash } from './crashes.ts'
@@ -74,6 +75,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   processEnd.join()
   const signals = chosenSignals(options.signals, host.process.platform)
   const owned = [ownSignals(life, signals), ownCrashes(life), onStopRequest(host.process, (reason) => life.requestStop(reason))]
+  warnIfDeaf(life)
   const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
@@ -122,6 +124,23 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
 function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): void {
   const why = options.logger === false ? undefined : whyNotGraceful(report)
   if (why !== undefined) sayOnStandardError(host.process.stderr, `quiesce: ${why}\n`)
+}
+
+let isDeafnessSaid = false
+
+/**
+ * Once in a process, and on standard error too: it is said to those who look why their requests are
+ * cut, and there may be no log.
+ */
+function warnIfDeaf({ host, options, record }: RunnableLife): void {
+  if (host.process !== process || isDeafnessSaid) return
+  const { facts, platform, logger } = options
+  const { ppid } = process
+  const why = whyUnstoppable(platform.name, { ...facts, ppid, parent: commandLineOf(ppid) })
+  if (why === undefined) return
+  isDeafnessSaid = true
+  record({ type: 'warning', message: why })
+  if (logger !== false) sayOnStandardError(process.stderr, `quiesce: ${why}\n`)
 }
 
 /** Only where time is real: a world of tests has the machines to itself. */

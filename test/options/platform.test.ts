@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
 import type { PlatformFacts } from '#src/platforms/platform.ts'
-import { detectPlatform } from '#src/platforms/platforms.ts'
+import { detectPlatform, whyUnstoppable } from '#src/platforms/platforms.ts'
 import { isInteractiveStop } from '#src/platforms/terminal.ts'
 
 const nowhere: PlatformFacts = { env: {}, pid: 4711, terminal: false, containerFile: false }
@@ -48,6 +48,38 @@ describe('the platform', () => {
   test('names the sign it went by', () => {
     expect(detectPlatform({ ...nowhere, env: { K_SERVICE: 'shop' } }).reason).toBe('K_SERVICE is set')
     expect(detectPlatform(nowhere, 'pm2')).toEqual({ name: 'pm2', reason: 'given' })
+  })
+})
+
+describe('a SIGTERM to those who started a process', () => {
+  const npm = { npm_lifecycle_script: 'node app.js', npm_config_user_agent: 'npm/11.6.0 node/v22.0.0 linux x64' }
+  const shell = ['sh', '-c', 'node app.js --port 1']
+  const deaf = (started: object, platform: Parameters<typeof whyUnstoppable>[0] = 'container') =>
+    whyUnstoppable(platform, { env: npm, terminal: false, ppid: 12, parent: shell, ...started })
+
+  test.each([
+    ['npm', {}, /^npm has started .* a shell.*"exec node app\.js"$/],
+    ['npx', { env: { ...npm, npm_lifecycle_script: "'app'" }, parent: ['sh', '-c', "'app' --port 1"] }, /^npm .*"exec 'app'"$/],
+    ['pnpm', { env: { ...npm, npm_config_user_agent: 'pnpm/9.15.9 npm/?' } }, /^pnpm has started/],
+    ['node --run', { env: { NODE_RUN_SCRIPT_NAME: 'start' } }, /^node --run start hands/],
+    ['node --run, of a script with exec', { env: { NODE_RUN_SCRIPT_NAME: 'start' }, parent: ['node', '--run', 'start'] }, /^node --run/],
+    ['a shell that is PID 1', { env: {}, ppid: 1 }, /^PID 1 is a shell.*CMD \["node"/],
+  ])('does not get through %s', (_, started, why) => {
+    expect(deaf(started)).toMatch(why)
+  })
+
+  test.each([
+    ['a shell that has become the command', { parent: ['npm', 'start'] }],
+    ['a terminal, where Ctrl-C goes to all', { terminal: true }],
+    ['a parent that cannot be read', { parent: undefined }],
+    ['a program below the script, which has a shell of its own', { parent: ['sh', '-c', 'tsx watch app.ts'] }],
+    ['a shell that no script runner has started', { env: {} }],
+  ])('gets through, or it cannot be told: %s', (_, started) => {
+    expect(deaf(started)).toBeUndefined()
+  })
+
+  test.each(['systemd', 'heroku', 'pm2'] as const)('is one to every process under %s', (platform) => {
+    expect(deaf({}, platform)).toBeUndefined()
   })
 })
 

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { startProgram } from '../support/process.ts'
+
+/** Programs that come to their end with lives that they made and never began. */
+
+async function endOf(plan: object, nodeOptions: readonly string[] = []) {
+  const program = startProgram('never-started.mjs', plan, { nodeOptions })
+  expect((await program.ended()).code).toBe(0)
+  return program.lines
+}
+
+const ONE = 'quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'
+
+describe('a process that ends with a life that was never begun', () => {
+  test.each(['server', 'life'])('says so in one line: %s', async (kind) => {
+    expect(await endOf({ made: [kind] })).toEqual(['listeners 1', ONE])
+  })
+
+  test('says how many, in one line too', async () => {
+    const made = Array.from({ length: 200 }, () => 'server')
+    expect(await endOf({ made })).toEqual(['listeners 1', ONE.replace('a life was', '200 lives were').replace('on it', 'on them')])
+  })
+
+  test('says nothing of those that were stopped, and listens to nothing then', async () => {
+    expect(await endOf({ made: ['server', 'server', 'life'], stop: 2 })).toEqual(['listeners 1', ONE])
+    expect(await endOf({ made: ['server', 'life'], stop: 2 })).toEqual(['listeners 0'])
+  })
+
+  test('says nothing where nothing is to be said, nor of a server that may never have to listen', async () => {
+    expect(await endOf({ made: ['silent', 'attached'] })).toEqual(['listeners 0'])
+  })
+
+  test('keeps none of them in memory', async () => {
+    const lines = await endOf({ made: ['server', 'server', 'server'], collect: true }, ['--expose-gc'])
+    expect(lines).toEqual(['kept 0', 'listeners 1', expect.stringContaining('3 lives were created') as string])
+  })
+})
