@@ -66,7 +66,8 @@ export interface ErrorRecord {
 /** A request, watch or hold that was still there when its phase was cut. */
 export interface Straggler {
   /**
-   * `GET /path` for a request or watch, the given name for a hold, `ADDRESS:PORT` for a connection.
+   * `GET /path` for a request or watch, `WebSocket /path` for an upgraded one, the given name for a
+   * hold, `ADDRESS:PORT` for a connection.
    */
   readonly name: string
   readonly ageMs: number
@@ -159,6 +160,8 @@ export type LifecycleFact =
       readonly ended: number
       readonly forced: number
       readonly forcedNames: readonly Straggler[]
+      /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
+      readonly upgraded?: Readonly<Record<string, number>>
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }

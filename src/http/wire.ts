@@ -116,6 +116,13 @@ export interface Wire {
    */
   fail(exchange: Exchange, answer: WireAnswer): void
 
+  /**
+   * The handler of this exchange was told to come to its end: for a protocol that can say goodbye
+   * by itself. Undefined: only a handler ends what it has begun.
+   * @param endBy `clock.now()` until which the end is waited for; what is past: it is not
+   */
+  askedToEnd?(exchange: Exchange, why: string, endBy: number): void
+
   /** Whether some of an answer was sent. */
   hasBegun(exchange: Exchange): boolean
   /** Whether the answer is complete, and only waits for one that has to be sent before it. */

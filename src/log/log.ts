@@ -172,8 +172,8 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
     case 'drained':
       return event.what === 'requests' ? requestsDrained(event, words) : watchesDrained(event, words)
     case 'connections': {
-      const { told, idleUntold, ended, forced, forcedNames } = event
-      const counts = { told, idleUntold, ended, forced }
+      const { told, idleUntold, ended, forced, forcedNames, upgraded } = event
+      const counts = { told, idleUntold, ended, forced, ...(upgraded && { upgraded }) }
       return forced > 0
         ? warn('connections closed by force', { ...counts, forcedNames: named(forcedNames) })
         : debug('connections closed', counts)

@@ -145,8 +145,8 @@ const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =
   drained ? { before: drained.before, after: drained.after, cut: reportedStragglers(drained.cut) } : { before: 0, after: 0, cut: [] }
 
 function reportedConnections(event: EventOf<'connections'> | undefined): ReportedConnections {
-  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [] } = event ?? {}
-  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames) }
+  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], upgraded } = event ?? {}
+  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames), ...(upgraded && { upgraded }) }
 }
 
 /**

@@ -134,6 +134,12 @@ export interface ReportedConnections {
   readonly ended: number
   readonly forced: number
   readonly forcedNames: readonly Straggler[]
+  /**
+   * How connections ended that were upgraded to WebSocket: `WebSocket closed 1001`, with the code
+   * that the client has answered; `WebSocket terminated`, without an answer within the grace;
+   * `WebSocket ended`, by the client and without one. Not there when there were none.
+   */
+  readonly upgraded?: Readonly<Record<string, number>>
 }
 
 export interface ReportedHook {

@@ -21,7 +21,7 @@ const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
   const { budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
-  const { told, idleUntold, ended, forced, forcedNames } = connections
+  const { told, idleUntold, ended, forced, forcedNames, upgraded } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
@@ -35,7 +35,8 @@ export function summary(report: Report): SummaryLine[] {
     ...listed('handlers', handlers),
     ok('connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`),
     ...listed('  forced', forcedNames),
-    ...(refused.length > 0 ? [ok('refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', '))] : []),
+    ...(upgraded ? [ok('  upgraded', counted(upgraded))] : []),
+    ...(refused.length > 0 ? [ok('refused', counted(Object.fromEntries(refused)))] : []),
     ...hooksOf(report),
     ...upTo(
       FAILURES_MAX,
@@ -51,6 +52,12 @@ export function summary(report: Report): SummaryLine[] {
     ),
   ]
 }
+
+/** `3 retry-after, 1 watch` */
+const counted = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ')
 
 const ok = (label: string, text: string): SummaryLine => ({ label, text, outcome: 'ok' })
 

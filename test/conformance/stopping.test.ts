@@ -226,15 +226,18 @@ describe.each(subjects)('$name', ({ serve }) => {
 })
 
 describe.each(attachedSubjects)('$name', ({ serve }) => {
-  test('counts an upgraded connection as a watch, and closes it when the grace is over', async () => {
-    const { port, life } = await serve({ watchGrace: '100ms' })
+  test('counts an upgraded connection as a watch, and ends it in its turn, by name', async () => {
+    const { port, life } = await serve({ watchGrace: '10s' })
     const client = await connectTo(port)
     client.request('GET', '/echo', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })
     expect(await client.response()).toMatchObject({ status: 101 })
     const stopped = life.stop()
-    expect(await client.closed()).not.toBe('open')
-    // Cut by its own grace, which is no failure.
-    expect(await stopped).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [{ name: 'GET /echo' }] } })
+    expect(await client.closed()).toBe('ended')
+    expect(await stopped).toMatchObject({
+      exitCode: 0,
+      watches: { before: 1, after: 0, cut: [] },
+      connections: { forced: 1, forcedNames: [{ name: expect.stringMatching(/ GET \/echo$/) as string }] },
+    })
   })
 
   test("makes its framework's own way to close a stop", async () => {

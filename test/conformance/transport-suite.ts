@@ -74,6 +74,8 @@ function upgrade(request: IncomingMessage, socket: Duplex): void {
   socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n')
   socket.on('error', () => undefined)
   socket.resume()
+  // Who asks for the signal is expected to end it.
+  if (request.url === '/stays') shutdownSignalOf(request)
   if (request.url === '/polite') shutdownSignalOf(request).addEventListener('abort', () => socket.end('bye'))
 }
 
@@ -386,18 +388,30 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'upgraded, and does not end: broken off at the end of the grace, by name',
+    name: 'upgraded, and its handler does not end it: broken off at the end of the grace, by name',
+    appliesTo: ({ upgrades }) => upgrades,
+    run: async ({ t, open }) => {
+      const client = await open()
+      expect(await client.upgrade('/stays')).toBe(101)
+      const report = await t.end()
+      expect(await client.ended()).toBeOneOf(['ended', 'reset'])
+      expect(report).toMatchObject({
+        exitCode: 0,
+        watches: { before: 1, after: 1, cut: [{ name: 'GET /stays' }] },
+        connections: { forced: 1 },
+      })
+    },
+  },
+  {
+    name: 'upgraded, and its handler will never end it: closed in its turn, by name',
     appliesTo: ({ upgrades }) => upgrades,
     run: async ({ t, open }) => {
       const client = await open()
       expect(await client.upgrade('/rude')).toBe(101)
       const report = await t.end()
-      expect(await client.ended()).toBeOneOf(['ended', 'reset'])
-      expect(report).toMatchObject({
-        exitCode: 0,
-        watches: { before: 1, after: 1, cut: [{ name: 'GET /rude' }] },
-        connections: { forced: 1 },
-      })
+      expect(await client.ended()).toBe('ended')
+      expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0, cut: [] } })
+      expect(report.connections).toMatchObject({ forced: 1, forcedNames: [{ name: expect.stringMatching(/ GET \/rude$/) as string }] })
     },
   },
   {

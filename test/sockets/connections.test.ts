@@ -3,6 +3,7 @@ import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Listener } from '#src/actors/listener.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { row } from '../support/row.ts'
 import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
 
@@ -212,8 +213,8 @@ test('a client that never reads is destroyed by name, and its request ends with 
 row('GT-27', 'an upgraded connection survives the closing of idle ones, and is bounded by the watch drain', async () => {
   const clock = new VirtualClock()
   const made = await serving({ clock })
-  made.server.on('upgrade', (_request, socket) => {
-    socket.on('error', () => undefined)
+  made.server.on('upgrade', (request, socket) => {
+    shutdownSignalOf(request)
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
     socket.pipe(socket)
   })

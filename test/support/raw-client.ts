@@ -53,6 +53,11 @@ export class RawClient {
     return this.#bytes.toString()
   }
 
+  /** The same, byte by byte. */
+  get bytes(): Buffer {
+    return this.#bytes
+  }
+
   /** Writes bytes as they are. */
   send(bytes: string | Buffer): void {
     if (this.socket.writable) this.socket.write(bytes)

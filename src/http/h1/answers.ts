@@ -43,10 +43,9 @@ function failUpgrade(answer: WireAnswer, wire: Http1Wire): void {
 
 /**
  * Node has taken its hands off the socket before the upgrade event: it has no reader, so its end
- * would go unnoticed, and an error on it would be uncaught.
+ * would go unnoticed.
  */
 function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: Http1Wire): void {
-  socket.on('error', () => undefined)
   socket.resume()
   socket.write(`HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
   connection.wasTold = true

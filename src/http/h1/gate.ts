@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { QuiesceError } from '../../base/errors.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import { goOnWhenSwitched } from '../upgraded/switching.ts'
 import type { Keeper } from '../wire.ts'
 import { endWithItsResponse } from './response-end.ts'
 import { Http1Wire, wireOf } from './wire.ts'
@@ -88,11 +89,10 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
     const wire = wireFor(socket)
     const { connection } = wire
     const exchange = keeper.arrived(connection, request, response)
-    if (!exchange) {
-      // An upgrade comes without node's own listener for errors.
-      if (!response) socket.on('error', () => undefined)
-      return undefined
-    }
+    // Node has taken its listener for errors off the socket of an upgrade; left to its holder, a
+    // client that breaks off may crash the process.
+    if (!response) socket.on('error', () => undefined)
+    if (!exchange) return undefined
     // A request comes after the body of the one before it, which need not be kept.
     wire.unread = undefined
     if (response) endWithItsResponse(exchange, response)
@@ -112,6 +112,7 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
         response?.writeContinue()
         event = 'request'
       }
+      if (!response) goOnWhenSwitched(exchange, keeper.clock)
       const emitting = inheritedEmit()
       if (emitting === plainEmit) deliver(event, exchange, request, response, socket, head)
       else if (response) emitting.call(relay(), event, request, response)

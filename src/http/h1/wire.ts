@@ -63,6 +63,11 @@ export class Http1Wire implements Wire {
     fail(exchange, answer, this)
   }
 
+  /** One that was refused by its own library, and left open, is over. */
+  askedToEnd(exchange: Exchange): void {
+    if (exchange.isUpgrade && this.hasBegun(exchange)) this.connection.linger()
+  }
+
   hasBegun({ response }: Exchange): boolean {
     return response ? hasBegun(response) : this.socket.bytesWritten > this.bytesWrittenBefore
   }

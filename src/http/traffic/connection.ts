@@ -26,6 +26,12 @@ export class Connection {
   wasTold = false
   /** It closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
+  /** The protocol that it goes on with after an upgrade, when that is known: `WebSocket`. */
+  upgradedTo: string | undefined = undefined
+  /** How it ended in the words of that protocol: `closed 1001`. */
+  endedAs: string | undefined = undefined
+  /** What it was called when it was decided to end it by force. */
+  forcedAs: Straggler | undefined = undefined
   #wire: Wire
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
@@ -111,10 +117,16 @@ export class Connection {
     }, ms)
   }
 
-  /** Closes it gently, so that the responses before what is lost on it arrive. */
+  /** Closes it gently although something is on it, and what was answered before that arrives. */
   endByForce(): void {
+    this.nameForced()
     this.#isForced = true
     this.linger()
+  }
+
+  /** Keeps the name that it has now, because it is going to end by force. */
+  nameForced(): void {
+    this.forcedAs ??= this.straggler(this.#clock.now())
   }
 
   /** Whether our side is ending, or has ended. */
@@ -147,6 +159,7 @@ export class Connection {
    */
   destroy(): void {
     this.#isForced = !(this.wasTold && this.isIdle) || this.#undelivered > 0
+    if (this.#isForced) this.nameForced()
     this.#wire.destroy()
   }
 

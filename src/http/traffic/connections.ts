@@ -29,7 +29,9 @@ export class Connections {
   readonly #clock: Clock
   readonly #all = new Set<Connection>()
   readonly #fates: Record<Fate, number> = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+  /** Of those that have closed. */
   readonly #forced: Straggler[] = []
+  readonly #upgraded: Record<string, number> = {}
   readonly #unfinished: Straggler[] = []
   readonly #whenNone = new Set<() => void>()
   readonly #onClosed = (connection: Connection): void => {
@@ -82,9 +84,15 @@ export class Connections {
     return this.#fates
   }
 
-  /** Those that were ended by force, by name. */
+  /** Those that were ended by force, or are being, by name. */
   get forced(): readonly Straggler[] {
-    return this.#forced
+    if (!this.#countsFates) return []
+    return [...this.#forced, ...[...this.#all].flatMap(({ forcedAs }) => forcedAs ?? [])]
+  }
+
+  /** How those ended that had changed their protocol, in its words: `WebSocket closed 1001`. */
+  get upgraded(): Readonly<Record<string, number>> {
+    return this.#upgraded
   }
 
   /**
@@ -148,15 +156,9 @@ export class Connections {
     }
     if (goesOn === 'closing') {
       connection.isBrokenOff = true
-      if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
+      connection.nameForced()
     }
     for (const exchange of lost) exchange.end()
-  }
-
-  /** Ends a connection gently although something is on it, and names it. */
-  endByForce(connection: Connection): void {
-    if (this.#countsFates) this.#forced.push(connection.straggler(this.#clock.now()))
-    connection.endByForce()
   }
 
   /** An exchange has begun on its connection. */
@@ -183,7 +185,6 @@ export class Connections {
 
   /** Destroys those that `which` picks. They are no longer ours when it returns. */
   destroy(which: (connection: Connection) => boolean = () => true): Destroyed {
-    const now = this.#clock.now()
     const forced: Straggler[] = []
     const chosen = [...this.#all].filter(which)
     const answered = chosen.filter(({ isEnding, isIdle, isUsed }) => isEnding || (isUsed && isIdle))
@@ -193,15 +194,13 @@ export class Connections {
     }
     let lost = 0
     for (const connection of chosen) {
-      const straggler = connection.straggler(now)
       if (connection.isOwed) lost++
       connection.destroy()
-      if (connection.fate === 'forced') forced.push(straggler)
+      if (connection.fate === 'forced' && connection.forcedAs) forced.push(connection.forcedAs)
       // What was on it is over now, not when the event loop comes round: its handlers are looked
       // for in the same step.
       connection.closed()
     }
-    if (this.#countsFates) this.#forced.push(...forced)
     return { forced, lost }
   }
 
@@ -234,8 +233,10 @@ export class Connections {
 
   #settle(connection: Connection): void {
     if (this.#countsFates) {
-      const { fate, wire } = connection
+      const { fate, wire, forcedAs, upgradedTo, endedAs = 'ended' } = connection
       this.#fates[fate]++
+      if (forcedAs) this.#forced.push(forcedAs)
+      if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
       if (fate === 'idleUntold' && wire.stage) this.#unfinished.push(connection.straggler(this.#clock.now()))
     }
     if (this.#all.size > 0) return

@@ -70,6 +70,8 @@ export class Exchange implements ExchangeView, Passing {
   #name: string | undefined = undefined
   #ending: AbortController | undefined = undefined
   #endReason: QuiesceError | undefined = undefined
+  /** `clock.now()` until which its end is waited for once it was asked to. */
+  #endBy = 0
 
   constructor(
     accounts: Accounts,
@@ -86,11 +88,14 @@ export class Exchange implements ExchangeView, Passing {
     ;(request as Tagged)[EXCHANGE] = this
   }
 
-  /** `GET /path`, without the query, which may hold secrets. */
+  /**
+   * `GET /path`, or `WebSocket /path` after an upgrade, without the query, which may hold secrets.
+   */
   get name(): string {
     if (this.#name !== undefined) return this.#name
     const { method = 'GET', url = '/' } = this.request
-    const name = `${method} ${pathAsSent(url)}`
+    const protocol = this.isUpgrade ? this.connection.upgradedTo : undefined
+    const name = `${protocol ?? method} ${pathAsSent(url)}`
     return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name
   }
 
@@ -115,11 +120,27 @@ export class Exchange implements ExchangeView, Passing {
     return thrown !== undefined && thrown === this.#endReason
   }
 
-  /** Tells the handler to come to its end. A second call does nothing. */
-  askToEnd(why: string): void {
+  /**
+   * Tells the handler to come to its end, and then the wire, which may do the rest. A second call
+   * does nothing.
+   * @param endBy `clock.now()` until which that is waited for; default: nothing is
+   */
+  askToEnd(why: string, endBy = 0): void {
     if (this.#endReason) return
     this.#endReason = new QuiesceError('ERR_ABORTED', why)
+    this.#endBy = endBy
     this.#ending?.abort(this.#endReason)
+    this.tellWire()
+  }
+
+  /** Tells its wire that it was asked to end, if it was; a new wire is told by the old one. */
+  tellWire(): void {
+    if (this.#endReason) this.connection.wire.askedToEnd?.(this, this.#endReason.message, this.#endBy)
+  }
+
+  /** Whether a handler holds its signal, and so may have something to do before the end. */
+  get isSignalTaken(): boolean {
+    return this.#ending !== undefined
   }
 
   /** Whether its handler was told to come to its end. */

@@ -41,6 +41,8 @@ export class InFlight {
    * less time than all others had.
    */
   #joinUntil = Number.POSITIVE_INFINITY
+  /** `clock.now()` at which the grace of the watches is over. */
+  #watchesEndBy = 0
   #admission: Admission = 'open'
   /**
    * A connection that was never told has its last call also after everybody's: one request, while
@@ -157,6 +159,7 @@ export class InFlight {
   async drainWatches(graceMs: number): Promise<DrainResult> {
     const begunAt = this.#clock.now()
     const deadline = begunAt + graceMs
+    this.#watchesEndBy = deadline
     this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
@@ -167,7 +170,7 @@ export class InFlight {
   }
 
   #joinWatches(exchange: Exchange): boolean {
-    const member = this.#watches.tryAdd(() => exchange.askToEnd(SHUTTING_DOWN))
+    const member = this.#watches.tryAdd(() => exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy))
     if (!member) return false
     exchange.member = member
     exchange.countedAs = 'watch'
@@ -175,7 +178,7 @@ export class InFlight {
   }
 
   #joinLate(exchange: Exchange): boolean {
-    exchange.askToEnd(SHUTTING_DOWN)
+    exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
     if (this.#clock.now() > this.#joinUntil || !this.#lateWatches.tryAdd()) return false
     exchange.countedAs = 'watch'
     return true

@@ -83,7 +83,11 @@ export interface TerminatedWatches {
 }
 
 /** How connections ended since ShutdownInitiated, and the names of those that were forced. */
-export type ConnectionFates = Readonly<Record<Fate, number>> & { readonly forcedNames: readonly Straggler[] }
+export type ConnectionFates = Readonly<Record<Fate, number>> & {
+  readonly forcedNames: readonly Straggler[]
+  /** Of those that had changed their protocol, in its words; not there when there were none. */
+  readonly upgraded?: Readonly<Record<string, number>>
+}
 
 /**
  * The traffic of one life, on one or more servers: what has been let in and is not over, and the
@@ -345,12 +349,16 @@ export class Traffic {
   }
 
   /**
-   * Ends the upgraded connections that are left, gently, and names them. Only without a watch grace
-   * there are any: then nothing waits for them, and of themselves they would last as long as their
-   * clients like.
+   * Ends the upgraded connections that are left, gently, and names those whose clients were not
+   * told. Only without a watch grace there are any: then nothing waits for them, and of themselves
+   * they would last as long as their clients like.
    */
   endUpgraded(): void {
-    for (const { isUpgrade, connection } of [...this.#connections.exchanges()]) if (isUpgrade) this.#connections.endByForce(connection)
+    for (const { isUpgrade, connection } of [...this.#connections.exchanges()]) {
+      if (!isUpgrade) continue
+      if (connection.wasTold) connection.linger()
+      else connection.endByForce()
+    }
   }
 
   /** Resolves when no connection is left; admin connections do not count. */
@@ -368,7 +376,8 @@ export class Traffic {
   }
 
   connectionFates(): ConnectionFates {
-    return { ...this.#connections.fates, forcedNames: [...this.#connections.forced] }
+    const { fates, forced, upgraded } = this.#connections
+    return { ...fates, forcedNames: forced, ...(Object.keys(upgraded).length > 0 && { upgraded: { ...upgraded } }) }
   }
 
   /**

@@ -12,6 +12,8 @@ export interface OutcomeLine {
   readonly tone: 'plain' | 'good' | 'bad' | 'cut'
 }
 
+const counted = (counts: readonly (readonly [what: string, n: number])[]): string => counts.map(([what, n]) => `${n} ${what}`).join(', ')
+
 export function outcomeOf({ report, failures, life: { exitCode, stop } }: View): readonly OutcomeLine[] {
   const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
   if (!report) return failed
@@ -42,9 +44,10 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
       connections.forced > 0 ? 'cut' : 'plain',
     ),
     ...connections.forcedNames.map(({ name }) => line('cut', name, 'cut')),
+    ...(connections.upgraded ? [line('upgraded', counted(Object.entries(connections.upgraded)))] : []),
     ...(handlers.length > 0 ? [line('handlers', `${count(handlers.length, 'handler')} outlived their responses`, 'cut')] : []),
     ...handlers.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
-    ...(refused.length > 0 ? [line('refused', refused.map(([kind, n]) => `${n} ${kind}`).join(', '))] : []),
+    ...(refused.length > 0 ? [line('refused', counted(refused))] : []),
     ...report.hooks
       .filter(({ outcome }) => outcome === 'cut' || outcome === null)
       .map(({ kind, name, durationMs }) =>

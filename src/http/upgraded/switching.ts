@@ -1,0 +1,47 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Exchange } from '../traffic/exchange.ts'
+import { Outgoing } from './outgoing.ts'
+import { WebSocketWire } from './web-socket.ts'
+import { UpgradedWire } from './wire.ts'
+
+/** An answer to an upgrade has a short head; what is longer is none. */
+const HEAD_BYTES_MAX = 64 * 1024
+const HEAD_END = '\r\n\r\n'
+const STATUS = /^HTTP\/1\.[01] (\d{3})/
+
+/**
+ * Has the connection of an upgrade go on with the wire of its new protocol, from the answer that
+ * switches to it. One that refuses changes nothing.
+ */
+export function goOnWhenSwitched(exchange: Exchange, clock: Clock): void {
+  const { connection } = exchange
+  let head: Buffer | undefined = Buffer.alloc(0)
+  let webSocket: WebSocketWire | undefined
+  const outgoing = new Outgoing(connection.wire.socket, (bytes) => {
+    if (!head) return webSocket?.written(bytes)
+    head = Buffer.concat([head, bytes])
+    const end = head.indexOf(HEAD_END)
+    if (end < 0 && head.length < HEAD_BYTES_MAX) return
+    const switched = switchedBy(head.toString('latin1', 0, 12), exchange)
+    const rest = head.subarray(end + HEAD_END.length)
+    head = undefined
+    if (switched !== 'WebSocket') outgoing.restore()
+    if (switched === undefined || exchange.isOver) return
+    if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, clock, outgoing)
+    const wire = webSocket ?? new UpgradedWire(exchange, clock)
+    connection.goOnWith(wire)
+    if (rest.length > 0) webSocket?.written(rest)
+    // Its turn has come while it was being answered.
+    if (exchange.wasAskedToEnd) exchange.tellWire()
+  })
+}
+
+/** Which protocol a connection goes on with after this answer; undefined: with its own. */
+function switchedBy(head: string, { request }: Exchange): 'WebSocket' | 'another' | undefined {
+  const status = STATUS.exec(head)?.[1]
+  // A handler that writes something else than HTTP has begun with a protocol of its own.
+  if (status === undefined) return 'another'
+  if (request.method === 'CONNECT') return status.startsWith('2') ? 'another' : undefined
+  if (status !== '101') return undefined
+  return request.headers.upgrade?.toLowerCase() === 'websocket' ? 'WebSocket' : 'another'
+}

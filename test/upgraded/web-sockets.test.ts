@@ -1,0 +1,482 @@
+// WebSockets on real sockets in virtual time, held by the package `ws` and by code that writes its
+// frames itself, plain and over TLS; their client is frame by frame. Fails when: one is not closed
+// with 1001 and the reason in its turn, in the middle of a message, twice, or never; something that
+// was sent before is lost; a client that does not take part holds the end up beyond the grace; or
+// the report says something else than what the client saw.
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { closeFrame } from '#src/http/upgraded/frames.ts'
+import { type LifecycleOptions, shutdownSignalOf } from '#src/index.ts'
+import { newAttachedLife } from '../support/life.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { POLL } from '../support/upstream-client.ts'
+import { HANDSHAKE, WebSocketClient } from '../support/web-socket-client.ts'
+
+const GRACE_MS = 4_000
+const REASON = 'the server is shutting down'
+const CLOSED = { code: 1001, reason: REASON }
+
+const file = (name: string): Buffer => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
+
+/** Of a socket of TLS, too, where its types do not have it. */
+const HALF_OPEN = { allowHalfOpen: true }
+
+const SCHEMES = {
+  ws: {
+    make: () => createServer(),
+    connect: (port: number): Socket => connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true }),
+  },
+  wss: {
+    make: (): Server => createSecureServer({ key: file('key.pem'), cert: file('cert.pem') }),
+    connect: (port: number): Socket => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...HALF_OPEN }),
+  },
+} as const
+
+const ACCEPTED =
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n'
+
+/** A text message of a server, in one frame. */
+const text = (message: string): Buffer => Buffer.concat([Buffer.from([0x81, message.length]), Buffer.from(message)])
+
+interface Peer {
+  send(message: string): void
+}
+type OnOpen = (peer: Peer, request: IncomingMessage, socket: Socket) => void
+
+/** Who holds the server's end of a WebSocket. */
+const HOLDERS = {
+  'the package ws': (server: Server, opened: OnOpen) => {
+    const wss = new WebSocketServer({ server, perMessageDeflate: true })
+    wss.on('connection', (ws, request) => opened({ send: (message) => ws.send(message) }, request, request.socket))
+  },
+  'a handler that writes its own frames': (server: Server, opened: OnOpen) => {
+    server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+      socket.write(ACCEPTED)
+      socket.resume()
+      opened({ send: (message) => void socket.write(text(message)) }, request, socket)
+    })
+  },
+} as const
+
+async function serve(
+  prepare: (server: Server) => void,
+  { scheme = 'ws', ...options }: LifecycleOptions & { readonly scheme?: keyof typeof SCHEMES } = {},
+) {
+  const server = SCHEMES[scheme].make()
+  prepare(server)
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const t = newAttachedLife(server, { clock: new VirtualClock(), options: { watchGrace: GRACE_MS, ...options } })
+  onTestFinished(() => server.closeAllConnections())
+  await t.life.start()
+  const connectRaw = async (): Promise<RawClient> => {
+    const socket = SCHEMES[scheme].connect((server.address() as AddressInfo).port)
+    await new Promise<void>((resolve, reject) => socket.once(scheme === 'ws' ? 'connect' : 'secureConnect', resolve).once('error', reject))
+    const raw = RawClient.on(socket)
+    onTestFinished(() => raw.abort())
+    return raw
+  }
+  return {
+    t,
+    server,
+    connectRaw,
+    open: async (path = '/chat?token=1', headers = {}) => WebSocketClient.open(await connectRaw(), path, headers),
+  }
+}
+
+/** Stops it, and goes on in time until the watches have had their turn. */
+async function told(t: Awaited<ReturnType<typeof serve>>['t']) {
+  const report = t.life.stop()
+  while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
+  await t.clock.advance(GRACE_MS / 4)
+  return { report }
+}
+
+describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) => {
+  describe.each(Object.keys(HOLDERS) as (keyof typeof HOLDERS)[])('held by %s', (holder) => {
+    const hold = HOLDERS[holder]
+
+    test('is closed with 1001 and the reason, after what was sent before, and costs nothing', async () => {
+      const { t, open } = await serve((server) => hold(server, (peer) => peer.send('hello')), { scheme })
+      const client = await open()
+      await client.received(1)
+      expect(t.life.counts()).toMatchObject({ requests: 0, watches: 1, connections: { open: 1, idle: 0 } })
+      const stopped = t.life.stop()
+      const ended = t.end(stopped)
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      client.close()
+      expect(await client.raw.closed()).toBe('ended')
+      expect(await ended).toMatchObject({
+        exitCode: 0,
+        watches: { before: 1, after: 0, cut: [] },
+        connections: { told: 1, ended: 0, forced: 0, upgraded: { 'WebSocket closed 1001': 1 } },
+        errors: [],
+        warnings: [],
+      })
+      expect(client.messages).toEqual(['hello'])
+    })
+
+    test('says goodbye first when its handler has asked for the signal', async () => {
+      const { t, open } = await serve(
+        (server) =>
+          hold(server, (peer, request) => {
+            shutdownSignalOf(request).addEventListener('abort', async () => {
+              peer.send('going')
+              await new Promise((resolve) => setImmediate(resolve))
+              peer.send('gone')
+            })
+          }),
+        { scheme },
+      )
+      const client = await open()
+      const ended = t.end()
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      expect(client.messages).toEqual(['going', 'gone'])
+      client.close()
+      expect(await ended).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    })
+
+    test('is terminated at the end of the grace when its client does not answer, by name, and counted once', async () => {
+      const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
+      const client = await open()
+      const stopped = t.life.stop()
+      const ended = t.end(stopped)
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      const report = await ended
+      expect(await client.raw.closed()).toBeOneOf(['reset', 'ended'])
+      expect(report).toMatchObject({
+        exitCode: 0,
+        watches: { before: 1, after: 1, cut: [{ name: 'WebSocket /chat', ageMs: expect.any(Number) as number }] },
+        connections: { told: 0, ended: 0, forced: 1, upgraded: { 'WebSocket terminated': 1 } },
+      })
+      expect(report.connections.forcedNames).toHaveLength(1)
+      expect(report.connections.forcedNames[0]?.name).toMatch(/^127\.0\.0\.1:\d+ WebSocket \/chat$/)
+      expect(t.sinceStop('InFlightRequestsDrained')).toBe(GRACE_MS)
+    })
+
+    test('is terminated at the end of the grace when its client goes on sending', async () => {
+      const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
+      const client = await open()
+      const sending = setInterval(() => client.send('and another thing'), 1)
+      onTestFinished(() => clearInterval(sending))
+      expect(await t.end()).toMatchObject({
+        exitCode: 0,
+        watches: { after: 1, cut: [{ name: 'WebSocket /chat' }] },
+        connections: { upgraded: { 'WebSocket terminated': 1 } },
+      })
+    })
+
+    test('is terminated at the end of the grace when its client reads nothing', async () => {
+      const flood = 'x'.repeat(100)
+      const { t, open } = await serve(
+        (server) =>
+          hold(server, (peer) => {
+            for (let message = 0; message < 100_000; message++) peer.send(flood)
+          }),
+        { scheme },
+      )
+      const client = await open()
+      client.raw.socket.pause()
+      const report = await t.end()
+      expect(report).toMatchObject({
+        exitCode: 0,
+        watches: { after: 1, cut: [{ name: 'WebSocket /chat' }] },
+        connections: { forced: 1, upgraded: { 'WebSocket terminated': 1 } },
+      })
+    })
+
+    test('is closed with 1001 without a grace, too, and nothing waits for it', async () => {
+      const { t, open } = await serve((server) => hold(server, () => undefined), { scheme, watchGrace: 0 })
+      const client = await open()
+      const ended = t.end()
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      expect(await client.raw.closed()).toBe('ended')
+      expect(await ended).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [] }, connections: { told: 1, forced: 0 } })
+    })
+
+    test('may have ended by its client in the meantime, in order or not', async () => {
+      const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
+      const [polite, rude] = [await open(), await open()]
+      const { report: stopped } = await told(t)
+      await Promise.all([polite.closeFrame(), rude.closeFrame()])
+      polite.close(1000)
+      rude.raw.abort()
+      expect(await t.end(stopped)).toMatchObject({
+        exitCode: 0,
+        watches: { before: 2, after: 0 },
+        connections: { upgraded: { 'WebSocket closed 1000': 1, 'WebSocket ended': 1 } },
+      })
+    })
+  })
+})
+
+describe('held by the package ws', () => {
+  const serveWs = (opened: (ws: WebSocket, request: IncomingMessage) => void, options?: LifecycleOptions) =>
+    serve((server) => void new WebSocketServer({ server }).on('connection', opened), options)
+
+  test('its owner hears of the end, with the code', async () => {
+    const closed = vi.fn()
+    const { t, open } = await serveWs((ws) => void ws.on('close', closed))
+    const client = await open()
+    const ended = t.end()
+    await client.closeFrame()
+    client.close()
+    await ended
+    expect(closed.mock.calls.map(([code]) => code as number)).toEqual([1001])
+  })
+
+  test('a handler that closes by itself has its own code', async () => {
+    const { t, open } = await serveWs((ws, request) => {
+      shutdownSignalOf(request).addEventListener('abort', () => ws.close(4000, 'moved'))
+    })
+    const client = await open()
+    const ended = t.end()
+    expect(await client.closeFrame()).toEqual({ code: 4000, reason: 'moved' })
+    client.close(4000)
+    expect(await ended).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 4000': 1 } } })
+  })
+
+  test('messages that wait for their compression come before the Close frame', async () => {
+    const messages = Array.from({ length: 50 }, (_, index) => `${index} `.repeat(1_000))
+    const { t, server } = await serve((node) => {
+      const wss = new WebSocketServer({ server: node, perMessageDeflate: { threshold: 0 } })
+      wss.on('connection', (ws, request) => {
+        shutdownSignalOf(request).addEventListener('abort', () => {
+          for (const message of messages) ws.send(message)
+        })
+      })
+    })
+    const { WebSocket } = await import('undici')
+    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    const received: string[] = []
+    client.addEventListener('message', ({ data }) => void received.push(data as string))
+    await new Promise((resolve) => client.addEventListener('open', resolve))
+    expect(client.extensions).toMatch(/permessage-deflate/)
+    const closed = new Promise<{ code: number; reason: string; wasClean: boolean }>((resolve) => client.addEventListener('close', resolve))
+    const { report } = await told(t)
+    // Compressing takes real time.
+    expect(await closed).toMatchObject({ ...CLOSED, wasClean: true })
+    expect(received).toEqual(messages)
+    expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+  })
+
+  test('is known by the symbol that `ws` keeps it under', async () => {
+    const sockets: Socket[] = []
+    const { open } = await serveWs((ws, { socket }) => {
+      sockets.push(socket)
+      ws.send('hello')
+    })
+    await open()
+    expect(sockets.flatMap((socket) => Object.getOwnPropertySymbols(socket).map(({ description }) => description))).toContain('websocket')
+    // And nothing of ours is in the way of what it writes from then on.
+    expect(sockets.map((socket) => Object.hasOwn(socket, 'write'))).toEqual([false])
+  })
+})
+
+describe('held by a handler that writes its own frames', () => {
+  /** Hands over the socket of the one WebSocket that there is. */
+  async function serveRaw(options?: LifecycleOptions) {
+    let socket: Socket | undefined
+    const served = await serve(
+      (server) =>
+        server.on('upgrade', (_request, upgraded: Socket) => {
+          socket = upgraded
+          upgraded.resume()
+          upgraded.write(ACCEPTED)
+        }),
+      options,
+    )
+    const client = await served.open()
+    return { ...served, client, socket: socket as unknown as Socket }
+  }
+
+  test('a frame that is half written is finished first', async () => {
+    const { t, client, socket } = await serveRaw()
+    const whole = text('in two pieces')
+    socket.write(whole.subarray(0, 5))
+    const { report: stopped } = await told(t)
+    socket.write(whole.subarray(5))
+    const ended = t.end(stopped)
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    expect(client.messages).toEqual(['in two pieces'])
+    client.close()
+    expect(await ended).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+  })
+
+  test('a message of several frames is finished first, and nothing is sent after the Close frame', async () => {
+    const { t, client, socket } = await serveRaw()
+    socket.write(Buffer.from([0x01, 1, 0x61]))
+    const { report: stopped } = await told(t)
+    socket.write(Buffer.from([0x00, 1, 0x62]))
+    socket.write(Buffer.from([0x80, 1, 0x63]))
+    const dropped = new Promise<void>((resolve) => void socket.write(text('too late'), () => resolve()))
+    const ended = t.end(stopped)
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    await dropped
+    expect(client.messages).toEqual(['abc'])
+    client.close()
+    expect(await ended).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+  })
+
+  test('one that has sent its own Close frame gets no second one', async () => {
+    const { t, client, socket } = await serveRaw()
+    socket.write(closeFrame(1012, 'restart'))
+    const { report: stopped } = await told(t)
+    expect(await client.closeFrame()).toEqual({ code: 1012, reason: 'restart' })
+    client.close(1012)
+    expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1012': 1 } } })
+  })
+
+  test('what is not made of frames is ended without one, by name', async () => {
+    const { t, client, socket } = await serveRaw()
+    socket.write('an older protocol')
+    const ended = t.end()
+    expect(await client.raw.closed()).toBe('ended')
+    expect(client.raw.received).toBe('an older protocol')
+    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { forced: 1, forcedNames: [{}] } })
+  })
+
+  test('a proxy that passes on bytes as they come is closed between two messages', async () => {
+    const message = 'x'.repeat(50_000)
+    const backend = createServer()
+    new WebSocketServer({ server: backend }).on('connection', (ws) => {
+      const sending = setInterval(() => ws.send(message), 1)
+      ws.on('close', () => clearInterval(sending))
+    })
+    backend.listen(0, '127.0.0.1')
+    onTestFinished(() => void backend.close())
+    await new Promise((resolve) => backend.once('listening', resolve))
+    const { t, open } = await serve((server) =>
+      server.on('upgrade', (request, socket: Socket) => {
+        const behind = connect({ port: (backend.address() as AddressInfo).port, host: '127.0.0.1' })
+        behind.write(`GET / HTTP/1.1\r\n${request.rawHeaders.map((part, index) => (index % 2 ? `${part}\r\n` : `${part}: `)).join('')}\r\n`)
+        behind.pipe(socket).pipe(behind)
+      }),
+    )
+    const client = await open()
+    await client.received(20)
+    const ended = t.end()
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    client.close()
+    expect(await client.raw.closed()).toBe('ended')
+    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    expect(client.messages.every((received) => received === message)).toBe(true)
+  })
+})
+
+describe('an upgrade that is no WebSocket', () => {
+  test('yet: closed as soon as it is one, when its turn has come before', async () => {
+    let accept: () => void = () => undefined
+    const { t, connectRaw } = await serve((server) =>
+      server.on('upgrade', (_request, socket: Socket) => {
+        socket.resume()
+        accept = () => void socket.write(ACCEPTED)
+      }),
+    )
+    const raw = await connectRaw()
+    const opening = WebSocketClient.open(raw, '/slow')
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    const { report: stopped } = await told(t)
+    accept()
+    const ended = t.end(stopped)
+    const client = await opening
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    client.close()
+    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+  })
+
+  test.each([
+    ['and ended', 'end'],
+    ['and left open', 'write'],
+  ] as const)('because its library has refused it, %s: is over, and no WebSocket', async (_, how) => {
+    const { t, connectRaw } = await serve((server) =>
+      server.on('upgrade', (_request, socket: Socket) => {
+        socket.resume()
+        socket[how]('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      }),
+    )
+    const raw = await connectRaw()
+    await expect(WebSocketClient.open(raw, '/chat')).rejects.toThrow('401')
+    const report = await t.end()
+    expect(await raw.closed()).toBe('ended')
+    expect(report).toMatchObject({ exitCode: 0, watches: { after: 0, cut: [] }, connections: { forced: 0 } })
+    expect(report.connections.upgraded).toBeUndefined()
+  })
+
+  test('because it is never answered: lost, by name', async () => {
+    const { t, connectRaw } = await serve((server) => server.on('upgrade', () => undefined))
+    const raw = await connectRaw()
+    raw.request('GET', '/chat', { headers: HANDSHAKE })
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    expect(await t.end()).toMatchObject({ exitCode: 5, watches: { before: 1, after: 1, cut: [{ name: 'GET /chat' }] } })
+  })
+
+  test('but a tunnel: told by its signal, or else ended in its turn', async () => {
+    const { t, connectRaw } = await serve((server) =>
+      server.on('connect', (request: IncomingMessage, socket: Socket) => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        socket.resume()
+        if (request.url === 'knows:1') shutdownSignalOf(request).addEventListener('abort', () => socket.end('bye'))
+      }),
+    )
+    const [knows, other] = [await connectRaw(), await connectRaw()]
+    for (const [raw, target] of [
+      [knows, 'knows:1'],
+      [other, 'other:1'],
+    ] as const) {
+      raw.send(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`)
+      await raw.until('an answer', () => raw.received.endsWith('\r\n\r\n'))
+    }
+    const report = await t.end()
+    expect([await knows.closed(), await other.closed()]).toEqual(['ended', 'ended'])
+    expect(knows.received).toMatch(/bye$/)
+    expect(report).toMatchObject({
+      exitCode: 0,
+      watches: { before: 2, after: 0 },
+      connections: { forced: 1, forcedNames: [{ name: expect.stringMatching(/ CONNECT other:1$/) as string }] },
+    })
+  })
+
+  test('whose client breaks off crashes nothing', async () => {
+    const { t, server, connectRaw } = await serve((server) =>
+      server.on('upgrade', (_request, socket: Socket) => void socket.resume().write(ACCEPTED)),
+    )
+    const errors: unknown[] = []
+    server.on('connection', (socket) => socket.on('close', (hadError) => errors.push(hadError)))
+    const client = await WebSocketClient.open(await connectRaw(), '/chat')
+    client.raw.socket.resetAndDestroy()
+    await expect.poll(() => errors, POLL).toEqual([true])
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(0)
+    expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+  })
+})
+
+describe.each(['refuse', 'retry-after'] as const)('one that comes while the server drains (%s)', (mode) => {
+  test('is refused by an answer on the socket', async () => {
+    let release: () => void = () => undefined
+    const { t, connectRaw } = await serve(
+      (server) => {
+        new WebSocketServer({ server })
+        server.on('request', (_, response) => {
+          release = () => void response.end('ok')
+        })
+      },
+      { whileDraining: mode },
+    )
+    const [busy, late] = [await connectRaw(), await connectRaw()]
+    busy.request('GET', '/slow')
+    await expect.poll(() => t.life.counts().requests, POLL).toBe(1)
+    const stopped = t.life.stop()
+    while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
+    await expect(WebSocketClient.open(late, '/chat')).rejects.toThrow(mode === 'refuse' ? '503' : '429')
+    expect(await late.closed()).toBe('ended')
+    release()
+    expect(await t.end(stopped)).toMatchObject({ exitCode: 0, watches: { before: 0 } })
+  })
+})
