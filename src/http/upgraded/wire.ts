@@ -38,7 +38,9 @@ export class UpgradedWire implements Wire {
   }
 
   askedToEnd(exchange: Exchange, _why: string, endBy: number): void {
-    if (exchange === this.exchange && !(exchange.isSignalTaken && endBy > this.clock.now())) this.connection.endByForce()
+    if (exchange !== this.exchange || exchange.isSignalTaken) return
+    // Without a grace all of them are ended later, with the last connections.
+    if (endBy > this.clock.now()) this.connection.endByForce()
   }
 
   linger(): void {
