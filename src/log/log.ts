@@ -50,9 +50,9 @@ export interface LogContext {
  * @see kubernetes/apiserver pkg/server/genericapiserver.go RunWithContext
  */
 export function logEvents(logger: Logger, context: LogContext): (event: LifecycleEvent) => void {
-  let reason: StopReason | undefined
+  let reason: object | undefined
   return (event) => {
-    if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason
+    if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason && withoutStack(event.reason)
     const { level, fields, message } = lineOf(event, { ...context, reason })
     writeLine(logger, level, fields, message)
   }
@@ -122,7 +122,14 @@ const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook',
 const errOf = (record: ErrorRecord | undefined): { err?: object } =>
   record ? { err: Object.assign(Object.create(null) as object, record) } : {}
 
-type SignalContext = LogContext & { readonly reason: StopReason | undefined }
+/** A failure that leads to a stop has been logged with its stack. */
+const withoutStack = (reason: StopReason): object => {
+  if (!('error' in reason)) return reason
+  const { stack: _, ...error } = reason.error
+  return { ...reason, error }
+}
+
+type SignalContext = LogContext & { readonly reason: object | undefined }
 
 function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
   const words = context.wording.log

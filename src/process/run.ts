@@ -21,6 +21,8 @@ import { rehearseEnd } from './rehearse-end.ts'
 
 /** A life that is shown. */
 interface Presented {
+  /** Whether what it shows says why the end was not graceful, to those who read standard error. */
+  readonly saysWhy: boolean
   /** Shows its end. */
   end(report: Report): void
 }
@@ -101,8 +103,9 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     )
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
-    sayWhyNotGraceful(life, report)
-    if (presented) (await presented)?.end(report)
+    const shown = presented && (await presented)
+    if (!shown?.saysWhy) sayWhyNotGraceful(life, report)
+    shown?.end(report)
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs
     if (!released.aborted)

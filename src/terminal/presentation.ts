@@ -51,6 +51,11 @@ export class Presentation implements ShownLife {
     return `press Ctrl-C ${isAgain ? 'again ' : ''}to end now`
   }
 
+  /** Whether those who read standard error have the timeline before them, which says the same. */
+  get saysWhy(): boolean {
+    return this.#terminal.hasStandardError
+  }
+
   /** Prints the timeline; a second call does nothing. */
   end(report: Report): void {
     this.#terminal.hide(this)

@@ -75,12 +75,18 @@ export class Terminal {
     this.#others = undefined
   }
 
+  /** Whether what is said on standard error is read in the same place. */
+  get hasStandardError(): boolean {
+    return terminals().length > 1
+  }
+
   /** The timeline of an end, below the log. */
   print(report: Report): void {
     const text = `\n${renderReport(report, this.#rendering)}`
-    // A terminal that has been stopped would hold the process for ever, and goes the way of the
-    // log. Other output tells its stream's listeners when it cannot be written.
-    if (process.stdout.isTTY) this.#destination.write(this.#view?.above(text) ?? text)
+    // A terminal that has been stopped would hold the process for ever, and a process that exits in
+    // this step drops what a full pipe has not taken: both go the way of the log. Other output
+    // tells its stream's listeners when it cannot be written.
+    if (process.stdout.isTTY || report.forced !== null) this.#destination.write(this.#view?.above(text) ?? text)
     else process.stdout.write(text)
   }
 

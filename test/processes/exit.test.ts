@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Pipe } from '../support/pipe.ts'
-import { startServer, startSpeaking } from '../support/process.ts'
+import { startServer, startSpeaking, type TestProcess } from '../support/process.ts'
+import type { RawClient } from '../support/raw-client.ts'
 
 /**
  * How a process ends when its life is over: by itself, with the right code, and not later than it
@@ -181,6 +182,36 @@ describe('a process that something else ends in the middle of its life', () => {
     expect(reported).toBe(said)
     if (said === 0) expect(text).toContain('ending by force')
     expect(text.split('\n').filter((line) => line.includes('"reason":"line ')).length + said).toBeGreaterThanOrEqual(LINES)
+  })
+
+  test.each([
+    ['by a second signal', (program: TestProcess) => void program.signal('SIGTERM'), 1, /^ *exit code 1: forced by a second signal/m],
+    ['by code of its own', (_: TestProcess, client: RawClient) => client.request('GET', '/exit'), 3, /^ *exit code 3: the process ended/m],
+  ])('prints its timeline into a pipe that is full, below its log: %s', async (_, end, code, last) => {
+    const pipe = new Pipe()
+    // A timeline of several pages, as pipes count them.
+    const hooks = Array.from(
+      { length: 20 },
+      (_, n) => ({ kind: 'pre-shutdown', name: `${n} ${'x'.repeat(180)}`, does: 'rejects' }) as const,
+    )
+    // Requests are let in until then.
+    const options = { pretty: true, shutdownDelay: '20s', deadline: '40s' } as const
+    const program = startServer({ hooks, options }, { stdout: pipe.writeEnd })
+    pipe.closeWriteEnd()
+    await program.requested('GET', '/hang')
+    const client = await program.connect()
+    expect(await client.ask('GET', '/fill')).toMatchObject({ body: 'full' })
+    program.signal('SIGTERM')
+    // A signal that comes sooner is the same one.
+    await program.said('600 ms after the stop request')
+    end(program, client)
+    const text = await pipe.readSlowly(1024)
+    expect((await program.ended()).code).toBe(code)
+    expect(text).toMatch(last)
+    expect(text.search(last)).toBeGreaterThan(text.indexOf('ending by force'))
+    expect(program.stderr).not.toContain('lost')
+    // Standard error is read elsewhere; an exit of its own has a reason that the program knows.
+    expect(program.lines.filter((line) => line.startsWith('quiesce: exit code'))).toHaveLength(code === 1 ? 1 : 0)
   })
 })
 

@@ -306,7 +306,10 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
     terminal.type('\u0003')
     expect(await terminal.ended()).toBe(1)
     expect(terminal.screen.lines).toContainEqual(expect.stringMatching(/^stopped by SIGINT, ended by force \(second-signal: SIGINT\) in/))
-    expect(terminal.screen.lines).toContain('exit code 1: forced by a second signal or process.exit(), or a crash')
+    const last = 'exit code 1: forced by a second signal or process.exit(), or a crash'
+    expect(terminal.screen.lines).toContain(last)
+    // What standard error says in a pipe is in the timeline here.
+    expect(terminal.output.split(last)).toHaveLength(2)
   })
 
   test('and of one by process.exit()', async () => {

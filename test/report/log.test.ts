@@ -5,7 +5,7 @@ import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { createDefaultLogger, flushLogger, type LogContext, type Logger, logEvents } from '#src/log/log.ts'
 import { LogDestination } from '#src/log/log-destination.ts'
-import { badLife, quietLife } from './lives.ts'
+import { badLife, budget, quietLife } from './lives.ts'
 
 interface Line {
   readonly level: string
@@ -128,6 +128,19 @@ describe('the log', () => {
       expect.objectContaining({ forcedNames: whole }),
       { running: whole },
     ])
+  })
+
+  test('has the stack of a failure once: where it was logged, and not where it is the reason of the stop', () => {
+    const error = { name: 'Error', message: 'boom', stack: 'Error: boom\n    at app.js:1' }
+    const stop = { outcome: 'ok', reason: { kind: 'crash', origin: 'uncaughtException', error }, budget } as const
+    const lines = linesOf([
+      { at: 0, type: 'error', where: 'uncaughtException', error },
+      { at: 0, type: 'signal', name: 'StopRequested', ...stop },
+      { at: 1, type: 'signal', name: 'ShutdownInitiated', outcome: 'ok' },
+    ])
+    expect(lines.map(({ fields }) => JSON.stringify(fields).includes('app.js:1'))).toEqual([true, false, false])
+    expect(lines[1]?.fields).toMatchObject({ reason: { kind: 'crash', error: { name: 'Error', message: 'boom' } } })
+    expect(lines[2]?.fields).toMatchObject({ reason: { kind: 'crash', error: { name: 'Error', message: 'boom' } } })
   })
 
   test('says aloud what was cut, failed, late or forced', () => {
