@@ -4,6 +4,7 @@ import { optionError, QuiesceError, show } from './base/errors.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
+import { CertificateWatch } from './lifecycle/certificate-watch.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
@@ -46,16 +47,23 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 export function createServerOn(host: Host, handler: Handler, options: ServerOptions, log: DefaultLog = { isForAll: true }): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
-  return new Lifecycle({
+  const hasTls = resolved.listeners.some(({ tls }) => tls !== undefined)
+  const certificates = new CertificateWatch()
+  const life: Lifecycle = new Lifecycle({
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
-      const listeners = await openPublicListeners(host, resolved, traffic, await toListener())
-      return resolved.admin ? [...listeners, await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : listeners
+      const opened = await openPublicListeners({ host, options: resolved, traffic, record: life.record, listener: await toListener() })
+      certificates.opened(opened.flatMap((one) => one.certificates ?? []))
+      const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []
+      return [...opened.map(({ listener }) => listener), ...admin]
     },
+    ...(hasTls && { metrics: () => certificates.metrics(resolved.wording.metrics, host.clock.wall()) }),
     log,
     observe: observationOf,
   })
+  if (hasTls) life.addReadyzCheck('certificates', certificates.check)
+  return life
 }
 
 /** Other functions that serve take one argument with all of it; its port would be ignored here. */

@@ -26,6 +26,14 @@ export interface BoundAddress {
  */
 export type ListenerKind = 'public' | 'admin' | 'inspector'
 
+/** What goes on beside a listener as long as it accepts connections: certificates are watched. */
+export interface ListenerCompanion {
+  /** It is bound. */
+  watch(): void
+  /** It accepts no more, or was never bound. May be called again. */
+  close(): void
+}
+
 /**
  * One listening socket of a life: bound once, closed once, watched in between. It stops accepting
  * and nothing else; what becomes of the connections is the traffic's business.
@@ -34,6 +42,7 @@ export class Listener {
   readonly server: Server
   readonly kind: ListenerKind
   readonly #target: ListenTarget | undefined
+  readonly #companion: ListenerCompanion | undefined
   readonly #closeServer: Server['close']
   #state: 'idle' | 'bound' | 'closed' = 'idle'
   /**
@@ -45,9 +54,10 @@ export class Listener {
   /**
    * @param target where to bind; undefined adopts a server that its owner binds
    */
-  constructor(server: Server, target: ListenTarget | undefined, kind: ListenerKind = 'public') {
+  constructor(server: Server, target: ListenTarget | undefined, kind: ListenerKind = 'public', companion?: ListenerCompanion) {
     this.server = server
     this.kind = kind
+    this.#companion = companion
     this.#target = target
     this.#closeServer = server.close
   }
@@ -68,7 +78,10 @@ export class Listener {
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
     if (!this.server.listening) await this.#listening(signal)
-    if (this.#state === 'idle') this.#state = 'bound'
+    if (this.#state === 'idle') {
+      this.#state = 'bound'
+      this.#companion?.watch()
+    }
     this.#bound = boundAddress(this.server)
     return this.#bound
   }
@@ -187,6 +200,7 @@ export class Listener {
   close(): string | undefined {
     if (this.#state === 'closed') return undefined
     this.#state = 'closed'
+    this.#companion?.close()
     const { server } = this
     if (server.listening) {
       const { url } = this.#bound ?? boundAddress(server)

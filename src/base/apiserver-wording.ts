@@ -56,5 +56,12 @@ export const apiserverWording: Wording = {
     },
     check: { name: 'kubernetes_healthcheck', help: 'Last result of a health check: 1 passed, 0 failed.' },
     checks: { name: 'kubernetes_healthchecks_total', help: 'Results of health checks.' },
+    certificateNotAfter: {
+      name: 'apiserver_certificate_not_after_timestamp_seconds',
+      help: 'When a served certificate expires, in seconds since the epoch.',
+    },
+    certificateExpiry: { name: 'apiserver_certificate_expiry_seconds', help: 'Seconds until a served certificate expires.' },
+    certificateLoads: { name: 'apiserver_certificate_loads_total', help: 'Certificates that were read, by result.' },
+    handshakeErrors: { name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that have failed.' },
   },
 }

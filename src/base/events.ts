@@ -143,6 +143,8 @@ export type LifecycleFact =
       readonly inspector?: true
     }
   | { readonly type: 'stopped-listening'; readonly url: string; readonly error?: ErrorRecord }
+  /** Another one is served from now on than at the start. */
+  | { readonly type: 'certificate'; readonly what: 'pair' | 'client CA'; readonly from: string }
   /** Since NotAcceptingNewRequest: connections accepted, and requests let in. */
   | { readonly type: 'last-call'; readonly accepted: number; readonly answered: number }
   | {

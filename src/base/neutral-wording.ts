@@ -63,5 +63,12 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     },
     check: { name: `${prefix}health_check`, help: 'Last result of a health check: 1 passed, 0 failed.' },
     checks: { name: `${prefix}health_checks_total`, help: 'Results of health checks.' },
+    certificateNotAfter: {
+      name: `${prefix}certificate_not_after_timestamp_seconds`,
+      help: 'When a served certificate expires, in seconds since the epoch.',
+    },
+    certificateExpiry: { name: `${prefix}certificate_expiry_seconds`, help: 'Seconds until a served certificate expires.' },
+    certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
+    handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
   },
 })

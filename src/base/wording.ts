@@ -77,6 +77,14 @@ export interface MetricWords {
   readonly check: MetricName
   /** Counter of results of each health check. */
   readonly checks: MetricName
+  /** Gauge of each certificate: when it expires, in seconds since the epoch. */
+  readonly certificateNotAfter: MetricName
+  /** Gauge of each certificate: seconds until it expires, below zero when it has. */
+  readonly certificateExpiry: MetricName
+  /** Counter of what was read of each certificate's files, when it was another one or none. */
+  readonly certificateLoads: MetricName
+  /** Counter of TLS handshakes that have failed. */
+  readonly handshakeErrors: MetricName
 }
 
 export interface MetricName {

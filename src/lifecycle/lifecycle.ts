@@ -22,7 +22,7 @@ import type { ExchangeView } from '../http/chain.ts'
 import { Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions, Verdict } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
-import { metricsEndpoint } from '../http/health/metrics.ts'
+import { type MetricFamily, metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import { type Counts, Traffic } from '../http/traffic/traffic.ts'
@@ -76,6 +76,8 @@ export interface Parts {
    * Listeners that are there already; a stop closes them even when it comes before they were bound.
    */
   readonly adopted?: readonly Listener[]
+  /** Metrics of its own, after those of health. */
+  readonly metrics?: () => readonly MetricFamily[]
   /** Connections that the adopted server may have by now. */
   readonly older?: OlderConnections | undefined
   readonly log: DefaultLog
@@ -527,7 +529,7 @@ export class Lifecycle implements Life {
       inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
       listeners: async () => {
         const answerMetrics = metricsEndpoint({
-          '/metrics': () => this.#health.requestMetrics(),
+          '/metrics': () => [...this.#health.requestMetrics(), ...(this.#parts.metrics?.() ?? [])],
           '/metrics/slis': () => this.#health.checkMetrics(),
         })
         const listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)

@@ -4,42 +4,65 @@ import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
+import type { LifecycleFact } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { ResolvedListener } from '../options/lifecycle-options.ts'
 import type { ResolvedServerOptions } from '../options/options.ts'
+import type { Certificates } from '../tls/certificates.ts'
+
+/** What the listeners of one life are opened with. */
+export interface Opening {
+  readonly host: Host
+  readonly options: ResolvedServerOptions
+  readonly traffic: Traffic
+  readonly record: (fact: LifecycleFact) => void
+  readonly listener: RequestListener
+}
+
+/** A listener, and the certificates that it has. */
+export interface Opened {
+  readonly listener: Listener
+  readonly certificates: Certificates | undefined
+}
 
 /**
  * The listeners of a server that quiesce creates, each with its own server behind the traffic's
  * gate. None is bound yet.
  * @throws QuiesceError ERR_TLS for certificates that cannot be used
  */
-export async function openPublicListeners(
-  host: Host,
-  options: ResolvedServerOptions,
-  traffic: Traffic,
-  listener: RequestListener,
-): Promise<Listener[]> {
-  const opened: Listener[] = []
-  for (const { tls, http2, ...target } of options.listeners) {
-    const server = await createServer(host, options, { tls, http2 }, listener)
-    traffic.takeOverOwn(server)
-    opened.push(new Listener(server, target))
+export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
+  const opened: Opened[] = []
+  for (const { tls, http2, ...target } of opening.options.listeners) {
+    const certificates = tls && (await openCertificates(opening, tls, 'host' in target ? target.host : undefined))
+    const server = await createServer(opening, certificates, http2)
+    certificates?.serve(server)
+    opening.traffic.takeOverOwn(server)
+    opened.push({ listener: new Listener(server, target, 'public', certificates), certificates })
   }
   return opened
 }
 
-async function createServer(
-  { servers }: Host,
-  { keepAliveTimeoutMs, serverOptions }: ResolvedServerOptions,
-  { tls, http2 }: Pick<ResolvedListener, 'tls' | 'http2'>,
-  listener: RequestListener,
+/** What a self-signed certificate is for, beside the host of its listener. */
+const OWN_NAMES = ['localhost', '127.0.0.1', '::1'] as const
+const ALL_ADDRESSES = ['0.0.0.0', '::']
+
+async function openCertificates(
+  { host: { clock }, options, record }: Opening,
+  tls: NonNullable<ResolvedListener['tls']>,
+  listensOn: string | undefined,
+): Promise<Certificates> {
+  const { Certificates } = await import('../tls/certificates.ts')
+  const names = new Set<string>([...OWN_NAMES, ...(listensOn === undefined || ALL_ADDRESSES.includes(listensOn) ? [] : [listensOn])])
+  return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], { clock, record })
+}
+
+function createServer(
+  { host: { servers }, options: { keepAliveTimeoutMs, serverOptions }, listener }: Opening,
+  certificates: Certificates | undefined,
+  http2: boolean,
 ): Promise<Server> {
   const given = { keepAliveTimeout: keepAliveTimeoutMs, ...serverOptions }
-  if (!tls) return http2 ? servers.http2(given as Http2Options, listener) : servers.http(given, listener)
-  const { Certificates } = await import('../tls/certificates.ts')
-  const certificates = await Certificates.load(tls, serverOptions as SecureContextOptions)
+  if (!certificates) return http2 ? servers.http2(given as Http2Options, listener) : servers.http(given, listener)
   const secure = { ...given, ...certificates.options }
-  const server = await (http2 ? servers.http2Secure({ ...secure, allowHTTP1: true }, listener) : servers.https(secure, listener))
-  certificates.serve(server)
-  return server
+  return http2 ? servers.http2Secure({ ...secure, allowHTTP1: true }, listener) : servers.https(secure, listener)
 }

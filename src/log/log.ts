@@ -174,6 +174,9 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
       return event.error
         ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))
         : info(`Stopped listening on ${event.url}`)
+    case 'certificate':
+      // Upstream's words: kubernetes/apiserver pkg/server/dynamiccertificates
+      return info(event.what === 'pair' ? 'Loaded a new cert/key pair' : 'Loaded a new CA Bundle and Verifier', { from: event.from })
     case 'last-call':
       return debug('last call is over', { accepted: event.accepted, answered: event.answered })
     case 'drained':

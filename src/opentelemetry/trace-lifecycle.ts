@@ -128,6 +128,9 @@ class LifeSpans {
       case 'warning':
         root.addEvent('warning', { 'quiesce.message': event.message })
         break
+      case 'certificate':
+        root.addEvent('certificate', { 'quiesce.what': event.what, 'quiesce.from': event.from })
+        break
       case 'forced':
         root.addEvent('forced', { 'quiesce.why': event.why })
         this.#exitedWith ??= event.exitCode

@@ -517,7 +517,7 @@ const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2OfOne })
 /** Where a listener of the server listens, and what is spoken there. */
 export type ListenerAddress = ({ readonly port: number; readonly host?: string | undefined } | { readonly path: string }) & {
   /** Certificates, with which it is HTTPS. Default: none, without TLS. */
-  readonly tls?: TlsOptions | undefined
+  readonly tls?: TlsOptions | 'self-signed' | undefined
   /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: false. */
   readonly http2?: boolean | undefined
 }

@@ -1,5 +1,5 @@
 import { defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from './define.ts'
-import { choice, fields, file, listOf, text } from './kinds.ts'
+import { choice, duration, fields, file, listOf, onOff, text } from './kinds.ts'
 import type { Wrong } from './wrong.ts'
 
 /** Certificates of a listener: given as text, or as files that are watched. */
@@ -90,6 +90,8 @@ const sni = (): Kind<readonly SniOptions[], readonly ResolvedSni[], 'value'> => 
   return { ...kind, resolve: (given) => given.map((entry) => SNI_ENTRY.resolve(entry)) }
 }
 
+const NO_CLIENT_CA = 'none: clients are asked for no certificate'
+
 export const TLS_OPTIONS = defineOptions({
   /**
    * The certificate, and those that lead to its CA: for clients that ask for no name, or for one
@@ -126,6 +128,62 @@ export const TLS_OPTIONS = defineOptions({
    */
   sni: option(sni(), { default: [], meaning: 'Further certificates, each for names of its own', upstream: '--tls-sni-cert-key' }),
   /**
+   * A pair is made at the start, for localhost and the host of the listener: for development.
+   * @default false
+   */
+  selfSigned: option(onOff(), { default: false, meaning: 'Make a certificate at the start that signs itself: for development' }),
+  /**
+   * Clients are asked for a certificate that leads to one of these.
+   * @default none: clients are asked for no certificate
+   */
+  clientCa: option(pem(), { defaultWords: NO_CLIENT_CA, meaning: 'Certificates that those of clients have to lead to' }),
+  /**
+   * The same as a file, which is watched.
+   * @default none: clients are asked for no certificate
+   */
+  clientCaFile: option(file(), {
+    defaultWords: NO_CLIENT_CA,
+    meaning: 'File of the certificates that those of clients have to lead to, watched',
+    upstream: '--client-ca-file',
+  }),
+  /**
+   * Who turns clients away that have no such certificate: with `require` the handshake does; with
+   * `request` your application, which looks at `request.socket.authorized` and
+   * `getPeerCertificate()`.
+   * @default require
+   */
+  clientCertificates: option(choice('require', 'request'), {
+    default: 'require',
+    meaning: 'With a client CA: require refuses clients without a certificate of it, request lets your application decide',
+  }),
+  /**
+   * Whether the start goes on when a file is not there yet, or cannot be used: handshakes fail, and
+   * `/readyz`, until it can.
+   * @default false: the start fails
+   */
+  waitForFiles: option(onOff(), {
+    default: false,
+    defaultWords: (off) => `${off}: the start fails`,
+    meaning: 'Whether the start goes on without files that cannot be used yet; handshakes and readyz fail until they can',
+  }),
+  /**
+   * How long before its end a certificate is warned about, in the log and the report; 0: when it
+   * has expired.
+   * @default a tenth of its life, at most 7 days
+   */
+  expiryWarning: option(duration(), {
+    defaultWords: 'a tenth of its life, at most 7 days',
+    meaning: 'How long before its end a certificate is warned about; 0 is when it has expired',
+  }),
+  /**
+   * How long before its end `/readyz` fails, in the check `certificates`; 0: when it has expired.
+   * @default never
+   */
+  expiryUnready: option(duration(), {
+    defaultWords: 'never',
+    meaning: 'How long before the end of a certificate readyz fails; 0 is when it has expired',
+  }),
+  /**
    * Oldest protocol that is spoken.
    * @default TLSv1.2
    */
@@ -140,13 +198,26 @@ export const TLS_OPTIONS = defineOptions({
 export interface TlsOptions extends UserOptions<typeof TLS_OPTIONS> {}
 export type ResolvedTls = ResolvedOf<typeof TLS_OPTIONS>
 
-const TLS_ALLOWED = '{ cert, key } or { certFile, keyFile }, and more'
+const TLS_ALLOWED = "{ cert, key }, { certFile, keyFile } or { selfSigned: true }, and more, or 'self-signed'"
 
-export const tls = (): Kind<TlsOptions, ResolvedTls, 'value'> =>
-  fields(TLS_OPTIONS, {
-    allowed: TLS_ALLOWED,
-    together: (given) => {
-      const hasSni = Array.isArray(given['sni']) && given['sni'].length > 0
-      return wrongPair(given) ?? (hasPair(given) || hasSni ? undefined : { path: '', given, allowed: TLS_ALLOWED })
-    },
-  })
+/** `'self-signed'` is short for a pair that is made at the start. */
+export const tls = (): Kind<TlsOptions | 'self-signed', ResolvedTls, 'value'> => {
+  const kind = fields(TLS_OPTIONS, { allowed: TLS_ALLOWED, together: wrongTogether })
+  const longOf = (given: TlsOptions | 'self-signed'): TlsOptions => (given === 'self-signed' ? { selfSigned: true } : given)
+  return {
+    ...kind,
+    accepts: (given) => given === 'self-signed' || kind.accepts(given),
+    resolve: (given) => kind.resolve(longOf(given)),
+    show: (given) => kind.show(longOf(given)),
+  }
+}
+
+function wrongTogether(given: Readonly<Record<string, unknown>>): Wrong | undefined {
+  const { selfSigned, sni: entries, clientCa, clientCaFile } = given
+  const wrong = wrongPair(given)
+  if (wrong) return wrong
+  if (selfSigned === true && hasPair(given)) return { path: '.selfSigned', given: true, allowed: 'none beside a pair' }
+  if (clientCa !== undefined && clientCaFile !== undefined) return { path: '.clientCa', given: 'PEM', allowed: 'none beside clientCaFile' }
+  const hasSni = Array.isArray(entries) && entries.length > 0
+  return hasPair(given) || hasSni || selfSigned === true ? undefined : { path: '', given, allowed: TLS_ALLOWED }
+}

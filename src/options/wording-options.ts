@@ -37,9 +37,15 @@ interface MetricOptions {
   /** The start of the names that are not given. Default `quiesce_`. */
   readonly prefix?: string | undefined
   readonly requests?: { readonly [K in keyof MetricWords['requests']]?: MetricWords['requests'][K] | undefined } | undefined
-  readonly check?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
-  readonly checks?: { readonly [K in keyof MetricName]?: string | undefined } | undefined
+  readonly check?: NameOptions | undefined
+  readonly checks?: NameOptions | undefined
+  readonly certificateNotAfter?: NameOptions | undefined
+  readonly certificateExpiry?: NameOptions | undefined
+  readonly certificateLoads?: NameOptions | undefined
+  readonly handshakeErrors?: NameOptions | undefined
 }
+
+type NameOptions = { readonly [K in keyof MetricName]?: string | undefined }
 
 /**
  * All words, those that are given and the neutral ones. What is given has no {@link
@@ -55,6 +61,10 @@ export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, me
       requests: over(neutral.metrics.requests, names.requests),
       check: over(neutral.metrics.check, names.check),
       checks: over(neutral.metrics.checks, names.checks),
+      certificateNotAfter: over(neutral.metrics.certificateNotAfter, names.certificateNotAfter),
+      certificateExpiry: over(neutral.metrics.certificateExpiry, names.certificateExpiry),
+      certificateLoads: over(neutral.metrics.certificateLoads, names.certificateLoads),
+      handshakeErrors: over(neutral.metrics.handshakeErrors, names.handshakeErrors),
     },
   }
 }
@@ -145,7 +155,7 @@ const refusal = object({
 const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 86_400
 
 const NEUTRAL = neutralWording()
-const METRICS = ['requests', 'check', 'checks'] as const
+const METRICS = ['requests', 'check', 'checks', 'certificateNotAfter', 'certificateExpiry', 'certificateLoads', 'handshakeErrors'] as const
 const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
 const metric = { name: metricName, help: line }
 const rules = object({
@@ -158,14 +168,19 @@ const rules = object({
     requests: object({ ...metric, pathLabel: labelName, labels: metricLabels }),
     check: object(metric),
     checks: object(metric),
+    certificateNotAfter: object(metric),
+    certificateExpiry: object(metric),
+    certificateLoads: object(metric),
+    handshakeErrors: object(metric),
   }),
 })
 
 /** What a scraper would refuse, or would read as one of two. */
 function metricClash(given: WordingOptions): Wrong | undefined {
   const { metrics } = given
-  const { requests, check, checks } = resolveWording(given).metrics
-  const names = { requests: requests.name, check: check.name, checks: checks.name }
+  const words = resolveWording(given).metrics
+  const { requests } = words
+  const names = Object.fromEntries(METRICS.map((each) => [each, words[each].name])) as Record<(typeof METRICS)[number], string>
   for (const its of METRICS.filter((each) => metrics?.[each]?.name !== undefined)) {
     const other = METRICS.find((each) => each !== its && names[each] === names[its])
     if (other) return { path: `.metrics.${its}.name`, given: names[its], allowed: `a name of its own; it is that of ${other}` }

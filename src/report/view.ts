@@ -167,6 +167,7 @@ function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
       return { forced: view.forced ?? event }
     case 'ended':
       return { exitCode: event.exitCode }
+    case 'certificate':
     case 'error':
     case 'late':
     case 'warning':

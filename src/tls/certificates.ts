@@ -1,67 +1,219 @@
 import { isIP, type Server, type Socket } from 'node:net'
-import type { SecureContext, SecureContextOptions, TlsOptions } from 'node:tls'
-import { Contexts, type NamedPair } from './contexts.ts'
-import { checkPair, type Pair } from './pair.ts'
-import { type PairSource, readPair } from './read-source.ts'
+import type { SecureContext, SecureContextOptions, TlsOptions, Server as TlsServer } from 'node:tls'
+import type { Clock } from '../base/clock.ts'
+import { QuiesceError, toError } from '../base/errors.ts'
+import { errorRecord, type LifecycleFact } from '../base/events.ts'
+import { sameContent } from './content.ts'
+import { Contexts, type Served } from './contexts.ts'
+import { expiryOf, type Standing, warningMs } from './expiry.ts'
+import type { Pair } from './pair.ts'
+import type { Provider } from './provider.ts'
+import { type Providers, providersOf } from './providers.ts'
+import { Reloader } from './reloader.ts'
+import { selfSigned } from './self-signed.ts'
+import type { TlsSettings } from './settings.ts'
 
-/** What a listener is told about its certificates. */
-export interface TlsSettings extends PairSource {
-  readonly sni: readonly SniSettings[]
-  readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
+export interface CertificatesWorld {
+  readonly clock: Clock
+  readonly record: (fact: LifecycleFact) => void
 }
 
-interface SniSettings extends PairSource {
-  /** Undefined: those in the certificate. */
-  readonly names: readonly string[] | undefined
+/** What a pair that may be replaced has been through. */
+export interface PairStanding extends Standing {
+  readonly loads: number
+  readonly failures: number
 }
 
-/** The certificates of one server: read, checked, and chosen for each handshake. */
+const NOT_READY = 'certificates: configuration not ready'
+
+/**
+ * The certificates of one server: read, checked, replaced when their files change, and chosen for
+ * each handshake. A connection keeps what it got.
+ * @see kubernetes/apiserver pkg/server/dynamiccertificates/tlsconfig.go
+ */
 export class Certificates {
-  #contexts: Contexts
-  /** Whether one is chosen by the address that a client has connected to. */
-  readonly #hasAddresses: boolean
+  readonly #settings: TlsSettings
+  readonly #given: SecureContextOptions
+  readonly #world: CertificatesWorld
+  readonly #providers: Providers
+  readonly #all: readonly Provider<object>[]
+  readonly #reloader: Reloader
+  /** What is served, and its contexts: replaced together. */
+  #served: { readonly content: Served; readonly contexts: Contexts } | undefined
+  #server: TlsServer | undefined
+  #handshakeErrors = 0
+  /** What was warned about, by certificate. */
+  readonly #warned = new Map<string, string>()
 
-  private constructor(contexts: Contexts, hasAddresses: boolean) {
-    this.#contexts = contexts
-    this.#hasAddresses = hasAddresses
+  private constructor(settings: TlsSettings, given: SecureContextOptions, names: readonly [string, ...string[]], world: CertificatesWorld) {
+    this.#settings = settings
+    this.#given = given
+    this.#world = world
+    this.#providers = providersOf(settings, settings.selfSigned ? selfSigned(names, world.clock.wall()) : undefined)
+    const { serving, sni, clientCa } = this.#providers
+    this.#all = [...(clientCa ? [clientCa] : []), ...(serving ? [serving] : []), ...sni.map(({ pair }) => pair)]
+    this.#reloader = new Reloader({
+      clock: world.clock,
+      files: this.#all.flatMap(({ files }) => files),
+      refresh: () => this.#refresh(),
+      failed: (error) => world.record({ type: 'error', where: 'certificates', error: errorRecord(error) }),
+      tick: () => this.#warnOfExpiry(),
+    })
   }
 
   /**
    * Reads and checks all of them.
    * @param given what the server has beside its certificates: ciphers, curves
-   * @throws QuiesceError ERR_TLS for the first that cannot be served
+   * @param names of a self-signed one
+   * @throws QuiesceError ERR_TLS for the first that cannot be served, unless files are waited for
    */
-  static async load(settings: TlsSettings, given: SecureContextOptions = {}): Promise<Certificates> {
-    const serving = isGiven(settings) ? await loadPair('tls', settings) : undefined
-    const sni: NamedPair[] = []
-    for (const [index, entry] of settings.sni.entries()) sni.push({ ...(await loadPair(`tls.sni[${index}]`, entry)), names: entry.names })
-    const contexts = new Contexts({ serving, sni }, { ...given, minVersion: settings.minVersion })
-    const hasAddresses = settings.sni.some(({ names = [] }) => names.some((name) => isIP(name) > 0))
-    return new Certificates(contexts, hasAddresses)
+  static async open(
+    settings: TlsSettings,
+    given: SecureContextOptions,
+    names: readonly [string, ...string[]],
+    world: CertificatesWorld,
+  ): Promise<Certificates> {
+    const certificates = new Certificates(settings, given, names, world)
+    const [failure] = await certificates.#refresh()
+    if (failure && !settings.waitForFiles) throw failure
+    certificates.#warnOfExpiry()
+    return certificates
   }
 
   /** What its server is created with. */
   get options(): TlsOptions {
+    const { clientCertificates } = this.#settings
     return {
-      ...this.#contexts.options,
-      SNICallback: (name, choose) => choose(null, this.#contexts.forName(name)),
+      ...this.#contextOptions,
+      SNICallback: (name, choose) => {
+        if (this.#served) choose(null, this.#served.contexts.forName(name))
+        else choose(new Error(NOT_READY))
+      },
+      ...(this.#providers.clientCa && { requestCert: true, rejectUnauthorized: clientCertificates === 'require' }),
     }
   }
 
   /** To be called with the server that was created with {@link options}, before it listens. */
   serve(server: Server): void {
-    if (!this.#hasAddresses) return
+    this.#server = server as TlsServer
+    server.on('tlsClientError', () => this.#handshakeErrors++)
+    if (!this.#providers.sni.some(({ names = [] }) => names.some((name) => isIP(name) > 0))) return
     // Before node's own listener, which takes what is there for a client that asks for no name: no
     // public way leads there (docs/decisions/0030-certificates.md).
     server.prependListener('connection', ({ localAddress = '' }: Socket) => {
-      ;(server as SharedContext)._sharedCreds = this.#contexts.forAddress(localAddress)
+      if (this.#served) (server as SharedContext)._sharedCreds = this.#served.contexts.forAddress(localAddress)
     })
+  }
+
+  /** To be called when the server listens: what changes is served from now on. */
+  watch(): void {
+    this.#reloader.begin()
+  }
+
+  /** Nothing is read any more; what is served stays. A second call does nothing. */
+  close(): void {
+    this.#reloader.close()
+  }
+
+  /** Handshakes that have failed. */
+  get handshakeErrors(): number {
+    return this.#handshakeErrors
+  }
+
+  /** How each pair stands that was loaded. */
+  get standings(): readonly PairStanding[] {
+    return this.#pairs.flatMap((provider) => {
+      const { current, loads, failures } = provider
+      return current ? [{ ...standingOf(current), loads, failures }] : []
+    })
+  }
+
+  /** Why no traffic should come; undefined when it may. */
+  get whyNotReady(): string | undefined {
+    if (!this.#served) return NOT_READY
+    const { expiryUnreadyMs: withinMs } = this.#settings
+    if (withinMs === undefined) return undefined
+    return this.standings.map((standing) => expiryOf(standing, this.#world.clock.wall(), withinMs)).find((why) => why !== undefined)
+  }
+
+  get #pairs(): readonly Provider<Pair>[] {
+    const { serving, sni } = this.#providers
+    return [...(serving ? [serving] : []), ...sni.map(({ pair }) => pair)]
+  }
+
+  get #contextOptions(): SecureContextOptions {
+    return this.#served?.contexts.options ?? this.#shared(undefined)
+  }
+
+  #shared(clientCa: string | undefined): SecureContextOptions {
+    return { ...this.#given, minVersion: this.#settings.minVersion, ...(clientCa !== undefined && { ca: clientCa }) }
+  }
+
+  /** One error for each that cannot be used. */
+  async #refresh(): Promise<readonly QuiesceError[]> {
+    const errors: QuiesceError[] = []
+    const changed: Provider<object>[] = []
+    for (const provider of this.#all) {
+      try {
+        if (await provider.refresh()) changed.push(provider)
+      } catch (thrown) {
+        errors.push(codedOf(thrown))
+      }
+    }
+    try {
+      this.#swap(changed)
+    } catch (thrown) {
+      errors.push(codedOf(thrown))
+    }
+    return errors
+  }
+
+  /** Serves what there is now, unless it is what is served. */
+  #swap(changed: readonly Provider<object>[]): void {
+    const content = this.#content()
+    if (!content || (this.#served && sameContent(content, this.#served.content))) return
+    const contexts = new Contexts(content, this.#shared(content.clientCa?.bundle.text))
+    const isReload = this.#server !== undefined
+    this.#server?.setSecureContext(contexts.options)
+    this.#served = { content, contexts }
+    if (!isReload) return
+    for (const { what, from } of changed) this.#world.record({ type: 'certificate', what, from })
+    this.#warnOfExpiry()
+  }
+
+  /** Undefined as long as something was never loaded. */
+  #content(): Served | undefined {
+    const { serving, sni, clientCa } = this.#providers
+    if (this.#all.some(({ current }) => current === undefined)) return undefined
+    return {
+      serving: serving?.current,
+      sni: sni.map(({ names, pair }) => ({ ...(pair.current as Pair), names })),
+      clientCa: clientCa?.current,
+    }
+  }
+
+  /** Each certificate once for what is to be said of it. */
+  #warnOfExpiry(): void {
+    const { clock, record } = this.#world
+    for (const provider of this.#pairs) {
+      const { current } = provider
+      if (!current) continue
+      const standing = standingOf(current)
+      const wall = clock.wall()
+      const message = expiryOf(standing, wall, this.#settings.expiryWarningMs ?? warningMs(standing))
+      // The days that are left are no news.
+      const news = message && `${current.leaf.fingerprint256} ${wall >= standing.notAfter ? 'expired' : 'expires'}`
+      if (message === undefined || this.#warned.get(standing.from) === news) continue
+      this.#warned.set(standing.from, news as string)
+      record({ type: 'warning', message, details: { notAfter: new Date(standing.notAfter).toISOString() } })
+    }
   }
 }
 
 /** Where node's TLS server keeps the context of clients that ask for no name. */
 type SharedContext = Server & { _sharedCreds?: SecureContext }
 
-const isGiven = ({ cert, certFile }: PairSource): boolean => cert !== undefined || certFile !== undefined
+const standingOf = ({ cert, leaf, notAfter }: Pair): Standing => ({ from: cert.from, notBefore: Date.parse(leaf.validFrom), notAfter })
 
-const loadPair = async (option: string, source: PairSource): Promise<Pair> => checkPair(await readPair(option, source))
+const codedOf = (thrown: unknown): QuiesceError =>
+  thrown instanceof QuiesceError ? thrown : new QuiesceError('ERR_INTERNAL', toError(thrown).message, {}, thrown)

@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
+import type { ClientCa } from './client-ca.ts'
 import { canonical, namesIn, nameTable, placeOf } from './names.ts'
 import { type Pair, reasonOf, tlsError } from './pair.ts'
 
@@ -12,6 +13,8 @@ export interface Served {
   /** For all that no other is for; without it the first of the others is. */
   readonly serving: Pair | undefined
   readonly sni: readonly NamedPair[]
+  /** Undefined: clients are asked for no certificate. */
+  readonly clientCa: ClientCa | undefined
 }
 
 /**

@@ -19,6 +19,8 @@ export interface PairText {
 export interface Pair extends PairText {
   /** The first of the chain: the one that clients look at. */
   readonly leaf: X509Certificate
+  /** When the first certificate of the chain expires, in milliseconds since the epoch. */
+  readonly notAfter: number
 }
 
 /** What is wrong with a file or an option, in one line. */
@@ -64,7 +66,7 @@ export function checkPair(given: PairText): Pair {
   const { cert, key, passphrase } = given
   const [leaf, ...others] = certificatesIn(cert)
   const privateKey = privateKeyOf(key, passphrase)
-  if (leaf.checkPrivateKey(privateKey)) return { ...given, leaf }
+  if (leaf.checkPrivateKey(privateKey)) return { ...given, leaf, notAfter: firstExpiry([leaf, ...others]) }
   const place = others.findIndex((other) => other.checkPrivateKey(privateKey))
   throw tlsError(
     key.from,
@@ -73,6 +75,8 @@ export function checkPair(given: PairText): Pair {
       : `is the key of certificate ${place + 2} in ${cert.from}, which has to come first`,
   )
 }
+
+const firstExpiry = (chain: readonly X509Certificate[]): number => Math.min(...chain.map(({ validTo }) => Date.parse(validTo)))
 
 function privateKeyOf({ from, text }: Sourced, passphrase: string | undefined) {
   if (text.trim() === '') throw tlsError(from, 'is empty')

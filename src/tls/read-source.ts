@@ -1,34 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { toError } from '../base/errors.ts'
-import { type PairText, type Sourced, tlsError } from './pair.ts'
-
-/** Where the two halves of a pair come from: texts, or files. */
-export interface PairSource {
-  readonly cert: string | undefined
-  readonly key: string | undefined
-  readonly certFile: string | undefined
-  readonly keyFile: string | undefined
-  readonly passphrase: string | undefined
-}
+import { type Sourced, tlsError } from './pair.ts'
 
 /**
- * What a pair is now.
- * @param option how messages name what was given as text: `tls`, `tls.sni[0]`
- * @throws QuiesceError ERR_TLS for a file that cannot be read
+ * A text as it is now.
+ * @param option how messages name what was given as text: `tls.cert`, `tls.sni[0].key`
+ * @throws QuiesceError ERR_TLS for a file that cannot be read, in one line
  */
-export async function readPair(option: string, { cert, key, certFile, keyFile, passphrase }: PairSource): Promise<PairText> {
-  return {
-    cert: await sourced(`${option}.cert`, cert, certFile),
-    key: await sourced(`${option}.key`, key, keyFile),
-    passphrase,
-  }
-}
-
-async function sourced(option: string, text: string | undefined, file: string | undefined): Promise<Sourced> {
+export async function sourced(option: string, text: string | undefined, file: string | undefined): Promise<Sourced> {
   return file === undefined ? { from: option, text: text ?? '' } : { from: file, text: await readPem(file) }
 }
 
-/** @throws QuiesceError ERR_TLS in one line */
 async function readPem(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')

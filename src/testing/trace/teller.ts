@@ -118,6 +118,8 @@ function textsOf(event: Exclude<LifecycleEvent, { type: 'signal' }>, isKnown: bo
     }
     case 'handlers':
       return event.running.length > 0 ? [`handlers still running${listed(event.running)}`] : []
+    case 'certificate':
+      return [`new ${event.what} of ${event.from}`]
     case 'error':
       return [`error in ${event.where}: ${event.error.message}`]
     case 'warning':

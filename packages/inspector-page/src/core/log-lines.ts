@@ -144,6 +144,7 @@ function subjectOf(event: LifecycleEvent): string {
     case 'last-call':
       return 'last call'
     case 'platform':
+    case 'certificate':
     case 'connections':
     case 'handlers':
     case 'late':
@@ -178,6 +179,8 @@ function factWords(event: LifecycleEvent): string {
       return `listens on ${event.url}${event.inspector ? ' (inspector)' : event.admin ? ' (admin)' : ''}`
     case 'stopped-listening':
       return `${event.url} is closed${because(event.error)}`
+    case 'certificate':
+      return `a new ${event.what} is served, of ${event.from}`
     case 'last-call':
       return letInWords(event)
     case 'drained':
