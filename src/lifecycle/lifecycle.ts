@@ -39,7 +39,7 @@ import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
 import { isInteractiveStop } from '../platforms/terminal.ts'
-import { awaitStart } from '../process/never-started.ts'
+import { lifeBegun, lifeCreated } from '../process/never-started.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
@@ -127,8 +127,6 @@ export class Lifecycle implements Life {
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
   #composed: ComposedMachine | undefined
-  /** Tells those who wait for the beginning of every life. */
-  #isBegun: () => void = () => {}
   #started = false
   #run: Promise<Report> | undefined
   readonly #released = new AbortController()
@@ -218,7 +216,7 @@ export class Lifecycle implements Life {
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
     // A world of tests has no end that anything could be said at, and a server of the user's may
     // never have to listen: their tests inject requests.
-    if (host.process === process && !parts.adopted && options.logger !== false) this.#isBegun = awaitStart(process)
+    if (host.process === process && !parts.adopted && options.logger !== false) lifeCreated(process)
   }
 
   get events$(): Observable<LifecycleEvent> {
@@ -326,7 +324,7 @@ export class Lifecycle implements Life {
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */
   begin(): void {
     if (this.#actor) return
-    this.#isBegun()
+    if (this.host.process === process) lifeBegun(process)
     this.#health.install()
     this.#registrations.phases.close()
     this.#registrations.muxSignals.close()

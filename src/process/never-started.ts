@@ -7,44 +7,49 @@ export interface EndSource {
   off(event: 'beforeExit', listener: () => void): unknown
 }
 
-const waiting = new WeakMap<EndSource, Waiting>()
+const ofSources = new WeakMap<EndSource, Unstarted>()
 
-/**
- * A life was made that is still to be started. A process that comes to its end with one says so:
- * it has served nothing, with exit code 0, and nothing else would tell. Keeps neither the process
- * nor the life.
- *
- * @returns what says that it was begun; a second call does nothing
- */
-export function awaitStart(source: EndSource): () => void {
-  const known = waiting.get(source) ?? new Waiting(source)
-  waiting.set(source, known)
-  return known.add()
+function of(source: EndSource): Unstarted {
+  const unstarted = ofSources.get(source) ?? new Unstarted(source)
+  ofSources.set(source, unstarted)
+  return unstarted
 }
 
-/** A number is enough: a life that is not used any more was not started either. */
-class Waiting {
+/**
+ * A life was created, which is still to be started. A process that comes to its end, and no life of
+ * it was ever begun, says so: it has served nothing, with exit code 0, and nothing else would tell.
+ * Keeps neither the process nor the life.
+ */
+export const lifeCreated = (source: EndSource): void => of(source).created()
+
+/** A life has begun: those of the process that have not are left so on purpose. */
+export const lifeBegun = (source: EndSource): void => of(source).begun()
+
+class Unstarted {
   readonly #source: EndSource
-  #count = 0
+  /** A number is enough: a life that is not used any more was not started either. */
+  #lives = 0
+  #isOver = false
 
   constructor(source: EndSource) {
     this.#source = source
   }
 
-  add(): () => void {
-    if (this.#count++ === 0) this.#source.on('beforeExit', this.#say)
-    let isOver = false
-    return () => {
-      if (isOver) return
-      isOver = true
-      if (--this.#count === 0) this.#source.off('beforeExit', this.#say)
-    }
+  created(): void {
+    if (this.#isOver) return
+    if (this.#lives === 0) this.#source.on('beforeExit', this.#say)
+    this.#lives++
+  }
+
+  begun(): void {
+    this.#isOver = true
+    this.#source.off('beforeExit', this.#say)
   }
 
   readonly #say = (): void => {
     // What is said may take a turn more, after which the process comes to its end again.
     this.#source.off('beforeExit', this.#say)
-    const [what, it] = this.#count === 1 ? ['a life was', 'it'] : [`${this.#count} lives were`, 'them']
+    const [what, it] = this.#lives === 1 ? ['a life was', 'it'] : [`${this.#lives} lives were`, 'them']
     sayOnStandardError(
       this.#source.stderr,
       `quiesce: ${what} created and never started, so nothing was served: call run() on ${it}, or start()\n`,

@@ -27,9 +27,10 @@ async function urlOf(program: TestProcess, generation = 1): Promise<string> {
   return (urls(program)[generation - 1] as string).replace('[::]', '127.0.0.1')
 }
 
-async function stopInTheMiddle(name: string) {
-  const ofLife = name === 'life'
-  const program = runs(fixture('apps.mjs'), '--export', name, ...(ofLife ? [] : ADDRESS))
+const stopInTheMiddle = (name: string) =>
+  stopInTheMiddleOf(runs(fixture('apps.mjs'), '--export', name, ...(name === 'life' ? [] : ADDRESS)))
+
+async function stopInTheMiddleOf(program: TestProcess) {
   const url = await urlOf(program)
   const ready = await fetch(`${url}/readyz`)
   const slow = fetch(`${url}/slow`)
@@ -49,6 +50,11 @@ describe('quiesce run', () => {
     const outcomes = await Promise.all(names.map(stopInTheMiddle))
     const graceful = { ready: 200, status: 200, body: 'done', code: 0, signal: null, at: expect.any(Number) as number }
     expect(outcomes).toEqual(names.map((name) => ({ ...graceful, stderr: name === 'fastify' ? 'onClose\n' : '' })))
+  })
+
+  test('runs an app of NestJS, which closes with its own hooks', async () => {
+    const outcome = await stopInTheMiddleOf(runs(fixture('nest-app.mjs'), ...ADDRESS))
+    expect(outcome).toMatchObject({ ready: 200, status: 200, body: 'done', code: 0, signal: null, stderr: 'onApplicationShutdown\n' })
   })
 
   test('takes the default export, of CommonJS as well, and the flags of serve', async () => {
