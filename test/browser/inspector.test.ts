@@ -268,6 +268,50 @@ test('the statechart is fitted whole, and zoomed and dragged about what is seen'
   expect(page.complaints).toEqual([])
 })
 
+test('the statechart is zoomed by two fingers, about their middle', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, hasTouch: true })
+  await page.shows('stop', 'living')
+  const region = page.region('serve')
+  await page.page.locator('#chart-body').scrollIntoViewIfNeeded()
+  const touch = await page.page.context().newCDPSession(page.page)
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...points: readonly (readonly [number, number])[]): Promise<unknown> =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) })
+  const at = (await region.boundingBox()) as { x: number; y: number; width: number }
+  // About the corner of a region, which stays where it is.
+  await send('touchStart', [at.x - 10, at.y], [at.x + 10, at.y])
+  for (const apart of [15, 20]) await send('touchMove', [at.x - apart, at.y], [at.x + apart, at.y])
+  await send('touchEnd')
+  const wide = (await region.boundingBox()) as typeof at
+  expect(wide.width / at.width).toBeCloseTo(2, 1)
+  expect(Math.hypot(wide.x - at.x, wide.y - at.y)).toBeLessThan(4)
+  // The picture was zoomed, and not the page.
+  expect(await page.page.evaluate('visualViewport.scale')).toBe(1)
+  // On so small a screen a map would lie on the picture.
+  expect(await page.page.locator('.minimap').isVisible()).toBe(false)
+  expect(page.complaints).toEqual([])
+})
+
+test('a click on the map of the statechart goes there, and so does a drag', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector, { viewport: { width: 1280, height: 2_000 } })
+  await page.shows('stop', 'living')
+  for (let i = 0; i < 6; i++) await page.button('Larger').click()
+  const map = (await page.page.locator('.minimap').boundingBox()) as { x: number; y: number; width: number; height: number }
+  /** The middle of what is seen, as a part of the picture. */
+  const middle = async (): Promise<readonly number[]> => ((await page.page.evaluate(CHART)) as Seen).middle
+  const { mouse } = page.page
+  const place = (part: number): [number, number] => [map.x + map.width * part, map.y + map.height * part]
+  await mouse.click(...place(0.6))
+  for (const part of await middle()) expect(part).toBeCloseTo(0.6, 1)
+  await mouse.move(...place(0.6))
+  await mouse.down()
+  await mouse.move(...place(0.4), { steps: 3 })
+  await mouse.up()
+  for (const part of await middle()) expect(part).toBeCloseTo(0.4, 1)
+  expect(page.complaints).toEqual([])
+})
+
 test('a region of the statechart opens where it is, by pointer and by keys', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector)
@@ -435,6 +479,8 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
 
   // A search, and a line of what it finds.
   await keyboard.press('End')
+  // The log is at its end, too.
+  await page.reads('#log-body li:last-child', /report, exit code 0/)
   await keyboard.press('/')
   await keyboard.type('signal stoprequested sigterm')
   await page.reads('#log-count', /^1 of/)

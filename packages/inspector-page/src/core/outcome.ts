@@ -45,7 +45,15 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ),
     ...connections.forcedNames.map(({ name }) => line('cut', name, 'cut')),
     ...(connections.upgraded ? [line('upgraded', counted(Object.entries(connections.upgraded)))] : []),
-    ...(handlers.length > 0 ? [line('handlers', `${count(handlers.length, 'handler')} outlived their responses`, 'cut')] : []),
+    ...(handlers.length > 0
+      ? [
+          line(
+            'handlers',
+            `${count(handlers.length, 'handler')} outlived ${handlers.length === 1 ? 'its response' : 'their responses'}`,
+            'cut',
+          ),
+        ]
+      : []),
     ...handlers.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
     ...(refused.length > 0 ? [line('refused', counted(refused))] : []),
     ...report.hooks

@@ -26,7 +26,11 @@ export class LogPanel implements Panel {
   #matching: LogLine[] = []
   #opening: unknown
   /** Of the last entry that is shown, and of the line that is chosen, when one is. */
-  #shown: { readonly position: number; readonly current: LogLine | undefined } = { position: 0, current: undefined }
+  #shown: { readonly position: number; readonly lookingBack: boolean; readonly current: LogLine | undefined } = {
+    position: 0,
+    lookingBack: false,
+    current: undefined,
+  }
   /** The one line that Tab reaches; arrows go on from there. */
   #stop: LogLine | undefined
   /** Where it stands among those that match. */
@@ -62,19 +66,20 @@ export class LogPanel implements Panel {
   }
 
   draw({ journal, position, lookingBack }: Frame): void {
-    const before = this.#shown.current
+    const before = this.#shown
     this.#read(journal.entries, journal.last.actors)
     this.#origin = originOf(journal.last)
     this.#units = unitsOf(journal.last)
     const matching = this.#matching
     const index = lookingBack ? countUntil(matching, position) - 1 : -1
     const current = matching[index]
-    this.#shown = { position, current }
-    const wasAtEnd = this.#rows.isAtEnd
+    this.#shown = { position, lookingBack, current }
+    // Those who come back from looking back come to the end.
+    const isAtEnd = this.#rows.isAtEnd || before.lookingBack
     this.#show()
     setText(element('log-count'), `${matching.length} of ${journal.length}`)
-    if (current && current !== before) this.#rows.reveal(index)
-    else if (!lookingBack && wasAtEnd) this.#rows.scrollToEnd()
+    if (current && current !== before.current) this.#rows.reveal(index)
+    else if (!lookingBack && isAtEnd) this.#rows.scrollToEnd()
   }
 
   #stopIndex(): number {
