@@ -14,8 +14,10 @@ import { summarize } from './statistics.mjs'
 const ROUNDS = Number(process.argv[2] ?? 11)
 const CONTROL = 'server.close(), a second one (A/A)'
 const SUBJECTS = ['quiesce, attached', 'quiesce, attached, second life', 'quiesce, created Hono', ...Object.keys(PEERS), CONTROL]
-/** What a server has time for between its start and its end. */
-const LIFE_MS = 1500
+/** How old a server is at least when it ends: it has done then what it does after its start. */
+const LIFE_MS = 60_000
+/** From a request before the end to the signal. */
+const QUIET_MS = 200
 /** Into the request that is in flight when the signal comes. */
 const INTO_REQUEST_MS = 50
 
@@ -29,8 +31,10 @@ const TARGETS = { cpuMs: NODE_MAJOR >= 22 ? 15 : 25, longestStepMs: 5, afterResp
  * @typedef {'idle' | 'steps' | 'in flight'} Scene
  */
 
-/** @param {string} subject @param {Scene} scene @returns {Promise<Ended>} */
-async function end(subject, scene) {
+/** @typedef {{ end: () => Promise<Ended> }} Begun */
+
+/** @param {string} subject @param {Scene} scene @returns {Promise<Begun>} */
+async function begin(subject, scene) {
   const name = subject === CONTROL ? 'server.close()' : subject
   const server = fork(
     fileURLToPath(new URL('end-server.mjs', import.meta.url)),
@@ -50,21 +54,24 @@ async function end(subject, scene) {
     server.once('message', (ready) => resolve(/** @type {never} */ (ready)))
     server.once('exit', (code) => reject(new Error(`${subject} has ended with ${code} before it served`)))
   })
-  const agent = new Agent({ keepAlive: true })
-  await request(port, '/', agent)
-  await sleep(LIFE_MS)
-  let respondedAt = Number.NaN
-  if (scene === 'in flight') {
-    const response = request(port, '/slow', agent)
-    await sleep(INTO_REQUEST_MS)
-    server.kill('SIGTERM')
-    await response
-    respondedAt = performance.now()
-  } else server.kill('SIGTERM')
-  const exitedAt = await exited
-  await closed
-  agent.destroy()
-  return { ...JSON.parse(said), afterResponseMs: exitedAt - respondedAt, start }
+  const end = async () => {
+    const agent = new Agent({ keepAlive: true })
+    await request(port, '/', agent)
+    await sleep(QUIET_MS)
+    let respondedAt = Number.NaN
+    if (scene === 'in flight') {
+      const response = request(port, '/slow', agent)
+      await sleep(INTO_REQUEST_MS)
+      server.kill('SIGTERM')
+      await response
+      respondedAt = performance.now()
+    } else server.kill('SIGTERM')
+    const exitedAt = await exited
+    await closed
+    agent.destroy()
+    return { ...JSON.parse(said), afterResponseMs: exitedAt - respondedAt, start }
+  }
+  return { end }
 }
 
 /** @param {number} port @param {string} path @param {Agent} agent @returns {Promise<void>} */
@@ -82,10 +89,14 @@ function shuffled(items) {
 /** @type {Map<string, Record<Scene, Ended[]>>} */
 const measured = new Map(SUBJECTS.map((subject) => [subject, { idle: [], steps: [], 'in flight': [] }]))
 for (let round = 0; round < ROUNDS; round++) {
-  for (const [subject, ended] of shuffled([...measured])) {
-    // Watching the steps costs processor time, so that it has a process of its own.
-    for (const scene of /** @type {const} */ (['idle', 'steps', 'in flight'])) ended[scene].push(await end(subject, scene))
-  }
+  // Watching the steps costs processor time, so that it has a process of its own.
+  const scenes = SUBJECTS.flatMap((subject) => /** @type {const} */ (['idle', 'steps', 'in flight']).map((scene) => ({ subject, scene })))
+  /** @type {{ subject: string, scene: Scene, begun: Begun }[]} */
+  const servers = []
+  // One after the other, so that each start is measured by itself; they live beside each other.
+  for (const { subject, scene } of shuffled(scenes)) servers.push({ subject, scene, begun: await begin(subject, scene) })
+  await sleep(LIFE_MS)
+  for (const { subject, scene, begun } of servers) measured.get(subject)?.[scene].push(await begun.end())
   process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`)
 }
 
