@@ -1,4 +1,6 @@
-import type { Server } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
+import type { Http2SecureServer, Http2Server } from 'node:http2'
+import type { Server as HttpsServer } from 'node:https'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
 import { transportOf } from './http/transports.ts'
@@ -9,6 +11,9 @@ import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
 import { type LifecycleOptions, resolveLifecycleOptions } from './options/options.ts'
 import { processFacts } from './platforms/platforms.ts'
+
+/** A server that a lifecycle can be put around. */
+export type AttachableServer = HttpServer | HttpsServer | Http2Server | Http2SecureServer
 
 /** A lifecycle around a server of your own. */
 export interface AttachedLife extends Life, Disposable {
@@ -21,13 +26,18 @@ export interface AttachedLife extends Life, Disposable {
 }
 
 /**
- * Puts a lifecycle around a `node:http` or `node:https` server of your own, however it was made:
- * plain node, Express, Fastify, Koa. The server may listen already, or as late as you like:
- * start-up waits for that, and fails only when the process has nothing left to do
- * (ERR_NOTHING_TO_SERVE). Requests are counted from here on; those that were under way are waited
- * for with the last connections, and cannot be named. Once it serves, its `close()` becomes a stop
- * of this life. Of an HTTPS server, a connection is known from its accept on; a handshake that is
- * not over at the end has a second from its accept, and the report names it when it was not enough.
+ * Puts a lifecycle around a server of `node:http`, `node:https` or `node:http2` of your own,
+ * however it was made: plain node, Express, Fastify, Koa; with `allowHTTP1`, each connection is what its
+ * handshake has chosen. The server may listen already, or as late as you like: start-up waits for
+ * that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE). Requests are
+ * counted from here on; those that were under way are waited for with the last connections, and
+ * cannot be named. Once it serves, its `close()` becomes a stop of this life.
+ *
+ * With TLS a connection is known from its accept on; a handshake that is not over at the end has a
+ * second from its accept, and the report names it when it was not enough. Clients of HTTP/2 are told
+ * to leave by a GOAWAY frame: what they have asked is answered, what they ask later they may ask
+ * elsewhere. Of their sessions that are older than the life, only those that send something are
+ * told.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID
  * with one line for every bad option
@@ -37,14 +47,14 @@ export interface AttachedLife extends Life, Disposable {
  * server.listen(8080)
  * await life.run()
  */
-export function attachLifecycle(server: Server, options: LifecycleOptions = {}): AttachedLife {
+export function attachLifecycle(server: AttachableServer, options: LifecycleOptions = {}): AttachedLife {
   return attachLifecycleOn(systemHost, server, options)
 }
 
 /** `attachLifecycle` in a given world, which may be the test kit's, or a command's. */
 export function attachLifecycleOn(
   host: Host,
-  server: Server,
+  server: AttachableServer,
   options: LifecycleOptions,
   log: DefaultLog = { isForAll: false },
 ): AttachedLife {

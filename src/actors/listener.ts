@@ -1,5 +1,5 @@
 import { createServer, type Server as HttpServer } from 'node:http'
-import type { AddressInfo, ListenOptions, Server } from 'node:net'
+import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
@@ -59,7 +59,7 @@ export class Listener {
     this.kind = kind
     this.#companion = companion
     this.#target = target
-    this.#closeServer = server.close
+    this.#closeServer = closeOf(server)
   }
 
   get admin(): boolean {
@@ -247,6 +247,13 @@ export function warmClose(): void {
   const server = Object.defineProperty(createServer(), 'listening', { value: true })
   closeAll([new Listener(server, { port: 0 })])
 }
+
+/**
+ * Of a server of node:http2 the one that only stops listening: on Node 24 and later its own tells
+ * every client at once.
+ */
+const closeOf = (server: Server): Server['close'] =>
+  'updateSettings' in server && !Object.hasOwn(server, 'close') ? Server.prototype.close : server.close
 
 function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {
   const where = target === undefined ? 'the attached server' : 'path' in target ? target.path : `${target.host ?? '*'}:${target.port}`

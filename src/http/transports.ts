@@ -1,12 +1,13 @@
 import { optionError } from '../base/errors.ts'
 import { http1 } from './h1/transport.ts'
+import { http2 } from './h2/transport.ts'
 import type { Transport } from './wire.ts'
 
 /** Every transport there is; beside it, no file outside of a transport's folder names one. */
-const TRANSPORTS: readonly Transport[] = [http1]
+const TRANSPORTS: readonly Transport[] = [http1, http2]
 
 const ALLOWED =
-  'a node:http or node:https server (what app.listen() of Express returns; of Fastify app.server, or register quiesce/fastify)'
+  'a server of node:http, node:https or node:http2 (what app.listen() of Express returns; of Fastify app.server, or register quiesce/fastify)'
 
 /**
  * The transport of a server.

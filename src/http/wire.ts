@@ -78,11 +78,19 @@ export interface Keeper {
   /**
    * A request has arrived, without a response if it is an upgrade. Undefined when it is too late to
    * look at it.
+   * @param isPromised its client was told that this one is still answered
    */
-  arrived(connection: Connection, request: ExchangeView['request'], response: ExchangeView['response']): Exchange | undefined
+  arrived(
+    connection: Connection,
+    request: ExchangeView['request'],
+    response: ExchangeView['response'],
+    isPromised?: boolean,
+  ): Exchange | undefined
   /** True to let the handlers have it, false when it is answered already. */
   admit(exchange: Exchange): boolean
 }
+
+export type Protocol = 'HTTP/1.1' | 'HTTP/2'
 
 /** One connection, as its protocol sees it. */
 export interface Wire {
@@ -95,6 +103,8 @@ export interface Wire {
    * only idle.
    */
   readonly stage: string | undefined
+  /** What it speaks; undefined while that is being agreed. */
+  readonly protocol: Protocol | undefined
   /**
    * Whether its client has sent something; before the first request that is half of one, or of a
    * handshake.
@@ -102,9 +112,19 @@ export interface Wire {
   readonly hasSent: boolean
 
   /**
-   * Has the answer to this exchange tell the client that the connection closes, and notes
-   * `connection.wasTold` when it has. Whether it does is asked of `exchange.isToTell()` at the last
-   * moment: when the head of the answer is sent. A second call does nothing.
+   * Whether its client can be told to leave at any time, by {@link tell}. Otherwise only an answer
+   * tells, by {@link tellBy}.
+   */
+  readonly tellsAnyTime: boolean
+  /**
+   * Tells the client that the connection closes, and notes it with `connection.noteTold()`. A
+   * second call does nothing.
+   */
+  tell(): void
+  /**
+   * Has the answer to this exchange tell the client that the connection closes, and notes it with
+   * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the
+   * last moment: when the head of the answer is sent. A second call does nothing.
    */
   tellBy(exchange: Exchange): void
 

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 import type { Observable } from 'rxjs/internal/Observable'
 import { Subject } from 'rxjs/internal/Subject'
 import { type ActorRefFrom, type AnyActor, createActor } from 'xstate'

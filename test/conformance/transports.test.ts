@@ -6,11 +6,16 @@ import { Http1Wire } from '#src/http/h1/wire.ts'
 import { Handshakes } from '#src/http/tls/handshake.ts'
 import type { Exchange } from '#src/http/traffic/exchange.ts'
 import type { WireAnswer } from '#src/http/wire.ts'
+import { h2, h2BesideHttp1, h2c, http1BesideH2 } from './http2-transports.ts'
 import { CASES, conformance, conforms } from './transport-suite.ts'
 import { http1, https, type TransportAdapter } from './transports.ts'
 
 conformance(http1)
 conformance(https)
+conformance(h2c)
+conformance(h2)
+conformance(h2BesideHttp1)
+conformance(http1BesideH2)
 
 /** A transport that does one thing wrong, and the case that has to see it. */
 interface Broken {

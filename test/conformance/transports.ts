@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { connect as connectSecurely } from 'node:tls'
 import { onTestFinished } from 'vitest'
+import type { AttachableServer } from '#src/attach.ts'
 import { RawClient } from '../support/raw-client.ts'
 
 /**
@@ -14,7 +15,7 @@ import { RawClient } from '../support/raw-client.ts'
 export interface TransportAdapter {
   readonly name: string
   /** Does not listen yet. */
-  createServer(listener: RequestListener): Server
+  createServer(listener: RequestListener): AttachableServer
   /** A connection on which requests may be sent. */
   open(port: number): Promise<Client>
   /** One in its handshake, of which so much is sent. Undefined: the protocol has none. */
@@ -26,6 +27,8 @@ export interface TransportAdapter {
   readonly tellsByAnswer: boolean
   /** What is behind a request on its connection is answered after it, and lost with it. */
   readonly isInOrder: boolean
+  /** An exchange may be broken off alone: its connection goes on with the others. */
+  readonly breaksOffAlone: boolean
   /** A connection may go on with another protocol. */
   readonly upgrades: boolean
 }
@@ -37,7 +40,7 @@ export interface TransportAdapter {
 export interface Client {
   /**
    * Sends a request, without waiting for the answers to those before it. Rejects when there is no
-   * complete answer.
+   * complete answer, with {@link RETRYABLE} when the client may send it again elsewhere.
    */
   ask(path: string): Promise<Answered>
   /**
@@ -58,6 +61,8 @@ export interface Client {
   /** Breaks the connection. */
   leave(): void
 }
+
+export const RETRYABLE = 'nothing was done about it'
 
 export interface Handshake extends Pick<Client, 'ended' | 'leave'> {
   /** Sends the rest of it, and is a client then. */
@@ -145,10 +150,10 @@ class Http1Client implements Client {
   }
 }
 
-const established = (socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> =>
+export const established = (socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> =>
   new Promise((resolve, reject) => void socket.once(event, resolve).once('error', reject))
 
-const ofOurs = { host: '127.0.0.1', allowHalfOpen: true } as const
+export const ofOurs = { host: '127.0.0.1', allowHalfOpen: true } as const
 
 export const http1: TransportAdapter = {
   name: 'HTTP/1.1',
@@ -161,16 +166,17 @@ export const http1: TransportAdapter = {
   shakeHands: undefined,
   tellsByAnswer: true,
   isInOrder: true,
+  breaksOffAlone: false,
   upgrades: true,
 }
 
-const file = (name: string): Buffer => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
+export const file = (name: string): Buffer => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
 
 /** What of a handshake is sent before the rest of it. */
 const HALF_HELLO_BYTES = 40
 
 /** Passes on what is written to it, from its first `bytes` on only when it is opened. */
-class Dam extends Duplex {
+export class Dam extends Duplex {
   readonly #socket: Socket
   #bytes: number
   #held: { readonly chunk: Buffer; readonly passed: () => void }[] = []
@@ -185,6 +191,11 @@ class Dam extends Duplex {
     socket.on('error', (error) => this.destroy(error))
   }
 
+  /** From now on only so much passes, until it is opened. */
+  hold(bytes: number): void {
+    this.#bytes = bytes
+  }
+
   open(): void {
     this.#bytes = Number.POSITIVE_INFINITY
     for (const { chunk, passed } of this.#held.splice(0)) this.#socket.write(chunk, passed)
@@ -196,6 +207,11 @@ class Dam extends Duplex {
     this.#bytes -= now.length
     if (now.length > 0) this.#socket.write(now, later.length > 0 ? undefined : passed)
     if (later.length > 0) this.#held.push({ chunk: later, passed })
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
   }
 
   override _final(done: () => void): void {
@@ -214,7 +230,12 @@ export const https: TransportAdapter = {
     await established(socket, 'secureConnect')
     return new Http1Client(socket)
   },
-  shakeHands: async (port, sent) => {
+  shakeHands: handshakes((socket) => new Http1Client(socket)),
+}
+
+/** @param protocols that the client offers in its handshake; default: none */
+export function handshakes(toClient: (socket: Socket) => Client, protocols?: string[]): NonNullable<TransportAdapter['shakeHands']> {
+  return async (port, sent) => {
     const socket = connect({ port, noDelay: true, ...ofOurs })
     await established(socket, 'connect')
     onTestFinished(() => void socket.destroy())
@@ -224,7 +245,7 @@ export const https: TransportAdapter = {
     })
     // What is read shows the end; a handshake that is broken off is an error of the client's.
     const dam = new Dam(socket, sent === 'half' ? HALF_HELLO_BYTES : 0)
-    const secure = connectSecurely({ socket: dam, rejectUnauthorized: false })
+    const secure = connectSecurely({ socket: dam, rejectUnauthorized: false, ...(protocols && { ALPNProtocols: protocols }) })
     const ready = established(secure, 'secureConnect')
     ready.catch(() => undefined)
     secure.on('error', () => undefined)
@@ -235,8 +256,8 @@ export const https: TransportAdapter = {
       finish: async () => {
         dam.open()
         await ready
-        return new Http1Client(secure)
+        return toClient(secure)
       },
     }
-  },
+  }
 }

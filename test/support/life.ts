@@ -1,9 +1,9 @@
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { onTestFinished } from 'vitest'
 import type { AuditBackend } from '#src/actors/audit.ts'
 import type { Host } from '#src/actors/host.ts'
 import { nodeServers } from '#src/actors/server-factories.ts'
-import { attachLifecycleOn } from '#src/attach.ts'
+import { type AttachableServer, attachLifecycleOn } from '#src/attach.ts'
 import { type Clock, systemClock } from '#src/base/clock.ts'
 import { QuiesceError } from '#src/base/errors.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
@@ -137,7 +137,7 @@ export function newLife<C extends Clock = Clock>(setting: Created<C> = {}): Life
 const withoutPort = (options: ServerOptions | undefined): ServerOptions => (options?.listeners ? { port: undefined, host: undefined } : {})
 
 /** A life around somebody else's server. */
-export function newAttachedLife<C extends Clock = Clock>(server: Server, setting: Attached<C> = {}) {
+export function newAttachedLife<C extends Clock = Clock>(server: AttachableServer, setting: Attached<C> = {}) {
   return new LifeRig(setting, (host, logger) => attachLifecycleOn(host, server, { ...DEFAULTS, logger, ...setting.options }))
 }
 

@@ -93,7 +93,7 @@ const within =
  * Protocols are behind `src/http/wire.ts`: the traffic knows none of them, and one file knows which
  * there are.
  */
-const TRANSPORTS = ['src/http/h1/', 'src/http/tls/', 'src/http/upgraded/']
+const TRANSPORTS = ['src/http/h1/', 'src/http/h2/', 'src/http/tls/', 'src/http/upgraded/']
 const PROTOCOLS = ['node:http', 'node:https', 'node:http2', 'node:tls']
 const SEAMS: readonly Seam[] = [
   { from: (path) => !within(...TRANSPORTS, 'src/http/transports.ts')(path), never: TRANSPORTS },

@@ -48,7 +48,7 @@ function failUpgrade(answer: WireAnswer, wire: Http1Wire): void {
 function answerUpgrade({ status, reasonPhrase, headers, body }: WireAnswer, { socket, connection }: Http1Wire): void {
   socket.resume()
   socket.write(`HTTP/1.1 ${status} ${reasonPhrase}\r\n${headerLines(headers)}Connection: close\r\n\r\n${body}`)
-  connection.wasTold = true
+  connection.noteTold()
   connection.linger()
 }
 

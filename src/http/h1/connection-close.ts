@@ -52,7 +52,7 @@ const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs)
   const wire = exchange.connection.wire as Http1Wire
   const tells = isTelling(exchange, wire)
   const result = original.apply(this, tells ? withClose(this, args) : args)
-  if (tells) wire.connection.wasTold = true
+  if (tells) wire.connection.noteTold()
   // Not in the middle of a `write`: a watch that is told at once may end its response in the same
   // step.
   if (isEventStream(this)) queueMicrotask(() => noteHead(exchange, this))

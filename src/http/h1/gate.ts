@@ -21,7 +21,7 @@ type Rest = readonly [response: ServerResponse] | readonly [socket: Socket, head
 const GATE: unique symbol = Symbol('quiesce.gate')
 
 /** A server whose `emit` is this one has no instrumentation in it. */
-const plainEmit = EventEmitter.prototype.emit
+export const plainEmit = EventEmitter.prototype.emit
 
 /**
  * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every
@@ -30,17 +30,20 @@ const plainEmit = EventEmitter.prototype.emit
  * rules about which of them exist, keep their meaning. Why so, and at what price:
  * docs/decisions/0002-gate-by-emit.md
  *
+ * @param handshakes of a server with TLS; default: its own
  * @returns restores the server; a second disposal does nothing. Exchanges that are under way stay
  * the keeper's.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openGate(server: Server, keeper: Keeper): Disposable {
+export function openGate(
+  server: Server,
+  keeper: Keeper,
+  handshakes: Handshakes | undefined = 'setSecureContext' in server ? new Handshakes(keeper) : undefined,
+): Disposable {
   const gated = server as Gated
-  if (gated[GATE])
-    throw new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
+  if (gated[GATE]) throw alreadyAttached()
   const ownEmit = Object.hasOwn(server, 'emit') ? server.emit : undefined
   const prototype = Object.getPrototypeOf(server) as Server
-  const handshakes = 'setSecureContext' in server ? new Handshakes(keeper) : undefined
   let isOpen = true
 
   function emit(this: Server, event: string, ...args: unknown[]): boolean {
@@ -55,7 +58,7 @@ export function openGate(server: Server, keeper: Keeper): Disposable {
     const isHeard = inheritedEmit().call(server, event, ...args)
     // After node's own listener, so that our look at the socket's end comes after node's too.
     if (isOpen && event === 'connection' && handshakes) handshakes.begun(args[0] as Socket)
-    else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection')) wireFor(args[0] as Socket)
+    else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection') && isHttp1(args[0] as Socket)) wireFor(args[0] as Socket)
     return isHeard
   }
 
@@ -187,11 +190,17 @@ interface Gated {
   [GATE]?: true
 }
 
+export const alreadyAttached = (): QuiesceError =>
+  new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
+
+/** A handshake may have chosen another protocol, on a server that speaks several. */
+const isHttp1 = ({ alpnProtocol }: Socket & { readonly alpnProtocol?: string | false | null }): boolean => alpnProtocol !== 'h2'
+
 /** Makes node emit `checkContinue`, and does nothing about it: the gate does. */
 function gateDecidesToContinue(): void {}
 
-const isOnlyOurs = (listeners: readonly unknown[]): boolean => listeners.length === 1 && listeners[0] === gateDecidesToContinue
+export const isOnlyOurs = (listeners: readonly unknown[]): boolean => listeners.length === 1 && listeners[0] === gateDecidesToContinue
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function'
 }

@@ -1,8 +1,20 @@
 import type { Server } from 'node:http'
-import type { Transport } from '../wire.ts'
+import type { Server as NetServer } from 'node:net'
+import type { Handshakes } from '../tls/handshake.ts'
+import type { Gate, Keeper, Transport } from '../wire.ts'
 import { openGate } from './gate.ts'
 import { OlderConnections } from './older-connections.ts'
 import { endWithResponses } from './response-end.ts'
+
+/**
+ * In front of a server's requests of HTTP/1.1.
+ * @param handshakes of a server that speaks another protocol, too
+ */
+export function openHttp1(server: NetServer, keeper: Keeper, handshakes?: Handshakes): Gate {
+  const gate = openGate(server as Server, keeper, handshakes)
+  const noMoreEnds = endWithResponses()
+  return { giveBack: () => gate[Symbol.dispose](), connectionsGone: noMoreEnds }
+}
 
 /** HTTP/1.1, plain or over TLS. */
 export const http1: Transport = {
@@ -14,10 +26,6 @@ export const http1: Transport = {
     typeof (server as Partial<Server>).listen === 'function' &&
     typeof (server as Partial<Server>).closeIdleConnections === 'function' &&
     !('updateSettings' in server),
-  open: (server, keeper) => {
-    const gate = openGate(server as Server, keeper)
-    const noMoreEnds = endWithResponses()
-    return { giveBack: () => gate[Symbol.dispose](), connectionsGone: noMoreEnds }
-  },
+  open: (server, keeper) => openHttp1(server, keeper),
   older: (server, clock) => new OlderConnections(server as Server, clock),
 }

@@ -24,7 +24,9 @@ interface Tagged {
 export class Http1Wire implements Wire {
   readonly socket: Socket
   readonly connection: Connection
+  readonly protocol = 'HTTP/1.1'
   readonly stage = undefined
+  readonly tellsAnyTime = false
   /**
    * A response went out untold because its head was sent too early to tell; the next one tells for
    * certain.
@@ -54,6 +56,8 @@ export class Http1Wire implements Wire {
   tellBy(exchange: Exchange): void {
     tellBy(exchange, this)
   }
+
+  tell(): void {}
 
   refuse(exchange: Exchange, answer: WireAnswer): void {
     refuse(exchange, answer, this)

@@ -44,7 +44,10 @@ export class Handshakes {
 class Handshake implements Wire {
   readonly socket: Socket
   readonly connection: Connection
+  readonly protocol = undefined
   readonly stage = 'TLS handshake'
+  /** Not yet: its turn counts when its protocol is known. */
+  readonly tellsAnyTime = true
   readonly #clock: Clock
   readonly #onClose: () => void
   #lingering: Lingering | undefined
@@ -81,6 +84,7 @@ class Handshake implements Wire {
 
   // No request comes before a handshake has ended.
 
+  tell(): void {}
   tellBy(): void {}
   refuse(): void {}
   fail(): void {}

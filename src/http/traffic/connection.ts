@@ -22,8 +22,6 @@ export class Connection {
   readonly outstanding = new ExchangeList()
   /** Whether it ever had a request. */
   isUsed = false
-  /** Its client has been told that the connection closes: no later request is looked at. */
-  wasTold = false
   /** It closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
   /** The protocol that it goes on with after an upgrade, when that is known: `WebSocket`. */
@@ -35,13 +33,24 @@ export class Connection {
   #wire: Wire
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
+  readonly #onTold: (connection: Connection) => void
+  #wasTold = false
+  /** Its turn to be told has come. */
+  #isDue = false
+  #turn: unknown
   #isEnding = false
   #isEndedIdle = false
   #isForced = false
   #undelivered = 0
   #patience: unknown
 
-  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection) => void) {
+  constructor(
+    wire: Wire,
+    clock: Clock,
+    onClosed: (connection: Connection) => void,
+    onTold: (connection: Connection) => void = () => undefined,
+  ) {
+    this.#onTold = onTold
     this.#wire = wire
     this.#clock = clock
     this.openedAt = clock.now()
@@ -57,6 +66,36 @@ export class Connection {
     this.#wire.replaced()
     this.#wire = wire
     if (this.#isEnding) wire.linger()
+    else if (this.#isDue) wire.tell()
+  }
+
+  /** Its client has been told that the connection closes: no later request is looked at. */
+  get wasTold(): boolean {
+    return this.#wasTold
+  }
+
+  /** Its wire has told its client that it closes. A second call does nothing. */
+  noteTold(): void {
+    if (this.#wasTold) return
+    this.#wasTold = true
+    this.#clearTurn()
+    this.#onTold(this)
+  }
+
+  /**
+   * In `ms` it is its turn to be told to leave, as far as its wire can tell without an answer. A
+   * later call gives it another turn.
+   */
+  tellIn(ms: number): void {
+    if (this.#isDue || this.#wasTold || !this.#wire.tellsAnyTime) return
+    this.#clearTurn()
+    const tell = (): void => {
+      this.#turn = undefined
+      this.#isDue = true
+      if (!this.#isEnding) this.#wire.tell()
+    }
+    if (ms > 0) this.#turn = this.#clock.setTimeout(tell, ms)
+    else tell()
   }
 
   get isIdle(): boolean {
@@ -100,6 +139,7 @@ export class Connection {
     if (this.#isEnding || this.#wire.socket.destroyed) return
     this.#isEnding = true
     this.#clearPatience()
+    this.#clearTurn()
     this.#wire.linger()
   }
 
@@ -183,9 +223,15 @@ export class Connection {
    */
   closed(): void {
     this.#clearPatience()
+    this.#clearTurn()
     const { outstanding } = this
     while (outstanding.oldest) outstanding.oldest.end()
     this.#onClosed(this)
+  }
+
+  #clearTurn(): void {
+    if (this.#turn !== undefined) this.#clock.clearTimeout(this.#turn)
+    this.#turn = undefined
   }
 
   #clearPatience(): void {

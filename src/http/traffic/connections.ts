@@ -37,6 +37,10 @@ export class Connections {
   readonly #onClosed = (connection: Connection): void => {
     if (this.#forget(connection)) this.#settle(connection)
   }
+  /** Nothing is on its way any more on one that nothing is outstanding on. */
+  readonly #onTold = (connection: Connection): void => {
+    if (this.#held && connection.isIdle) this.#release(connection)
+  }
   #accepted = 0
   #countsFates = false
   #closesIdle = false
@@ -70,7 +74,7 @@ export class Connections {
 
   /** One more is there. */
   opened(wire: Wire): Connection {
-    const connection = new Connection(wire, this.#clock, this.#onClosed)
+    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#onTold)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)

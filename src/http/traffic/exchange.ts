@@ -211,6 +211,11 @@ interface Tagged {
   [EXCHANGE]?: Exchange
 }
 
+/** Has {@link exchangeOf} know an exchange by one more object that stands for its request. */
+export function alsoKnownBy(exchange: Exchange, other: object): void {
+  ;(other as Tagged)[EXCHANGE] = exchange
+}
+
 /** The exchange of node's request, or undefined when its server was not taken over. */
 export function exchangeOf(request: object): Exchange | undefined {
   return (request as Tagged)[EXCHANGE]

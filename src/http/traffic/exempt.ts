@@ -21,6 +21,9 @@ const TOKEN = randomBytes(32).toString('base64url')
  */
 export function isExempt({ url = '/', headers }: Pick<ExchangeView['request'], 'url' | 'headers'>, more: readonly string[] = []): boolean {
   const path = plainPathOf(url, headers.host)
+  const authority = headers[':authority']
+  // Of HTTP/2: an application may read either.
+  if (typeof authority === 'string' && plainPathOf(url, authority) === undefined) return isOwnToken(headers[TOKEN_HEADER])
   return isBelow(path, EXEMPT_SEGMENTS) || isBelow(path, more) || isOwnToken(headers[TOKEN_HEADER])
 }
 

@@ -191,12 +191,14 @@ export class Traffic {
     this.state.telling = true
     this.#telling.begin(plan)
     for (const exchange of this.#connections.exchanges()) exchange.connection.wire.tellBy(exchange)
+    for (const connection of this.#connections) this.#tellInTurn(connection)
   }
 
-  /** From now on every answer does. */
+  /** From now on every answer does, and every client that can be told without one is told. */
   completeTelling(): void {
     if (!this.state.telling) this.beginTelling({ how: 'at-once', delayMs: 0 })
     this.#telling.complete()
+    for (const connection of this.#connections) this.#tellInTurn(connection)
   }
 
   /**
@@ -495,9 +497,14 @@ export class Traffic {
         if (this.#waiting) this.#waiting.push(pass)
         else setImmediate(pass)
       },
-      opened: (wire) => connections.opened(wire),
-      arrived: (connection, request, response) => {
-        const exchange = this.#arrived(connections, accounts, connection, request, response)
+      opened: (wire) => {
+        const connection = connections.opened(wire)
+        // Its wire knows of it only when this has returned.
+        if (state.telling) queueMicrotask(() => this.#tellInTurn(connection))
+        return connection
+      },
+      arrived: (connection, request, response, isPromised) => {
+        const exchange = this.#arrived(connections, accounts, connection, request, response, isPromised)
         if (exchange && state.telling) connection.wire.tellBy(exchange)
         return exchange
       },
@@ -519,7 +526,8 @@ export class Traffic {
       letsRequestsGather: false,
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
-      arrived: (connection, request, response) => this.#arrived(connections, accounts, connection, request, response),
+      arrived: (connection, request, response, isPromised) =>
+        this.#arrived(connections, accounts, connection, request, response, isPromised),
       admit: (exchange) => this.#adminChain.admit(exchange),
     }
   }
@@ -530,14 +538,20 @@ export class Traffic {
     connection: Connection,
     request: ExchangeView['request'],
     response: ExchangeView['response'],
+    isPromised = false,
   ): Exchange | undefined {
-    if (!connection.takesRequests) {
+    if (!isPromised && !connection.takesRequests) {
       this.#rejected.late++
       return undefined
     }
     const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
     connections.exchangeBegun(exchange)
     return exchange
+  }
+
+  #tellInTurn(connection: Connection): void {
+    const turn = this.#telling.drawTurn()
+    if (turn !== undefined) connection.tellIn(turn)
   }
 
   #admit(exchange: Exchange): boolean {

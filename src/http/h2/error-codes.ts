@@ -1,0 +1,11 @@
+/**
+ * What a stream or a session is ended with. Not node's constants: `node:http2` is loaded by programs
+ * that have a server of it, and by no other.
+ * @see RFC 9113 section 7
+ */
+export const NO_ERROR = 0x0
+export const INTERNAL_ERROR = 0x2
+/** Nothing was done about the request: it may be sent again, whatever its method. */
+export const REFUSED_STREAM = 0x7
+/** It is no longer needed. */
+export const CANCEL = 0x8

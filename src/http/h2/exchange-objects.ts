@@ -1,0 +1,99 @@
+import type { Http2ServerResponse, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+
+/**
+ * A request of HTTP/2 for steps and rules, which see it before node has made an object of it for
+ * its handler, or where it makes none: the core API hands over the stream.
+ */
+export class Http2Request {
+  readonly httpVersion = '2.0'
+  readonly httpVersionMajor = 2
+  readonly httpVersionMinor = 0
+  readonly headers: IncomingHttpHeaders
+  readonly stream: ServerHttp2Stream
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+    this.stream = stream
+    this.headers = headers
+  }
+
+  get method(): string {
+    return this.headers[':method'] ?? 'GET'
+  }
+
+  get url(): string {
+    return this.headers[':path'] ?? ''
+  }
+
+  get socket(): Socket {
+    return this.stream.session?.socket as Socket
+  }
+
+  /** Whether all of its body was received. */
+  get complete(): boolean {
+    return this.stream.readableEnded || this.stream.endAfterHeaders
+  }
+}
+
+/**
+ * Its response, for steps that answer. What one of them has set goes into the head of the handler's
+ * answer.
+ */
+export class Http2Response {
+  readonly stream: ServerHttp2Stream
+  /** Node's own, which the handler got; undefined where it got the stream. */
+  ofHandler: Http2ServerResponse | undefined = undefined
+  /** From now on a head that says `text/event-stream` makes it a watch. */
+  looksForEvents = false
+  /** The head of its answer said so. */
+  isEventStream = false
+  statusCode = 200
+  #headers: OutgoingHttpHeaders | undefined
+
+  constructor(stream: ServerHttp2Stream) {
+    this.stream = stream
+  }
+
+  get headersSent(): boolean {
+    return this.stream.headersSent
+  }
+
+  /** What was set by a step; undefined when nothing was. */
+  get headers(): OutgoingHttpHeaders | undefined {
+    return this.#headers
+  }
+
+  getHeader(name: string): number | string | string[] | undefined {
+    return this.#headers?.[name.toLowerCase()]
+  }
+
+  setHeader(name: string, value: number | string | string[]): this {
+    this.#headers ??= {}
+    this.#headers[name.toLowerCase()] = value
+    return this
+  }
+
+  removeHeader(name: string): void {
+    if (this.#headers) delete this.#headers[name.toLowerCase()]
+  }
+
+  end(body?: string): this {
+    answerOn(this.stream, this.statusCode, this.#headers ?? {}, body)
+    return this
+  }
+}
+
+/** Sends a whole answer on a stream that has none. Does nothing on one that is closed. */
+export function answerOn(stream: ServerHttp2Stream, status: number, headers: OutgoingHttpHeaders, body?: string): void {
+  if (stream.destroyed || stream.closed || stream.headersSent) return
+  // The stream has no other listener when no handler gets it, and its client may break it off.
+  stream.on('error', ignore)
+  stream.respond({ ...headers, ':status': status }, { endStream: body === undefined && !isHead(stream) })
+  // That of a HEAD request has ended already.
+  if (body !== undefined && !isHead(stream)) stream.end(body)
+}
+
+/** Whether its request is a HEAD, whose stream node ends on our side when it arrives. */
+export const isHead = (stream: ServerHttp2Stream): boolean => (stream as { readonly headRequest?: boolean }).headRequest === true
+
+export const ignore = (): void => undefined

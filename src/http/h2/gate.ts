@@ -1,0 +1,229 @@
+import { EventEmitter } from 'node:events'
+import type {
+  Http2SecureServer,
+  Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { ExchangeView } from '../chain.ts'
+import { alreadyAttached, isOnlyOurs, isThenable, plainEmit } from '../h1/gate.ts'
+import { openHttp1 } from '../h1/transport.ts'
+import { Handshakes } from '../tls/handshake.ts'
+import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import type { Gate, Keeper } from '../wire.ts'
+import { REFUSED_STREAM } from './error-codes.ts'
+import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
+import { watchHead, watchResponse } from './response-head.ts'
+import { Http2Wire, wireOf } from './wire.ts'
+
+const GATE: unique symbol = Symbol('quiesce.gate')
+
+interface Gated {
+  [GATE]?: true
+}
+
+type Emit = (event: string, ...args: readonly unknown[]) => boolean
+
+/**
+ * Puts one gate in front of a server's handlers, by an `emit` of the server's own, as for HTTP/1.1
+ * (docs/decisions/0002-gate-by-emit.md). Every request is seen as the stream that it is, before
+ * node makes objects of it for a `request` listener, if there is one: a stream that is refused
+ * costs no more than its answer. A server with TLS has the gate of HTTP/1.1 below this one, for connections
+ * whose handshake has chosen that.
+ * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
+ */
+export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper): Gate {
+  const gated = server as Gated
+  if (gated[GATE]) throw alreadyAttached()
+  const ownEmit = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
+  const prototype = Object.getPrototypeOf(server) as { readonly emit: Emit }
+  const handshakes = 'setSecureContext' in server ? new Handshakes(keeper) : undefined
+  const http1 = handshakes && openHttp1(server, keeper, handshakes)
+  const emitBelow = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
+  let isOpen = true
+  /** The socket whose session is being made. */
+  let accepted: Socket | undefined
+
+  function emit(this: unknown, event: string, ...args: readonly unknown[]): boolean {
+    if (isOpen) {
+      if (event === 'stream') return streamArrived(args[0] as ServerHttp2Stream, args)
+      if (isRequest(event) && isHttp2(args[0])) return requestMade(event, args[0], args[1] as Http2ServerResponse)
+      if (event === 'session') sessionBegun(args[0] as ServerHttp2Session)
+      else if (event === (handshakes ? 'secureConnection' : 'connection')) return socketReady(args)
+    }
+    return below(event, args)
+  }
+
+  /** The gate of HTTP/1.1, or what was there before. */
+  const below = (event: string, args: readonly unknown[]): boolean => (emitBelow ?? prototype.emit).call(server, event, ...args)
+  /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
+  const inheritedEmit = (): Emit => ownEmit ?? prototype.emit
+
+  /** Node makes the session in this very step. */
+  function socketReady(args: readonly unknown[]): boolean {
+    accepted = args[0] as Socket
+    try {
+      return below(handshakes ? 'secureConnection' : 'connection', args)
+    } finally {
+      accepted = undefined
+    }
+  }
+
+  function sessionBegun(session: ServerHttp2Session): Http2Wire {
+    const socket = accepted ?? socketOf(session)
+    return new Http2Wire(session, socket, keeper, handshakes?.ended(socket))
+  }
+
+  function streamArrived(stream: ServerHttp2Stream, args: readonly unknown[]): boolean {
+    const exchange = arrived(stream, args[1] as IncomingHttpHeaders)
+    if (!exchange) return true
+    try {
+      if (!keeper.admit(exchange)) return true
+      watchHead(stream)
+      handOver('stream', exchange, args)
+    } catch (thrown) {
+      exchange.threw(thrown)
+    }
+    return true
+  }
+
+  function arrived(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Exchange | undefined {
+    const { session } = stream as { readonly session: ServerHttp2Session | undefined }
+    // Broken off by its client before it came to us.
+    if (!session || stream.destroyed) return undefined
+    const wire = wireOf(session) ?? sessionBegun(session)
+    const request = new Http2Request(stream, headers)
+    // A CONNECT has no answer in one piece: what follows is the two sides' own.
+    const response = headers[':method'] === 'CONNECT' ? undefined : new Http2Response(stream)
+    const exchange = keeper.arrived(
+      wire.connection,
+      request as unknown as ExchangeView['request'],
+      response as unknown as ExchangeView['response'],
+      wire.hasPromised(stream.id as number),
+    )
+    if (!exchange) {
+      stream.on('error', ignore)
+      stream.close(REFUSED_STREAM)
+      return undefined
+    }
+    alsoKnownBy(exchange, stream)
+    wire.streams++
+    stream.on('close', closed)
+    // The answer is sent whole; its client may still be sending. Of a HEAD request it says nothing,
+    // because that has no body to end.
+    if (response && !isHead(stream)) stream.on('finish', answered)
+    return exchange
+  }
+
+  /** Node has made the objects that a `request` listener gets. */
+  function requestMade(event: string, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
+    const exchange = exchangeOf(request.stream)
+    if (!exchange) return below(event, [request, response])
+    if (exchangeOf(request) === undefined) adopt(exchange, request, response)
+    if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
+      // What node does without a listener.
+      response.writeContinue()
+      event = 'request'
+    }
+    if (server.listenerCount(event) === 0) return false
+    handOver(event, exchange, [request, response])
+    return true
+  }
+
+  function handOver(event: string, exchange: Exchange, args: readonly unknown[]): void {
+    const emitting = inheritedEmit()
+    if (emitting === (plainEmit as Emit)) deliver(event, exchange, args)
+    else emitting.call(relay(), event, ...args)
+  }
+
+  /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
+  function deliver(event: string, exchange: Exchange, args: readonly unknown[]): void {
+    for (const listener of server.rawListeners(event)) {
+      const returned: unknown = Reflect.apply(listener, server, args)
+      if (isThenable(returned)) exchange.returned(returned)
+    }
+    exchange.handling ??= 'callback'
+  }
+
+  let madeRelay: EventEmitter | undefined
+
+  /**
+   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it
+   * wraps around it, and at the bottom finds our delivery instead of the listeners.
+   */
+  function relay(): EventEmitter {
+    if (madeRelay) return madeRelay
+    madeRelay = new EventEmitter()
+    for (const event of ['stream', ...REQUEST_EVENTS]) {
+      madeRelay.on(event, (...args: readonly unknown[]) => {
+        const exchange = exchangeOf(args[0] as object) as Exchange
+        try {
+          deliver(event, exchange, args)
+        } catch (thrown) {
+          exchange.threw(thrown)
+        }
+      })
+    }
+    return madeRelay
+  }
+
+  gated[GATE] = true
+  const ours = emit as unknown as typeof server.emit
+  server.emit = ours
+  return {
+    giveBack: () => {
+      if (!isOpen) return
+      isOpen = false
+      delete gated[GATE]
+      // Code that has wrapped our `emit` since keeps it; it lets everything through now.
+      if (server.emit === ours) {
+        if (emitBelow) server.emit = emitBelow as unknown as typeof server.emit
+        else delete (server as { emit?: unknown }).emit
+      }
+      http1?.giveBack()
+    },
+    connectionsGone: () => http1?.connectionsGone(),
+  }
+}
+
+/** The events by which node hands over the objects of a request. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect'] as const
+const isRequest = (event: string): boolean => (REQUEST_EVENTS as readonly string[]).includes(event)
+
+/** A server that speaks HTTP/1.1, too, hands over its requests by the same events. */
+const isHttp2 = (request: unknown): request is Http2ServerRequest =>
+  (request as { readonly httpVersionMajor?: number } | undefined)?.httpVersionMajor === 2
+
+function adopt(exchange: Exchange, request: Http2ServerRequest, response: Http2ServerResponse): void {
+  alsoKnownBy(exchange, request)
+  const view = exchange.response as unknown as Http2Response | undefined
+  if (view) view.ofHandler = response
+  watchResponse(response)
+  for (const [name, value] of Object.entries(view?.headers ?? NO_HEADERS)) response.setHeader(name, value as string)
+}
+
+const NO_HEADERS = {}
+
+function answered(this: ServerHttp2Stream): void {
+  exchangeOf(this)?.end()
+}
+
+function closed(this: ServerHttp2Stream): void {
+  const exchange = exchangeOf(this)
+  if (!exchange) return
+  // Of an answer that breaks off, node says nothing else.
+  exchange.end()
+  ;(exchange.connection.wire as Http2Wire).streamClosed()
+}
+
+/**
+ * The socket of a session that was there before its server was attached. What a session shows of
+ * it forbids to be closed; any method that returns its own object gives it away.
+ */
+function socketOf({ socket }: ServerHttp2Session): Socket {
+  return socket.setMaxListeners(socket.getMaxListeners()) as Socket
+}

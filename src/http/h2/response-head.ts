@@ -1,0 +1,125 @@
+import type { Http2ServerResponse, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
+import type { Http2Response } from './exchange-objects.ts'
+
+/**
+ * Headers that are about a connection have no place in HTTP/2, where many answers share one. Node
+ * throws when an answer has one, in the middle of the framework that has set it as it does for
+ * HTTP/1.1: a `transfer-encoding` of Hono's `streamSSE` ends the process. So they are left out, and
+ * `Connection: close`, the word for "this client shall leave", is done instead of said: the session
+ * is told after the answer.
+ * @see RFC 9113 section 8.2.2
+ */
+const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'])
+
+type Head = OutgoingHttpHeaders | readonly unknown[]
+
+/** Stands in front of what sends the head of an answer; node's own objects come to it, too. */
+export function watchHead(stream: ServerHttp2Stream): void {
+  stream.respond = respond
+}
+
+/** The same for the object that node makes for a handler, which drops `Connection` itself. */
+export function watchResponse(response: Http2ServerResponse): void {
+  response.setHeader = setHeader
+  response.appendHeader = appendHeader
+  response.writeHead = writeHead
+}
+
+// One function for all answers each, so that an answer costs a few assignments.
+
+const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
+  const exchange = exchangeOf(this)
+  const response = exchange?.response as unknown as Http2Response | undefined
+  let head = headers && exchange ? withoutConnection(headers, exchange) : headers
+  // What steps have set; an object that node made for a handler has it already.
+  if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
+  if (exchange && response && head) noteEvents(exchange, response, head)
+  Reflect.apply(prototypeOf(this).respond, this, [head, options])
+}
+
+const setHeader: Http2ServerResponse['setHeader'] = function (this: Http2ServerResponse, name, value) {
+  if (!isConnection(name)) return prototypeOf(this).setHeader.call(this, name, value)
+  noteClose(this, value)
+}
+
+const appendHeader: Http2ServerResponse['appendHeader'] = function (this: Http2ServerResponse, name, value) {
+  if (!isConnection(name)) return prototypeOf(this).appendHeader.call(this, name, value)
+  noteClose(this, value)
+}
+
+const writeHead = function (this: Http2ServerResponse, status: number, ...rest: [(string | Head)?, Head?]): Http2ServerResponse {
+  const own = prototypeOf(this).writeHead as (...args: readonly unknown[]) => Http2ServerResponse
+  const exchange = exchangeOf(this.stream)
+  const head = typeof rest[0] === 'object' ? rest[0] : rest[1]
+  if (!exchange || !head) return own.call(this, status, ...rest)
+  const allowed = withoutConnection(head, exchange)
+  return typeof rest[0] === 'string' ? own.call(this, status, rest[0], allowed) : own.call(this, status, allowed)
+} as Http2ServerResponse['writeHead']
+
+const prototypeOf = <T extends object>(object: T): T => Object.getPrototypeOf(object) as T
+
+const isConnection = (name: unknown): boolean => typeof name === 'string' && name.length === 10 && name.toLowerCase() === 'connection'
+
+const isOfConnection = (name: unknown): boolean => typeof name === 'string' && name.length >= 7 && OF_CONNECTION.has(name.toLowerCase())
+
+function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
+  const exchange = exchangeOf(stream)
+  if (exchange && saysClose(value)) exchange.mustTell = true
+}
+
+const saysClose = (value: unknown): boolean => /\bclose\b/i.test(String(value))
+
+/** The same head when there is nothing to leave out, which is nearly always. */
+function withoutConnection<T extends Head>(head: T, exchange: Exchange): T {
+  return (Array.isArray(head) ? listWithout(head, exchange) : objectWithout(head as OutgoingHttpHeaders, exchange)) as T
+}
+
+function objectWithout(head: OutgoingHttpHeaders, exchange: Exchange): OutgoingHttpHeaders {
+  let rest: OutgoingHttpHeaders | undefined
+  for (const name of Object.keys(head)) {
+    if (!isOfConnection(name)) continue
+    note(exchange, name, head[name])
+    rest ??= { ...head }
+    delete rest[name]
+  }
+  return rest ?? head
+}
+
+/** Pairs, or names and values in turn. */
+function listWithout(head: readonly unknown[], exchange: Exchange): readonly unknown[] {
+  const rest: unknown[] = []
+  const step = Array.isArray(head[0]) ? 1 : 2
+  for (let index = 0; index < head.length; index += step) {
+    const [name, value] = step === 1 ? (head[index] as unknown[]) : [head[index], head[index + 1]]
+    if (isOfConnection(name)) note(exchange, name as string, value)
+    else rest.push(...head.slice(index, index + step))
+  }
+  return rest
+}
+
+function note(exchange: Exchange, name: string, value: unknown): void {
+  if (isConnection(name) && saysClose(value)) exchange.mustTell = true
+}
+
+const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i
+
+function noteEvents(exchange: Exchange, response: Http2Response, head: Head): void {
+  if (Array.isArray(head)) response.isEventStream = head.some((value, index) => isContentType(value) && saysEvents(head[index + 1]))
+  else {
+    const { 'content-type': type, 'Content-Type': other } = head as OutgoingHttpHeaders
+    response.isEventStream = saysEvents(type ?? other)
+  }
+  // Not in the middle of a `write`: a watch that is told at once may end its response in the same
+  // step.
+  if (response.looksForEvents && response.isEventStream) queueMicrotask(() => lookForEvents(exchange, response))
+}
+
+const isContentType = (name: unknown): boolean => typeof name === 'string' && name.toLowerCase() === 'content-type'
+const saysEvents = (type: unknown): boolean => typeof type === 'string' && EVENT_STREAM.test(type)
+
+/** One that streams events is a watch from now on, or as soon as its head says so. */
+export function lookForEvents(exchange: Exchange, response: Http2Response): void {
+  response.looksForEvents = true
+  if (response.isEventStream && !response.stream.writableEnded) exchange.becomeWatch()
+}

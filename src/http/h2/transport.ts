@@ -1,0 +1,18 @@
+import type { Http2Server } from 'node:http2'
+import type { Transport } from '../wire.ts'
+import { openGate } from './gate.ts'
+import { OlderSessions } from './older-sessions.ts'
+
+/**
+ * HTTP/2, plain or over TLS; of a server with `allowHTTP1` also the connections whose handshake has
+ * chosen HTTP/1.1.
+ */
+export const http2: Transport = {
+  serves: (server) =>
+    typeof server === 'object' &&
+    server !== null &&
+    typeof (server as Partial<Http2Server>).listen === 'function' &&
+    typeof (server as Partial<Http2Server>).updateSettings === 'function',
+  open: (server, keeper) => openGate(server as Http2Server, keeper),
+  older: (server, clock) => new OlderSessions(server as Http2Server, clock),
+}

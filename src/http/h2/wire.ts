@@ -1,0 +1,164 @@
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Connection } from '../traffic/connection.ts'
+import type { Exchange } from '../traffic/exchange.ts'
+import type { Keeper, Wire, WireAnswer } from '../wire.ts'
+import { CANCEL, INTERNAL_ERROR, NO_ERROR } from './error-codes.ts'
+import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
+import { Leaving } from './leaving.ts'
+import { lookForEvents } from './response-head.ts'
+
+/** On the session itself: a property costs the request path less than a look-up in a WeakMap. */
+const WIRE: unique symbol = Symbol('quiesce.wire')
+
+interface Tagged {
+  [WIRE]?: Http2Wire
+}
+
+/**
+ * One connection that speaks HTTP/2. Its exchanges are streams, which are answered in any order and
+ * end alone: what one of them loses costs the others nothing. It ends with its socket.
+ */
+export class Http2Wire implements Wire {
+  readonly protocol = 'HTTP/2'
+  readonly stage = undefined
+  readonly tellsAnyTime = true
+  readonly socket: Socket
+  readonly session: ServerHttp2Session
+  readonly connection: Connection
+  /** Those that are open in any direction. */
+  streams = 0
+  readonly #leaving: Leaving
+  readonly #onClose = (): void => {
+    this.#leaving.cancel()
+    this.connection.closed()
+  }
+
+  /** @param connection that the session goes on with; default: a new one */
+  constructor(session: ServerHttp2Session, socket: Socket, keeper: Keeper, connection?: Connection) {
+    this.session = session
+    this.socket = socket
+    ;(session as Tagged)[WIRE] = this
+    this.#leaving = new Leaving(this, keeper.clock)
+    socket.once('close', this.#onClose)
+    session.once('goaway', () => this.#leaving.peerLeaves())
+    this.connection = connection ?? keeper.opened(this)
+    connection?.goOnWith(this)
+  }
+
+  /** Half of a request needs no patience: its client is told, and sends it elsewhere. */
+  get hasSent(): boolean {
+    return false
+  }
+
+  hasPromised(stream: number): boolean {
+    return this.connection.wasTold && this.#leaving.hasPromised(stream)
+  }
+
+  tell(): void {
+    this.#leaving.tell()
+  }
+
+  /** A client is told when its turn has come, or after an answer that has to tell. */
+  tellBy(exchange: Exchange): void {
+    const response = responseOf(exchange)
+    if (response) lookForEvents(exchange, response)
+  }
+
+  refuse(exchange: Exchange, { status, headers, body }: WireAnswer): void {
+    answerOn(streamOf(exchange), status, headers, body)
+  }
+
+  fail(exchange: Exchange, { status, headers, body }: WireAnswer): void {
+    const stream = streamOf(exchange)
+    if (stream.headersSent) {
+      if (!isEnded(exchange)) breakStream(stream, INTERNAL_ERROR)
+    } else answerOn(stream, status, headers, body)
+  }
+
+  hasBegun(exchange: Exchange): boolean {
+    return streamOf(exchange).headersSent
+  }
+
+  /** No answer waits for another one. */
+  onlyWaits(): boolean {
+    return false
+  }
+
+  /**
+   * Not what the handler gets with the core API, a stream, which has ended when its client has
+   * left; not when it was piped, because what is piped into a closed response never ends it; not an
+   * event stream, which ends with its client; and not when its client has broken nothing off.
+   */
+  mayStillEnd(exchange: Exchange): boolean {
+    const response = responseOf(exchange)
+    const given = response?.ofHandler
+    return (
+      response !== undefined &&
+      given !== undefined &&
+      !given.writableEnded &&
+      response.stream.rstCode !== NO_ERROR &&
+      given.listenerCount('unpipe') === 0 &&
+      !response.isEventStream
+    )
+  }
+
+  /** Node emits nothing for it: its `end` is given another one in front. */
+  onLateEnd(exchange: Exchange, ended: () => void): void {
+    const given = responseOf(exchange)?.ofHandler
+    if (!given) return
+    const end = given.end
+    given.end = ((...args: Parameters<typeof end>) => {
+      ended()
+      return end.apply(given, args)
+    }) as typeof end
+  }
+
+  over({ mustTell }: Exchange): void {
+    if (mustTell) this.tell()
+    if (this.connection.isIdle) this.#leaving.ifIdle()
+  }
+
+  streamClosed(): void {
+    this.streams--
+    if (this.streams === 0) this.#leaving.ifIdle()
+  }
+
+  lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
+    return [...this.connection.outstanding].filter(isMeant)
+  }
+
+  breakOff(lost: readonly Exchange[]): 'open' {
+    for (const exchange of lost) breakStream(streamOf(exchange), CANCEL)
+    return 'open'
+  }
+
+  linger(): void {
+    this.#leaving.close()
+  }
+
+  destroy(): void {
+    this.#leaving.cancel()
+    this.socket.destroy()
+  }
+
+  replaced(): void {
+    this.#leaving.cancel()
+    this.socket.off('close', this.#onClose)
+  }
+}
+
+/** The wire that a session was given, if any. */
+export const wireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
+
+const streamOf = ({ request }: Exchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
+
+const responseOf = ({ response }: Exchange): Http2Response | undefined => response as unknown as Http2Response | undefined
+
+const isEnded = (exchange: Exchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
+
+/** Its handler may have no listener for the error that this is to it. */
+function breakStream(stream: ServerHttp2Stream, code: number): void {
+  stream.on('error', ignore)
+  stream.close(code)
+}
