@@ -27,16 +27,16 @@ export interface AttachedLife extends Life, Disposable {
 
 /**
  * Puts a lifecycle around a server of `node:http`, `node:https` or `node:http2` of your own,
- * however it was made: plain node, Express, Fastify, Koa; with `allowHTTP1`, each connection is what its
- * handshake has chosen. The server may listen already, or as late as you like: start-up waits for
- * that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE). Requests are
- * counted from here on; those that were under way are waited for with the last connections, and
- * cannot be named. Once it serves, its `close()` becomes a stop of this life.
+ * however it was made: plain node, Express, Fastify, Koa; with `allowHTTP1`, each connection is
+ * what its handshake has chosen. The server may listen already, or as late as you like: start-up
+ * waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
+ * Requests are counted from here on; those that were under way are waited for with the last
+ * connections, and cannot be named. Once it serves, its `close()` becomes a stop of this life.
  *
  * With TLS a connection is known from its accept on; a handshake that is not over at the end has a
- * second from its accept, and the report names it when it was not enough. Clients of HTTP/2 are told
- * to leave by a GOAWAY frame: what they have asked is answered, what they ask later they may ask
- * elsewhere. Of their sessions that are older than the life, only those that send something are
+ * second from its accept, and the report names it when it was not enough. Clients of HTTP/2 are
+ * told to leave by a GOAWAY frame: what they have asked is answered, what they ask later they may
+ * ask elsewhere. Of their sessions that are older than the life, only those that send something are
  * told.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID

@@ -90,7 +90,8 @@ export interface Keeper {
   admit(exchange: Exchange): boolean
 }
 
-export type Protocol = 'HTTP/1.1' | 'HTTP/2'
+/** What a connection speaks. `tunnel`: something unknown, after an upgrade. */
+export type Protocol = 'HTTP/1.1' | 'HTTP/2' | 'WebSocket' | 'tunnel'
 
 /** One connection, as its protocol sees it. */
 export interface Wire {

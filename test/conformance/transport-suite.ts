@@ -557,10 +557,8 @@ export const CASES: readonly Case[] = [
       await connected(served, 1)
       const { ended } = await stopUntil(served, 'LastCallComplete')
       const client = (await handshake?.finish()) as Client
-      if (adapter.tellsByAnswer) {
-        expect(t.life.counts().connections).toMatchObject({ open: 1 })
-        expect(await client.ask('/hello')).toMatchObject(refusal(served))
-      } else await expect(client.ask('/hello')).rejects.toThrow(RETRYABLE)
+      expect(t.life.counts().connections).toMatchObject({ open: 1 })
+      expect(await client.ask('/hello')).toMatchObject(refusal(served))
       expectTold(served, client, 1)
       const report = await t.end(ended)
       expect(await client.ended()).toBe('ended')

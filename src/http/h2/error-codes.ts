@@ -1,6 +1,6 @@
 /**
- * What a stream or a session is ended with. Not node's constants: `node:http2` is loaded by programs
- * that have a server of it, and by no other.
+ * What a stream or a session is ended with. Not node's constants: `node:http2` is loaded by
+ * programs that have a server of it, and by no other.
  * @see RFC 9113 section 7
  */
 export const NO_ERROR = 0x0

@@ -32,8 +32,8 @@ type Emit = (event: string, ...args: readonly unknown[]) => boolean
  * Puts one gate in front of a server's handlers, by an `emit` of the server's own, as for HTTP/1.1
  * (docs/decisions/0002-gate-by-emit.md). Every request is seen as the stream that it is, before
  * node makes objects of it for a `request` listener, if there is one: a stream that is refused
- * costs no more than its answer. A server with TLS has the gate of HTTP/1.1 below this one, for connections
- * whose handshake has chosen that.
+ * costs no more than its answer. A server with TLS has the gate of HTTP/1.1 below this one, for
+ * connections whose handshake has chosen that.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
 export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper): Gate {

@@ -22,7 +22,7 @@ const LEAVE_MS = 1000
  * What is not done is to announce the end first with the number 2^31-1 and tell the real one later:
  * clients of node stall on that, on every version [measured].
  *
- * @see RFC 9113 section 6.8, and docs/decisions/0030-how-http2-clients-are-told.md
+ * @see RFC 9113 section 6.8, and docs/decisions/0033-how-http2-clients-are-told.md
  */
 export class Leaving {
   readonly #wire: Http2Wire
@@ -72,9 +72,10 @@ export class Leaving {
       })
   }
 
-  /** Ends the session, then its socket. Called once. */
+  /** Ends the session, which tells the client if nothing has, then its socket. Called once. */
   close(): void {
-    const { session, socket, streams } = this.#wire
+    const { session, socket, streams, connection } = this.#wire
+    connection.noteTold()
     // When its last frame has been sent, node ends the socket.
     socket.once('finish', () => this.#closeSocket())
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that.

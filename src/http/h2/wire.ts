@@ -115,7 +115,7 @@ export class Http2Wire implements Wire {
   }
 
   over({ mustTell }: Exchange): void {
-    if (mustTell) this.tell()
+    if (mustTell || this.connection.isDue) this.tell()
     if (this.connection.isIdle) this.#leaving.ifIdle()
   }
 

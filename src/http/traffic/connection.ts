@@ -66,7 +66,6 @@ export class Connection {
     this.#wire.replaced()
     this.#wire = wire
     if (this.#isEnding) wire.linger()
-    else if (this.#isDue) wire.tell()
   }
 
   /** Its client has been told that the connection closes: no later request is looked at. */
@@ -83,6 +82,19 @@ export class Connection {
   }
 
   /**
+   * Its turn to be told has come: a wire that has not told by then does after the next answer. One
+   * that is new has this answer in any case: told before, its client could only come back.
+   */
+  get isDue(): boolean {
+    return this.#isDue
+  }
+
+  becomeDue(): void {
+    this.#isDue = true
+    this.#clearTurn()
+  }
+
+  /**
    * In `ms` it is its turn to be told to leave, as far as its wire can tell without an answer. A
    * later call gives it another turn.
    */
@@ -90,8 +102,7 @@ export class Connection {
     if (this.#isDue || this.#wasTold || !this.#wire.tellsAnyTime) return
     this.#clearTurn()
     const tell = (): void => {
-      this.#turn = undefined
-      this.#isDue = true
+      this.becomeDue()
       if (!this.#isEnding) this.#wire.tell()
     }
     if (ms > 0) this.#turn = this.#clock.setTimeout(tell, ms)

@@ -499,8 +499,7 @@ export class Traffic {
       },
       opened: (wire) => {
         const connection = connections.opened(wire)
-        // Its wire knows of it only when this has returned.
-        if (state.telling) queueMicrotask(() => this.#tellInTurn(connection))
+        if (state.telling) this.#tellInTurn(connection, { isNew: true })
         return connection
       },
       arrived: (connection, request, response, isPromised) => {
@@ -549,9 +548,10 @@ export class Traffic {
     return exchange
   }
 
-  #tellInTurn(connection: Connection): void {
+  #tellInTurn(connection: Connection, { isNew = false } = {}): void {
     const turn = this.#telling.drawTurn()
-    if (turn !== undefined) connection.tellIn(turn)
+    if (turn === 0 && isNew) connection.becomeDue()
+    else if (turn !== undefined) connection.tellIn(turn)
   }
 
   #admit(exchange: Exchange): boolean {

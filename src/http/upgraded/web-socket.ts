@@ -23,6 +23,7 @@ const HANDSHAKE_MS = 1_000
  * demands. Why so: docs/decisions/0032-how-web-sockets-are-closed.md
  */
 export class WebSocketWire extends UpgradedWire {
+  override readonly protocol = 'WebSocket'
   readonly #outgoing: Outgoing
   #boundaries: FrameBoundaries | undefined
   #isClosing = false
@@ -114,7 +115,7 @@ export class WebSocketWire extends UpgradedWire {
 
   #closed(): void {
     this.#hasClosed = true
-    this.connection.wasTold = true
+    this.connection.noteTold()
   }
 
   /** Looks for the client's Close frame, also for the answer to one of the holder's own. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Wire, WireAnswer } from '../wire.ts'
+import type { Protocol, Wire, WireAnswer } from '../wire.ts'
 
 /**
  * A connection after its upgrade, of a protocol of which nothing is known, as a tunnel of CONNECT.
@@ -16,7 +16,9 @@ import type { Wire, WireAnswer } from '../wire.ts'
 export class UpgradedWire implements Wire {
   readonly socket: Socket
   readonly connection: Connection
+  readonly protocol: Protocol = 'tunnel'
   readonly stage = undefined
+  readonly tellsAnyTime = false
   protected readonly clock: Clock
   protected readonly exchange: Exchange
   readonly #before: Wire
@@ -74,6 +76,8 @@ export class UpgradedWire implements Wire {
   }
 
   // What is about a request.
+
+  tell(): void {}
 
   tellBy(exchange: Exchange): void {
     this.#before.tellBy(exchange)

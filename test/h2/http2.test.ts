@@ -1,0 +1,368 @@
+// HTTP/2 inside a life, as its handlers and its clients see it. Fails when: a header that HTTP/2
+// forbids ends the process or the answer; `Connection: close` does not become a GOAWAY; a GOAWAY
+// takes an answer with it, or has another number than the last stream; a stream that comes too late
+// cannot be asked for again; a refusal costs other streams; or what belongs to one stream (its
+// signal, its watch, its body, its trailers) is lost between node's two APIs.
+import {
+  createServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { streamSSE, streamText } from 'hono/streaming'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AttachableServer } from '#src/attach.ts'
+import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
+import { Gate } from '../conformance/stage.ts'
+import { answerOf, H2Client } from '../support/h2-client.ts'
+import { newAttachedLife } from '../support/life.ts'
+import { row } from '../support/row.ts'
+import { POLL } from '../support/upstream-client.ts'
+
+type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
+
+async function serve(server: AttachableServer, options: LifecycleOptions = {}) {
+  const t = newAttachedLife(server, { options: { lastCall: 0, ...options } })
+  server.listen(0, '127.0.0.1')
+  await t.life.start()
+  const { port } = server.address() as AddressInfo
+  const client = (): Promise<H2Client> => H2Client.open(`http://127.0.0.1:${port}`)
+  return { t, port, client }
+}
+
+const listening = (listener: Listener, options?: LifecycleOptions) => serve(createServer(listener), options)
+
+/** On the server's side, for the core API. */
+const streaming = (listener: (stream: ServerHttp2Stream, path: string) => unknown, options?: LifecycleOptions) => {
+  const server = createServer()
+  server.on('stream', (stream, headers) => listener(stream, headers[':path'] ?? ''))
+  return serve(server, options)
+}
+
+const respond = (stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void => {
+  stream.respond({ ':status': 200, ...headers })
+  stream.end('ok')
+}
+
+const endAfter = (response: Http2ServerResponse, _done: unknown): void => void response.end('ok')
+
+const ok: Listener = (_, response) => void response.end('ok')
+
+/** What node says about a process by its warnings. */
+function warnings(): string[] {
+  const said: string[] = []
+  const onWarning = ({ message }: Error): void => void said.push(message)
+  process.on('warning', onWarning)
+  onTestFinished(() => void process.off('warning', onWarning))
+  return said
+}
+
+describe('headers about the connection', () => {
+  const ALL = {
+    Connection: 'keep-alive',
+    'Keep-Alive': 'timeout=5',
+    'Proxy-Connection': 'keep-alive',
+    'Transfer-Encoding': 'chunked',
+    Upgrade: 'h2c',
+  }
+  const pairs = Object.entries(ALL)
+  const eachSet =
+    (set: (response: Http2ServerResponse, name: string, value: string) => void): Listener =>
+    (_, response) => {
+      for (const [name, value] of pairs) set(response, name, value)
+      response.end('ok')
+    }
+
+  test.each<[string, Listener]>([
+    ['setHeader', eachSet((response, name, value) => void response.setHeader(name, value))],
+    ['appendHeader', eachSet((response, name, value) => response.appendHeader(name, value))],
+    ['writeHead with an object', (_, response) => response.writeHead(200, { ...ALL, 'X-Kept': '1' }).end('ok')],
+    ['writeHead with a phrase', (_, response) => response.writeHead(200, 'Fine', { ...ALL, 'X-Kept': '1' }).end('ok')],
+    ['respond of the core API', ({ stream }) => respond(stream, ALL)],
+  ])('are left out: %s', async (_, listener) => {
+    const said = warnings()
+    const { client } = await listening(listener)
+    const { status, headers, body } = await (await client()).get('/')
+    expect({ status, body }).toEqual({ status: 200, body: 'ok' })
+    for (const name of Object.keys(ALL)) expect(headers).not.toHaveProperty(name.toLowerCase())
+    expect(said.filter((message) => message.includes('connection'))).toEqual([])
+  })
+
+  test('others stay, in every form that node takes', async () => {
+    const { client } = await listening((_, response) => {
+      response.setHeader('X-Set', 'a')
+      response.writeHead(201, { 'X-Kept': 'b', Connection: 'keep-alive' }).end('ok')
+    })
+    expect(await (await client()).get('/')).toMatchObject({ status: 201, headers: { 'x-set': 'a', 'x-kept': 'b' }, body: 'ok' })
+  })
+
+  test.each(['streamSSE', 'streamText'])('of %s of Hono end no process', async (kind) => {
+    const app = new Hono()
+    app.get('/streamSSE', (c) => streamSSE(c, async (stream) => void (await stream.writeSSE({ data: 'one' }))))
+    app.get('/streamText', (c) => streamText(c, async (stream) => void (await stream.write('one'))))
+    const { client } = await listening(getRequestListener(app.fetch) as unknown as Listener)
+    const answer = await (await client()).get(`/${kind}`)
+    expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('one'), code: 0 })
+  })
+})
+
+describe('Connection: close of a handler', () => {
+  test.each<[string, Listener]>([
+    ['set', (_, response) => void endAfter(response, response.setHeader('Connection', 'close'))],
+    ['appended', (_, response) => void endAfter(response, response.appendHeader('connection', 'close'))],
+    ['in the head', (_, response) => response.writeHead(200, { connection: 'Close' }).end('ok')],
+    ['of the core API', ({ stream }) => respond(stream, { connection: 'close' })],
+  ])('becomes a GOAWAY after the answer, and the others finish: %s', async (_, closing) => {
+    const slow = new Gate()
+    const { t, client } = await listening(async (request, response) => {
+      if (request.url === '/close') return closing(request, response)
+      await slow.pass()
+      response.end('slow')
+    })
+    const one = await client()
+    const other = one.get('/slow')
+    await slow.reached
+    expect(await one.get('/close')).toMatchObject({ status: 200, body: 'ok', code: 0 })
+    // Node may say the same again when its client answers.
+    await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 3 })
+    slow.open()
+    expect(await other).toMatchObject({ status: 200, body: 'slow', code: 0 })
+    await one.closed
+    expect(t.life.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
+  })
+
+  test('keep-alive is no close', async () => {
+    const { client } = await listening((_, response) => void response.writeHead(200, { connection: 'keep-alive' }).end('ok'))
+    const one = await client()
+    await one.get('/')
+    await one.get('/')
+    expect(one.goaways).toEqual([])
+  })
+})
+
+describe('a stop', () => {
+  row('GT-25', 'streams that have arrived are all answered over HTTP/2 (V6)', async () => {
+    const slow = new Gate()
+    let arrived = 0
+    const { t, client } = await listening(async (_, response) => {
+      arrived++
+      await slow.pass()
+      response.end('ok')
+    })
+    const one = await client()
+    const answers = Array.from({ length: 25 }, () => one.get('/'))
+    await expect.poll(() => arrived, POLL).toBe(25)
+    const ended = t.life.stop()
+    await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 49 })
+    slow.open()
+    for (const { status, body, code } of await Promise.all(answers))
+      expect({ status, body, code }).toEqual({ status: 200, body: 'ok', code: 0 })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, requests: { before: 25, after: 0 }, connections: { told: 1, forced: 0 } })
+  })
+
+  row('RA-16', 'a 429 has no Connection header, tells its client by GOAWAY, and other streams finish', async () => {
+    const slow = new Gate()
+    const { t, client } = await listening(
+      async (_, response) => {
+        await slow.pass()
+        response.end('ok')
+      },
+      { whileDraining: 'retry-after', exempt: ['/exempt'] },
+    )
+    const before = await client()
+    const last = before.get('/slow')
+    await slow.reached
+    const ended = t.life.stop()
+    await t.fired('NotAcceptingNewRequest')
+    const one = await client()
+    const other = one.get('/exempt')
+    const { status, headers, code } = await one.get('/late')
+    expect({ status, code, 'retry-after': headers['retry-after'] }).toEqual({ status: 429, code: 0, 'retry-after': '5' })
+    expect(headers).not.toHaveProperty('connection')
+    await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 3 })
+    slow.open()
+    expect(await other).toMatchObject({ status: 200, body: 'ok', code: 0 })
+    expect(await last).toMatchObject({ status: 200, body: 'ok', code: 0 })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 2, forced: 0 } })
+  })
+
+  test('an idle client is told, too, in its turn', async () => {
+    const { t, client } = await listening(ok, { shutdownDelay: 200 })
+    const one = await client()
+    const ended = t.life.stop()
+    await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 0 })
+    expect(t.hasFired('NotAcceptingNewRequest')).toBe(false)
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 0 } })
+  })
+
+  test('breaks off one stream by RST_STREAM, and the others go on', async () => {
+    const slow = new Gate()
+    const { t, client } = await listening(
+      async (request, response) => {
+        if (request.url === '/watch') {
+          markWatch(request)
+          response.writeHead(200).write('begun')
+          return
+        }
+        await slow.pass()
+        response.end('slow')
+      },
+      { watchGrace: 50 },
+    )
+    const one = await client()
+    const watch = one.get('/watch')
+    const other = one.get('/slow')
+    await slow.reached
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    const ended = t.life.stop()
+    expect(await watch).toMatchObject({ status: 200, body: 'begun', code: 8 })
+    slow.open()
+    expect(await other).toMatchObject({ status: 200, body: 'slow', code: 0 })
+    expect(await t.end(ended)).toMatchObject({
+      exitCode: 0,
+      watches: { before: 1, after: 1 },
+      requests: { after: 0 },
+      connections: { forced: 0 },
+    })
+  })
+
+  test('tells the handlers of one stream, by any of the objects that node made of it', async () => {
+    const asked = (given: object, end: () => void): void => markWatch(given).addEventListener('abort', end)
+    const { t, client } = await listening(
+      (request, response) => {
+        response.writeHead(200, { 'content-type': 'text/plain' }).write('begun ')
+        asked(request.url === '/stream' ? request.stream : request, () => void response.end('bye'))
+      },
+      { watchGrace: 2000 },
+    )
+    const one = await client()
+    const watches = [one.get('/stream'), one.get('/request')]
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(2)
+    const ended = t.life.stop()
+    for (const { body, code } of await Promise.all(watches)) expect({ body, code }).toEqual({ body: 'begun bye', code: 0 })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { before: 2, after: 0 } })
+  })
+})
+
+describe('the core API', () => {
+  test('its streams are counted, told and drained like requests', async () => {
+    const slow = new Gate()
+    const { t, client } = await streaming(async (stream, path) => {
+      if (path === '/slow') await slow.pass()
+      stream.respond({ ':status': 200 })
+      stream.end(path)
+    })
+    const one = await client()
+    expect(await one.get('/hello')).toMatchObject({ status: 200, body: '/hello' })
+    const answer = one.get('/slow')
+    await slow.reached
+    expect(t.life.counts()).toMatchObject({ requests: 1 })
+    const ended = t.life.stop()
+    await t.fired('NotAcceptingNewRequest')
+    slow.open()
+    expect(await answer).toMatchObject({ status: 200, body: '/slow', code: 0 })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 } })
+  })
+
+  test('health is answered, and what a listener throws', async () => {
+    const { t, client } = await streaming(() => {
+      throw new Error('on purpose')
+    })
+    const one = await client()
+    expect(await one.get('/readyz')).toMatchObject({ status: 200, code: 0 })
+    expect(await one.get('/')).toMatchObject({ status: 500, body: 'Internal Server Error\n', code: 0 })
+    expect(await t.end()).toMatchObject({ exitCode: 0, errors: [{ where: 'handler GET /' }] })
+  })
+
+  test('what it throws in the middle breaks the stream off, and no process ends', async () => {
+    const { t, client } = await streaming((stream) => {
+      stream.respond({ ':status': 200 })
+      stream.write('part')
+      throw new Error('on purpose')
+    })
+    const { code } = await (await client()).get('/')
+    expect(code).not.toBe(0)
+    expect(t.process.exitCode).toBeUndefined()
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
+  })
+
+  test('a stream may be handed over to a listener beside one for requests, and is one exchange', async () => {
+    const server = createServer(() => undefined)
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 200 })
+      stream.end('core')
+    })
+    const { t, client } = await serve(server)
+    expect(await (await client()).get('/')).toMatchObject({ body: 'core', code: 0 })
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
+  })
+
+  test('CONNECT is a watch from its beginning to the end of its stream', async () => {
+    const { t, client } = await streaming((stream) => {
+      stream.respond({ ':status': 200 })
+      shutdownSignalOf(stream).addEventListener('abort', () => stream.end('bye'))
+      stream.on('data', (chunk) => stream.write(chunk))
+      stream.on('end', () => stream.end())
+    })
+    const tunnel = (await client()).stream({ ':method': 'CONNECT', ':authority': 'there:1' })
+    const answer = answerOf(tunnel)
+    tunnel.write('ping ')
+    await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 0, watches: 1 })
+    const ended = t.life.stop()
+    tunnel.end()
+    expect((await answer).body).toContain('ping ')
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { after: 0 } })
+  })
+})
+
+describe('what belongs to a request', () => {
+  test('its body and its trailers, both ways', async () => {
+    const { t, client } = await listening(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += String(chunk)
+      response.writeHead(200)
+      response.addTrailers({ 'x-sum': String(body.length) })
+      response.end(`${body} ${String(request.trailers['x-last'])}`)
+    })
+    const one = await client()
+    const stream = one.session.request({ ':path': '/', ':method': 'POST' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'x-last': 'end' }))
+    stream.end('body')
+    expect(await answerOf(stream)).toMatchObject({ body: 'body end', trailers: { 'x-sum': '4' } })
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
+  })
+
+  test.each(['GET', 'HEAD'])('%s is over when it is answered, and not before', async (method) => {
+    const slow = new Gate()
+    const { t, client } = await listening(async (_, response) => {
+      await slow.pass()
+      response.end('body')
+    })
+    const answer = answerOf((await client()).stream({ ':path': '/', ':method': method }, true))
+    await slow.reached
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(t.life.counts().requests).toBe(1)
+    slow.open()
+    expect(await answer).toMatchObject({ status: 200, body: method === 'HEAD' ? '' : 'body' })
+    await expect.poll(() => t.life.counts().requests, POLL).toBe(0)
+  })
+
+  test('Expect: 100-continue is said to what is let in, and not to what is refused', async () => {
+    const { t, client } = await listening((request, response) => {
+      request.resume().on('end', () => response.end('ok'))
+    })
+    const one = await client()
+    const continued = (stream: ReturnType<H2Client['stream']>): Promise<boolean> =>
+      new Promise((resolve) => stream.once('continue', () => resolve(true)).once('close', () => resolve(false)))
+    const stream = one.stream({ ':path': '/', ':method': 'POST', expect: '100-continue' })
+    const answer = answerOf(stream)
+    expect(await continued(stream)).toBe(true)
+    stream.end('body')
+    expect(await answer).toMatchObject({ status: 200, body: 'ok' })
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
+  })
+})
