@@ -3,6 +3,8 @@ import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Server as HttpsServer } from 'node:https'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
+import { optionError } from './base/errors.ts'
+import { olderOf } from './http/older.ts'
 import { transportOf } from './http/transports.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
@@ -15,12 +17,12 @@ import { processFacts } from './platforms/platforms.ts'
 /** A server that a lifecycle can be put around. */
 export type AttachableServer = HttpServer | HttpsServer | Http2Server | Http2SecureServer
 
-/** A lifecycle around a server of your own. */
+/** A lifecycle around servers of your own. */
 export interface AttachedLife extends Life, Disposable {
   /**
-   * Gives the server back as it was: its own listeners, its own `close()`. The life goes on until
-   * `stop()`, which then leaves the server alone. A second call does nothing. After the end of the
-   * life the server is its owner's by itself when it listens again.
+   * Gives every server back as it was: its own listeners, its own `close()`. The life goes on until
+   * `stop()`, which then leaves them alone. A second call does nothing. After the end of the life a
+   * server is its owner's by itself when it listens again.
    */
   dispose(): void
 }
@@ -39,55 +41,87 @@ export interface AttachedLife extends Life, Disposable {
  * ask elsewhere. Of their sessions that are older than the life, only those that send something are
  * told.
  *
- * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, ERR_OPTION_INVALID
- * with one line for every bad option
+ * Several servers are one unit: the life serves once all of them listen, what is in flight on any
+ * is waited for by all, they stop accepting together, and the `close()` of one is a stop of all.
+ *
+ * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, none of the others
+ * has one then; ERR_OPTION_INVALID with one line for every bad option
  * @example
  * const server = http.createServer(app.callback())
  * const life = attachLifecycle(server, { health: true })
  * server.listen(8080)
  * await life.run()
  */
-export function attachLifecycle(server: AttachableServer, options: LifecycleOptions = {}): AttachedLife {
+export function attachLifecycle(server: AttachableServer | readonly AttachableServer[], options: LifecycleOptions = {}): AttachedLife {
   return attachLifecycleOn(systemHost, server, options)
 }
 
 /** `attachLifecycle` in a given world, which may be the test kit's, or a command's. */
 export function attachLifecycleOn(
   host: Host,
-  server: AttachableServer,
+  given: AttachableServer | readonly AttachableServer[],
   options: LifecycleOptions,
   log: DefaultLog = { isForAll: false },
 ): AttachedLife {
-  const transport = transportOf(server)
+  const servers = serversOf(given)
+  const listening = servers.filter((server) => server.listening)
   const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
-  const listener = new Listener(server, undefined)
-  const older = server.listening ? transport.older(server, host.clock) : undefined
+  const listeners = servers.map((server) => new Listener(server, undefined))
+  const older = olderOf(listening.map((server) => transportOf(server).older(server, host.clock)))
   const life = new Lifecycle({
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => [
-      listener,
+      ...listeners,
       ...(resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []),
     ],
-    adopted: [listener],
+    adopted: listeners,
     older,
     log,
     observe: observationOf,
   })
-  const gate = life.takeOver(server)
+  const gates = takeOverAll(life, servers)
+  const giveBack = (): void => {
+    for (const gate of gates) gate[Symbol.dispose]()
+  }
   const dispose = (): void => {
-    gate[Symbol.dispose]()
-    listener.release()
+    giveBack()
+    for (const listener of listeners) listener.release()
     older?.release()
   }
   // A server that listens again, or gets another life, is an ordinary one.
   void life.ended.then(() => {
-    gate[Symbol.dispose]()
-    listener.retire()
+    giveBack()
+    for (const listener of listeners) listener.retire()
   })
   const asyncDispose = async (): Promise<void> => {
     await life.stop('disposed')
     dispose()
   }
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
+}
+
+/** @throws QuiesceError ERR_OPTION_INVALID for what is no server, or none at all */
+function serversOf(given: AttachableServer | readonly AttachableServer[]): readonly AttachableServer[] {
+  if (!isList(given)) {
+    transportOf(given)
+    return [given]
+  }
+  if (given.length === 0) throw optionError('server', given, 'a server, or a list of one or more')
+  for (const [at, server] of given.entries()) transportOf(server, `server[${at}]`)
+  return given
+}
+
+const isList = (given: AttachableServer | readonly AttachableServer[]): given is readonly AttachableServer[] => Array.isArray(given)
+
+/** All or none. */
+function takeOverAll(life: Lifecycle, servers: readonly AttachableServer[]): readonly Disposable[] {
+  const gates: Disposable[] = []
+  try {
+    for (const server of servers) gates.push(life.takeOver(server))
+    return gates
+  } catch (error) {
+    for (const gate of gates) gate[Symbol.dispose]()
+    throw error
+  }
 }

@@ -238,27 +238,44 @@ const CLOSED_BY_HOOK =
  * before it.
  */
 async function bind(world: World, signal: AbortSignal): Promise<void> {
-  for (const listener of await world.listeners()) {
-    signal.throwIfAborted()
-    const { awaitsOwner } = listener
-    const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
-      // The wait is over; the report should say more than that the time was over. An owner who was
-      // still to call listen() is not at fault.
-      if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
-      throw error
-    })
-    // The life does not depend on the page that shows it.
-    if (listener.kind !== 'inspector')
-      listener.onDeath(
-        (death) => {
-          const error = death.kind === 'error' ? death.error : undefined
-          if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
-          world.listenerDied(bound.url, error)
-        },
-        () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
-      )
-    world.record({ type: 'listening', ...bound, admin: listener.admin, ...(listener.kind === 'inspector' && { inspector: true }) })
+  const listeners = await world.listeners()
+  // Owners listen when they like, and in any order.
+  const awaited = listeners.filter(({ awaitsOwner }) => awaitsOwner)
+  const over = new AbortController()
+  const giveUp = (): void => over.abort(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  try {
+    await Promise.all(awaited.map((listener) => bindOne(world, listener, over.signal)))
+  } catch (error) {
+    over.abort(error)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', giveUp)
   }
+  for (const listener of listeners) if (!awaited.includes(listener)) await bindOne(world, listener, signal)
+}
+
+async function bindOne(world: World, listener: Listener, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  const { awaitsOwner } = listener
+  const bound = await (awaitsOwner ? awaitOwner(world, listener, signal) : listener.bind(signal)).catch((error: unknown) => {
+    // The wait is over; the report should say more than that the time was over. An owner who was
+    // still to call listen() is not at fault.
+    if (signal.aborted && !awaitsOwner) world.record({ type: 'error', where: 'bind', error: errorRecord(error) })
+    throw error
+  })
+  // The life does not depend on the page that shows it.
+  if (listener.kind !== 'inspector')
+    listener.onDeath(
+      (death) => {
+        const error = death.kind === 'error' ? death.error : undefined
+        if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
+        world.listenerDied(bound.url, error)
+      },
+      () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
+    )
+  world.record({ type: 'listening', ...bound, admin: listener.admin, ...(listener.kind === 'inspector' && { inspector: true }) })
 }
 
 function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {

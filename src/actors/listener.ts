@@ -3,15 +3,22 @@ import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
+import { removeStale, withMode } from './unix-socket.ts'
 
 /**
- * Where to listen: a TCP port (0 = any) on a host (all addresses without one), or the path of a
- * Unix socket.
+ * Where to listen: a TCP port (0 = any) on a host (all addresses without one), the path of a Unix
+ * socket and its permissions, or a socket that the process was passed, which has a name or the
+ * number of its descriptor.
  */
-export type ListenTarget = { readonly port: number; readonly host?: string } | { readonly path: string }
+export type ListenTarget =
+  | { readonly port: number; readonly host?: string }
+  | { readonly path: string; readonly mode?: number }
+  | { readonly fd: number; readonly name: string | number }
 
 export interface BoundAddress {
-  /** `http://127.0.0.1:8080`, or `unix:/run/app.sock`. */
+  /**
+   * `http://127.0.0.1:8080`, `unix:/run/app.sock`, or `fd:NAME` for a Unix socket that was passed.
+   */
   readonly url: string
   /** Host or socket path. */
   readonly address: string
@@ -73,17 +80,31 @@ export class Listener {
 
   /**
    * Resolves when the socket accepts connections. Aborted, it leaves nothing bound and rejects with
-   * the signal's reason.
+   * the signal's reason. A Unix socket that a killed process has left behind is removed.
    * @throws QuiesceError ERR_LISTEN with the system's error as cause
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
-    if (!this.server.listening) await this.#listening(signal)
+    if (!this.server.listening) await this.#listeningAtLast(signal)
     if (this.#state === 'idle') {
       this.#state = 'bound'
       this.#companion?.watch()
     }
-    this.#bound = boundAddress(this.server)
+    this.#bound = boundAddress(this.server, this.#target)
     return this.#bound
+  }
+
+  async #listeningAtLast(signal: AbortSignal): Promise<void> {
+    const target = this.#target
+    try {
+      await this.#listening(signal)
+    } catch (error) {
+      const { cause } = error as QuiesceError
+      if (!target || !('path' in target) || (cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE') throw error
+      const why = await removeStale(target.path)
+      if (why !== undefined) throw listenError(target, cause as Error, why)
+      signal.throwIfAborted()
+      await this.#listening(signal)
+    }
   }
 
   #listening(signal: AbortSignal): Promise<void> {
@@ -96,11 +117,15 @@ export class Listener {
       }
       const onListening = (): void =>
         settle(() => {
-          if (!signal.aborted) return resolve()
+          if (!signal.aborted) {
+            listens()
+            return resolve()
+          }
           if (this.#target) this.#stop()
           reject(toError(signal.reason))
         })
       const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
+      let listens = (): void => {}
       server.on('listening', onListening)
       server.on('error', onError)
       if (!this.#target) {
@@ -110,7 +135,7 @@ export class Listener {
         return
       }
       try {
-        server.listen(this.#target satisfies ListenOptions)
+        listens = listen(server, this.#target)
       } catch (thrown) {
         // listen() throws what it can tell at once, such as a port out of range.
         settle(() => reject(listenError(this.#target, toError(thrown))))
@@ -203,7 +228,7 @@ export class Listener {
     this.#companion?.close()
     const { server } = this
     if (server.listening) {
-      const { url } = this.#bound ?? boundAddress(server)
+      const { url } = this.#bound ?? boundAddress(server, this.#target)
       this.#stop()
       return url
     }
@@ -255,18 +280,33 @@ export function warmClose(): void {
 const closeOf = (server: Server): Server['close'] =>
   'updateSettings' in server && !Object.hasOwn(server, 'close') ? Server.prototype.close : server.close
 
-function listenError(target: ListenTarget | undefined, cause: Error): QuiesceError {
-  const where = target === undefined ? 'the attached server' : 'path' in target ? target.path : `${target.host ?? '*'}:${target.port}`
-  return new QuiesceError(
-    'ERR_LISTEN',
-    `failed to create listener: failed to listen on ${where}: ${cause.message}`,
-    { address: where },
-    cause,
-  )
+/**
+ * Asks for it; `listening` or `error` says what has become of it.
+ * @returns to be called when it listens
+ */
+function listen(server: Server, target: ListenTarget): () => void {
+  if ('fd' in target) server.listen({ fd: target.fd })
+  else if ('path' in target && target.mode !== undefined)
+    return withMode(target.path, target.mode, () => void server.listen({ path: target.path }))
+  else server.listen(target satisfies ListenOptions)
+  return () => {}
 }
 
-function boundAddress(server: Server): BoundAddress {
+function listenError(target: ListenTarget | undefined, cause: Error, why = cause.message): QuiesceError {
+  const where = target === undefined ? 'the attached server' : placeOf(target)
+  return new QuiesceError('ERR_LISTEN', `failed to create listener: failed to listen on ${where}: ${why}`, { address: where }, cause)
+}
+
+function placeOf(target: ListenTarget): string {
+  if ('path' in target) return target.path
+  if ('fd' in target) return target.name === target.fd ? `descriptor ${target.fd}` : `descriptor ${target.fd} (${target.name})`
+  return `${target.host ?? '*'}:${target.port}`
+}
+
+function boundAddress(server: Server, target: ListenTarget | undefined): BoundAddress {
   const address = server.address() as AddressInfo | string | null
+  // Node does not ask for the path of a Unix socket that it did not make.
+  if (!address && target && 'fd' in target) return { url: `fd:${target.name}`, address: `fd:${target.name}`, port: 0 }
   if (address === null || typeof address === 'string') return { url: `unix:${address ?? ''}`, address: address ?? '', port: 0 }
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   const scheme = 'setSecureContext' in server ? 'https' : 'http'

@@ -11,10 +11,11 @@ const ALLOWED =
 
 /**
  * The transport of a server.
+ * @param field what the server was given as
  * @throws QuiesceError ERR_OPTION_INVALID when there is none for it
  */
-export function transportOf(server: unknown): Transport {
+export function transportOf(server: unknown, field = 'server'): Transport {
   const transport = TRANSPORTS.find((one) => one.serves(server))
   if (transport) return transport
-  throw optionError('server', server, ALLOWED)
+  throw optionError(field, server, ALLOWED)
 }

@@ -3,11 +3,12 @@ import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import type { Host } from '../actors/host.ts'
-import { Listener } from '../actors/listener.ts'
+import { Listener, type ListenTarget } from '../actors/listener.ts'
 import type { LifecycleFact } from '../base/events.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
-import type { ResolvedListener } from '../options/lifecycle-options.ts'
+import type { ListenerPlace, ResolvedListener } from '../options/lifecycle-options.ts'
 import type { ResolvedServerOptions } from '../options/options.ts'
+import { passedSocket } from '../platforms/passed-sockets.ts'
 import type { Certificates } from '../tls/certificates.ts'
 
 /** What the listeners of one life are opened with. */
@@ -28,7 +29,8 @@ export interface Opened {
 /**
  * The listeners of a server that quiesce creates, each with its own server behind the traffic's
  * gate. None is bound yet.
- * @throws QuiesceError ERR_TLS for certificates that cannot be used
+ * @throws QuiesceError ERR_TLS for certificates that cannot be used, ERR_LISTEN for a socket that
+ * the process was not passed
  */
 export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
   const opened: Opened[] = []
@@ -37,9 +39,15 @@ export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
     const server = await createServer(opening, certificates, http2)
     certificates?.serve(server)
     opening.traffic.takeOverOwn(server)
-    opened.push({ listener: new Listener(server, target, 'public', certificates), certificates })
+    opened.push({ listener: new Listener(server, targetOf(opening.host, target), 'public', certificates), certificates })
   }
   return opened
+}
+
+function targetOf({ process: { env, pid } }: Host, target: ListenerPlace): ListenTarget {
+  if (!('fd' in target)) return target
+  const { fd } = target
+  return { fd: typeof fd === 'number' ? fd : passedSocket(fd, { env, pid, ppid: process.ppid }), name: fd }
 }
 
 /** What a self-signed certificate is for, beside the host of its listener. */

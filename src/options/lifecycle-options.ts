@@ -5,6 +5,7 @@ import type { AuditBackend } from '../actors/audit.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
+import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
 import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
 import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
@@ -20,6 +21,7 @@ import {
   fieldsNeeding,
   file,
   host,
+  integer,
   isRecord,
   listOf,
   onOff,
@@ -514,40 +516,94 @@ const http2Row = () =>
 const { flag: _, ...http2OfOne } = http2Row()
 const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2OfOne })
 
+/** Where a listener of the server listens. */
+export type ListenerPlace =
+  | { readonly port: number; readonly host?: string }
+  | { readonly path: string; readonly mode?: number }
+  | { readonly fd: number | string }
+
 /** Where a listener of the server listens, and what is spoken there. */
-export type ListenerAddress = ({ readonly port: number; readonly host?: string | undefined } | { readonly path: string }) & {
+export type ListenerAddress = (
+  | { readonly port: number; readonly host?: string | undefined }
+  | {
+      /** Unix socket; one that a killed process has left there is removed. */
+      readonly path: string
+      /** Its permissions, such as `0o660`. Default: what the umask of the process leaves. */
+      readonly mode?: number | undefined
+    }
+  | {
+      /**
+       * A listening socket that the process was passed: its name with the service manager
+       * (`FileDescriptorName=` of a systemd socket unit), or its descriptor, from 3 on. It is
+       * closed like others, but its queue is kept for the next process when the manager keeps it.
+       */
+      readonly fd: number | string
+    }
+) & {
   /** Certificates, with which it is HTTPS. Default: none, without TLS. */
   readonly tls?: TlsOptions | 'self-signed' | undefined
   /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: false. */
   readonly http2?: boolean | undefined
 }
 
-export type ResolvedListener = ({ readonly port: number; readonly host?: string } | { readonly path: string }) & {
+export type ResolvedListener = ListenerPlace & {
   readonly tls: ResolvedTls | undefined
   readonly http2: boolean
 }
 
 const LISTENER = fieldsNeeding(composeOptions(ADDRESS_OPTIONS, SPOKEN_OPTIONS), ['port'], { allowed: '{ port, host?, tls?, http2? }' })
+
+const MODE_MAX = 0o777
+/** Permissions of a Unix socket. */
+const mode = () =>
+  option(integer(0, MODE_MAX, 'permissions from 0 to 0o777'), {
+    defaultWords: 'what the umask of the process leaves',
+    meaning: 'Its permissions',
+  })
+
 const UNIX_SOCKET = fieldsNeeding(
   composeOptions(
-    defineOptions({ path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }) }),
+    defineOptions({
+      path: option(text('a path'), { defaultWords: 'none: it has to be given', meaning: 'Unix socket to listen on' }),
+      mode: mode(),
+    }),
     SPOKEN_OPTIONS,
   ),
   ['path'],
-  { allowed: '{ path, tls?, http2? }' },
+  { allowed: '{ path, mode?, tls?, http2? }' },
 )
 
-const LISTENERS_ALLOWED = 'a list of { port, host?, tls?, http2? } and { path, tls?, http2? }, not together with port, host, tls or http2'
+const PASSED_ALLOWED = `a descriptor from ${FIRST_PASSED} on, or the name of a socket that the process is passed`
+const isPassed = (given: unknown): boolean =>
+  typeof given === 'string' ? given !== '' && !given.includes(':') : Number.isInteger(given) && (given as number) >= FIRST_PASSED
+const PASSED_SOCKET = fieldsNeeding(
+  composeOptions(
+    defineOptions({
+      fd: option(value<number | string>(PASSED_ALLOWED, isPassed), {
+        defaultWords: 'none: it has to be given',
+        meaning: 'Socket that the process is passed',
+      }),
+    }),
+    SPOKEN_OPTIONS,
+  ),
+  ['fd'],
+  { allowed: '{ fd, tls?, http2? }' },
+)
+
+const LISTENERS_ALLOWED =
+  'a list of { port, host?, tls?, http2? }, { path, mode?, tls?, http2? } and { fd, tls?, http2? }, not together with port, host, tls or http2'
 
 function wrongAddress(given: unknown): Wrong | undefined {
-  const wrong = (isRecord(given) && 'path' in given ? UNIX_SOCKET : LISTENER).wrong?.(given)
-  return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? } or { path }' } : wrong
+  const kind = isRecord(given) && 'path' in given ? UNIX_SOCKET : isRecord(given) && 'fd' in given ? PASSED_SOCKET : LISTENER
+  const wrong = kind.wrong?.(given)
+  return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? }, { path, mode? } or { fd }' } : wrong
 }
 
 /** A listener as code reads it; without a host node listens on all addresses, IPv6 and IPv4. */
 export function resolveListener(given: ListenerAddress): ResolvedListener {
   const spoken = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
-  if ('path' in given) return { path: given.path, ...spoken }
+  if ('fd' in given) return { fd: given.fd, ...spoken }
+  if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...spoken }
   const { port: number, host: name } = given
   return { port: number, ...(name !== undefined && { host: name }), ...spoken }
 }
@@ -580,13 +636,13 @@ export const LISTEN_OPTIONS = defineOptions({
    */
   http2: http2Row(),
   /**
-   * Several addresses or Unix sockets instead of `port`, `host`, `tls` and `http2`; all are bound,
-   * or none is.
+   * Several addresses, Unix sockets (`{ path, mode: 0o660 }`) or sockets that the process is passed
+   * (`{ fd: 'http' }`) instead of `port`, `host`, `tls` and `http2`; all are bound, or none is.
    * @default the one of port and host
    */
   listeners: option(listOf<ListenerAddress>(LISTENERS_ALLOWED, wrongAddress, 1), {
     defaultWords: 'the one of port and host',
-    meaning: 'Several addresses or Unix sockets; all are bound, or none is',
+    meaning: 'Several addresses, Unix sockets or sockets that the process is passed; all are bound, or none is',
   }),
   /**
    * Time after which an idle connection is closed: longer than the idle time of the usual load

@@ -362,7 +362,7 @@ describe('refusals', () => {
     ['inspector.port: got "9230", allowed: an integer from 0 to 65535; 0 is any free port', { inspector: { port: '9230' } }],
     ['admin.port: got undefined, allowed: an integer from 0 to 65535; 0 is any free port', { admin: {} }],
     ['listeners[1].port: got "x", allowed: an integer from 0 to 65535; 0 is any free port', { listeners: [{ port: 1 }, { port: 'x' }] }],
-    ['listeners[0]: got 80, allowed: { port, host? } or { path }', { listeners: [80] }],
+    ['listeners[0]: got 80, allowed: { port, host? }, { path, mode? } or { fd }', { listeners: [80] }],
     ['exempt[0]: got "health", allowed: a path like /health, without escapes, ? or #', { exempt: ['health'] }],
     ['reserves.adit: unknown (did you mean "audit"?)', { reserves: { adit: '1s' } }],
     ['steps[0].admit: got undefined, allowed: a function of the exchange that returns true or false', { steps: [{ name: 'a' }] }],

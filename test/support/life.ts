@@ -136,8 +136,11 @@ export function newLife<C extends Clock = Clock>(setting: Created<C> = {}): Life
 /** Options that say themselves where to listen do not get a port as well. */
 const withoutPort = (options: ServerOptions | undefined): ServerOptions => (options?.listeners ? { port: undefined, host: undefined } : {})
 
-/** A life around somebody else's server. */
-export function newAttachedLife<C extends Clock = Clock>(server: AttachableServer, setting: Attached<C> = {}) {
+/** A life around servers of others. */
+export function newAttachedLife<C extends Clock = Clock>(
+  server: AttachableServer | readonly AttachableServer[],
+  setting: Attached<C> = {},
+) {
   return new LifeRig(setting, (host, logger) => attachLifecycleOn(host, server, { ...DEFAULTS, logger, ...setting.options }))
 }
 

@@ -64,6 +64,8 @@ export interface ProcessOptions {
   readonly stdout?: 'pipe' | number
   /** Adds the IPC channel that `fork()` would. */
   readonly ipc?: boolean
+  /** Descriptors that it has as 3 and on. */
+  readonly passes?: readonly number[]
   /** Added to an environment that has only a PATH. */
   readonly env?: Readonly<Record<string, string>>
   /**
@@ -111,13 +113,13 @@ export class TestProcess {
 
   constructor(
     command: readonly string[],
-    { stdout = 'pipe', ipc = false, env = {}, speaksOn = 'stderr' }: ProcessOptions,
+    { stdout = 'pipe', ipc = false, passes = [], env = {}, speaksOn = 'stderr' }: ProcessOptions,
     reportFile: string,
   ) {
     const [file = '', ...args] = command
     const child = spawn(file, args, {
       env: { ...ENVIRONMENT, ...env },
-      stdio: ['ignore', stdout, 'pipe', ...(ipc ? (['ipc'] as const) : [])],
+      stdio: ['ignore', stdout, 'pipe', ...passes, ...(ipc ? (['ipc'] as const) : [])],
     })
     this.child = child
     this.#reportFile = reportFile

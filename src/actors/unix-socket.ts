@@ -1,0 +1,55 @@
+import cluster from 'node:cluster'
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
+
+/**
+ * Makes way for a new socket at a path where there is one already: a process that was killed leaves
+ * its own behind, and nothing accepts there. Node removes those that it closes.
+ * @returns why the path cannot be had; undefined when it is free now
+ */
+export async function removeStale(path: string): Promise<string | undefined> {
+  const found = inodeOf(path)
+  if (found === undefined) return undefined
+  if (!found.isSocket) return 'what is there is no socket'
+  if (await isAccepting(path)) return 'another process accepts connections there'
+  // Another process may have come first, and have put its own there meanwhile.
+  if (inodeOf(path)?.inode === found.inode) unlinkSync(path)
+  return undefined
+}
+
+function inodeOf(path: string): { readonly inode: bigint; readonly isSocket: boolean } | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats && { inode: stats.ino, isSocket: stats.isSocket() }
+}
+
+/** Whatever else than a refusal it answers with, it is not known to be left behind. */
+const isAccepting = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'))
+  })
+
+/**
+ * Lets `listen` create a socket with these permissions, from its first moment on. The mask belongs
+ * to the process, and only its main thread may change it; a worker of a cluster has its socket
+ * created by the primary. There the permissions are set as soon as the socket is there.
+ * @returns to be called when it listens
+ */
+export function withMode(path: string, mode: number, listen: () => void): () => void {
+  if (cluster.isWorker || !isMainThread) {
+    listen()
+    return () => chmodSync(path, mode)
+  }
+  const mask = process.umask(0o777 & ~mode)
+  try {
+    listen()
+  } finally {
+    process.umask(mask)
+  }
+  return () => {}
+}
