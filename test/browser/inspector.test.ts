@@ -268,6 +268,18 @@ test('the statechart is fitted whole, and zoomed and dragged about what is seen'
   expect(page.complaints).toEqual([])
 })
 
+test('what comes late finds its place: the head is as high before there is a budget, and an empty report takes none', async () => {
+  const server = Served.serve()
+  const page = await InspectorPage.open(await server.inspector)
+  await page.headline(/^Serving$/)
+  const heightOf = (selector: string): Promise<number> =>
+    page.page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().height`)
+  const head = await heightOf('header')
+  expect(await heightOf('#report-body')).toBe(0)
+  await page.page.evaluate(`document.getElementById('budget-bar').replaceChildren()`)
+  expect(await heightOf('header')).toBe(head)
+})
+
 test('the statechart is zoomed by two fingers, about their middle', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector, { ...TELEPHONE, hasTouch: true })
