@@ -1,4 +1,7 @@
+import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, RequestListener } from 'node:http'
+import type { Server } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
@@ -10,6 +13,7 @@ import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
 import { openPublicListeners } from './lifecycle/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
+import type { WebSocketOption, WebSocketServerLike } from './options/web-socket-option.ts'
 import { processFacts } from './platforms/platforms.ts'
 
 /** Node's request and response. */
@@ -53,7 +57,9 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
-      const opened = await openPublicListeners({ host, options: resolved, traffic, record: life.record, listener: await toListener() })
+      const opening = { host, options: resolved, traffic, record: life.record }
+      const prepare = await upgrades(handler, resolved.websocket)
+      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare })
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []
       return [...opened.map(({ listener }) => listener), ...admin]
@@ -84,7 +90,7 @@ export function refuseOptionsBesideFetch(calledFunction: string, handler: unknow
  * only then.
  */
 function requestListener(handler: Handler): () => Promise<RequestListener> {
-  if (typeof handler === 'object' && handler !== null && 'listener' in handler && typeof handler.listener === 'function') {
+  if (hasListener(handler)) {
     const { listener } = handler
     return () => Promise.resolve(listener)
   }
@@ -98,6 +104,53 @@ function requestListener(handler: Handler): () => Promise<RequestListener> {
       errorHandler: (thrown) => (thrown === ANSWERED ? undefined : new Response('Bad Request\n', BAD_REQUEST)),
     }) as RequestListener
   }
+}
+
+const hasListener = (handler: Handler): handler is { readonly listener: RequestListener } =>
+  typeof handler === 'object' && handler !== null && 'listener' in handler && typeof handler.listener === 'function'
+
+/**
+ * Has servers take WebSockets, when there is what does it. One that has no listener for upgrades
+ * answers a request for one like any other.
+ */
+async function upgrades(handler: Handler, option: WebSocketOption | undefined): Promise<(server: Server) => void> {
+  if (!option) return () => {}
+  const take = hasListener(handler) ? takeBy(option.server) : await takeByAdapter(fetchOf(handler), option)
+  return (server) =>
+    void server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') return take(request, socket, head)
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      return undefined
+    })
+}
+
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown
+
+const takeBy =
+  (server: WebSocketServerLike): Upgrade =>
+  (request, socket, head) =>
+    server.handleUpgrade(request, socket, head, (webSocket) => server.emit('connection', webSocket, request))
+
+/**
+ * The adapter's own, which it adds to a server that it is given. It answers for a handler that
+ * refuses, as long as nothing else listens there; one that fails has been answered for, so it is
+ * told of that when the socket is gone.
+ */
+async function takeByAdapter(handler: FetchHandler, option: WebSocketOption): Promise<Upgrade> {
+  const { createAdaptorServer } = await import('@hono/node-server')
+  const given = new EventEmitter()
+  const fetch: FetchHandler = async (request, env) => {
+    try {
+      return await handler(request, env)
+    } catch (thrown) {
+      const { socket } = env.incoming as IncomingMessage
+      if (!socket.destroyed) await once(socket, 'close')
+      throw thrown
+    }
+  }
+  createAdaptorServer({ fetch, websocket: option, createServer: () => given } as unknown as Parameters<typeof createAdaptorServer>[0])
+  const [take] = given.listeners('upgrade') as Upgrade[]
+  return take as Upgrade
 }
 
 const BAD_REQUEST = { status: 400, headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } }

@@ -18,6 +18,8 @@ export interface Opening {
   readonly traffic: Traffic
   readonly record: (fact: LifecycleFact) => void
   readonly listener: RequestListener
+  /** Is given each server before the gate is put in front of it. */
+  readonly prepare: (server: Server) => void
 }
 
 /** A listener, and the certificates that it has. */
@@ -38,6 +40,7 @@ export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
     const certificates = tls && (await openCertificates(opening, tls, 'host' in target ? target.host : undefined))
     const server = await createServer(opening, certificates, http2)
     certificates?.serve(server)
+    opening.prepare(server)
     opening.traffic.takeOverOwn(server)
     opened.push({ listener: new Listener(server, targetOf(opening.host, target), 'public', certificates), certificates })
   }

@@ -35,6 +35,7 @@ import {
 import { steps } from './steps-option.ts'
 import { areSignals, SIGNALS_ALLOWED, SIGNALS_DEFAULT, type SignalsOption, whyNotSignals } from './stop-signals.ts'
 import { type ResolvedTls, type TlsOptions, tls } from './tls-options.ts'
+import { isWebSocketOption, type WebSocketOption } from './web-socket-option.ts'
 import { wording } from './wording-options.ts'
 import type { Wrong } from './wrong.ts'
 
@@ -653,6 +654,17 @@ export const LISTEN_OPTIONS = defineOptions({
     default: '75s',
     meaning: 'Time after which an idle connection is closed; longer than the idle time of the usual load balancers',
     upstream: 'http.Server IdleTimeout (90s)',
+  }),
+  /**
+   * A server of the package `ws`, `{ server: new WebSocketServer({ noServer: true }) }`, as
+   * @hono/node-server has it: a fetch handler accepts WebSockets with `upgradeWebSocket` of that
+   * package, and with `{ listener }` all of them are accepted. Every other upgrade is answered 400.
+   * In the watch drain each is closed with 1001.
+   * @default none: a request to upgrade is answered like any other
+   */
+  websocket: option(value<WebSocketOption>('{ server: new WebSocketServer({ noServer: true }) }', isWebSocketOption), {
+    defaultWords: 'none: a request to upgrade is answered like any other',
+    meaning: 'A server of the package ws, for upgradeWebSocket of @hono/node-server, or for all WebSockets with { listener }',
   }),
   /**
    * Given to `node:http`, `node:https` or `node:http2` as it is.

@@ -329,6 +329,7 @@ describe('refusals', () => {
       { log: { exiting: 5 } },
       { metrics: { prefix: '5_' } },
     ],
+    websocket: ['x', {}, { server: {} }, { server: { handleUpgrade: () => {}, options: { noServer: false } } }],
     serverOptions: ['x'],
   }
   test('options that are no object', () => {

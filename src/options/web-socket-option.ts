@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { isRecord } from './kinds.ts'
+
+/** As much of a WebSocketServer of the package `ws` as is used. */
+export interface WebSocketServerLike {
+  readonly options: { readonly noServer?: boolean | undefined }
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, accepted: (webSocket: never) => void): void
+  emit(event: 'connection', webSocket: never, request: IncomingMessage): boolean
+}
+
+export interface WebSocketOption {
+  /** Made with `noServer: true`. */
+  readonly server: WebSocketServerLike
+}
+
+/** One that listens, or has a server already, would take the upgrades twice. */
+export function isWebSocketOption(given: unknown): boolean {
+  if (!isRecord(given)) return false
+  const { server } = given as { readonly server?: Partial<WebSocketServerLike> }
+  return typeof server?.handleUpgrade === 'function' && server.options?.noServer === true
+}
