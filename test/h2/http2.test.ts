@@ -132,7 +132,7 @@ describe('Connection: close of a handler', () => {
     slow.open()
     expect(await other).toMatchObject({ status: 200, body: 'slow', code: 0 })
     await one.closed
-    expect(t.life.counts()).toMatchObject({ requests: 0, connections: { open: 0 } })
+    await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 0, connections: { open: 0 } })
   })
 
   test('keep-alive is no close', async () => {
@@ -219,7 +219,7 @@ describe('a stop', () => {
     await slow.reached
     await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
     const ended = t.life.stop()
-    expect(await watch).toMatchObject({ status: 200, body: 'begun', code: 8 })
+    expect(await watch).toMatchObject({ status: 200, body: 'begun', code: 2 })
     slow.open()
     expect(await other).toMatchObject({ status: 200, body: 'slow', code: 0 })
     expect(await t.end(ended)).toMatchObject({
@@ -276,6 +276,24 @@ describe('the core API', () => {
     expect(await one.get('/readyz')).toMatchObject({ status: 200, code: 0 })
     expect(await one.get('/')).toMatchObject({ status: 500, body: 'Internal Server Error\n', code: 0 })
     expect(await t.end()).toMatchObject({ exitCode: 0, errors: [{ where: 'handler GET /' }] })
+  })
+
+  test('a stream that is cut in its middle has no end that its client could take for the whole', async () => {
+    const { t, client } = await streaming(
+      (stream) => {
+        stream.respond({ ':status': 200 })
+        stream.write('begun')
+        markWatch(stream)
+      },
+      { watchGrace: 50 },
+    )
+    const stream = (await client()).stream({ ':path': '/' }, true)
+    let hasEnded = false
+    stream.on('end', () => (hasEnded = true))
+    const answer = answerOf(stream)
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    await t.end()
+    expect({ hasEnded, code: (await answer).code }).toEqual({ hasEnded: false, code: 2 })
   })
 
   test('what it throws in the middle breaks the stream off, and no process ends', async () => {

@@ -4,8 +4,7 @@
  * @see RFC 9113 section 7
  */
 export const NO_ERROR = 0x0
-export const INTERNAL_ERROR = 0x2
 /** Nothing was done about the request: it may be sent again, whatever its method. */
 export const REFUSED_STREAM = 0x7
-/** It is no longer needed. */
-export const CANCEL = 0x8
+/** Its client asks for too much. */
+export const ENHANCE_YOUR_CALM = 0xb

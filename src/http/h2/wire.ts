@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
-import { CANCEL, INTERNAL_ERROR, NO_ERROR } from './error-codes.ts'
+import { NO_ERROR } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
@@ -72,7 +72,7 @@ export class Http2Wire implements Wire {
   fail(exchange: Exchange, { status, headers, body }: WireAnswer): void {
     const stream = streamOf(exchange)
     if (stream.headersSent) {
-      if (!isEnded(exchange)) breakStream(stream, INTERNAL_ERROR)
+      if (!isEnded(exchange)) breakStream(stream)
     } else answerOn(stream, status, headers, body)
   }
 
@@ -129,7 +129,7 @@ export class Http2Wire implements Wire {
   }
 
   breakOff(lost: readonly Exchange[]): 'open' {
-    for (const exchange of lost) breakStream(streamOf(exchange), CANCEL)
+    for (const exchange of lost) breakStream(streamOf(exchange))
     return 'open'
   }
 
@@ -157,8 +157,13 @@ const responseOf = ({ response }: Exchange): Http2Response | undefined => respon
 
 const isEnded = (exchange: Exchange): boolean => responseOf(exchange)?.ofHandler?.writableEnded ?? streamOf(exchange).writableEnded
 
-/** Its handler may have no listener for the error that this is to it. */
-function breakStream(stream: ServerHttp2Stream, code: number): void {
+/**
+ * Ends it with RST_STREAM and nothing else, as INTERNAL_ERROR. Not by its `close`, which ends the
+ * answer first, and not as CANCEL, which node's client takes for an end in order: either way the
+ * part that was sent may be taken for the whole [measured on Node 20 to 26].
+ */
+function breakStream(stream: ServerHttp2Stream): void {
+  // Its handler may have no listener for the error that this is to it.
   stream.on('error', ignore)
-  stream.close(code)
+  stream.destroy(new Error('broken off'))
 }
