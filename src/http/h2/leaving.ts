@@ -65,7 +65,8 @@ export class Leaving {
   ifIdle(): void {
     const { connection, streams } = this.#wire
     if (!connection.wasTold || !connection.isIdle || connection.isEnding) return
-    if (this.#hasPeerLeft && streams === 0) connection.linger()
+    // The last frame of a stream is sent after its 'close'.
+    if (this.#hasPeerLeft && streams === 0) setImmediate(() => connection.linger())
     else
       this.#wait(() => {
         if (connection.isIdle) connection.linger()
