@@ -150,7 +150,7 @@ Where a platform waits longer or shorter than it says here, give \`deadline\`: s
 ${platformsMarkdown({ deadline: deadline.default, shutdownDelay: shutdownDelay.default })}
 
 A stop by Ctrl-C on a terminal, or any by \`node --watch\`, is another one: a person waits for it, so its deadline is ${terminal.defaults.deadline}. Readiness is told to PM2
-(\`wait_ready\`) and systemd (\`Type=notify\`). Beside OS signals, \`run()\` heeds the message \`shutdown\` of a parent process (PM2 with \`shutdown_with_message\`),
+(\`wait_ready\`) and [systemd](systemd.md) (\`Type=notify\`). Beside OS signals, \`run()\` heeds the message \`shutdown\` of a parent process (PM2 with \`shutdown_with_message\`),
 and in a worker of \`node:cluster\` the loss of its primary.
 
 A SIGTERM for npm, npx, pnpm or yarn does not get through the shell in which they run a script, nor through \`node --run\`, nor through a shell that is PID 1: the process is

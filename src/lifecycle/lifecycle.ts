@@ -38,6 +38,8 @@ import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from
 import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
+import type { FollowedLife } from '../platforms/platform.ts'
+import { followLife } from '../platforms/platforms.ts'
 import { isInteractiveStop } from '../platforms/terminal.ts'
 import { lifeBegun, lifeCreated } from '../process/never-started.ts'
 import { onProcessExit } from '../process/process-exit.ts'
@@ -339,6 +341,7 @@ export class Lifecycle implements Life {
     // Before the journal's own listener: what is said in it is in the journal.
     this.#processExit = onProcessExit(this.host.process, (code) => this.#processExits(code))
     this.#observer?.begin(actor)
+    followLife(this.host.process, this.#followed())
     this.host.observe?.(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
@@ -558,6 +561,20 @@ export class Lifecycle implements Life {
         // The phase that is being cut has not told the root yet.
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
         this.#lastWords.write(exitCode)
+      },
+    }
+  }
+
+  #followed(): FollowedLife {
+    return {
+      clock: this.host.clock,
+      subscribe: (listener) => this.#recorder.addSink(listener),
+      record: this.record,
+      look: () => {
+        const { requests, watches, holds, handlers, connections } = this.gauges()
+        const inFlight = requests + watches + holds + handlers + connections.active + connections.idle + connections.told
+        const progress = this.progress()
+        return progress && { at: this.elapsed, headline: progress.headline, inFlight }
       },
     }
   }

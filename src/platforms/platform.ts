@@ -1,4 +1,5 @@
-import type { StopReason } from '../base/events.ts'
+import type { Clock } from '../base/clock.ts'
+import type { LifecycleEvent, LifecycleFact, StopReason } from '../base/events.ts'
 
 /**
  * What there is to say about a place where a process runs: how it is recognised, how it ends a
@@ -22,8 +23,32 @@ export interface PlatformSpec {
    * platforms nest.
    */
   readonly ready?: (process: PlatformProcess, signal: AbortSignal) => Promise<void> | undefined
+  /**
+   * Tells it from its beginning on how a life goes on; looks for itself, as `ready` does. Nothing
+   * waits for it.
+   */
+  readonly follow?: (process: PlatformProcess, life: FollowedLife) => void
   /** By which it asks for the end, beside OS signals: calls `stop` until disposed. */
   readonly stopRequests?: (process: PlatformProcess, stop: (reason: StopReason) => void) => Disposable
+}
+
+/** What a platform may hear and see of a life. */
+export interface FollowedLife {
+  readonly clock: Clock
+  /** Calls back with every event, to the end. */
+  readonly subscribe: (listener: (event: LifecycleEvent) => void) => void
+  readonly record: (fact: LifecycleFact) => void
+  /** How far its end has come; undefined until a stop is requested. */
+  readonly look: () => FollowedEnd | undefined
+}
+
+export interface FollowedEnd {
+  /** Milliseconds since the life began. */
+  readonly at: number
+  /** What it waits for, in a sentence. */
+  readonly headline: string
+  /** Requests, watches, holds and connections that are left. */
+  readonly inFlight: number
 }
 
 /** Only of the options that a platform has something to say about. */

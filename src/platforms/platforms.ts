@@ -8,7 +8,7 @@ import { fly } from './fly.ts'
 import { heroku } from './heroku.ts'
 import { kubernetes } from './kubernetes.ts'
 import { nomad } from './nomad.ts'
-import type { PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
+import type { FollowedLife, PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
 import { pm2 } from './pm2.ts'
 import { type Started, whyDeaf } from './script-shell.ts'
 import { systemd } from './systemd.ts'
@@ -66,6 +66,12 @@ export function defaultsByPlatform(option: keyof PlatformDefaults): Readonly<Par
 export async function announceReady(process: PlatformProcess, signal: AbortSignal): Promise<void> {
   const specs: readonly PlatformSpec[] = PLATFORMS
   await Promise.all(specs.flatMap(({ ready }) => ready?.(process, signal) ?? []))
+}
+
+/** Lets every platform that wants to know follow a life. */
+export function followLife(process: PlatformProcess, life: FollowedLife): void {
+  const specs: readonly PlatformSpec[] = PLATFORMS
+  for (const { follow } of specs) follow?.(process, life)
 }
 
 /**

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
+import { NotifySocket } from './notify-socket.ts'
 import { isSet, type PlatformProcess, type PlatformSpec } from './platform.ts'
-
-/** Longest time `systemd-notify` may take; it writes one datagram. */
-const NOTIFY_TIMEOUT_MS = 2_000
+import { followForSystemd } from './systemd-service.ts'
 
 export const systemd = {
   name: 'systemd',
@@ -20,20 +18,21 @@ export const systemd = {
   ends: 'SIGTERM, SIGKILL after 90 s (TimeoutStopSec)',
   defaults: { deadline: '80s' },
   /** For `Type=notify`. */
-  ready: (process, signal) => (process.env['NOTIFY_SOCKET'] ? notify('--ready', process, signal) : undefined),
+  ready: (process, signal) => notifyReady(process, signal),
+  follow: followForSystemd,
 } as const satisfies PlatformSpec
 
 /**
- * Node has no datagram sockets in the file system, so systemd's own tool writes to the one in
- * NOTIFY_SOCKET.
  * @see kubernetes/apiserver pkg/server/genericapiserver.go NonBlockingRunWithContext,
  * systemd.SdNotify
  */
-function notify(what: string, { env, pid }: PlatformProcess, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile('systemd-notify', [what, `--pid=${pid}`], { env, signal, timeout: NOTIFY_TIMEOUT_MS }, (error) => {
-      if (error) reject(new Error(`Unable to send systemd daemon successful start message: ${error.message}`, { cause: error }))
-      else resolve()
-    })
-  })
+async function notifyReady(process: PlatformProcess, signal: AbortSignal): Promise<void> {
+  const socket = NotifySocket.of(process)
+  if (!socket || signal.aborted) return
+  try {
+    await socket.send({ READY: '1' }, signal)
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`Unable to send systemd daemon successful start message: ${message}`, { cause: error })
+  }
 }

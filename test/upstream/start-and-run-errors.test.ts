@@ -311,11 +311,11 @@ describe('a stop', () => {
   test('while the platform is being told takes that back, and the tool with it', async () => {
     const { path, notified } = await fakeNotifier('exec sleep 600')
     const program = startSpeaking('start-up.mjs', ['nowhere'], { env: { NOTIFY_SOCKET: '/nowhere', PATH: path } })
-    await expect.poll(notified, POLL).toMatch(/^--ready --pid=\d+ by \d+$/)
+    await expect.poll(notified, POLL).toMatch(/^--pid=\d+ .*READY=1( .*)? by \d+$/)
     const tool = Number((await notified()).split(' by ')[1])
     program.signal('SIGTERM')
     await expectReleased(program, ['audit runs', 'bound', 'hook', 'audit is shut down'])
-    expect(() => process.kill(tool, 0)).toThrow('ESRCH')
+    await expect.poll(() => isRunning(tool), POLL).toBe(false)
   })
 
   test('before start() only destroys; start() is refused then and begins nothing', async () => {
@@ -429,14 +429,21 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
+/** One that has ended, and whose parent has, is there until PID 1 takes notice. */
+const isRunning = async (pid: number): Promise<boolean> =>
+  /^State:\s+[^Z]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''))
+
 /**
- * A `systemd-notify` that comes first in PATH and notes what it was called with, and by which
- * process.
+ * A `systemd-notify` that comes first in PATH and notes how it was told that the server is ready,
+ * and by which process.
  */
 async function fakeNotifier(thenDoes: string): Promise<{ readonly path: string; readonly notified: () => Promise<string> }> {
   const folder = await temporaryFolder()
   const [tool, notes] = [join(folder, 'systemd-notify'), join(folder, 'notes')]
-  await writeFile(tool, `#!/bin/sh\necho "$@ by $$" >'${notes}.tmp' && mv '${notes}.tmp' '${notes}'\n${thenDoes}\n`)
+  await writeFile(
+    tool,
+    `#!/bin/sh\ncase "$*" in *READY*) echo "$@ by $$" >'${notes}.tmp' && mv '${notes}.tmp' '${notes}'; ${thenDoes};; esac\n`,
+  )
   await chmod(tool, 0o755)
   return { path: `${folder}:${process.env['PATH']}`, notified: async () => (await readFile(notes, 'utf8').catch(() => '')).trim() }
 }
@@ -506,7 +513,7 @@ describe('telling systemd', () => {
     const t = newLife({ env: { NOTIFY_SOCKET: '/run/notify', PATH: path } })
     await t.life.start()
     await t.fired('Announced')
-    expect(await notified()).toMatch(/^--ready --pid=4711 by \d+$/)
+    expect(await notified()).toMatch(/^--pid=4711 .*READY=1( .*)? by \d+$/)
 
     const other = await fakeNotifier('exit 0')
     const silent = newLife({ env: { PATH: other.path } })
