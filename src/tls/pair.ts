@@ -88,10 +88,13 @@ function privateKeyOf({ from, text }: Sourced, passphrase: string | undefined) {
   try {
     return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) })
   } catch (thrown) {
-    const { code } = toError(thrown) as { code?: unknown }
-    if (code === 'ERR_MISSING_PASSPHRASE') throw tlsError(from, 'is encrypted, and no passphrase is given', thrown)
-    const isEncrypted = passphrase !== undefined && /ENCRYPTED/.test(text)
-    throw tlsError(from, isEncrypted ? 'cannot be decrypted with the passphrase' : `cannot be read (${reasonOf(thrown)})`, thrown)
+    // `ENCRYPTED PRIVATE KEY`, or a header of the older format.
+    if (!/ENCRYPTED/.test(text)) throw tlsError(from, `cannot be read (${reasonOf(thrown)})`, thrown)
+    throw tlsError(
+      from,
+      passphrase === undefined ? 'is encrypted, and no passphrase is given' : 'cannot be decrypted with the passphrase',
+      thrown,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createPrivateKey } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,20 +18,50 @@ interface Wanted {
   readonly days?: number
 }
 
+/** Runs openssl in a folder of its own, and answers with the files that it has made there. */
+function made(files: readonly string[], ...commands: readonly (readonly string[])[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'quiesce-pair-'))
+  try {
+    for (const args of commands) execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+    return files.map((file) => readFileSync(join(folder, file), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+
 /**
  * A self-signed pair, made by the openssl command: what a test serves is not made by what it tests.
  */
 export function pairFor({ names = [], commonName = names[0] ?? 'test', days = 30 }: Wanted = {}): PemPair {
-  const folder = mkdtempSync(join(tmpdir(), 'quiesce-pair-'))
+  const alternatives = names.map((name) => `${/^[\d.]+$|:/.test(name) ? 'IP' : 'DNS'}:${name}`).join(',')
+  const extensions = alternatives === '' ? [] : ['-addext', `subjectAltName=${alternatives}`]
+  const request = ['req', '-x509', ...NEW_KEY, '-days', String(days), '-subj', `/CN=${commonName}`, '-keyout', 'key', '-out', 'cert']
+  const [cert, key] = made(['cert', 'key'], [...request, ...extensions]) as [string, string]
+  return { cert, key }
+}
+
+/** A certificate of a CA, and a key, for a client of this name. */
+export function clientOf(ca: PemPair, name: string): PemPair {
+  const folder = mkdtempSync(join(tmpdir(), 'quiesce-ca-'))
   try {
-    const [key, cert] = [join(folder, 'key'), join(folder, 'cert')]
-    const alternatives = names.map((name) => `${/^[\d.]+$|:/.test(name) ? 'IP' : 'DNS'}:${name}`).join(',')
-    const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', String(days)]
-    const extensions = alternatives === '' ? [] : ['-addext', `subjectAltName=${alternatives}`]
-    const args = [...request, '-subj', `/CN=${commonName}`, '-keyout', key, '-out', cert, ...extensions]
-    execFileSync('openssl', args, { stdio: 'pipe' })
-    return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }
+    writeFileSync(join(folder, 'ca.crt'), ca.cert)
+    writeFileSync(join(folder, 'ca.key'), ca.key)
+    const signed = ['-CA', join(folder, 'ca.crt'), '-CAkey', join(folder, 'ca.key'), '-set_serial', '7', '-days', '30']
+    const [cert, key] = made(
+      ['cert', 'key'],
+      ['req', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', 'key', '-out', 'request'],
+      ['x509', '-req', '-in', 'request', ...signed, '-out', 'cert'],
+    ) as [string, string]
+    return { cert, key }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** The key, encrypted with a passphrase. */
+export function encrypted({ key }: PemPair, passphrase: string): string {
+  const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase } as const
+  return String(createPrivateKey(key).export(cipher))
 }

@@ -1,0 +1,82 @@
+// Fails when: a client without a certificate of the CA is let in where that is required, or turned
+// away where the application decides; a CA that was replaced is not asked for.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { describe, expect, test, vi } from 'vitest'
+import type { TlsOptions } from '#src/options/tls-options.ts'
+import { clientOf, type PemPair, pairFor } from '../support/certificates.ts'
+import { newLife } from '../support/life.ts'
+import { temporaryFolder } from '../support/process.ts'
+
+const PAIR = pairFor({ names: ['localhost'] })
+const [CA, OTHER_CA] = [pairFor({ commonName: 'CA' }), pairFor({ commonName: 'other CA' })] as [PemPair, PemPair]
+const [ALICE, MALLORY] = [clientOf(CA, 'alice'), clientOf(OTHER_CA, 'mallory')] as [PemPair, PemPair]
+
+/** Says who the application takes its client for. */
+async function server(tls: TlsOptions) {
+  const rig = newLife({
+    options: { tls: { ...PAIR, sni: [{ ...pairFor({ names: ['sni.test'] }) }], ...tls } },
+    listener: ({ socket }, response) => {
+      const { authorized } = socket as TLSSocket
+      const { subject } = (socket as TLSSocket).getPeerCertificate()
+      response.setHeader('Connection', 'close')
+      response.end(`${subject?.CN ?? 'a stranger'}, ${authorized ? 'known' : 'unknown'}`)
+    },
+  })
+  await rig.life.start()
+  return rig
+}
+
+/** The answer, or how it failed. */
+function ask(port: number, client: Partial<PemPair> = {}, servername?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, ...client, ...(servername !== undefined && { servername }) }
+    const socket = connect(options, () => void socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += String(chunk)
+    })
+    socket.once('end', () =>
+      received === '' ? reject(new Error('no answer')) : resolve(/(?:\w+|a stranger), (?:un)?known/.exec(received)?.[0] ?? received),
+    )
+    socket.once('error', reject)
+  })
+}
+
+describe('with a client CA', () => {
+  test.each([undefined, 'sni.test'])('the handshake refuses who has no certificate of it, asked for %s', async (name) => {
+    const { port } = await server({ clientCa: CA.cert })
+    expect(await ask(port, ALICE, name)).toBe('alice, known')
+    await expect(ask(port, {}, name)).rejects.toThrow()
+    await expect(ask(port, MALLORY, name)).rejects.toThrow()
+  })
+
+  test('the application decides, where it is to', async () => {
+    const { port } = await server({ clientCa: CA.cert, clientCertificates: 'request' })
+    expect(await ask(port, ALICE)).toBe('alice, known')
+    expect(await ask(port)).toBe('a stranger, unknown')
+    expect(await ask(port, MALLORY)).toBe('mallory, unknown')
+  })
+
+  test('a new one is asked for as soon as its file has it, and no emptied one', async () => {
+    const clientCaFile = join(temporaryFolder(), 'ca.crt')
+    writeFileSync(clientCaFile, CA.cert)
+    const { port, ...rig } = await server({ clientCaFile })
+    writeFileSync(clientCaFile, OTHER_CA.cert)
+    await vi.waitFor(async () => expect(await ask(port, MALLORY)).toBe('mallory, known'), { timeout: 10_000 })
+    await expect(ask(port, ALICE)).rejects.toThrow()
+    expect(rig.events).toContainEqual(expect.objectContaining({ type: 'certificate', what: 'client CA', from: clientCaFile }))
+    writeFileSync(clientCaFile, '')
+    await vi.waitFor(() => expect(rig.events).toContainEqual(expect.objectContaining({ type: 'error', where: 'certificates' })), {
+      timeout: 10_000,
+    })
+    await expect(ask(port, ALICE)).rejects.toThrow()
+    expect(await ask(port, MALLORY)).toBe('mallory, known')
+  })
+})
+
+test('without one clients are asked for no certificate', async () => {
+  const { port } = await server({})
+  expect(await ask(port, ALICE)).toBe('a stranger, unknown')
+})
