@@ -22,8 +22,8 @@ export interface Arguments {
 }
 
 /**
- * The flags of a command line, as they were written; of one that is given twice the last counts.
- * What they mean is read by valuesOf().
+ * The flags of a command line, as they were written; of one that is given twice the last counts,
+ * unless it is a list of such texts. What they mean is read by valuesOf().
  * @param operandsMax how many things the command may be given without a flag, as `quiesce report
  * FILE` is given one
  */
@@ -59,7 +59,10 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
       settings.set(flag.name, { given: value ?? true, label })
       if (value === undefined && !flag.switch.bare) switched = { name: flag.name, label, index }
     } else if (value === undefined) noValue(label)
-    else settings.set(flag.name, { given: value, label })
+    else {
+      const before = flag.joint === undefined ? undefined : settings.get(flag.name)
+      settings.set(flag.name, { given: before ? `${String(before.given)}${flag.joint}${value}` : value, label })
+    }
   }
   return { settings, operands, problems }
 }

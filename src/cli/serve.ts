@@ -45,8 +45,9 @@ function sayWhatToTry(server: Lifecycle): void {
   server.events$.subscribe((event) => {
     if (event.type !== 'signal' || event.name !== 'Announced') return
     const url = urlOf(server.addresses[0])
+    const curl = url.startsWith('https:') ? 'curl -k' : 'curl'
     stdoutDestination().write(
-      `\nTry it in another terminal, then press Ctrl-C here:\n  curl -N '${url}/watch'\n  curl '${url}/slow?ms=1500'\n\n`,
+      `\nTry it in another terminal, then press Ctrl-C here:\n  ${curl} -N '${url}/watch'\n  ${curl} '${url}/slow?ms=1500'\n\n`,
     )
   })
 }

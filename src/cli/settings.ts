@@ -23,12 +23,18 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
     const parts = flags.filter(({ option, isPart }) => option === name && isPart)
     const setting = own && settings.get(own.name)
     if (own) labels.set(name, setting?.label ?? `--${own.name}`)
+    for (const part of parts)
+      if (part.field !== undefined) labels.set(`${name}.${part.field}`, settings.get(part.name)?.label ?? `--${part.name}`)
     const read = (flag: Flag): unknown => readOne(flag, settings, problems)
     const value = parts.length > 0 ? together(own, parts, settings, read) : own && read(own)
     const given = setting === undefined && parts.length === 0 ? row.cliDefault : value
     if (given !== undefined) options[name] = given
   }
-  return { options, problems, wording: { asText: true, label: (name) => labels.get(name) ?? name } }
+  return {
+    options,
+    problems,
+    wording: { asText: true, label: (name) => labels.get(name) ?? name, labelOfField: (path) => labels.get(path) },
+  }
 }
 
 /** One option by several flags: on by its own, or by a part of it. */

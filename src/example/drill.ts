@@ -1,4 +1,5 @@
-import { Agent, get } from 'node:http'
+import * as http from 'node:http'
+import * as https from 'node:https'
 import type { Clock } from '../base/clock.ts'
 import { sleep } from './sleep.ts'
 
@@ -17,21 +18,25 @@ const PAUSE_MS = 20
  * that fail then are what is to be seen.
  */
 export function startDrill(url: string, clock: Clock): Promise<void> {
-  const agent = new Agent({ keepAlive: true })
+  // The certificate of the example is for development, and its client is the server itself.
+  const agent = isSecure(url) ? new https.Agent({ keepAlive: true, rejectUnauthorized: false }) : new http.Agent({ keepAlive: true })
   for (const ms of SLOW_MS) void ask(`${url}/slow?ms=${ms}`, agent)
   for (let watch = 0; watch < WATCHES; watch++) void ask(`${url}/events?intervalMs=250`, agent)
   for (let client = 0; client < CLIENTS; client++) void askAgainAndAgain(`${url}/echo?message=drill`, agent, clock)
   return sleep(clock, BEFORE_MS)
 }
 
-async function askAgainAndAgain(url: string, agent: Agent, clock: Clock): Promise<void> {
+const isSecure = (url: string): boolean => url.startsWith('https:')
+
+async function askAgainAndAgain(url: string, agent: http.Agent, clock: Clock): Promise<void> {
   const until = clock.now() + CLIENT_MS_MAX
   while (clock.now() < until && (await ask(url, agent))) await sleep(clock, PAUSE_MS)
 }
 
 /** Whether it was answered. */
-const ask = (url: string, agent: Agent): Promise<boolean> =>
+const ask = (url: string, agent: http.Agent): Promise<boolean> =>
   new Promise((resolve) => {
+    const { get } = isSecure(url) ? https : http
     get(url, { agent }, (response) => {
       response.resume()
       response.once('close', () => resolve(true))

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { ServerOptions as HttpOptions, RequestListener } from 'node:http'
 import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -67,13 +67,42 @@ async function openCertificates(
   return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], { clock, record })
 }
 
-function createServer(
-  { host: { servers }, options: { keepAliveTimeoutMs, serverOptions }, listener }: Opening,
+/**
+ * The server of one listener.
+ * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
+ */
+async function createServer(
+  { host: { servers }, options, listener }: Opening,
   certificates: Certificates | undefined,
   http2: boolean,
 ): Promise<Server> {
-  const given = { keepAliveTimeout: keepAliveTimeoutMs, ...serverOptions }
+  const limits = http1Limits(options)
+  const given = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, ...limits, ...options.serverOptions }
   if (!certificates) return http2 ? servers.http2(given as Http2Options, listener) : servers.http(given, listener)
-  const secure = { ...given, ...certificates.options }
-  return http2 ? servers.http2Secure({ ...secure, allowHTTP1: true }, listener) : servers.https(secure, listener)
+  const secure = { handshakeTimeout: options.headersTimeoutMs, ...given, ...certificates.options }
+  if (!http2) return servers.https(secure, listener)
+  const server = await servers.http2Secure({ ...secure, allowHTTP1: true }, listener)
+  // Of these node:http2 takes none from its options.
+  return Object.assign(server, pick(given, Object.keys(limits) as (keyof typeof limits)[]))
 }
+
+/** How often node looks for requests whose head takes too long. */
+const HEADERS_CHECK_MS = 1_000
+/** So the system finds clients that have gone without a word and are sent nothing. */
+const TCP_KEEP_ALIVE_MS = 3 * 60_000
+/** Node's own default. */
+const REQUEST_TIMEOUT_MS = 5 * 60_000
+
+/** Node refuses a head that may take longer than its request. */
+function http1Limits({ keepAliveTimeoutMs, headersTimeoutMs, serverOptions }: ResolvedServerOptions) {
+  const { requestTimeout = Math.max(REQUEST_TIMEOUT_MS, headersTimeoutMs) } = serverOptions as HttpOptions
+  return {
+    keepAliveTimeout: keepAliveTimeoutMs,
+    headersTimeout: requestTimeout > 0 ? Math.min(headersTimeoutMs, requestTimeout) : headersTimeoutMs,
+    requestTimeout,
+    connectionsCheckingInterval: HEADERS_CHECK_MS,
+  }
+}
+
+const pick = <T, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>

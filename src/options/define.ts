@@ -52,6 +52,8 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
   readonly jointFlags?: readonly JointFlag[]
   /** What stands for a value in the help of a flag: `PORT`. Default: `VALUE`. */
   readonly placeholder?: string
+  /** A flag of this kind may be given several times: what stands between its texts then. */
+  readonly joint?: string
   /** All values there are, or all items of a list; shells complete them. */
   readonly choices?: readonly string[]
   /** A flag of this kind takes no value. What it stands for when it is on, and when it is off. */
@@ -228,6 +230,10 @@ export interface Flag {
   readonly meaning: string
   /** The option that it sets, or a part of it. */
   readonly option: string
+  /** Of an object: the field that it sets. */
+  readonly field?: string
+  /** What stands between its texts when it is given several times; without it the last counts. */
+  readonly joint?: string
   readonly switch?: Switch<unknown>
   /** What stands for its value in help. */
   readonly placeholder: string
@@ -270,6 +276,7 @@ function flagOf(option: string, row: AnyOption): Flag[] {
       ...(onOff && { switch: onOff }),
       placeholder: row.placeholder ?? 'VALUE',
       ...(row.choices && { choices: row.choices }),
+      ...(row.joint !== undefined && { joint: row.joint }),
       fromText,
       isPart: false,
       turnsOn: row.turnsOn ?? true,
@@ -296,6 +303,9 @@ const jointFlagOf = (option: string, { flag: name, defaultWords, ...joint }: Joi
 const partOf = (flag: Flag, field: string, { accepts }: AnyOption): Flag => ({
   ...flag,
   isPart: true,
+  field,
+  // Off is what it is without the flag.
+  ...(flag.switch && { switch: { ...flag.switch, on: { [field]: flag.switch.on }, off: undefined } }),
   fromText: (text) => {
     const value = flag.fromText(text)
     return accepts(value) ? { [field]: value } : undefined

@@ -511,11 +511,15 @@ export const LIFECYCLE_OPTIONS = defineOptions({
 const tlsRow = () => option(tls(), { defaultWords: 'none: without TLS', meaning: 'Certificates, with which it is HTTPS' })
 
 const http2Row = () =>
-  option(onOff(), { flag: 'http2', default: false, meaning: 'Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone' })
+  option(onOff(), {
+    flag: 'http2',
+    defaultWords: 'true with tls, else false',
+    meaning: 'Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, as the client chooses; without TLS alone',
+    upstream: 'DisableHTTP2',
+  })
 
 /** What is spoken on a listener; the same for every kind of address. */
-const { flag: _, ...http2OfOne } = http2Row()
-const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2OfOne })
+const SPOKEN_OPTIONS = defineOptions({ tls: tlsRow(), http2: http2Row() })
 
 /** Where a listener of the server listens. */
 export type ListenerPlace =
@@ -543,7 +547,7 @@ export type ListenerAddress = (
 ) & {
   /** Certificates, with which it is HTTPS. Default: none, without TLS. */
   readonly tls?: TlsOptions | 'self-signed' | undefined
-  /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: false. */
+  /** Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, without TLS alone. Default: with `tls`. */
   readonly http2?: boolean | undefined
 }
 
@@ -602,7 +606,8 @@ function wrongAddress(given: unknown): Wrong | undefined {
 
 /** A listener as code reads it; without a host node listens on all addresses, IPv6 and IPv4. */
 export function resolveListener(given: ListenerAddress): ResolvedListener {
-  const spoken = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
+  const { tls: certificates, http2 = certificates !== undefined } = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
+  const spoken = { tls: certificates, http2 }
   if ('fd' in given) return { fd: given.fd, ...spoken }
   if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...spoken }
   const { port: number, host: name } = given
@@ -633,7 +638,7 @@ export const LISTEN_OPTIONS = defineOptions({
   tls: tlsRow(),
   /**
    * Whether HTTP/2 is spoken: with TLS beside HTTP/1.1, as the client chooses; without TLS alone.
-   * @default false
+   * @default true with tls, else false
    */
   http2: http2Row(),
   /**
@@ -665,6 +670,16 @@ export const LISTEN_OPTIONS = defineOptions({
   websocket: option(value<WebSocketOption>('{ server: new WebSocketServer({ noServer: true }) }', isWebSocketOption), {
     defaultWords: 'none: a request to upgrade is answered like any other',
     meaning: 'A server of the package ws, for upgradeWebSocket of @hono/node-server, or for all WebSockets with { listener }',
+  }),
+  /**
+   * Longest time of a TLS handshake, and then of the head of a request, each; a connection that
+   * takes longer is closed. Above 0.
+   * @default 32s
+   */
+  headersTimeout: option(duration('1ms'), {
+    default: '32s',
+    meaning: 'Longest time of a TLS handshake, and then of the head of a request; a connection that takes longer is closed',
+    upstream: 'http.Server ReadHeaderTimeout',
   }),
   /**
    * Given to `node:http`, `node:https` or `node:http2` as it is.

@@ -52,7 +52,7 @@ export interface ResolvedServerOptions
   readonly listeners: readonly ResolvedListener[]
 }
 
-export interface ResolveContext extends Pick<ProblemWording, 'label' | 'asText'> {
+export interface ResolveContext extends Pick<ProblemWording, 'label' | 'labelOfField' | 'asText'> {
   readonly facts: PlatformFacts
 }
 

@@ -10,6 +10,8 @@ export interface ProblemWording {
    * How messages name an option; the command line names its flag. Default: the option's own name.
    */
   readonly label?: (name: string) => string
+  /** The same for a field of an option, which the command line may have a flag for. */
+  readonly labelOfField?: (path: string) => string | undefined
   /** The user can only write text: messages do not offer numbers. */
   readonly asText?: boolean
   /** What is allowed instead of an option that belongs to another table, by its name. */
@@ -91,7 +93,8 @@ export class Problems {
       return
     }
     // `admin-address in FILE` becomes `admin-address.port in FILE`.
-    const field = this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
+    const path = `${name}${wrong.path}`
+    const field = this.#wording.labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
     this.#problems.push({ field, given: wrong.given, allowed: wrong.allowed, message: `${field}${wordsOf(wrong)}` })
   }
 

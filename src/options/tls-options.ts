@@ -15,8 +15,16 @@ const pem = (): Kind<string | Uint8Array, string, 'value'> => ({
   show: () => 'PEM',
 })
 
-const passphrase = () =>
-  option(text('a text'), { defaultWords: 'none: the key is not encrypted', meaning: 'What an encrypted private key is opened with' })
+const passphrase = (flag?: string) =>
+  option(
+    { ...text('a text'), placeholder: 'PASSPHRASE' },
+    {
+      ...(flag !== undefined && { flag }),
+      turnsOn: false,
+      defaultWords: 'none: the key is not encrypted',
+      meaning: 'What an encrypted private key is opened with; better as an environment variable, which other users do not see',
+    },
+  )
 
 const name = 'a DNS name like api.example.com, *.example.com, or an IP address'
 const NAME = /^(\*|[\w-]+)(\.[\w-]+)*$|^[\da-f.:]+$/i
@@ -87,7 +95,36 @@ const sni = (): Kind<readonly SniOptions[], readonly ResolvedSni[], 'value'> => 
     const wrong = SNI_ENTRY.wrong?.(entry)
     return wrong?.path === '' ? { ...wrong, allowed: SNI_ALLOWED } : wrong
   })
-  return { ...kind, resolve: (given) => given.map((entry) => SNI_ENTRY.resolve(entry)) }
+  return {
+    ...kind,
+    resolve: (given) => given.map((entry) => SNI_ENTRY.resolve(entry)),
+    fromText: (given) => sniOf(Array.isArray(given) ? given : String(given).split(SNI_JOINT)),
+    joint: SNI_JOINT,
+    allowedAsText: 'CERT,KEY or CERT,KEY:NAME,NAME; several with ; between them, or by several flags',
+    placeholder: 'CERT,KEY:NAMES',
+  }
+}
+
+const SNI_JOINT = ';'
+
+/**
+ * `tls.crt,tls.key:*.example.com,example.com`, as upstream writes it; undefined when one of them is
+ * not that.
+ * @see kubernetes/component-base cli/flag/namedcertkey_flag.go Set
+ */
+function sniOf(texts: readonly unknown[]): readonly SniOptions[] | undefined {
+  const entries = texts.map((entry) => {
+    const [, certFile, keyFile, , names] = /^\s*([^,:]+?)\s*,\s*([^,:]+?)\s*(:(.+))?$/.exec(String(entry)) ?? []
+    return certFile === undefined ? undefined : { certFile, keyFile, names: names?.split(',').map((one) => one.trim()) }
+  })
+  return entries.includes(undefined) ? undefined : (entries as readonly SniOptions[])
+}
+
+/** Upstream's names are understood where only text can be written. */
+const version = (): Kind<'TLSv1.2' | 'TLSv1.3', 'TLSv1.2' | 'TLSv1.3', 'choice'> => {
+  const kind = choice('TLSv1.2', 'TLSv1.3')
+  const ours = (given: unknown): unknown => (typeof given === 'string' ? given.replace(/^VersionTLS(\d)(\d)$/, 'TLSv$1.$2') : given)
+  return { ...kind, fromText: (given) => kind.fromText?.(ours(given)) }
 }
 
 const NO_CLIENT_CA = 'none: clients are asked for no certificate'
@@ -110,28 +147,39 @@ export const TLS_OPTIONS = defineOptions({
    */
   certFile: option(file(), {
     defaultWords: 'none',
+    flag: 'tls-cert-file',
     meaning: 'File of the certificate, watched: a new one is served without a restart',
     upstream: '--tls-cert-file',
   }),
   /** @default none */
   keyFile: option(file(), {
     defaultWords: 'none',
+    flag: 'tls-private-key-file',
     meaning: 'File of its private key, watched like the certificate',
     upstream: '--tls-private-key-file',
   }),
   /** @default none: the key is not encrypted */
-  passphrase: passphrase(),
+  passphrase: passphrase('tls-private-key-passphrase'),
   /**
    * Further certificates by name. Explicit names win over those in certificates, and the first of
    * equals.
    * @default none
    */
-  sni: option(sni(), { default: [], meaning: 'Further certificates, each for names of its own', upstream: '--tls-sni-cert-key' }),
+  sni: option(sni(), {
+    flag: 'tls-sni-cert-key',
+    default: [],
+    meaning: 'Further certificates, each for names of its own, or for those that stand in it',
+    upstream: '--tls-sni-cert-key',
+  }),
   /**
    * A pair is made at the start, for localhost and the host of the listener: for development.
    * @default false
    */
-  selfSigned: option(onOff(), { default: false, meaning: 'Make a certificate at the start that signs itself: for development' }),
+  selfSigned: option(onOff(), {
+    flag: 'tls-self-signed',
+    default: false,
+    meaning: 'Make a certificate at the start that signs itself: for development',
+  }),
   /**
    * Clients are asked for a certificate that leads to one of these.
    * @default none: clients are asked for no certificate
@@ -143,6 +191,7 @@ export const TLS_OPTIONS = defineOptions({
    */
   clientCaFile: option(file(), {
     defaultWords: NO_CLIENT_CA,
+    flag: 'client-ca-file',
     meaning: 'File of the certificates that those of clients have to lead to, watched',
     upstream: '--client-ca-file',
   }),
@@ -153,6 +202,8 @@ export const TLS_OPTIONS = defineOptions({
    * @default require
    */
   clientCertificates: option(choice('require', 'request'), {
+    flag: 'client-certificates',
+    turnsOn: false,
     default: 'require',
     meaning: 'With a client CA: require refuses clients without a certificate of it, request lets your application decide',
   }),
@@ -162,6 +213,8 @@ export const TLS_OPTIONS = defineOptions({
    * @default false: the start fails
    */
   waitForFiles: option(onOff(), {
+    flag: 'tls-wait-for-files',
+    turnsOn: false,
     default: false,
     defaultWords: (off) => `${off}: the start fails`,
     meaning: 'Whether the start goes on without files that cannot be used yet; handshakes and readyz fail until they can',
@@ -172,6 +225,8 @@ export const TLS_OPTIONS = defineOptions({
    * @default a tenth of its life, at most 7 days
    */
   expiryWarning: option(duration(), {
+    flag: 'tls-expiry-warning',
+    turnsOn: false,
     defaultWords: 'a tenth of its life, at most 7 days',
     meaning: 'How long before its end a certificate is warned about; 0 is when it has expired',
   }),
@@ -180,6 +235,8 @@ export const TLS_OPTIONS = defineOptions({
    * @default never
    */
   expiryUnready: option(duration(), {
+    flag: 'tls-expiry-unready',
+    turnsOn: false,
     defaultWords: 'never',
     meaning: 'How long before the end of a certificate readyz fails; 0 is when it has expired',
   }),
@@ -187,7 +244,9 @@ export const TLS_OPTIONS = defineOptions({
    * Oldest protocol that is spoken.
    * @default TLSv1.2
    */
-  minVersion: option(choice('TLSv1.2', 'TLSv1.3'), {
+  minVersion: option(version(), {
+    flag: 'tls-min-version',
+    turnsOn: false,
     default: 'TLSv1.2',
     meaning: 'Oldest version that is spoken',
     upstream: '--tls-min-version',
@@ -206,6 +265,7 @@ export const tls = (): Kind<TlsOptions | 'self-signed', ResolvedTls, 'value'> =>
   const longOf = (given: TlsOptions | 'self-signed'): TlsOptions => (given === 'self-signed' ? { selfSigned: true } : given)
   return {
     ...kind,
+    allowedAsText: '--tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed',
     accepts: (given) => given === 'self-signed' || kind.accepts(given),
     resolve: (given) => kind.resolve(longOf(given)),
     show: (given) => kind.show(longOf(given)),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
-import { type AnyOption, envName } from '#src/options/define.ts'
+import { type AnyOption, envName, type OptionTable } from '#src/options/define.ts'
 import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
+import { TLS_OPTIONS } from '#src/options/tls-options.ts'
 
 const nowhere = { env: {}, pid: 4711, terminal: false, containerFile: false }
 
@@ -59,6 +60,18 @@ describe('settings of quiesce serve', () => {
       '--last-call=50ms',
       '--admin-address=[::1]:9090',
       '--http2',
+      '--tls-cert-file=tls.crt',
+      '--tls-private-key-file=tls.key',
+      '--tls-private-key-passphrase=secret',
+      '--tls-sni-cert-key=a.crt,a.key',
+      '--tls-sni-cert-key=b.crt, b.key:*.b.test, 10.0.0.1,::1',
+      '--tls-self-signed=false',
+      '--client-ca-file=ca.crt',
+      '--client-certificates=request',
+      '--tls-min-version=VersionTLS13',
+      '--tls-wait-for-files',
+      '--tls-expiry-warning=3d',
+      '--tls-expiry-unready=1h',
       '--inspector',
       '--inspector-address=127.0.0.1:9091',
       '--inspector-token=0123456789abcdef',
@@ -84,6 +97,21 @@ describe('settings of quiesce serve', () => {
         lastCall: '50ms',
         admin: { host: '::1', port: 9_090 },
         http2: true,
+        tls: {
+          certFile: 'tls.crt',
+          keyFile: 'tls.key',
+          passphrase: 'secret',
+          sni: [
+            { certFile: 'a.crt', keyFile: 'a.key' },
+            { certFile: 'b.crt', keyFile: 'b.key', names: ['*.b.test', '10.0.0.1', '::1'] },
+          ],
+          clientCaFile: 'ca.crt',
+          clientCertificates: 'request',
+          minVersion: 'TLSv1.3',
+          waitForFiles: true,
+          expiryWarning: '3d',
+          expiryUnready: '1h',
+        },
         inspector: { host: '127.0.0.1', port: 9091, token: '0123456789abcdef' },
         journal: 'j.ndjson',
         reportFile: 'r.json',
@@ -320,12 +348,41 @@ describe('what cannot be used', () => {
   })
 })
 
+describe('flags of certificates', () => {
+  test.each<[string, string[]]>([
+    ['--tls-private-key-file: got undefined, allowed: a file name, beside certFile', ['--tls-cert-file=a']],
+    ['--tls-cert-file: got undefined, allowed: a file name, beside keyFile', ['--tls-private-key-file=a']],
+    [
+      'tls: got {"clientCaFile":"a"}, allowed: --tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed',
+      ['--client-ca-file=a'],
+    ],
+    [
+      '--tls-sni-cert-key: got "a.crt", allowed: CERT,KEY or CERT,KEY:NAME,NAME; several with ; between them, or by several flags',
+      ['--tls-sni-cert-key=a.crt'],
+    ],
+    ['--tls-min-version: got "VersionTLS11", allowed: TLSv1.2, TLSv1.3', ['--tls-min-version=VersionTLS11']],
+  ])('that do not fit say so: %s', async (message, args) => {
+    expect(await problemsOf({ args })).toEqual([message])
+  })
+
+  test('are written in an environment variable and in a config file, too', async () => {
+    const sni = [
+      { certFile: 'a', keyFile: 'b' },
+      { certFile: 'c', keyFile: 'd', names: ['e'] },
+    ]
+    expect((await settingsOf({ env: { QUIESCE_TLS_SNI_CERT_KEY: 'a,b;c,d:e' } })).options).toMatchObject({ tls: { sni } })
+    const config = { 'tls-sni-cert-key': ['a,b', 'c,d:e'], 'tls-self-signed': true }
+    expect((await settingsOf({ args: ['--config=c.json'], config })).options).toMatchObject({ tls: { sni, selfSigned: true } })
+  })
+})
+
 const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'config']
 
 test('every option with a flag is a flag, under upstream’s name where there is one', () => {
-  const flags = Object.values<AnyOption>(SERVER_OPTIONS).flatMap((row) => (row.flag === undefined ? [] : [row]))
-  expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...flags.map(({ flag }) => flag), ...OF_THE_COMMAND])
-  for (const row of flags) {
+  const flagged = (table: OptionTable): AnyOption[] => Object.values<AnyOption>(table).filter((row) => row.flag !== undefined)
+  const [flags, ofTls] = [flagged(SERVER_OPTIONS), flagged(TLS_OPTIONS)]
+  expect(SERVE_FLAGS.map(({ name }) => name)).toEqual([...[...flags, ...ofTls].map(({ flag }) => flag), ...OF_THE_COMMAND])
+  for (const row of [...flags, ...ofTls]) {
     if (row.upstream?.startsWith('--') && row.flag !== 'port') expect(`--${row.flag}`).toBe(row.upstream)
   }
 })

@@ -60,6 +60,7 @@ describe('defaults', () => {
     expect(resolveServerOptions({}, { facts: nowhere })).toMatchObject({
       listeners: [{ port: 8_080 }],
       keepAliveTimeoutMs: 75_000,
+      headersTimeoutMs: 32_000,
       health: { healthz: '/healthz', livez: '/livez', readyz: '/readyz' },
       serverOptions: {},
     })
@@ -285,6 +286,7 @@ describe('refusals', () => {
     hookTimeout: [0],
     healthCheckTimeout: [0],
     keepAliveTimeout: ['x'],
+    headersTimeout: [0, 'x'],
     reserves: [5, { flush: 0 }, { flsh: 1 }],
     inspector: [
       'yes',
