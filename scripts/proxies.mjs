@@ -1,0 +1,124 @@
+// @ts-check
+// `npm run test:proxies`: three replicas behind a real nginx and a real HAProxy, replaced one by
+// one, again and again, under load by clients that never retry; what they lost. It fails when a
+// request failed, or a stream ended otherwise than it should.
+//
+//   --rounds 10        each of the three is replaced so many times
+//   --proxy haproxy    one of them alone
+//   --mode refuse      one mode alone
+//   --seed 123         the pauses of an earlier run, which printed its seed
+//   --server 'server.close()'   replicas that end as node's documentation does it, instead of quiesce's
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Load } from '../test/proxies/load.mjs'
+import { haproxy, nginx, nginxReloaded, nginxReloadedOnly } from '../test/proxies/proxies.mjs'
+
+const REPLICAS = 3
+/** It finds out by itself, and needs the time for that: HAProxy looks each 100 ms. */
+const DELAY = '500ms'
+/**
+ * A reload of nginx closes idle connections of clients under their hands, whatever is behind it:
+ * these are counted, beside what a reload alone loses, and not judged.
+ */
+const PROXIES = {
+  haproxy: { open: haproxy, isJudged: true, isRolled: true },
+  nginx: { open: nginx, isJudged: true, isRolled: true },
+  'nginx-reload': { open: nginxReloaded, isJudged: false, isRolled: true },
+  'nginx-reload-only': { open: nginxReloadedOnly, isJudged: false, isRolled: false },
+}
+const PROGRAM = fileURLToPath(new URL('../test/proxies/replica.mjs', import.meta.url))
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '10' },
+    proxy: { type: 'string', multiple: true, default: Object.keys(PROXIES) },
+    seed: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
+    server: { type: 'string', default: 'quiesce' },
+    mode: { type: 'string', multiple: true, default: ['refuse', 'retry-after'] },
+  },
+})
+
+const seed = Number(values.seed)
+console.log(`seed ${seed}`)
+
+/** @param {number} port @param {object} options */
+async function replica(port, options) {
+  const child = spawn(process.execPath, [PROGRAM, JSON.stringify({ port, ...options })], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit')
+  await Promise.race([
+    once(/** @type {import('node:stream').Readable} */ (child.stdout), 'data'),
+    exit.then(([code]) => Promise.reject(new Error(`a replica ended with ${code} before it listened`))),
+  ])
+  return {
+    /** @returns {Promise<number | string>} how it ended */
+    async end() {
+      child.kill('SIGTERM')
+      const [code, signal] = await exit
+      return signal ?? code
+    },
+  }
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  server.close()
+  return port
+}
+
+/** @param {keyof typeof PROXIES} which @param {string} mode @returns {Promise<number>} how much was lost */
+async function roll(which, mode) {
+  const { open, isJudged, isRolled } = PROXIES[which]
+  const options = { shutdownDelay: DELAY, mode, server: values.server }
+  const folder = await mkdtemp(join(tmpdir(), 'quiesce-proxies-'))
+  const [port, http2Port, ...ports] = /** @type {[number, number, ...number[]]} */ (
+    await Promise.all(Array.from({ length: REPLICAS + 2 }, freePort))
+  )
+  const replicas = await Promise.all(ports.map((replicaPort) => replica(replicaPort, options)))
+  const proxy = await open({ folder, port, http2Port, replicas: ports })
+  /** @type {Map<number | string, number>} */
+  const exits = new Map()
+  try {
+    for (const at of ports.keys()) await proxy.putBack(at)
+    const load = new Load({ port, http2Port, seed })
+    load.begin()
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const [at, replicaPort] of ports.entries()) {
+        await proxy.takeOut(at)
+        if (isRolled) {
+          const exit = await /** @type {(typeof replicas)[number]} */ (replicas[at]).end()
+          exits.set(exit, (exits.get(exit) ?? 0) + 1)
+          replicas[at] = await replica(replicaPort, options)
+        }
+        await proxy.putBack(at)
+      }
+    }
+    await load.end()
+    console.log(
+      `\n${proxy.name}, ${mode}, ${values.rounds} rounds of ${REPLICAS} replicas; exit codes ${[...exits].map(([code, count]) => `${count} times ${code}`).join(', ')}`,
+    )
+    let lost = [...exits].reduce((sum, [code, count]) => sum + (code === 0 ? 0 : count), 0)
+    for (const [kind, { answered, ended, failed }] of Object.entries(load.tallies)) {
+      console.log(`  ${kind}: ${answered > 0 ? `${answered} answered` : `${ended} ended`}, ${failed.length} failed`)
+      for (const why of new Set(failed)) console.log(`    ${failed.filter((one) => one === why).length} times: ${why}`)
+      lost += failed.length
+    }
+    return isJudged ? lost : 0
+  } finally {
+    await proxy.end()
+    await Promise.all(replicas.map((one) => one.end()))
+    await rm(folder, { recursive: true })
+  }
+}
+
+let lost = 0
+for (const which of values.proxy) for (const mode of values.mode) lost += await roll(/** @type {keyof typeof PROXIES} */ (which), mode)
+console.log(`\n${lost} lost`)
+process.exitCode = lost === 0 ? 0 : 1
