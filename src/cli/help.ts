@@ -63,7 +63,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Address', ['port', 'host', 'admin']],
   ['TLS and HTTP/2', ['tls', 'http2']],
   ['Drain', DRAIN_OPTIONS],
-  ['Requests and health', ['requestTimeout', 'livezGrace']],
+  ['Requests and health', ['requestTimeout', 'goawayChance', 'livezGrace']],
   ['Inspector', ['inspector']],
   ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],
 ]

@@ -86,6 +86,8 @@ export interface Keeper {
     response: ExchangeView['response'],
     isPromised?: boolean,
   ): Exchange | undefined
+  /** A connection is closed because of what its client does: to be reported. */
+  sentAway(connection: Connection, why: string): void
   /** True to let the handlers have it, false when it is answered already. */
   admit(exchange: Exchange): boolean
 }

@@ -173,6 +173,7 @@ export class Lifecycle implements Life {
       transportOf,
       record: this.record,
       wording: options.wording,
+      goawayChance: options.goawayChance,
       exempt: options.exempt,
       steps: [
         ...(options.health

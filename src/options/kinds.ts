@@ -122,6 +122,21 @@ export const integer = (from: number, to: number, allowed = `a whole number from
   }
 }
 
+/** A probability, which is small. */
+export const chance = (to: number): Kind<number, number, 'value'> => {
+  const accepts = (given: unknown): boolean => typeof given === 'number' && given >= 0 && given <= to
+  const chanceOf = (given: unknown): unknown => (typeof given === 'string' && /^\d*\.?\d+$/.test(given) ? Number(given) : given)
+  return {
+    kind: 'value',
+    placeholder: 'CHANCE',
+    allowed: `a number from 0 to ${to}`,
+    accepts,
+    fromText: (given) => (accepts(chanceOf(given)) ? (chanceOf(given) as number) : undefined),
+    resolve: asIs,
+    show: String,
+  }
+}
+
 const numberOf = (given: unknown): unknown => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given)
 
 const PORT_MAX = 65_535

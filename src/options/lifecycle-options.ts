@@ -3,6 +3,7 @@ import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
+import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
 import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
@@ -14,6 +15,7 @@ import { isPlainPath, LIFE_HEALTH_OPTIONS } from './health-options.ts'
 import {
   ADDRESS_ALLOWED,
   addressOf,
+  chance,
   choice,
   duration,
   durations,
@@ -285,6 +287,20 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     default: 'gradual',
     defaultWords: (tell) => `${tell}; at-once when there is no delay`,
     meaning: 'When kept-alive clients are told to reconnect elsewhere; after-delay only with retry-after',
+  }),
+  /**
+   * Probability of a request of HTTP/2 to have its client told to leave, so that clients that keep
+   * one connection for ever come to all replicas behind a load balancer of connections: by GOAWAY,
+   * with the head of the answer; what else is under way on the connection goes on. 0.001 is every
+   * thousandth request. HTTP/1.1 gets nothing.
+   * @default 0
+   * @see kubernetes/apiserver pkg/server/filters/goaway.go WithProbabilisticGoaway
+   */
+  goawayChance: option(chance(GOAWAY_CHANCE_MAX), {
+    flag: 'goaway-chance',
+    default: 0,
+    meaning: 'Probability of a request of HTTP/2 to have its client told to leave, for balance between replicas while serving',
+    upstream: '--goaway-chance',
   }),
   /**
    * Longest time a request is expected to take.

@@ -281,6 +281,7 @@ describe('refusals', () => {
     requestDrainTimeout: [0, 'x'],
     connectionTimeout: [Number.POSITIVE_INFINITY],
     tell: ['never'],
+    goawayChance: [-0.001, 0.021, '0.01', Number.NaN],
     requestTimeout: [null],
     livezGrace: [[]],
     hookTimeout: [0],

@@ -15,7 +15,7 @@ import { openHttp1 } from '../h1/transport.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Gate, Keeper } from '../wire.ts'
-import { REFUSED_STREAM } from './error-codes.ts'
+import { NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, wireOf } from './wire.ts'
@@ -215,9 +215,11 @@ function answered(this: ServerHttp2Stream): void {
 function closed(this: ServerHttp2Stream): void {
   const exchange = exchangeOf(this)
   if (!exchange) return
+  const wire = exchange.connection.wire as Http2Wire
+  if (this.aborted && this.rstCode !== NO_ERROR) wire.wasReset(exchange)
   // Of an answer that breaks off, node says nothing else.
   exchange.end()
-  ;(exchange.connection.wire as Http2Wire).streamClosed()
+  wire.streamClosed()
 }
 
 /**

@@ -6,8 +6,8 @@ import type { Http2Response } from './exchange-objects.ts'
  * Headers that are about a connection have no place in HTTP/2, where many answers share one. Node
  * throws when an answer has one, in the middle of the framework that has set it as it does for
  * HTTP/1.1: a `transfer-encoding` of Hono's `streamSSE` ends the process. So they are left out, and
- * `Connection: close`, the word for "this client shall leave", is done instead of said: the session
- * is told after the answer.
+ * `Connection: close`, the word for "this client shall leave", is done instead of said: a GOAWAY
+ * follows the head.
  * @see RFC 9113 section 8.2.2
  */
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'])
@@ -36,6 +36,8 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
   if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
   if (exchange && response && head) noteEvents(exchange, response, head)
   Reflect.apply(prototypeOf(this).respond, this, [head, options])
+  // As early as the head: a watch would keep its client for as long as it lasts.
+  if (exchange?.mustTell) exchange.connection.wire.tell()
 }
 
 const setHeader: Http2ServerResponse['setHeader'] = function (this: Http2ServerResponse, name, value) {

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
-import { NO_ERROR } from './error-codes.ts'
+import { Calm, type Demand } from './calm.ts'
+import { ENHANCE_YOUR_CALM, NO_ERROR } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
@@ -29,6 +30,7 @@ export class Http2Wire implements Wire {
   /** Those that are open in any direction. */
   streams = 0
   readonly #leaving: Leaving
+  readonly #demands: (demand: Demand) => void
   readonly #onClose = (): void => {
     this.#leaving.cancel()
     this.connection.closed()
@@ -42,6 +44,14 @@ export class Http2Wire implements Wire {
     this.#leaving = new Leaving(this, keeper.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
+    const calm = new Calm(keeper.clock)
+    this.#demands = (demand) => {
+      if (calm.bears(demand) || session.destroyed) return
+      keeper.sentAway(this.connection, `too many ${demand}`)
+      session.destroy(new Error(`too many ${demand}`), ENHANCE_YOUR_CALM)
+    }
+    session.on('ping', () => this.#demands('pings'))
+    session.on('remoteSettings', () => this.#demands('settings'))
     this.connection = connection ?? keeper.opened(this)
     connection?.goOnWith(this)
   }
@@ -72,7 +82,7 @@ export class Http2Wire implements Wire {
   fail(exchange: Exchange, { status, headers, body }: WireAnswer): void {
     const stream = streamOf(exchange)
     if (stream.headersSent) {
-      if (!isEnded(exchange)) breakStream(stream)
+      if (!isEnded(exchange)) breakStream(exchange)
     } else answerOn(stream, status, headers, body)
   }
 
@@ -119,6 +129,11 @@ export class Http2Wire implements Wire {
     if (this.connection.isIdle) this.#leaving.ifIdle()
   }
 
+  /** A stream was broken off before it was answered: by its client, unless that was us. */
+  wasReset({ request }: Exchange): void {
+    if (!(request as unknown as Http2Request).isBrokenOff) this.#demands('resets')
+  }
+
   streamClosed(): void {
     this.streams--
     if (this.streams === 0) this.#leaving.ifIdle()
@@ -129,7 +144,7 @@ export class Http2Wire implements Wire {
   }
 
   breakOff(lost: readonly Exchange[]): 'open' {
-    for (const exchange of lost) breakStream(streamOf(exchange))
+    for (const exchange of lost) breakStream(exchange)
     return 'open'
   }
 
@@ -162,7 +177,10 @@ const isEnded = (exchange: Exchange): boolean => responseOf(exchange)?.ofHandler
  * answer first, and not as CANCEL, which node's client takes for an end in order: either way the
  * part that was sent may be taken for the whole [measured on Node 20 to 26].
  */
-function breakStream(stream: ServerHttp2Stream): void {
+function breakStream({ request }: Exchange): void {
+  const given = request as unknown as Http2Request
+  const { stream } = given
+  given.isBrokenOff = true
   // Its handler may have no listener for the error that this is to it.
   stream.on('error', ignore)
   stream.destroy(new Error('broken off'))

@@ -9,6 +9,7 @@ import type { TrafficGauges } from '../../report/gauges.ts'
 import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
 import type { Keeper, Transport } from '../wire.ts'
 import { emptyAcceptQueue, type QueueSeal } from './accept-queue.ts'
+import { balance, goawayDecider } from './balance.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
@@ -36,6 +37,10 @@ export interface TrafficOptions {
   readonly wording: Pick<Wording, 'refusals'>
   /** From 0 up to 1. */
   readonly random: () => number
+  /**
+   * Probability of a request to tell its client to leave, where that needs no answer. Default: 0.
+   */
+  readonly goawayChance?: number
   /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
   readonly exempt?: readonly string[]
   /** What requests pass beside the counting, with its place. Default: nothing. */
@@ -70,6 +75,8 @@ export interface Counts {
  * queue again.
  */
 const GATHERING_MS = 100
+
+const SENT_AWAY = 'clients were disconnected because of what they send'
 
 /** What went when the watches that were left were broken off. */
 export interface TerminatedWatches {
@@ -120,13 +127,30 @@ export class Traffic {
   #acceptedBefore = 0
   /** Requests and holds that were under way at NotAcceptingNewRequest. */
   #underWay = 0
+  #sentAwayCount = 0
+  #sentAwaySaidAt = Number.NEGATIVE_INFINITY
   readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
-  constructor({ clock, mode, isLongRunning, transportOf, record, wording, random, exempt = [], steps = [] }: TrafficOptions) {
+  constructor({
+    clock,
+    mode,
+    isLongRunning,
+    transportOf,
+    record,
+    wording,
+    random,
+    goawayChance = 0,
+    exempt = [],
+    steps = [],
+  }: TrafficOptions) {
     this.#clock = clock
     this.#transportOf = transportOf
     this.#record = record
-    const placed = placeSteps<Exchange>([{ name: 'count', admit: (exchange) => this.#isLetIn(exchange) }, ...steps])
+    const placed = placeSteps<Exchange>([
+      { name: 'count', admit: (exchange) => this.#isLetIn(exchange) },
+      ...(goawayChance > 0 ? [balance(goawayDecider(goawayChance, random))] : []),
+      ...steps,
+    ])
     this.#countsAt = placed.findIndex(({ name }) => name === 'count')
     const failed = (step: string, error: unknown): void => record({ type: 'error', where: `step ${step}`, error: errorRecord(error) })
     this.#chain = new Chain(placed, failed)
@@ -507,6 +531,7 @@ export class Traffic {
         if (exchange && state.telling) connection.wire.tellBy(exchange)
         return exchange
       },
+      sentAway: (connection, why) => this.#sentAway(connection, why),
       admit: (exchange) => this.#admit(exchange),
     }
   }
@@ -525,6 +550,7 @@ export class Traffic {
       letsRequestsGather: false,
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
+      sentAway: (connection, why) => this.#sentAway(connection, why),
       arrived: (connection, request, response, isPromised) =>
         this.#arrived(connections, accounts, connection, request, response, isPromised),
       admit: (exchange) => this.#adminChain.admit(exchange),
@@ -546,6 +572,17 @@ export class Traffic {
     const exchange = new Exchange(accounts, request, response, connection, this.#clock.now())
     connections.exchangeBegun(exchange)
     return exchange
+  }
+
+  /** Once a second at most: a flood of connections is no reason for one of lines. */
+  #sentAway(connection: Connection, why: string): void {
+    const now = this.#clock.now()
+    this.#sentAwayCount++
+    if (now - this.#sentAwaySaidAt < 1000) return
+    this.#sentAwaySaidAt = now
+    const { name } = connection.straggler(now)
+    this.#record({ type: 'warning', message: SENT_AWAY, details: { client: name, why, clients: this.#sentAwayCount } })
+    this.#sentAwayCount = 0
   }
 
   #tellInTurn(connection: Connection, { isNew = false } = {}): void {
