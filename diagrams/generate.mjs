@@ -14,7 +14,7 @@ import { planOf } from '../build/src/model/life/lifecycle-model.js'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '../build/src/options/lifecycle-options.js'
 import { markdownOf } from '../build/src/options/markdown.js'
 import { STOP_OPTIONS } from '../build/src/options/stop-options.js'
-import { platformsMarkdown } from '../build/src/platforms/markdown.js'
+import { frontsMarkdown, platformsMarkdown } from '../build/src/platforms/markdown.js'
 import { terminal } from '../build/src/platforms/terminal.js'
 import { drainSvg } from './drain/picture.mjs'
 import { recordDrain } from './drain/record.mjs'
@@ -155,6 +155,17 @@ and in a worker of \`node:cluster\` the loss of its primary.
 
 A SIGTERM for npm, npx, pnpm or yarn does not get through the shell in which they run a script, nor through \`node --run\`, nor through a shell that is PID 1: the process is
 killed with all of its requests. Start node itself, or write \`exec\` before the command of the script; \`run()\` warns in the log and on standard error where it is so.
+
+## What is in front
+
+The option \`behind\` says what sends the requests. A balancer that is told later than the process goes on sending, and one that keeps an idle connection longer than the server
+does loses the request that it sends into the close. It decides the keep-alive timeout of a server that quiesce creates (give yours to an attached one), and delay and deadline wherever
+requests still come after the stop request: not on Cloud Run, ECS, Fly.io and Heroku, which take the traffic away first. What kills the process, such as \`terminationGracePeriodSeconds\`, has
+to wait longer than the deadline.
+
+${frontsMarkdown()}
+
+The report says when the last request came after the stop (\`connections.lastRequestMs\`); the delay is long enough when that is well below it.
 
 To add a platform, write a file beside the others in \`src/platforms/\` and put it into the list of \`platforms.ts\`, before what it may run inside of.
 `

@@ -394,7 +394,8 @@ function recordConnections({ traffic, record }: World): void {
     const details = { count: unfinished.length, clients: unfinished.slice(0, UNFINISHED_NAMED_MAX).map(({ name }) => name) }
     record({ type: 'warning', message: UNFINISHED, details })
   }
-  record({ type: 'connections', ...traffic.connectionFates() })
+  const { lastRequestMs } = traffic
+  record({ type: 'connections', ...traffic.connectionFates(), ...(lastRequestMs !== undefined && { lastRequestMs }) })
 }
 
 /** Cut, it leaves the listeners alone: they are closed already. */

@@ -162,6 +162,8 @@ export type LifecycleFact =
       readonly ended: number
       readonly forced: number
       readonly forcedNames: readonly Straggler[]
+      /** Milliseconds from ShutdownInitiated to the last request that arrived. */
+      readonly lastRequestMs?: number
       /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
       readonly upgraded?: Readonly<Record<string, number>>
     }

@@ -5,6 +5,7 @@ import { lifeModule } from './life-module.ts'
 
 /** What decides how long a drain may take, in the order in which one decides about it. */
 export const DRAIN_OPTIONS = [
+  'behind',
   'shutdownDelay',
   'lastCall',
   'whileDraining',

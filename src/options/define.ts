@@ -1,4 +1,5 @@
 import { optionError, QuiesceError } from '../base/errors.ts'
+import type { FrontName } from '../platforms/fronts.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platforms.ts'
 import { terminal } from '../platforms/terminal.ts'
 import type { Wrong } from './wrong.ts'
@@ -21,7 +22,7 @@ import type { Wrong } from './wrong.ts'
  * Where a default may be another one: on a platform, for a stop that a person waits for, or by the
  * function that is called.
  */
-export type Place = PlatformName | 'terminal' | 'attachLifecycle' | 'createLife'
+export type Place = PlatformName | FrontName | 'terminal' | 'attachLifecycle' | 'createLife'
 
 /** `Ms` is added to the name of a resolved duration. */
 export type KindName = 'duration' | 'durations' | 'choice' | 'port' | 'text' | 'switch' | 'value'

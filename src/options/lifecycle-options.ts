@@ -6,6 +6,7 @@ import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
+import { defaultsByFront, FRONT_NAMES } from '../platforms/fronts.ts'
 import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
 import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
@@ -161,6 +162,19 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Where the process runs; it decides the delay and the deadline that are not given',
   }),
   /**
+   * What sends the requests: a Kubernetes Service, an AWS Application or Network Load Balancer, a
+   * Google Cloud Load Balancer, or Envoy. It decides the keep-alive timeout that is not given, and
+   * delay and deadline where requests may still come after the stop request (not on Cloud Run, ECS,
+   * Fly.io and Heroku). What kills the process has to wait longer than the deadline.
+   * @default none
+   */
+  behind: option(choice(...FRONT_NAMES), {
+    flag: 'behind',
+    defaultWords: 'none',
+    meaning:
+      'What sends the requests; it decides the keep-alive timeout, and delay and deadline where requests come after the stop request',
+  }),
+  /**
    * Time between StopRequested and the moment new requests may be refused. It must leave the later
    * phases their time before `deadline`.
    * @default 5s on Kubernetes, else 0s
@@ -171,6 +185,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     default: '0s',
     on: {
       ...defaultsByPlatform('shutdownDelay'),
+      ...defaultsByFront('shutdownDelay'),
       // A delay is for those who still send requests.
       createLife: '0s',
     },
@@ -235,7 +250,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     flag: 'deadline',
     // `docker stop` and Cloud Run kill after 10 s.
     default: '8s',
-    on: defaultsByPlatform('deadline'),
+    on: { ...defaultsByPlatform('deadline'), ...defaultsByFront('deadline') },
     defaultWords: (deadlines) => `${deadlines}; raised to fit a given delay, grace or reserve`,
     meaning: 'Time from the stop request to the end by force; the process is gone by then',
   }),
@@ -669,10 +684,12 @@ export const LISTEN_OPTIONS = defineOptions({
   /**
    * Time after which an idle connection is closed: longer than the idle time of the usual load
    * balancers, which must not lose the race.
-   * @default 75s
+   * @default 75s, or longer than what is in front (behind) keeps it
    */
   keepAliveTimeout: option(duration(), {
     default: '75s',
+    on: defaultsByFront('keepAliveTimeout'),
+    defaultWords: (usual) => `${usual}, or longer than what is in front (behind) keeps it`,
     meaning: 'Time after which an idle connection is closed; longer than the idle time of the usual load balancers',
     upstream: 'http.Server IdleTimeout (90s)',
   }),

@@ -1,5 +1,5 @@
 import type { PlatformFacts } from '../platforms/platform.ts'
-import { detectPlatform, type Platform } from '../platforms/platforms.ts'
+import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
 import type { HealthPaths } from './health-options.ts'
@@ -79,7 +79,7 @@ export function resolveLifeOptions(options: LifecycleOptions, context: ResolveCo
  */
 export function resolveServerOptions(options: ServerOptions, context: ResolveContext): ResolvedServerOptions {
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
-  const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options)
+  const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
   return { ...resolved, ...listening, listeners: addresses.map(resolveListener) }
 }
@@ -94,7 +94,8 @@ function resolve(
   const problems = new Problems(table, { ...context, elsewhere })
   const given: ServerOptions = problems.checkEach(options)
   const platform = detectPlatform(context.facts, given.platform)
-  const places: readonly Place[] = calledBy === undefined ? [platform.name] : [platform.name, calledBy]
+  const front: readonly Place[] = given.behind !== undefined && sendsOn(platform.name) ? [given.behind] : []
+  const places: readonly Place[] = [platform.name, ...front, ...(calledBy === undefined ? [] : [calledBy])]
   const { health, ...rows } = resolveOptions(LIFECYCLE_OPTIONS, given, places)
   const { plan, chosen } = chooseTimes(given, rows, chosenByRows(table, { ...given }, places), platform, places)
   checkRelations(given, problems)

@@ -79,7 +79,8 @@ export function chooseTimes(
   }
   const ofPlatform = (name: 'deadline' | 'shutdownDelay', ms: number): string => {
     const own = defaultMs(name, places)
-    return ms === own ? `platform ${platform.name}` : `${formatDuration(own)} of platform ${platform.name} does not fit`
+    const whose = places.some((place) => place === given.behind) ? `behind ${given.behind}` : `platform ${platform.name}`
+    return ms === own ? whose : `${formatDuration(own)} of ${whose} does not fit`
   }
 
   const asked = RESERVE_NAMES.filter((name) => given.reserves?.[name] !== undefined)

@@ -5,6 +5,7 @@ export const cloudRun = {
   name: 'cloud-run',
   where: 'on Cloud Run',
   signs: [isSet('K_SERVICE')],
+  endsTrafficFirst: true,
   ends: 'SIGTERM, SIGKILL after 10 s',
   defaults: {},
 } as const satisfies PlatformSpec

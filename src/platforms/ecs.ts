@@ -5,6 +5,7 @@ export const ecs = {
   name: 'ecs',
   where: 'on ECS',
   signs: [isSet('ECS_CONTAINER_METADATA_URI_V4'), isSet('ECS_CONTAINER_METADATA_URI')],
+  endsTrafficFirst: true,
   ends: 'SIGTERM, SIGKILL after 30 s (stopTimeout)',
   defaults: { deadline: '25s' },
 } as const satisfies PlatformSpec

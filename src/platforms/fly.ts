@@ -5,6 +5,7 @@ export const fly = {
   where: 'on Fly.io',
   // FLY_APP_NAME is a setting that people keep in their shell.
   signs: [isSet('FLY_MACHINE_ID')],
+  endsTrafficFirst: true,
   ends: 'SIGINT, SIGKILL after 5 s (kill_timeout)',
   defaults: { deadline: '4s' },
 } as const satisfies PlatformSpec

@@ -5,6 +5,7 @@ export const heroku = {
   where: 'on Heroku',
   signs: [isSet('DYNO')],
   signalsAll: true,
+  endsTrafficFirst: true,
   ends: 'SIGTERM, SIGKILL after 30 s',
   defaults: { deadline: '25s' },
 } as const satisfies PlatformSpec

@@ -1,3 +1,4 @@
+import { FRONTS } from './fronts.ts'
 import type { PlatformSpec } from './platform.ts'
 import { PLATFORMS } from './platforms.ts'
 
@@ -14,3 +15,17 @@ export function platformsMarkdown(elsewhere: { readonly deadline: string; readon
   })
   return [HEAD, ...rows].join('\n')
 }
+
+const FRONTS_HEAD = `\
+| \`behind\` | is | keeps idle connections for | \`keepAliveTimeout\` | \`shutdownDelay\` | \`deadline\` |
+|---|---|---|---|---|---|`
+
+/** The list of what may be in front, for documentation. */
+export const frontsMarkdown = (): string =>
+  [
+    FRONTS_HEAD,
+    ...FRONTS.map(
+      ({ name, where, keepsIdle, defaults: { keepAliveTimeout, shutdownDelay, deadline } }) =>
+        `| \`${name}\` | ${where} | ${keepsIdle} | ${keepAliveTimeout} | ${shutdownDelay} | ${deadline} |`,
+    ),
+  ].join('\n')

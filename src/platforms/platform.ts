@@ -12,6 +12,8 @@ export interface PlatformSpec {
   readonly where: string
   /** What gives it away, in words that stand in the log and the report; any of them. */
   readonly signs: readonly Sign[]
+  /** It has taken its traffic elsewhere before it ends a process, whatever is in front. */
+  readonly endsTrafficFirst?: true
   /** How it ends a process, for the documentation. */
   readonly ends: string
   /** It sends its signals to every process of a program, not only to the first. */

@@ -88,6 +88,12 @@ export function onStopRequest(process: PlatformProcess, stop: (reason: StopReaso
   }
 }
 
+/** Whether requests may still be sent to a process that is told to stop there. */
+export function sendsOn(platform: PlatformName): boolean {
+  const specs: readonly PlatformSpec[] = PLATFORMS
+  return !specs.some(({ name, endsTrafficFirst }) => name === platform && endsTrafficFirst)
+}
+
 /** Why a stop of that platform does not reach this process; see {@link whyDeaf}. */
 export function whyUnstoppable(platform: PlatformName, started: Started): string | undefined {
   const specs: readonly PlatformSpec[] = PLATFORMS

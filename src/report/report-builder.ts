@@ -145,8 +145,9 @@ const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =
   drained ? { before: drained.before, after: drained.after, cut: reportedStragglers(drained.cut) } : { before: 0, after: 0, cut: [] }
 
 function reportedConnections(event: EventOf<'connections'> | undefined): ReportedConnections {
-  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], upgraded } = event ?? {}
-  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames), ...(upgraded && { upgraded }) }
+  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], lastRequestMs, upgraded } = event ?? {}
+  const last = lastRequestMs === undefined ? {} : { lastRequestMs: milliseconds(lastRequestMs) }
+  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames), ...last, ...(upgraded && { upgraded }) }
 }
 
 /**

@@ -135,6 +135,11 @@ export interface ReportedConnections {
   readonly forced: number
   readonly forcedNames: readonly Straggler[]
   /**
+   * Milliseconds from ShutdownInitiated to the arrival of the last request, whatever became of it;
+   * probes aside. Not there when none came.
+   */
+  readonly lastRequestMs?: number
+  /**
    * How connections ended that were upgraded to WebSocket: `WebSocket closed 1001`, with the code
    * that the client has answered; `WebSocket terminated`, without an answer within the grace;
    * `WebSocket ended`, by the client and without one. Not there when there were none.

@@ -35,6 +35,7 @@ export function summary(report: Report): SummaryLine[] {
     ...listed('handlers', handlers),
     ok('connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`),
     ...listed('  forced', forcedNames),
+    ...lateTraffic(report),
     ...(upgraded ? [ok('  upgraded', counted(upgraded))] : []),
     ...(refused.length > 0 ? [ok('refused', counted(Object.fromEntries(refused)))] : []),
     ...hooksOf(report),
@@ -51,6 +52,20 @@ export function summary(report: Report): SummaryLine[] {
       warnings.map(({ message }) => ({ label: 'warning', text: clip(message, MESSAGE_WIDTH_MAX), outcome: 'cut' as const })),
     ),
   ]
+}
+
+/** A last request this near to the end of the delay, or later, says that more may have come. */
+const DELAY_SHARE_MAX = 0.8
+/** Without a delay, what comes in the moments of the stop says nothing. */
+const SETTLING_MS = 1_000
+
+/** What sends the requests has noticed the stop too late, which a longer delay would heal. */
+function lateTraffic({ connections: { lastRequestMs }, phases }: Report): SummaryLine[] {
+  const delay = phases.find(({ name }) => name === 'shutdown-delay')
+  const delayMs = (delay?.end ?? 0) - (delay?.start ?? 0)
+  if (lastRequestMs === undefined || lastRequestMs < Math.max(delayMs * DELAY_SHARE_MAX, SETTLING_MS)) return []
+  const text = `${formatInColumn(lastRequestMs)} after the stop, whose delay was ${formatInColumn(delayMs)}: requests are still sent here; give a longer shutdownDelay, or behind`
+  return [{ label: 'last request', text, outcome: 'cut' }]
 }
 
 /** `3 retry-after, 1 watch` */

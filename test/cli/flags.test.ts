@@ -59,6 +59,7 @@ describe('settings of quiesce serve', () => {
       '--request-drain-timeout=10s',
       '--tell=after-delay',
       '--last-call=50ms',
+      '--behind=alb',
       '--admin-address=[::1]:9090',
       '--http2',
       '--tls-cert-file=tls.crt',
@@ -97,6 +98,7 @@ describe('settings of quiesce serve', () => {
         requestDrainTimeout: '10s',
         tell: 'after-delay',
         lastCall: '50ms',
+        behind: 'alb',
         admin: { host: '::1', port: 9_090 },
         http2: true,
         tls: {

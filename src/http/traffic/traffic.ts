@@ -13,6 +13,7 @@ import { balance, goawayDecider } from './balance.ts'
 import type { Connection, Fate } from './connection.ts'
 import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
+import { isExempt } from './exempt.ts'
 import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
@@ -109,6 +110,9 @@ export class Traffic {
   readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
   readonly #clock: Clock
   readonly #transportOf: TrafficOptions['transportOf']
+  readonly #exempt: readonly string[]
+  #initiatedAt = 0
+  #lastArrivedAt: number | undefined
   readonly #record: (fact: LifecycleFact) => void
   readonly #chain: Chain<Exchange>
   /** The place of the step "count" in it. */
@@ -144,6 +148,7 @@ export class Traffic {
     steps = [],
   }: TrafficOptions) {
     this.#clock = clock
+    this.#exempt = exempt
     this.#transportOf = transportOf
     this.#record = record
     const placed = placeSteps<Exchange>([
@@ -204,6 +209,7 @@ export class Traffic {
   /** ShutdownInitiated: from now on it counts how connections end. */
   initiateShutdown(): void {
     this.state.shutdownInitiated = true
+    this.#initiatedAt = this.#clock.now()
     this.#connections.countFates()
   }
 
@@ -407,6 +413,14 @@ export class Traffic {
   }
 
   /**
+   * Milliseconds from {@link initiateShutdown} to the last request that arrived, whatever became of
+   * it; what is exempt aside. Undefined when there was none.
+   */
+  get lastRequestMs(): number | undefined {
+    return this.#lastArrivedAt === undefined ? undefined : Math.max(0, this.#lastArrivedAt - this.#initiatedAt)
+  }
+
+  /**
    * Connections that were closed while idle in the middle of a handshake, which has cost no
    * request.
    */
@@ -600,6 +614,7 @@ export class Traffic {
 
   /** The step "count". */
   #isLetIn(exchange: Exchange): boolean {
+    if (this.state.shutdownInitiated && !isExempt(exchange.request, this.#exempt)) this.#lastArrivedAt = exchange.arrivedAt
     const refusedAs = this.#inFlight.admit(exchange)
     if (refusedAs) this.#refuse(exchange, refusedAs)
     return refusedAs === undefined

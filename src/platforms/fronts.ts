@@ -1,0 +1,53 @@
+import type { PlatformDefaults } from './platform.ts'
+
+/**
+ * What sits in front of a server and sends it its requests: how long it goes on doing so after the
+ * process was told to stop, and how long it keeps a connection that is idle. A connection that the
+ * server closes first may be the one on which it sends its next request.
+ */
+interface FrontSpec {
+  readonly name: string
+  readonly where: string
+  /** How long it keeps idle connections to a server, as its documentation says. */
+  readonly keepsIdle: string
+  readonly defaults: PlatformDefaults & { readonly keepAliveTimeout: string }
+}
+
+/**
+ * Delays are the longest that were reported, from the removal of an endpoint to the last request;
+ * deadlines leave what a platform with a delay of 5 s leaves.
+ */
+export const FRONTS = [
+  {
+    name: 'service',
+    where: 'a Kubernetes Service',
+    keepsIdle: 'as clients do',
+    defaults: { shutdownDelay: '5s', deadline: '25s', keepAliveTimeout: '75s' },
+  },
+  {
+    name: 'alb',
+    where: 'an AWS Application Load Balancer',
+    keepsIdle: '60 s',
+    defaults: { shutdownDelay: '70s', deadline: '90s', keepAliveTimeout: '75s' },
+  },
+  {
+    name: 'nlb',
+    where: 'an AWS Network Load Balancer',
+    keepsIdle: '350 s',
+    defaults: { shutdownDelay: '120s', deadline: '140s', keepAliveTimeout: '360s' },
+  },
+  {
+    name: 'gclb',
+    where: 'a Google Cloud Load Balancer',
+    keepsIdle: '600 s, which cannot be changed',
+    defaults: { shutdownDelay: '40s', deadline: '60s', keepAliveTimeout: '620s' },
+  },
+  { name: 'envoy', where: 'Envoy', keepsIdle: '1 h', defaults: { shutdownDelay: '10s', deadline: '30s', keepAliveTimeout: '61m' } },
+] as const satisfies readonly FrontSpec[]
+
+export type FrontName = (typeof FRONTS)[number]['name']
+export const FRONT_NAMES: readonly FrontName[] = FRONTS.map(({ name }) => name)
+
+/** The defaults of an option by what is in front. */
+export const defaultsByFront = (option: 'shutdownDelay' | 'deadline' | 'keepAliveTimeout'): Readonly<Partial<Record<FrontName, string>>> =>
+  Object.fromEntries(FRONTS.map(({ name, defaults }) => [name, defaults[option]]))
