@@ -1,18 +1,33 @@
 // @ts-check
 // `npm run bench:watches`: how many of a crowd of event streams are broken off when their server is
 // ended although each would have ended within a tenth of the grace, and how many come back to other
-// servers at a time; by their clients' own record. `-- 800 10000` for other crowds.
+// servers at a time; by their clients' own record. Then 10 000 watches of mixed kinds, a quarter
+// each event streams, chunked watches, WebSockets of the package ws and WebSockets whose handler
+// writes its own frames: how many end in each 100 ms, beside what the limiter gives, as a table
+// and as docs/images/watches.svg. `-- 800 10000` for other crowds, `-- mixed` for the latter alone.
+import { writeFileSync } from 'node:fs'
 import { peakPer100Ms, runCrowd } from '../test/watches/crowd.mjs'
+import { endsPer, KINDS, runMixed } from '../test/watches/mixed.mjs'
+import { plotOf } from './watches-plot.mjs'
 
 /** The default where nothing says otherwise (a third of 8 s), and that on Kubernetes. */
 const GRACES_MS = [2667, 8000]
-const counts = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [100, 800, 10_000]
+const MIXED = 10_000
+const MIXED_GRACE_MS = 8_000
+/** The first half of the grace is for telling. */
+const RATE_PER_100_MS = MIXED / (MIXED_GRACE_MS / 2 / 100)
+
+const given = process.argv.slice(2)
+const isMixedOnly = given[0] === 'mixed'
+const counts = isMixedOnly ? [] : given.length > 0 ? given.map(Number) : [100, 800, 10_000]
 if (!counts.every((count) => Number.isInteger(count) && count > 0)) throw new Error('allowed: numbers of watches above 0')
 
 const seconds = (/** @type {number | undefined} */ ms) => `${((ms ?? 0) / 1000).toFixed(2)} s`
 console.log(`node ${process.versions.node}\n`)
-console.log('| watches | grace | each needs | whole | broken off | first end | last end | most ends in 100 ms | exit code | exit |')
-console.log('|---|---|---|---|---|---|---|---|---|---|')
+if (counts.length > 0) {
+  console.log('| watches | grace | each needs | whole | broken off | first end | last end | most ends in 100 ms | exit code | exit |')
+  console.log('|---|---|---|---|---|---|---|---|---|---|')
+}
 for (const count of counts) {
   for (const graceMs of GRACES_MS) {
     const needMs = Math.round(graceMs / 10)
@@ -30,3 +45,18 @@ for (const count of counts) {
     console.log(`| ${[...cells, exitCode, seconds(exitedAt)].join(' | ')} |`)
   }
 }
+
+const { ends, openMb, mostMb, report } = await runMixed({ count: MIXED, graceMs: MIXED_GRACE_MS })
+const bins = endsPer(ends)
+const inner = bins.slice(1, -1)
+const off = (/** @type {number} */ bin) => Math.abs(bin / RATE_PER_100_MS - 1)
+console.log(`\n${MIXED} watches of mixed kinds, grace ${seconds(MIXED_GRACE_MS)}, ${RATE_PER_100_MS} in 100 ms by the limiter\n`)
+for (const kind of KINDS) {
+  const hows = ends.filter((end) => end.kind === kind).map(({ how }) => how)
+  console.log(`${kind}: ${[...new Set(hows)].map((how) => `${hows.filter((one) => one === how).length} ${how}`).join(', ')}`)
+}
+console.log(`ends in each 100 ms: ${bins.join(' ')}`)
+console.log(`${inner.filter((bin) => off(bin) <= 0.1).length} of the ${inner.length} between the first and the last within 10 %`)
+console.log(`memory: ${openMb.toFixed(0)} MB with all open, at most ${mostMb.toFixed(0)} MB while they end; exit code ${report.exitCode}`)
+const title = `${MIXED} watches of mixed kinds: ends in each 100 ms, by their clients`
+writeFileSync(new URL('../docs/images/watches.svg', import.meta.url), plotOf({ bins, rate: RATE_PER_100_MS, title }))

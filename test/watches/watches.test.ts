@@ -1,8 +1,10 @@
-// Eight hundred event streams on real sockets, ended by SIGTERM; judged by what their clients got.
+// Eight hundred event streams on real sockets, and four hundred watches of mixed kinds, ended by
+// SIGTERM; judged by what their clients got.
 // `npm run bench:watches` does it with more. Fails when: the last watches are told when hardly any
 // of the grace is left, all of them are told at once, or none is.
 import { expect, test } from 'vitest'
 import { peakPer100Ms, runCrowd } from './crowd.mjs'
+import { endsPer, runMixed } from './mixed.mjs'
 
 const COUNT = 800
 /**
@@ -24,4 +26,18 @@ test(`of ${COUNT} watches that need a tenth of their grace, none is broken off, 
   // At 400 per second; on a machine that does not let them run for a while several turns come
   // together.
   expect(peakPer100Ms(run.endedAt)).toBeLessThan(COUNT / 2)
+})
+
+test('of 400 watches of mixed kinds, all end in the way of their kind, and one after the other', async () => {
+  const { ends, report } = await runMixed({ count: 400, graceMs: GRACE_MS })
+  const counts: Record<string, number> = {}
+  for (const { kind, how } of ends) counts[`${kind} ${how}`] = (counts[`${kind} ${how}`] ?? 0) + 1
+  expect(counts).toEqual({ 'events whole': 100, 'chunks whole': 100, 'ws 1001': 100, 'frames 1001': 100 })
+  expect(report).toMatchObject({
+    exitCode: 0,
+    watches: { before: 400, after: 0 },
+    connections: { forced: 0, upgraded: { 'WebSocket closed 1001': 200 } },
+  })
+  // At 200 per second.
+  expect(Math.max(...endsPer(ends))).toBeLessThan(200)
 })

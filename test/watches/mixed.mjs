@@ -1,0 +1,117 @@
+// @ts-check
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+/** Kinds of watches, in turns. */
+export const KINDS = /** @type {const} */ (['events', 'chunks', 'ws', 'frames'])
+
+/**
+ * @typedef {object} Ended how one watch ended, by its client's own record
+ * @property {string} kind
+ * @property {number} at milliseconds since SIGTERM
+ * @property {string} how `whole`, `1001`, or `broken off`
+ *
+ * @typedef {object} MixedRun
+ * @property {readonly Ended[]} ends
+ * @property {number} openMb memory of the server with all of them open
+ * @property {number} mostMb the most that it took from then on
+ * @property {{ exitCode: number, watches: { before: number, after: number }, connections: { forced: number, upgraded?: Record<string, number> } }} report
+ */
+
+/** Connections that are made at a time: more than the backlog of a listener would be refused. */
+const AT_ONCE = 200
+const CLOSE = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9])
+
+/**
+ * Opens so many watches of all kinds at a server of its own, ends it by SIGTERM once all of them have begun, and sees what each client gets.
+ * @param {{ count: number, graceMs: number }} options
+ * @returns {Promise<MixedRun>}
+ */
+export async function runMixed({ count, graceMs }) {
+  const program = fileURLToPath(new URL('mixed-server.mjs', import.meta.url))
+  const child = fork(program, [JSON.stringify({ graceMs })], { stdio: 'inherit' })
+  const exited = once(child, 'exit')
+  try {
+    const [{ port }] = await once(child, 'message')
+    /** @type {Promise<Omit<Ended, 'at'> & { at: number }>[]} */
+    const ends = []
+    while (ends.length < count) {
+      const batch = Array.from({ length: Math.min(AT_ONCE, count - ends.length) }, (_, index) =>
+        watch(port, KINDS[index % KINDS.length] ?? 'events'),
+      )
+      await Promise.all(batch.map(({ begun }) => begun))
+      ends.push(...batch.map(({ ended }) => ended))
+    }
+    child.send('measure')
+    const [{ openMb }] = await once(child, 'message')
+    const last = once(child, 'message')
+    const stoppedAt = performance.now()
+    child.kill('SIGTERM')
+    const [{ mostMb, report }] = await last
+    await exited
+    const all = await Promise.all(ends)
+    return { ends: all.map((one) => ({ ...one, at: one.at - stoppedAt })).sort((a, b) => a.at - b.at), openMb, mostMb, report }
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/**
+ * One client, byte by byte.
+ * @param {number} port @param {string} kind
+ */
+function watch(port, kind) {
+  const isWebSocket = kind === 'ws' || kind === 'frames'
+  const socket = connect({ port, host: '127.0.0.1' })
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+  socket.write(`GET /${kind} HTTP/1.1\r\nHost: localhost\r\n${isWebSocket ? upgrade : ''}\r\n`)
+  let tail = Buffer.alloc(0)
+  let at = 0
+  let how = 'broken off'
+  /** @type {Promise<void>} */
+  const begun = new Promise((resolve, reject) => {
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`${kind}: closed before it began`)))
+    socket.on('data', (bytes) => {
+      if (at > 0) return
+      tail = Buffer.concat([tail, bytes]).subarray(-300)
+      if (tail.includes('first')) resolve()
+      if (isWebSocket ? closesWith1001(tail) : tail.subarray(-5).toString('latin1') === '0\r\n\r\n') {
+        at = performance.now()
+        how = isWebSocket ? '1001' : 'whole'
+        if (isWebSocket) socket.write(CLOSE)
+      }
+    })
+  })
+  begun.catch(() => {})
+  /** @type {Promise<Ended>} */
+  const ended = new Promise((resolve) => socket.on('close', () => resolve({ kind, at: at || performance.now(), how })))
+  return { begun, ended }
+}
+
+/**
+ * The Close frame is the last that a server sends.
+ * @param {Buffer} tail
+ */
+function closesWith1001(tail) {
+  const from = tail.lastIndexOf(Buffer.from([0x03, 0xe9]))
+  return from >= 2 && tail[from - 2] === 0x88 && (tail[from - 1] ?? 0) === tail.length - from
+}
+
+/**
+ * How many ended in each 100 ms from the first end on.
+ * @param {readonly Ended[]} ends in order
+ * @param {number} [binMs]
+ */
+export function endsPer(ends, binMs = 100) {
+  const first = ends[0]?.at ?? 0
+  const bins = Array.from({ length: Math.floor(((ends.at(-1)?.at ?? 0) - first) / binMs) + 1 }, () => 0)
+  for (const { at } of ends) {
+    const bin = Math.floor((at - first) / binMs)
+    bins[bin] = (bins[bin] ?? 0) + 1
+  }
+  return bins
+}
