@@ -185,7 +185,7 @@ class Document {
   #install() {
     const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const versions = { ...dependencies, ...devDependencies }
-    const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-]+)/g
+    const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-][\w.-]*)/g
     const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(imports)].map((match) => match[1] ?? ''))
     const packages = [...new Set(imported)].filter((id) => id in versions).map((id) => `${id}@${versions[id]}`)
     const types = this.blocks.some(({ language }) => language === 'ts') ? [`@types/node@${versions['@types/node']}`] : []

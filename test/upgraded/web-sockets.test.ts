@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -213,6 +214,86 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
         connections: { upgraded: { 'WebSocket closed 1000': 1, 'WebSocket ended': 1 } },
       })
     })
+  })
+})
+
+describe('held by the package ws or by other code', () => {
+  test('the Close frame of a client may come in pieces', async () => {
+    for (const hold of Object.values(HOLDERS)) {
+      const { t, open } = await serve((server) => hold(server, () => undefined))
+      const client = await open()
+      const { report } = await told(t)
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      for (const byte of [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]) {
+        client.raw.send(Buffer.from([byte]))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(await client.raw.closed()).toBe('ended')
+      expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    }
+  })
+
+  /** What a client may do when it is told, and what becomes of it then. */
+  const FATES = {
+    answers: 'WebSocket closed 1001',
+    'answers with another code': 'WebSocket closed 1000',
+    'leaves without a word': 'WebSocket ended',
+    'does nothing': 'WebSocket terminated',
+    'goes on sending': 'WebSocket terminated',
+  } as const
+  type Manner = keyof typeof FATES
+
+  async function behave(client: WebSocketClient, manner: Manner): Promise<void> {
+    await client.closeFrame()
+    if (manner === 'answers') client.close()
+    if (manner === 'answers with another code') client.close(1000)
+    if (manner === 'leaves without a word') client.raw.abort()
+    if (manner === 'goes on sending') client.send('and another thing')
+  }
+
+  test('each has one fate, which is the one that its client saw', async () => {
+    const clients = fc.array(
+      fc.record({
+        holder: fc.constantFrom(...(Object.keys(HOLDERS) as (keyof typeof HOLDERS)[])),
+        manner: fc.constantFrom(...(Object.keys(FATES) as Manner[])),
+      }),
+      { minLength: 1, maxLength: 8 },
+    )
+    await fc.assert(
+      fc.asyncProperty(clients, async (plans) => {
+        const { t, open } = await serve((server) => {
+          const wss = new WebSocketServer({ noServer: true })
+          server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+            if (request.url === '/the%20package%20ws') wss.handleUpgrade(request, socket, head, () => undefined)
+            else socket.resume().write(ACCEPTED)
+          })
+        })
+        const opened: { readonly client: WebSocketClient; readonly manner: Manner }[] = []
+        for (const { holder, manner } of plans) opened.push({ client: await open(`/${encodeURIComponent(holder)}`), manner })
+        const { report } = await told(t)
+        await Promise.all(opened.map(({ client, manner }) => behave(client, manner)))
+        const expected: Record<string, number> = {}
+        for (const { manner } of plans) expected[FATES[manner]] = (expected[FATES[manner]] ?? 0) + 1
+        const terminated = expected['WebSocket terminated'] ?? 0
+        const { exitCode, watches, connections } = await t.end(report)
+        expect({
+          exitCode,
+          before: watches.before,
+          cut: watches.cut.length,
+          forced: connections.forced,
+          upgraded: connections.upgraded,
+        }).toEqual({
+          exitCode: 0,
+          before: plans.length,
+          cut: terminated,
+          forced: terminated,
+          upgraded: expected,
+        })
+        expect(connections.forcedNames).toHaveLength(terminated)
+        expect(t.sinceStop('InFlightRequestsDrained')).toBeLessThanOrEqual(GRACE_MS)
+      }),
+      { numRuns: 15 },
+    )
   })
 })
 

@@ -2,6 +2,8 @@
 export const GOING_AWAY = 1001
 /** What a control frame can carry. */
 const CONTROL_PAYLOAD_MAX = 125
+/** The longest that a client's Close frame can be, with its mask. */
+export const CLOSE_FRAME_MAX = CONTROL_PAYLOAD_MAX + 6
 
 const FIN = 0x80
 const RESERVED = 0x30

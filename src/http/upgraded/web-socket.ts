@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Exchange } from '../traffic/exchange.ts'
-import { closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
+import { CLOSE_FRAME_MAX, closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
 import { holderOf, OPEN, type WebSocketHolder } from './holder.ts'
 import type { Outgoing } from './outgoing.ts'
 import { UpgradedWire } from './wire.ts'
@@ -30,6 +30,8 @@ export class WebSocketWire extends UpgradedWire {
   #hasClosed = false
   #why = ''
   #answered: number | undefined
+  /** The last that came, because a frame may come in pieces. */
+  #received: Buffer = Buffer.alloc(0)
   #timer: unknown
 
   /** @param outgoing what is written from now on is given to {@link written} */
@@ -58,7 +60,7 @@ export class WebSocketWire extends UpgradedWire {
     this.#why = why
     // Before `ws` looks at it, which takes the mask off where it stands. To prepend a listener does
     // not set a socket flowing that its holder does not read.
-    this.socket.prependListener('data', this.#received)
+    this.socket.prependListener('data', this.#came)
     this.socket.once('end', this.#clientEnded)
     const close = (): void => this.#close()
     if (leftMs <= 0) close()
@@ -86,7 +88,7 @@ export class WebSocketWire extends UpgradedWire {
 
   protected override cancel(): void {
     this.#cancelTimer()
-    this.socket.off('data', this.#received)
+    this.socket.off('data', this.#came)
     this.socket.off('end', this.#clientEnded)
     super.cancel()
   }
@@ -119,11 +121,12 @@ export class WebSocketWire extends UpgradedWire {
   }
 
   /** Looks for the client's Close frame, also for the answer to one of the holder's own. */
-  readonly #received = (chunk: Uint8Array): void => {
-    const code = closeCodeAtEnd(chunk)
+  readonly #came = (chunk: Buffer): void => {
+    this.#received = Buffer.concat([this.#received, chunk.subarray(-CLOSE_FRAME_MAX)]).subarray(-CLOSE_FRAME_MAX)
+    const code = closeCodeAtEnd(this.#received)
     if (code === undefined) return
     this.#answered = code
-    this.socket.off('data', this.#received)
+    this.socket.off('data', this.#came)
     // The holder has it in its hands, and may end the socket itself.
     setImmediate(() => this.connection.linger())
   }
