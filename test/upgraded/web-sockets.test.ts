@@ -5,6 +5,7 @@
 // the report says something else than what the client saw.
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createSecureServer as createServer2 } from 'node:http2'
 import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
@@ -35,6 +36,11 @@ const SCHEMES = {
   },
   wss: {
     make: (): Server => createSecureServer({ key: file('key.pem'), cert: file('cert.pem') }),
+    connect: (port: number): Socket => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...HALF_OPEN }),
+  },
+  /** HTTP/1.1 of a server that speaks HTTP/2 as well. */
+  'wss beside HTTP/2': {
+    make: () => createServer2({ key: file('key.pem'), cert: file('cert.pem'), allowHTTP1: true }) as unknown as Server,
     connect: (port: number): Socket => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false, ...HALF_OPEN }),
   },
 } as const
@@ -74,7 +80,7 @@ async function serve(
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const t = newAttachedLife(server, { clock: new VirtualClock(), options: { watchGrace: GRACE_MS, ...options } })
-  onTestFinished(() => server.closeAllConnections())
+  onTestFinished(() => server.closeAllConnections?.())
   await t.life.start()
   const connectRaw = async (): Promise<RawClient> => {
     const socket = SCHEMES[scheme].connect((server.address() as AddressInfo).port)
@@ -129,7 +135,7 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
           hold(server, (peer, request) => {
             shutdownSignalOf(request).addEventListener('abort', async () => {
               peer.send('going')
-              await new Promise((resolve) => setImmediate(resolve))
+              for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
               peer.send('gone')
             })
           }),
