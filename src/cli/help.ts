@@ -64,7 +64,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['TLS and HTTP/2', ['tls', 'http2']],
   ['Drain', DRAIN_OPTIONS],
   ['Requests and health', ['requestTimeout', 'goawayChance', 'livezGrace']],
-  ['Inspector', ['inspector']],
+  ['Inspector', ['inspector', 'debugSocket']],
   ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],
 ]
 

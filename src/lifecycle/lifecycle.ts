@@ -535,7 +535,7 @@ export class Lifecycle implements Life {
           '/metrics/slis': () => this.#health.checkMetrics(),
         })
         const listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
-        this.#listeners = [...listeners, ...((await this.#observer?.open()) ?? [])]
+        this.#listeners = [...listeners, ...(await this.#debugSocket()), ...((await this.#observer?.open()) ?? [])]
         return this.#listeners
       },
       opened: () => this.#listeners,
@@ -563,6 +563,20 @@ export class Lifecycle implements Life {
         const exitCode = why === 'cut' ? moreSevere(this.exitCode, 5) : this.exitCode
         this.#lastWords.write(exitCode)
       },
+    }
+  }
+
+  /** Nothing that is served depends on it. */
+  async #debugSocket(): Promise<Listener[]> {
+    const { debugSocket: path } = this.options
+    if (path === undefined) return []
+    const look = () => ({ report: this.report, gauges: this.gauges(), progress: this.progress() ?? null })
+    try {
+      const { openDebugSocket } = await import('./debug-socket.ts')
+      return [await openDebugSocket({ host: this.host, traffic: this.#traffic, look }, path)]
+    } catch (error) {
+      this.record({ type: 'error', where: 'debug socket', error: errorRecord(error) })
+      return []
     }
   }
 

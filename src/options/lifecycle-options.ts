@@ -400,6 +400,19 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'What every request passes before its handler, each with its place before or after another: health, count, or one of yours',
   }),
   /**
+   * Unix socket for those who may log in as the user of the process (permissions 0600): a CPU
+   * profile, a heap snapshot, what keeps the process alive, and the state of the life. Closed with
+   * the admin listener. One that cannot be bound is an error in the log, and the server serves.
+   * @default none
+   * @see kubernetes/apiserver pkg/server/options/server_run_options.go DebugSocketPath
+   */
+  debugSocket: option(file('a path'), {
+    flag: 'debug-socket-path',
+    defaultWords: 'none',
+    meaning: 'Unix socket that serves profiles, a heap snapshot and the state of the life to the user of the process',
+    upstream: '--debug-socket-path',
+  }),
+  /**
    * Second listener for health: outside the drain, closed last.
    * @default none
    */

@@ -60,6 +60,7 @@ describe('settings of quiesce serve', () => {
       '--tell=after-delay',
       '--last-call=50ms',
       '--behind=alb',
+      '--debug-socket-path=d.sock',
       '--admin-address=[::1]:9090',
       '--http2',
       '--tls-cert-file=tls.crt',
@@ -99,6 +100,7 @@ describe('settings of quiesce serve', () => {
         tell: 'after-delay',
         lastCall: '50ms',
         behind: 'alb',
+        debugSocket: 'd.sock',
         admin: { host: '::1', port: 9_090 },
         http2: true,
         tls: {

@@ -273,6 +273,7 @@ describe('refusals', () => {
     http2: ['yes'],
     platform: ['mainframe'],
     behind: ['elb', 1],
+    debugSocket: ['', 1],
     shutdownDelay: ['5', -1, Number.NaN, {}],
     lastCall: ['5', -1, '10m'],
     whileDraining: [true],
