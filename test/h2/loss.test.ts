@@ -1,7 +1,7 @@
 // Forty clients that never retry, two requests at a time each, over a link with a delay: what they
 // ask while their server ends is answered whole, or they know that nothing was done about it, and
-// ask the other one. Fails when a request is lost by the clients' own record; the control shows that
-// the record finds losses.
+// ask the other one. Fails when a request is lost by the clients' own record; the control shows
+// that the record finds losses.
 import { type ClientHttp2Session, connect as connectHttp2, constants, createServer, type Http2Server } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
