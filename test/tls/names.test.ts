@@ -1,5 +1,6 @@
 // Fails when: a client gets another certificate than upstream's rules give it, asked over real
 // connections; or the name table differs from upstream's.
+import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import { describe, expect, test } from 'vitest'
@@ -74,6 +75,13 @@ describe('a client gets', () => {
     expect(await certificateFor(tls, 'a.www.test.com')).toBe(fingerprint(pair('localhost')))
   })
 
+  test('the one for its name, wherever that of a loopback client is', async () => {
+    const loopback = pair('apiserver-loopback-client')
+    expect(await certificateFor({ ...pair('test.com'), sni: [pair('localhost')] }, 'localhost')).toBe(fingerprint(pair('localhost')))
+    expect(await certificateFor({ ...loopback, sni: [pair('localhost')] }, 'localhost')).toBe(fingerprint(pair('localhost')))
+    expect(await certificateFor({ ...pair('localhost'), sni: [loopback] }, 'localhost')).toBe(fingerprint(pair('localhost')))
+  })
+
   row('SN-12', 'the pair for all, for a name that no certificate has', async () => {
     expect(await certificateFor({ ...pair('localhost'), sni: [extra] }, 'unknown.test')).toBe(fingerprint(pair('localhost')))
   })
@@ -87,6 +95,17 @@ describe('a client gets', () => {
   row('SN-13', 'the one that was given a name, whatever its certificate says', async () => {
     expect(await certificateFor({ ...pair('localhost'), sni: [{ ...extra, names: ['openshift'] }] }, 'openshift')).toBe(fingerprint(extra))
     expect(await certificateFor({ ...pair('localhost'), sni: [{ ...extra, names: ['openshift'] }] }, 'extra.test')).toBe(fingerprint(extra))
+  })
+
+  row('SN-14', 'the one that was given an address, asked for by that as a name', async () => {
+    // Node's client sends no address as a name.
+    const rig = newLife({ options: { tls: { ...pair('localhost'), sni: [{ ...extra, names: ['127.0.0.1'] }] } } })
+    await rig.life.start()
+    const args = ['s_client', '-connect', `127.0.0.1:${rig.port}`, '-servername', '127.0.0.1']
+    const shown = new Promise<string>((resolve) => {
+      execFile('openssl', args, (_, stdout) => resolve(stdout)).stdin?.end()
+    })
+    expect(await shown).toContain(new X509Certificate(extra.cert).toString().trim())
   })
 
   test('the first by name when there is none for all', async () => {
