@@ -17,6 +17,7 @@ import { closeFrame } from '#src/http/upgraded/frames.ts'
 import { type LifecycleOptions, shutdownSignalOf } from '#src/index.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { row } from '../support/row.ts'
 import { POLL } from '../support/upstream-client.ts'
 import { HANDSHAKE, WebSocketClient } from '../support/web-socket-client.ts'
 
@@ -114,12 +115,11 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
       const client = await open()
       await client.received(1)
       expect(t.life.counts()).toMatchObject({ requests: 0, watches: 1, connections: { open: 1, idle: 0 } })
-      const stopped = t.life.stop()
-      const ended = t.end(stopped)
+      const { report: stopped } = await told(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       client.close()
       expect(await client.raw.closed()).toBe('ended')
-      expect(await ended).toMatchObject({
+      expect(await t.end(stopped)).toMatchObject({
         exitCode: 0,
         watches: { before: 1, after: 0, cut: [] },
         connections: { told: 1, ended: 0, forced: 0, upgraded: { 'WebSocket closed 1001': 1 } },
@@ -142,20 +142,19 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
         { scheme },
       )
       const client = await open()
-      const ended = t.end()
+      const { report } = await told(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       expect(client.messages).toEqual(['going', 'gone'])
       client.close()
-      expect(await ended).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+      expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
     })
 
     test('is terminated at the end of the grace when its client does not answer, by name, and counted once', async () => {
       const { t, open } = await serve((server) => hold(server, () => undefined), { scheme })
       const client = await open()
-      const stopped = t.life.stop()
-      const ended = t.end(stopped)
+      const { report: stopped } = await told(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
-      const report = await ended
+      const report = await t.end(stopped)
       expect(await client.raw.closed()).toBeOneOf(['reset', 'ended'])
       expect(report).toMatchObject({
         exitCode: 0,
@@ -201,10 +200,14 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
     test('is closed with 1001 without a grace, too, and nothing waits for it', async () => {
       const { t, open } = await serve((server) => hold(server, () => undefined), { scheme, watchGrace: 0 })
       const client = await open()
-      const ended = t.end()
+      const { report } = await told(t)
       expect(await client.closeFrame()).toEqual(CLOSED)
       expect(await client.raw.closed()).toBe('ended')
-      expect(await ended).toMatchObject({ exitCode: 0, watches: { before: 1, after: 1, cut: [] }, connections: { told: 1, forced: 0 } })
+      expect(await t.end(report)).toMatchObject({
+        exitCode: 0,
+        watches: { before: 1, after: 1, cut: [] },
+        connections: { told: 1, forced: 0 },
+      })
     })
 
     test('may have ended by its client in the meantime, in order or not', async () => {
@@ -303,6 +306,19 @@ describe('held by the package ws or by other code', () => {
   })
 })
 
+row('FT-08', 'a watch over WebSocket is closed in its turn; one whose client does not answer ends with its grace of 2 s', async () => {
+  const { t, open } = await serve((server) => void new WebSocketServer({ server }), { watchGrace: '2s' })
+  const [polite, silent] = [await open('/polite'), await open('/silent')]
+  const report = t.life.stop()
+  while (!t.hasFired('NotAcceptingNewRequest')) await t.clock.advance(1)
+  await t.clock.advance(500)
+  expect(await Promise.all([polite.closeFrame(), silent.closeFrame()])).toEqual([CLOSED, CLOSED])
+  polite.close()
+  expect(await polite.raw.closed()).toBe('ended')
+  expect(await t.end(report)).toMatchObject({ exitCode: 0, watches: { before: 2, after: 1, cut: [{ name: 'WebSocket /silent' }] } })
+  expect(t.sinceStop('InFlightRequestsDrained')).toBe(2_000)
+})
+
 describe('held by the package ws', () => {
   const serveWs = (opened: (ws: WebSocket, request: IncomingMessage) => void, options?: LifecycleOptions) =>
     serve((server) => void new WebSocketServer({ server }).on('connection', opened), options)
@@ -311,10 +327,10 @@ describe('held by the package ws', () => {
     const closed = vi.fn()
     const { t, open } = await serveWs((ws) => void ws.on('close', closed))
     const client = await open()
-    const ended = t.end()
+    const { report } = await told(t)
     await client.closeFrame()
     client.close()
-    await ended
+    await t.end(report)
     expect(closed.mock.calls.map(([code]) => code as number)).toEqual([1001])
   })
 
@@ -323,10 +339,10 @@ describe('held by the package ws', () => {
       shutdownSignalOf(request).addEventListener('abort', () => ws.close(4000, 'moved'))
     })
     const client = await open()
-    const ended = t.end()
+    const { report } = await told(t)
     expect(await client.closeFrame()).toEqual({ code: 4000, reason: 'moved' })
     client.close(4000)
-    expect(await ended).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 4000': 1 } } })
+    expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 4000': 1 } } })
   })
 
   test('messages that wait for their compression come before the Close frame', async () => {
@@ -389,11 +405,10 @@ describe('held by a handler that writes its own frames', () => {
     socket.write(whole.subarray(0, 5))
     const { report: stopped } = await told(t)
     socket.write(whole.subarray(5))
-    const ended = t.end(stopped)
     expect(await client.closeFrame()).toEqual(CLOSED)
     expect(client.messages).toEqual(['in two pieces'])
     client.close()
-    expect(await ended).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
   })
 
   test('a message of several frames is finished first, and nothing is sent after the Close frame', async () => {
@@ -403,12 +418,11 @@ describe('held by a handler that writes its own frames', () => {
     socket.write(Buffer.from([0x00, 1, 0x62]))
     socket.write(Buffer.from([0x80, 1, 0x63]))
     const dropped = new Promise<void>((resolve) => void socket.write(text('too late'), () => resolve()))
-    const ended = t.end(stopped)
     expect(await client.closeFrame()).toEqual(CLOSED)
     await dropped
     expect(client.messages).toEqual(['abc'])
     client.close()
-    expect(await ended).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
   })
 
   test('one that has sent its own Close frame gets no second one', async () => {
@@ -423,10 +437,10 @@ describe('held by a handler that writes its own frames', () => {
   test('what is not made of frames is ended without one, by name', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write('an older protocol')
-    const ended = t.end()
+    const { report } = await told(t)
     expect(await client.raw.closed()).toBe('ended')
     expect(client.raw.received).toBe('an older protocol')
-    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { forced: 1, forcedNames: [{}] } })
+    expect(await t.end(report)).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { forced: 1, forcedNames: [{}] } })
   })
 
   test('a proxy that passes on bytes as they come is closed between two messages', async () => {
@@ -448,11 +462,15 @@ describe('held by a handler that writes its own frames', () => {
     )
     const client = await open()
     await client.received(20)
-    const ended = t.end()
+    const { report } = await told(t)
     expect(await client.closeFrame()).toEqual(CLOSED)
     client.close()
     expect(await client.raw.closed()).toBe('ended')
-    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    expect(await t.end(report)).toMatchObject({
+      exitCode: 0,
+      watches: { after: 0 },
+      connections: { upgraded: { 'WebSocket closed 1001': 1 } },
+    })
     expect(client.messages.every((received) => received === message)).toBe(true)
   })
 })
@@ -471,11 +489,14 @@ describe('an upgrade that is no WebSocket', () => {
     await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
     const { report: stopped } = await told(t)
     accept()
-    const ended = t.end(stopped)
     const client = await opening
     expect(await client.closeFrame()).toEqual(CLOSED)
     client.close()
-    expect(await ended).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+    expect(await t.end(stopped)).toMatchObject({
+      exitCode: 0,
+      watches: { after: 0 },
+      connections: { upgraded: { 'WebSocket closed 1001': 1 } },
+    })
   })
 
   test.each([
