@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { getHeapSnapshot } from 'node:v8'
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
+import { toError } from '../base/errors.ts'
 import { type Answer, respond } from '../http/respond.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 
@@ -44,15 +45,18 @@ export async function openDebugSocket(debugged: Debugged, path: string): Promise
       case '/debug/handles':
         return respond(response, json(counted(debugged.host.process.getActiveResourcesInfo())))
       case '/debug/pprof/heap':
-        return sendSnapshot(response)
+        return void sendSnapshot(response)
       case '/debug/pprof/profile': {
         const seconds = Number(url.searchParams.get('seconds') ?? SECONDS_DEFAULT)
         if (!(seconds > 0 && seconds <= SECONDS_MAX)) return respond(response, plain(400, `seconds: above 0, at most ${SECONDS_MAX}`))
         if (isProfiling) return respond(response, plain(409, 'a profile is being taken'))
         isProfiling = true
-        return profile(debugged.host, seconds, request, response).finally(() => {
-          isProfiling = false
-        })
+        profile(debugged.host, seconds, request, response)
+          .catch((error: unknown) => respond(response, plain(500, toError(error).message)))
+          .finally(() => {
+            isProfiling = false
+          })
+        return
       }
       default:
         return respond(response, url.pathname === '/' ? plain(200, INDEX) : plain(404, INDEX))
