@@ -95,11 +95,11 @@ export class Connection {
   }
 
   /**
-   * In `ms` it is its turn to be told to leave, as far as its wire can tell without an answer. A
-   * later call gives it another turn.
+   * In `ms` it is its turn to be told to leave, by a wire that can tell without an answer. A later
+   * call gives it another turn.
    */
   tellIn(ms: number): void {
-    if (this.#isDue || this.#wasTold || !this.#wire.tellsAnyTime) return
+    if (this.#isDue || this.#wasTold) return
     this.#clearTurn()
     const tell = (): void => {
       this.becomeDue()

@@ -599,7 +599,9 @@ export class Traffic {
     this.#sentAwayCount = 0
   }
 
+  /** Draws for those alone that have turns: of the others each answer is drawn. */
   #tellInTurn(connection: Connection, { isNew = false } = {}): void {
+    if (!connection.wire.tellsAnyTime) return
     const turn = this.#telling.drawTurn()
     if (turn === 0 && isNew) connection.becomeDue()
     else if (turn !== undefined) connection.tellIn(turn)
