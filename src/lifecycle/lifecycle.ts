@@ -41,7 +41,7 @@ import type { StopSignal } from '../options/stop-signals.ts'
 import type { FollowedLife } from '../platforms/platform.ts'
 import { followLife } from '../platforms/platforms.ts'
 import { isInteractiveStop } from '../platforms/terminal.ts'
-import { lifeBegun, lifeCreated } from '../process/never-started.ts'
+import { lifeBegun, lifeCreated, serversAttached } from '../process/never-started.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
@@ -218,8 +218,11 @@ export class Lifecycle implements Life {
     for (const sink of sinks) recorder.addSink(sink)
     this.record({ type: 'platform', platform: options.platform.name, reason: options.platform.reason, defaults: options.chosen })
     // A world of tests has no end that anything could be said at, and a server of the user's may
-    // never have to listen: their tests inject requests.
-    if (host.process === process && !parts.adopted && options.logger !== false) lifeCreated(process)
+    // never have to listen, as where tests inject requests: one that does is another matter.
+    if (host.process !== process || options.logger === false) return
+    const servers = parts.adopted?.map(({ server }) => server)
+    if (servers) serversAttached(process, host.clock, servers)
+    else lifeCreated(process)
   }
 
   get events$(): Observable<LifecycleEvent> {

@@ -1,8 +1,13 @@
+import type { Server } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
+import type { Clock } from '../base/clock.ts'
 import { type StandardError, sayOnStandardError } from '../log/terminal.ts'
 
-/** What tells that a process has nothing left to do: the process. */
+/** What tells that a process has nothing left to do, and how it would end: the process. */
 export interface EndSource {
   readonly stderr: StandardError
+  readonly env: Readonly<Record<string, string | undefined>>
+  listenerCount(event: string): number
   on(event: 'beforeExit', listener: () => void): unknown
   off(event: 'beforeExit', listener: () => void): unknown
 }
@@ -22,6 +27,19 @@ function of(source: EndSource): Unstarted {
  */
 export const lifeCreated = (source: EndSource): void => of(source).created()
 
+/** How long a program has to begin the life of a server, which may take its own preparations. */
+const PATIENCE_MS = 10_000
+
+/**
+ * A life was put around these servers, which is still to be started. One that listens keeps the
+ * process, which therefore comes to no end of its own: SIGTERM ends it in the middle of everything,
+ * as if there were no life. That is said while there is time to mend it, once: when {@link
+ * PATIENCE_MS} have passed, a server listens, no life of the process was begun and nothing in it
+ * listens to SIGTERM. Not in a test runner, whose servers need no life, nor in a worker thread,
+ * which gets no signals. Keeps neither the process nor the servers.
+ */
+export const serversAttached = (source: EndSource, clock: Clock, servers: readonly Server[]): void => of(source).attached(clock, servers)
+
 /** A life has begun: those of the process that have not are left so on purpose. */
 export const lifeBegun = (source: EndSource): void => of(source).begun()
 
@@ -30,6 +48,8 @@ class Unstarted {
   /** A number is enough: a life that is not used any more was not started either. */
   #lives = 0
   #isOver = false
+  #attached: readonly WeakRef<Server>[] = []
+  #isLooking = false
 
   constructor(source: EndSource) {
     this.#source = source
@@ -41,9 +61,31 @@ class Unstarted {
     this.#lives++
   }
 
+  attached(clock: Clock, servers: readonly Server[]): void {
+    if (this.#isOver || isInTestRunner(this.#source) || !isMainThread) return
+    this.#attached = [...this.#attached, ...servers.map((server) => new WeakRef(server))]
+    if (this.#isLooking) return
+    this.#isLooking = true
+    const timer = clock.setTimeout(() => this.#look(), PATIENCE_MS)
+    ;(timer as { unref?: () => void }).unref?.()
+  }
+
   begun(): void {
     this.#isOver = true
+    this.#attached = []
     this.#source.off('beforeExit', this.#say)
+  }
+
+  #look(): void {
+    const listen = this.#attached.some((server) => server.deref()?.listening)
+    this.#isLooking = false
+    this.#attached = []
+    if (!listen || this.#isOver || this.#source.listenerCount('SIGTERM') > 0) return
+    this.#isOver = true
+    sayOnStandardError(
+      this.#source.stderr,
+      'quiesce: a server listens whose life was never started, so SIGTERM ends the process with all that is in flight: call run() on the life\n',
+    )
   }
 
   readonly #say = (): void => {
@@ -56,3 +98,5 @@ class Unstarted {
     )
   }
 }
+
+const isInTestRunner = ({ env }: EndSource): boolean => env['NODE_ENV'] === 'test' || env['NODE_TEST_CONTEXT'] !== undefined
