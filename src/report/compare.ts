@@ -3,6 +3,7 @@ import { formatDuration } from '../base/format-duration.ts'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import { hookName } from './gauges.ts'
 import type { Report } from './report.ts'
+import { tookMs } from './took.ts'
 
 /** Something that is not the same in two ends. */
 export interface Difference {
@@ -100,10 +101,6 @@ const phasesOf = ({ phases, stopRequestedAt }: Report): ReadonlyMap<string, Work
 
 const hooksOf = ({ hooks }: Report): ReadonlyMap<string, Work> =>
   new Map(hooks.map((hook) => [hookName(hook), { outcome: hook.outcome, ms: hook.durationMs ?? undefined }]))
-
-/** Milliseconds from the stop request to the end; undefined without a stop. */
-export const tookMs = ({ stopRequestedAt, endedAt }: Report): number | undefined =>
-  stopRequestedAt === null ? undefined : Date.parse(endedAt) - Date.parse(stopRequestedAt)
 
 const isMoreSevere = (a: number, b: number): boolean => a !== b && isOurs(a) && isOurs(b) && moreSevere(a, b) === b
 const isOurs = (code: number): code is ExitCode => (EXIT_CODES_BY_SEVERITY as readonly number[]).includes(code)

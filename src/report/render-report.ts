@@ -6,6 +6,7 @@ import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
 import { summary } from './summary.ts'
 import { timeline } from './timeline.ts'
+import { tookMs } from './took.ts'
 
 export interface RenderOptions {
   /**
@@ -71,9 +72,11 @@ function checked(report: unknown, { columns = COLUMNS_DEFAULT, color = false }: 
   return { columns, color }
 }
 
-function heading({ reason, stopRequestedAt, endedAt, forced, forcedBy }: Report): string {
+function heading(report: Report): string {
+  const { reason, forced, forcedBy } = report
+  const tookFor = tookMs(report)
   const why = reason ? `stopped by ${describeReason(reason)}` : 'no stop was requested'
   const by = [forced, forcedBy?.reason, forcedBy?.signal, forcedBy?.error?.message].filter(Boolean).join(': ')
-  const took = stopRequestedAt === null ? '' : ` in ${formatInColumn(Date.parse(endedAt) - Date.parse(stopRequestedAt))}`
+  const took = tookFor === undefined ? '' : ` in ${formatInColumn(tookFor)}`
   return `${why}, ended${forced === null ? '' : ` by force (${by})`}${took}`
 }

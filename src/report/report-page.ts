@@ -2,12 +2,13 @@ import type { ErrorRecord, Straggler } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { largest } from '../base/largest.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
-import { tookMs } from './compare.ts'
+import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence, exitCodeSeen } from './end-meaning.ts'
 import { lastCallWords } from './last-call-words.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import type { Report, ReportedPhase } from './report.ts'
+import { tookMs } from './took.ts'
 
 /**
  * A report as one page to be attached to an incident: no script, nothing loaded from anywhere, so
@@ -72,18 +73,25 @@ function facts(report: Report): string {
   ])
 }
 
-/** A phase per row, with its bar in the time of the whole end. */
+/**
+ * A phase per row, with its bar in the time of the whole end. The one that writes the report cannot
+ * be over in it.
+ */
 function phasesTable({ phases, stopRequestedAt, signals }: Report): string {
   const shown = phases.filter(
-    ({ start, end, outcome }) => (stopRequestedAt === null || start >= 0) && end !== start && outcome !== 'skipped',
+    ({ name, start, end, outcome }) =>
+      (stopRequestedAt === null || start >= 0) &&
+      end !== start &&
+      outcome !== 'skipped' &&
+      !(end === null && name === ('report' satisfies PhaseName)),
   )
   const whole = largest(1, [...shown.map(({ start, end }) => end ?? start), ...signals.map(({ at }) => at)])
   const percent = (ms: number): string => `${Math.max(0, Math.min(100, (ms / whole) * 100)).toFixed(2)}%`
   const bar = ({ start, end, outcome, budget }: ReportedPhase): string => {
     const to = end ?? whole
     const bound =
-      budget === null || start + budget > whole ? '' : `<b style="left:${percent(start + budget)}" title="its time was over here"></b>`
-    return `<i class="${outcome ?? 'cut'}" style="left:${percent(start)};width:max(3px,${percent(to - start)})"></i>${bound}`
+      budget === null || start + budget > whole ? '' : `<b style="left:min(${percent(start + budget)},100% - 2px)" title="its time was over here"></b>`
+    return `<i class="${outcome ?? 'cut'}" style="left:min(${percent(start)},100% - 3px);width:max(3px,${percent(to - start)})"></i>${bound}`
   }
   return table(
     ['phase', 'from the stop request to the end', 'began', 'took', 'had', ''],
@@ -104,10 +112,10 @@ function stragglers({ requests, watches, handlers, connections }: Report): strin
       what,
       escaped(name),
       length(ageMs),
-      undeliveredBytes === 0 ? '' : String(undeliveredBytes),
+      undeliveredBytes === 0 ? '' : `${undeliveredBytes} bytes undelivered`,
     ])
   return table(
-    ['what', 'name', 'age', 'bytes undelivered'],
+    ['what', 'name', 'age', ''],
     [
       ...of('request', requests.cut),
       ...of('watch', watches.cut),
@@ -135,7 +143,7 @@ const hooksTable = ({ hooks }: Report): string =>
     ['hook', 'kind', 'took', '', ''],
     hooks.map(({ kind, name, durationMs, outcome, error }) => [
       escaped(name),
-      kind,
+      { cell: kind, class: 'kind' },
       durationMs === null ? 'not over' : length(durationMs),
       outcomeWord(outcome),
       escaped(error?.message ?? ''),
@@ -184,7 +192,10 @@ type Cell = string | { readonly cell: string; readonly class: string }
 
 function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
   if (rows.length === 0) return ''
-  const cell = (given: Cell): string => (typeof given === 'string' ? `<td>${given}</td>` : `<td class="${given.class}">${given.cell}</td>`)
+  const cell = (given: Cell, column: number): string => {
+    const { cell: html, class: name = '' } = typeof given === 'string' ? { cell: given } : given
+    return `<td${name && ` class="${name}"`}${column > 0 && heads[column] ? ` data-head="${heads[column]}"` : ''}>${html}</td>`
+  }
   const head = heads.map((name) => (name === '' ? '<td></td>' : `<th scope="col">${name}</th>`)).join('')
   return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}</tbody></table></div>`
 }
@@ -197,7 +208,7 @@ const definitions = (pairs: readonly (readonly [string, string | undefined])[]):
 
 const section = (title: string, content: string): string => (content === '' ? '' : `<section><h2>${title}</h2>${content}</section>`)
 
-const outcomeWord = (outcome: string | null): Cell => ({ cell: outcome ?? 'not over', class: outcome ?? 'cut' })
+const outcomeWord = (outcome: string | null): Cell => ({ cell: outcome ?? 'not over', class: `outcome ${outcome ?? 'cut'}` })
 const length = (ms: number): string => formatDuration(Math.round(ms))
 const moment = (at: number): string => `${at < 0 ? '-' : '+'}${length(Math.abs(at))}`
 

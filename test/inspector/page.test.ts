@@ -319,6 +319,12 @@ describe('the timeline', () => {
     }
   })
 
+  test('has a name end beside the axis where there is room', () => {
+    const last = [{ place: 1, width: 0.1 }]
+    expect(lanesOf(last, 1)).toEqual([{ lane: 0, side: 'before' }])
+    expect(lanesOf(last, 1, 1.1)).toEqual([{ lane: 0, side: 'after' }])
+  })
+
   test('has the name of a signal behind the end of its bar, before its beginning, or nowhere', () => {
     const row = (from: number, to: number) => ({ bar: { from, to }, mark: { at: to, signal: 'Destroyed' } })
     expect(sideOf(row(0.1, 0.5), 0.2)).toEqual({ side: 'after', at: 0.5 })
@@ -342,6 +348,7 @@ describe('the timeline', () => {
     const view = journal.last
     expect(ticksOf(view, { from: 900, to: 6_000, origin: 1_000 }, 6).map(({ text }) => text)).toEqual(['0', '1s', '2s', '3s', '4s', '5s'])
     expect(ticksOf(view, { from: 0, to: 90, origin: 0 }, 5).map(({ text }) => text)).toEqual(['0', '20ms', '40ms', '60ms', '80ms'])
+    expect(ticksOf(view, { from: 0, to: 2_000, origin: 2_000 }, 3).map(({ text }) => text)).toEqual(['\u22122s', '\u22121s', '0'])
   })
 
   test('keeps the peaks of a load that has more measurements than the picture has points', () => {
@@ -415,6 +422,23 @@ describe('the other panels', () => {
     expect(root).toMatchObject({ name: 'lifecycle', kind: 'machine', status: 'active' })
     expect(root?.children.map(({ name }) => name)).toContain('pre-shutdown-hooks')
     expect(machineTree({ ...view, life: { ...view.life, exitCode: 1 } })[0]?.status).toBe('cut off')
+  })
+
+  test('a machine that is done stands as the state that it is done in', () => {
+    const hooks = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'pre-shutdown-hooks')
+    expect(hooks).toMatchObject({ state: 'failed', status: 'done', standing: 'failed' })
+    const standings = hooks?.children.map(({ name, standing }) => [name, standing])
+    expect(standings).toEqual(expect.arrayContaining([['pre-shutdown-hook:leave', 'failed']]))
+    const tell = machineTree(journal.last)[0]?.children.find(({ name }) => name === 'tell')
+    expect(tell).toMatchObject({ state: 'complete', status: 'done', standing: 'ok' })
+  })
+
+  test('a life took as long as its report says, however late that came', () => {
+    const { last } = journal
+    const late = { ...last, at: last.at + 5_000 }
+    const took = outcomeOf(last).find(({ what }) => what === 'took')?.text
+    expect(verdictOf(late, OVER, late.at).detail).toContain(`Ended ${took} after the stop request`)
+    expect(duration(spentOf(late, late.at)?.elapsedMs ?? 0)).toBe(took)
   })
 
   test('what blocks the exit is named, and is older the longer it lasts', () => {

@@ -22,6 +22,13 @@ test('says what the report says', () => {
   expect(reportPage(reportOf(quietLife))).toContain('<h1>Stopped by SIGTERM</h1>')
 })
 
+test('says nothing of the phase that writes it, of whose end it cannot tell', () => {
+  const report = reportOf(quietLife)
+  const writing = { name: 'report', start: 5, end: null, budget: null, outcome: null, cut: [] }
+  expect(reportPage({ ...report, phases: [...report.phases, writing] })).not.toContain('<td>report</td>')
+  expect(reportPage({ ...report, phases: [...report.phases, { ...writing, name: 'destroy' }] })).toContain('<td>destroy</td>')
+})
+
 test('leaves out what there was nothing of', () => {
   const page = reportPage(reportOf(quietLife))
   for (const title of ['Failures', 'Cut before it was done', 'Warnings', 'Late answers']) expect(page).not.toContain(title)
@@ -50,6 +57,9 @@ describe('in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true)
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor')
     expect(ground).toBe(colorScheme === 'dark' ? 'rgb(14, 17, 22)' : 'rgb(243, 244, 246)')
+    // No column is out of sight.
+    const hidden = 'Array.from(document.querySelectorAll(".wide")).filter((box) => box.scrollWidth > box.clientWidth).length'
+    expect(await page.evaluate(hidden)).toBe(0)
     // Bars are where they belong: the drain ends where its time was over.
     const bars = await page.locator('.track i').evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width))
     expect(bars.length).toBeGreaterThan(0)

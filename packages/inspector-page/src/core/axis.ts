@@ -1,5 +1,5 @@
 import { budgetOf, originOf, unitsOf, type View } from './view.ts'
-import { duration, STEPS, type Units } from './words.ts'
+import { duration, MINUS, STEPS, type Units } from './words.ts'
 
 /** Which part of a life the timeline shows, and where in it a time stands: from 0 to 1. */
 
@@ -97,7 +97,8 @@ export function ticksOf(view: View, span: Span, about: number): readonly Tick[] 
 
 function axisTime(ms: number, step: number, units: Units): string {
   if (units === STEPS) return String(ms)
-  if (Math.abs(ms) >= 60_000) return duration(ms)
+  if (ms < 0) return `${MINUS}${axisTime(-ms, step, units)}`
+  if (ms >= 60_000) return duration(ms)
   if (step < 100) return `${Number(ms.toFixed(step < 1 ? 2 : 0))}ms`
   return `${(ms / 1_000).toFixed(step < 1_000 ? 1 : 0)}s`
 }

@@ -16,14 +16,17 @@ export interface Lane {
   readonly side: 'after' | 'before'
 }
 
-/** A lane for each, the first that has room; undefined when none has. */
-export function lanesOf(names: readonly Anchored[], lanes: number): readonly (Lane | undefined)[] {
+/**
+ * A lane for each, the first that has room; undefined when none has.
+ * @param end how far behind its places the axis has room for names
+ */
+export function lanesOf(names: readonly Anchored[], lanes: number, end = 1): readonly (Lane | undefined)[] {
   const taken: (readonly [number, number])[][] = Array.from({ length: lanes }, () => [])
   return names.map(({ place, width }) => {
     for (const [lane, others] of taken.entries()) {
       for (const side of ['after', 'before'] as const) {
         const [from, to] = side === 'after' ? [place, place + width] : [place - width, place]
-        if (from < 0 || to > 1 || others.some(([a, b]) => from < b && a < to)) continue
+        if (from < 0 || to > end || others.some(([a, b]) => from < b && a < to)) continue
         others.push([from, to])
         return { lane, side }
       }

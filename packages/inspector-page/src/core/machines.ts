@@ -1,5 +1,6 @@
 import { regionLines, stateLine } from './states.ts'
 import type { ActorView, View } from './view.ts'
+import type { Standing } from './words.ts'
 
 /** The actors of a life as a tree, in the order they began. */
 export interface MachineNode {
@@ -8,6 +9,8 @@ export interface MachineNode {
   readonly kind: 'machine' | 'effect'
   /** `cut off`: it was active when the life ended. */
   readonly status: ActorView['status'] | 'cut off'
+  /** Of a machine that is done: by the state that it is done in. */
+  readonly standing: Standing
   /** One line. */
   readonly state: string
   readonly regions: readonly (readonly [region: string, state: string])[]
@@ -16,6 +19,9 @@ export interface MachineNode {
 }
 
 const REGIONS_LISTED_FROM = 2
+const STANDINGS = { active: 'working', done: 'ok', error: 'failed', stopped: 'skipped', 'cut off': 'skipped' } as const
+/** Final states that are not a good end. */
+const ENDS: Readonly<Record<string, Standing>> = { failed: 'failed', cut: 'cut', lost: 'cut', terminated: 'cut' }
 
 export function machineTree({ actors, life: { exitCode } }: View): readonly MachineNode[] {
   const children = new Map<string | undefined, ActorView[]>()
@@ -26,12 +32,15 @@ export function machineTree({ actors, life: { exitCode } }: View): readonly Mach
   }
   const nodeOf = (actor: ActorView): MachineNode => {
     const regions = regionLines(actor.value)
+    const status = actor.status === 'active' && exitCode !== undefined ? 'cut off' : actor.status
+    const state = stateLine(actor.value)
     return {
       id: actor.id,
       name: nameOf(actor),
       kind: actor.value === undefined ? 'effect' : 'machine',
-      status: actor.status === 'active' && exitCode !== undefined ? 'cut off' : actor.status,
-      state: stateLine(actor.value),
+      status,
+      standing: (status === 'done' ? ENDS[state] : undefined) ?? STANDINGS[status],
+      state,
       regions: regions.length >= REGIONS_LISTED_FROM ? regions : [],
       context: actor.context,
       children: (children.get(actor.id) ?? []).map(nodeOf),

@@ -1,4 +1,4 @@
-import { describeReason, endMeaning, exitCodeSeen, lastCallWords } from '../quiesce.ts'
+import { describeReason, endMeaning, exitCodeSeen, lastCallWords, tookMs } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 
@@ -18,7 +18,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
   const failed = failures.map(({ where, error }): OutcomeLine => ({ what: 'failed', text: `${where}: ${error.message}`, tone: 'bad' }))
   if (!report) return failed
   const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
-  const took = report.stopRequestedAt === null ? undefined : Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt)
+  const took = tookMs(report)
   const lastCall = lastCallWords(report)
   const refused = Object.entries(rejections).filter(([, n]) => n > 0)
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })

@@ -1,4 +1,4 @@
-import { type LifeView, nextCutOf } from '../quiesce.ts'
+import { type LifeView, nextCutOf, tookMs } from '../quiesce.ts'
 import { budgetOf, type View } from './view.ts'
 
 /** How much of the budget is used; undefined before a stop, and without a deadline. */
@@ -24,7 +24,8 @@ export function spentOf(view: View, now: number): Spent | undefined {
   const budget = budgetOf(view)
   if (!stop || !budget) return undefined
   const deadlineMs = budget.deadlineAt - stop.at
-  const elapsedMs = Math.max(0, now - stop.at)
+  // The report comes a little after the end that it is of.
+  const elapsedMs = Math.max(0, (view.report && tookMs(view.report)) ?? now - stop.at)
   return {
     part: Math.min(1, elapsedMs / deadlineMs),
     elapsedMs,

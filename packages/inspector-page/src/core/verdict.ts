@@ -1,4 +1,4 @@
-import { describeReason, endMeaning, exitCodeMeaning } from '../quiesce.ts'
+import { describeReason, endMeaning, exitCodeMeaning, tookMs } from '../quiesce.ts'
 import { blockingHeadline } from './blocking.ts'
 import { readinessTrouble } from './setup.ts'
 import { spentOf } from './spent.ts'
@@ -53,7 +53,8 @@ function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
   const { stop, exitCode = 0 } = view.life
   const forced = view.life.forced?.why
   const seen = (forced === 'process-exit' ? view.life.forced?.exitCode : undefined) ?? exitCode
-  const took = stop ? ` ${unitsOf(view).duration(view.at - stop.at)} after the stop request` : ''
+  const tookFor = stop && ((view.report && tookMs(view.report)) ?? view.at - stop.at)
+  const took = tookFor === undefined ? '' : ` ${unitsOf(view).duration(tookFor)} after the stop request`
   const why = forced ? ` because ${FORCED_WORDS[forced]}` : ''
   const meaning = view.report ? endMeaning({ ...view.report, exitCode }) : exitCodeMeaning(exitCode)
   const headline = forced === 'deadline' ? 'Cut by the deadline' : forced ? 'Ended by force' : capital(meaning)

@@ -8,7 +8,7 @@ import { formatDuration, formatRunning, type Outcome } from '../quiesce.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 /** A minus as wide as a plus, so that columns stay aligned. */
-const MINUS = '\u2212'
+export const MINUS = '\u2212'
 
 /** How long something took. */
 export const duration = (ms: number): string => signed(ms, (size) => (size > 0 && size < 1 ? '<1ms' : formatDuration(Math.round(size))))

@@ -3,7 +3,6 @@ import { element, Icon, make, type Part, Parts, setAttribute, setStyle, setText 
 import type { Frame, Panel } from '../frame.ts'
 import { VirtualList } from '../virtual-list.ts'
 
-const STATUS_SHAPES = { active: 'working', done: 'ok', error: 'failed', stopped: 'skipped', 'cut off': 'skipped' } as const
 const STATUS_WORDS = { active: '', done: 'done', error: 'failed', stopped: 'stopped', 'cut off': 'when it ended' } as const
 const ROW_REM = 1.85
 
@@ -85,7 +84,7 @@ export class MachinesPanel implements Panel {
     const icon = new Icon('working')
     const name = make('span', 'name')
     const state = make('span', 'state')
-    const status = make('span', 'muted')
+    const status = make('span', 'status muted')
     const button = make('button', '', icon.node, name, state, status)
     button.type = 'button'
     const regions = make('dl', 'regions')
@@ -121,11 +120,13 @@ export class MachinesPanel implements Panel {
         shown = node
         setStyle(item, '--level', String(level - 1))
         setAttribute(item, 'aria-level', String(level))
-        icon.show(STATUS_SHAPES[node.status])
+        icon.show(node.standing)
         setAttribute(item, 'data-status', node.status)
+        setAttribute(item, 'data-standing', node.standing)
         setText(name, node.name)
         setText(state, node.kind === 'effect' ? 'effect' : node.state)
-        setText(status, STATUS_WORDS[node.status])
+        // The state that a machine is done in says it.
+        setText(status, node.kind === 'machine' && node.status === 'done' ? '' : STATUS_WORDS[node.status])
         setAttribute(button, 'tabindex', id === this.#stop ? '0' : '-1')
         showInside()
       },

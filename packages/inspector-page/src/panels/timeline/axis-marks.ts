@@ -51,23 +51,25 @@ export class AxisMarks {
     this.#font.refresh()
   }
 
-  draw(view: View, now: number, span: Span, trackPx: number): void {
+  /** @param besidePx behind the axis, where a name may end */
+  draw(view: View, now: number, span: Span, trackPx: number, besidePx: number): void {
     const ticks = ticksOf(view, span, Math.max(2, trackPx / TICK_EVERY_PX))
     const lines = linesOf(view, now, span)
     this.#ticks.show(ticks)
     this.#lines.show(lines)
     this.#headLines.show(lines)
-    const named = this.#named([...ticks, ...lines], trackPx)
+    const named = this.#named([...ticks, ...lines], trackPx, besidePx)
     this.#times.show(named.slice(0, ticks.length))
     this.#names.show(named.slice(ticks.length))
     setStyle(this.#now, '--at', part((now - span.from) / (span.to - span.from)))
     this.#now.hidden = now < span.from || now > span.to
   }
 
-  #named(words: readonly (Tick & { readonly kind?: Line['kind'] })[], trackPx: number): readonly Named[] {
+  #named(words: readonly (Tick & { readonly kind?: Line['kind'] })[], trackPx: number, besidePx: number): readonly Named[] {
     const lanes = lanesOf(
       words.map(({ place, text }) => ({ place, width: (this.#font.width(text) + GAP_PX) / Math.max(1, trackPx) })),
       LANES,
+      1 + besidePx / Math.max(1, trackPx),
     )
     return words.map((word, i) => ({ ...word, lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'none' }))
   }

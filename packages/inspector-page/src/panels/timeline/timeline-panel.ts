@@ -1,6 +1,6 @@
 import { SCALES, type Scale, type Span, spanOf, zoomed } from '../../core/axis.ts'
 import { type Row, type RowItem, rowItemsOf, rowOf } from '../../core/rows.ts'
-import type { View } from '../../core/view.ts'
+import { originOf, type View } from '../../core/view.ts'
 import { element, Font, make, setStyle } from '../../dom.ts'
 import type { Frame, Panel } from '../../frame.ts'
 import { VirtualList } from '../../virtual-list.ts'
@@ -49,7 +49,8 @@ export class TimelinePanel implements Panel {
   }
   #drawing: Drawing | undefined
   #trackPx = 1
-  #bodyPx = 0
+  /** What is beside the axis on its right, of which its head makes no use. */
+  #besidePx = 0
 
   constructor(redraw: () => void) {
     this.#redraw = redraw
@@ -85,9 +86,10 @@ export class TimelinePanel implements Panel {
     const { view, now } = frame
     // Those of the whole journal: no row comes or goes while one goes through time.
     this.#read(frame.journal.last)
-    const span = this.#zoom ?? spanOf(view, now, this.#scale, this.#room())
+    // It counts from where the log and the slider count, also of a time before that.
+    const span = { ...(this.#zoom ?? spanOf(view, now, this.#scale, this.#room())), origin: originOf(frame.journal.last) }
     this.#drawing = { view, now, span }
-    this.#axis.draw(view, now, span, this.#trackPx)
+    this.#axis.draw(view, now, span, this.#trackPx, this.#besidePx)
     this.#loads.draw(frame, span)
     this.#rows.show(this.#items.drawings)
   }
@@ -127,8 +129,10 @@ export class TimelinePanel implements Panel {
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
     const widths = this.#items.drawings.map(({ item }) => (item.kind === 'group' ? 0 : this.#fonts.name.width(item.name)))
     const wanted = Math.max(0, ...widths) + BESIDE_NAME_REM * rem
-    this.#bodyPx = this.#body.clientWidth
-    setStyle(this.#box, '--name', `${Math.ceil(Math.min(wanted, this.#bodyPx * NAME_PART_MAX))}px`)
+    const bodyPx = this.#body.clientWidth
+    // Without any, the width that most have stays: what is drawn already would move.
+    if (widths.length > 0) setStyle(this.#box, '--name', `${Math.ceil(Math.min(wanted, bodyPx * NAME_PART_MAX))}px`)
+    this.#besidePx = this.#narrow.matches ? 0 : bodyPx - this.#axis.overlay.offsetLeft - this.#axis.overlay.offsetWidth
     const trackPx = Math.max(1, this.#axis.overlay.clientWidth)
     if (trackPx === this.#trackPx) return
     this.#trackPx = trackPx
