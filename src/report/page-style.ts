@@ -38,7 +38,7 @@ pre { overflow-x: auto; font: .85rem/1.4 ui-monospace, Menlo, Consolas, monospac
 @media (max-width: 40rem) {
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .4rem; }
-  /* No column is out of sight: a row takes as many lines as it needs, a phase its bar in one of its own. */
+  /* No column is out of sight: a row takes as many lines as it needs, a bar has its own. */
   table, tbody { display: block; font-size: .9rem; }
   thead { display: none; }
   tr { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: .3rem 0; }

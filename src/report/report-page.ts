@@ -90,7 +90,9 @@ function phasesTable({ phases, stopRequestedAt, signals }: Report): string {
   const bar = ({ start, end, outcome, budget }: ReportedPhase): string => {
     const to = end ?? whole
     const bound =
-      budget === null || start + budget > whole ? '' : `<b style="left:min(${percent(start + budget)},100% - 2px)" title="its time was over here"></b>`
+      budget === null || start + budget > whole
+        ? ''
+        : `<b style="left:min(${percent(start + budget)},100% - 2px)" title="its time was over here"></b>`
     return `<i class="${outcome ?? 'cut'}" style="left:min(${percent(start)},100% - 3px);width:max(3px,${percent(to - start)})"></i>${bound}`
   }
   return table(
