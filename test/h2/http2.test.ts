@@ -16,6 +16,7 @@ import { Hono } from 'hono'
 import { streamSSE, streamText } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AttachableServer } from '#src/attach.ts'
+import { systemClock } from '#src/base/clock.ts'
 import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
 import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
@@ -228,6 +229,30 @@ describe('a stop', () => {
       requests: { after: 0 },
       connections: { forced: 0 },
     })
+  })
+
+  test('breaks off a stream whose handler goes on, and no process ends', async () => {
+    let ahead = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead }
+    const over = new Gate()
+    const server = createServer(async (request, response) => {
+      markWatch(request)
+      response.writeHead(200).write('begun')
+      await over.pass()
+    })
+    const t = newAttachedLife(server, { clock, options: { lastCall: 0, watchGrace: 50 } })
+    server.listen(0, '127.0.0.1')
+    await t.life.start()
+    const one = await H2Client.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const watch = one.get('/watch')
+    await over.reached
+    // So old, a handler is all that is kept of its exchange.
+    ahead = 2_000
+    const ended = t.life.stop()
+    expect(await watch).toMatchObject({ body: 'begun', code: 2 })
+    await one.closed
+    over.open()
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { after: 1 }, errors: [] })
   })
 
   test('tells the handlers of one stream, by any of the objects that node made of it', async () => {

@@ -111,7 +111,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       return undefined
     }
     alsoKnownBy(exchange, stream)
-    wire.streams++
+    wire.streamOpened(stream)
     stream.on('close', closed)
     // The answer is sent whole; its client may still be sending. Of a HEAD request it says nothing,
     // because that has no body to end.
@@ -213,13 +213,15 @@ function answered(this: ServerHttp2Stream): void {
 }
 
 function closed(this: ServerHttp2Stream): void {
+  // Of an exchange that is over, perhaps only a handler is left.
   const exchange = exchangeOf(this)
-  if (!exchange) return
-  const wire = exchange.connection.wire as Http2Wire
-  if (this.aborted && this.rstCode !== NO_ERROR) wire.wasReset(exchange)
-  // Of an answer that breaks off, node says nothing else.
-  exchange.end()
-  wire.streamClosed()
+  const wire = wireOf(this)
+  if (exchange && wire && !exchange.isOver) {
+    if (this.aborted && this.rstCode !== NO_ERROR) wire.wasReset(exchange)
+    // Of an answer that breaks off, node says nothing else.
+    exchange.end()
+  }
+  wire?.streamClosed()
 }
 
 /**

@@ -63,10 +63,10 @@ export class Leaving {
 
   /** To be called when nothing is outstanding any more, and when no stream is open any more. */
   ifIdle(): void {
-    const { connection, streams } = this.#wire
+    const { connection, hasStreams } = this.#wire
     if (!connection.wasTold || !connection.isIdle || connection.isEnding) return
     // The last frame of a stream is sent after its 'close'.
-    if (this.#hasPeerLeft && streams === 0) setImmediate(() => connection.linger())
+    if (this.#hasPeerLeft && !hasStreams) setImmediate(() => connection.linger())
     else
       this.#wait(() => {
         if (connection.isIdle) connection.linger()
@@ -75,12 +75,12 @@ export class Leaving {
 
   /** Ends the session, which tells the client if nothing has, then its socket. Called once. */
   close(): void {
-    const { session, socket, streams, connection } = this.#wire
+    const { session, socket, hasStreams, connection } = this.#wire
     connection.noteTold()
     // When its last frame has been sent, node ends the socket.
     socket.once('finish', () => this.#closeSocket())
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that.
-    if (session.closed && streams === 0) session.destroy()
+    if (session.closed && !hasStreams) session.destroy()
     else session.close()
     // A stream may be open whose request was not read to its end: there is no wait for that.
     this.#wait(() => {

@@ -37,7 +37,7 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
   if (exchange && response && head) noteEvents(exchange, response, head)
   Reflect.apply(prototypeOf(this).respond, this, [head, options])
   // As early as the head: a watch would keep its client for as long as it lasts.
-  if (exchange?.mustTell) exchange.connection.wire.tell()
+  if (exchange?.mustTell && !exchange.isOver) exchange.connection.wire.tell()
 }
 
 const setHeader: Http2ServerResponse['setHeader'] = function (this: Http2ServerResponse, name, value) {

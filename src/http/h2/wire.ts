@@ -9,7 +9,7 @@ import { answerOn, type Http2Request, type Http2Response, ignore } from './excha
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
 
-/** On the session itself: a property costs the request path less than a look-up in a WeakMap. */
+/** On session and stream themselves: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
 interface Tagged {
@@ -27,8 +27,8 @@ export class Http2Wire implements Wire {
   readonly socket: Socket
   readonly session: ServerHttp2Session
   readonly connection: Connection
-  /** Those that are open in any direction. */
-  streams = 0
+  /** How many are open in any direction. */
+  #streams = 0
   readonly #leaving: Leaving
   readonly #demands: (demand: Demand) => void
   readonly #onClose = (): void => {
@@ -134,9 +134,19 @@ export class Http2Wire implements Wire {
     if (!(request as unknown as Http2Request).isBrokenOff) this.#demands('resets')
   }
 
+  get hasStreams(): boolean {
+    return this.#streams > 0
+  }
+
+  /** The stream knows its wire from now on, longer than its exchange does. */
+  streamOpened(stream: ServerHttp2Stream): void {
+    ;(stream as Tagged)[WIRE] = this
+    this.#streams++
+  }
+
   streamClosed(): void {
-    this.streams--
-    if (this.streams === 0) this.#leaving.ifIdle()
+    this.#streams--
+    if (!this.hasStreams) this.#leaving.ifIdle()
   }
 
   lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {
@@ -163,8 +173,8 @@ export class Http2Wire implements Wire {
   }
 }
 
-/** The wire that a session was given, if any. */
-export const wireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
+/** The wire of a session or a stream, if it has one. */
+export const wireOf = (given: ServerHttp2Session | ServerHttp2Stream): Http2Wire | undefined => (given as Tagged)[WIRE]
 
 const streamOf = ({ request }: Exchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
 
