@@ -11,8 +11,6 @@ export class Http2Request {
   readonly httpVersionMinor = 0
   readonly headers: IncomingHttpHeaders
   readonly stream: ServerHttp2Stream
-  /** It was us who broke the stream off. */
-  isBrokenOff = false
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream

@@ -213,14 +213,11 @@ function answered(this: ServerHttp2Stream): void {
 }
 
 function closed(this: ServerHttp2Stream): void {
-  // Of an exchange that is over, perhaps only a handler is left.
-  const exchange = exchangeOf(this)
   const wire = wireOf(this)
-  if (exchange && wire && !exchange.isOver) {
-    if (this.aborted && this.rstCode !== NO_ERROR) wire.wasReset(exchange)
-    // Of an answer that breaks off, node says nothing else.
-    exchange.end()
-  }
+  if (this.aborted && this.rstCode !== NO_ERROR) wire?.wasReset(this)
+  // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps only
+  // a handler is left: it has no connection any more.
+  exchangeOf(this)?.end()
   wire?.streamClosed()
 }
 

@@ -12,8 +12,12 @@ import { lookForEvents } from './response-head.ts'
 /** On session and stream themselves: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
+/** On a stream that we have broken off. */
+const BROKEN_OFF: unique symbol = Symbol('quiesce.brokenOff')
+
 interface Tagged {
   [WIRE]?: Http2Wire
+  [BROKEN_OFF]?: true
 }
 
 /**
@@ -130,8 +134,8 @@ export class Http2Wire implements Wire {
   }
 
   /** A stream was broken off before it was answered: by its client, unless that was us. */
-  wasReset({ request }: Exchange): void {
-    if (!(request as unknown as Http2Request).isBrokenOff) this.#demands('resets')
+  wasReset(stream: ServerHttp2Stream): void {
+    if (!(stream as Tagged)[BROKEN_OFF]) this.#demands('resets')
   }
 
   get hasStreams(): boolean {
@@ -187,10 +191,9 @@ const isEnded = (exchange: Exchange): boolean => responseOf(exchange)?.ofHandler
  * answer first, and not as CANCEL, which node's client takes for an end in order: either way the
  * part that was sent may be taken for the whole [measured on Node 20 to 26].
  */
-function breakStream({ request }: Exchange): void {
-  const given = request as unknown as Http2Request
-  const { stream } = given
-  given.isBrokenOff = true
+function breakStream(exchange: Exchange): void {
+  const stream = streamOf(exchange)
+  ;(stream as Tagged)[BROKEN_OFF] = true
   // Its handler may have no listener for the error that this is to it.
   stream.on('error', ignore)
   stream.destroy(new Error('broken off'))
