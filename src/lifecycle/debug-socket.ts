@@ -38,6 +38,7 @@ interface Debugged {
 export async function openDebugSocket(debugged: Debugged, path: string): Promise<Listener> {
   let isProfiling = false
   const server = await debugged.host.servers.http({}, (request, response) => {
+    const failed = (error: unknown): void => respond(response, plain(500, toError(error).message))
     const url = new URL(request.url ?? '/', 'http://debug')
     switch (url.pathname as keyof typeof PATHS) {
       case '/debug/life':
@@ -45,14 +46,15 @@ export async function openDebugSocket(debugged: Debugged, path: string): Promise
       case '/debug/handles':
         return respond(response, json(counted(debugged.host.process.getActiveResourcesInfo())))
       case '/debug/pprof/heap':
-        return void sendSnapshot(response)
+        sendSnapshot(response).catch(failed)
+        return
       case '/debug/pprof/profile': {
         const seconds = Number(url.searchParams.get('seconds') ?? SECONDS_DEFAULT)
         if (!(seconds > 0 && seconds <= SECONDS_MAX)) return respond(response, plain(400, `seconds: above 0, at most ${SECONDS_MAX}`))
         if (isProfiling) return respond(response, plain(409, 'a profile is being taken'))
         isProfiling = true
         profile(debugged.host, seconds, request, response)
-          .catch((error: unknown) => respond(response, plain(500, toError(error).message)))
+          .catch(failed)
           .finally(() => {
             isProfiling = false
           })
@@ -96,9 +98,11 @@ const fileHeaders = (name: string) => ({
 })
 
 async function sendSnapshot(response: ServerResponse): Promise<void> {
+  // What can fail comes before the head: a failure is an answer, too.
+  const snapshot = getHeapSnapshot()
   response.writeHead(200, fileHeaders('heap.heapsnapshot'))
   // A client that leaves has seen enough.
-  await pipeline(getHeapSnapshot(), response).catch(() => {})
+  await pipeline(snapshot, response).catch(() => {})
 }
 
 /** Ends early with its client, or with the process's other work. */
@@ -118,8 +122,9 @@ async function profile({ clock }: Host, seconds: number, request: IncomingMessag
     })
     const { profile: taken } = await session.post('Profiler.stop')
     if (response.destroyed) return
+    const text = JSON.stringify(taken)
     response.writeHead(200, fileHeaders('cpu.cpuprofile'))
-    response.end(JSON.stringify(taken))
+    response.end(text)
   } finally {
     session.disconnect()
   }

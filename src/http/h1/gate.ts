@@ -1,7 +1,7 @@
-import { EventEmitter } from 'node:events'
+import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { QuiesceError } from '../../base/errors.ts'
+import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
@@ -12,16 +12,8 @@ import { Http1Wire, wireOf } from './wire.ts'
 /** The events by which node hands over a request. */
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
 type RequestEvent = (typeof REQUEST_EVENTS)[number]
-/**
- * What comes with a request: its response, or for an upgrade the socket and what was read of it
- * already.
- */
-type Rest = readonly [response: ServerResponse] | readonly [socket: Socket, head: Buffer]
 
 const GATE: unique symbol = Symbol('quiesce.gate')
-
-/** A server whose `emit` is this one has no instrumentation in it. */
-export const plainEmit = EventEmitter.prototype.emit
 
 /**
  * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every
@@ -143,29 +135,11 @@ export function openGate(
     exchange.handling ??= 'callback'
   }
 
-  let madeRelay: EventEmitter | undefined
-
-  /**
-   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it
-   * wraps around it, and at the bottom finds our delivery instead of the listeners.
-   */
-  function relay(): EventEmitter {
-    if (madeRelay) return madeRelay
-    madeRelay = new EventEmitter()
-    for (const event of REQUEST_EVENTS) {
-      madeRelay.on(event, (request: IncomingMessage, ...rest: Rest) => {
-        const exchange = exchangeOf(request) as Exchange
-        const { response } = exchange
-        try {
-          if (response) deliver(event, exchange, request, rest[0] as ServerResponse, undefined, undefined)
-          else deliver(event, exchange, request, undefined, rest[0] as Socket, rest[1])
-        } catch (thrown) {
-          exchange.threw(thrown)
-        }
-      })
-    }
-    return madeRelay
-  }
+  const relay = relayOf(REQUEST_EVENTS, (event, exchange, [request, ...rest]) => {
+    const { response } = exchange
+    if (response) deliver(event, exchange, request as IncomingMessage, rest[0] as ServerResponse, undefined, undefined)
+    else deliver(event, exchange, request as IncomingMessage, undefined, rest[0] as Socket, rest[1] as Buffer)
+  })
 
   gated[GATE] = true
   server.emit = emit as Server['emit']
@@ -190,9 +164,6 @@ interface Gated {
   [GATE]?: true
 }
 
-export const alreadyAttached = (): QuiesceError =>
-  new QuiesceError('ERR_ALREADY_ATTACHED', 'quiesce is already attached to this server; dispose() of that lifecycle gives it back')
-
 /** A handshake may have chosen another protocol, on a server that speaks several. */
 const isHttp1 = ({ alpnProtocol }: Socket & { readonly alpnProtocol?: string | false | null }): boolean => alpnProtocol !== 'h2'
 
@@ -200,7 +171,3 @@ const isHttp1 = ({ alpnProtocol }: Socket & { readonly alpnProtocol?: string | f
 function gateDecidesToContinue(): void {}
 
 export const isOnlyOurs = (listeners: readonly unknown[]): boolean => listeners.length === 1 && listeners[0] === gateDecidesToContinue
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { readonly then?: unknown }).then === 'function'
-}

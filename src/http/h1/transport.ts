@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
+import { Older } from '../older.ts'
 import type { Handshakes } from '../tls/handshake.ts'
 import type { Gate, Keeper, Transport } from '../wire.ts'
 import { openGate } from './gate.ts'
-import { OlderConnections } from './older-connections.ts'
 import { endWithResponses } from './response-end.ts'
 
 /**
@@ -27,5 +27,5 @@ export const http1: Transport = {
     typeof (server as Partial<Server>).closeIdleConnections === 'function' &&
     !('updateSettings' in server),
   open: (server, keeper) => openHttp1(server, keeper),
-  older: (server, clock) => new OlderConnections(server as Server, clock),
+  older: (server, clock) => new Older(server, clock),
 }

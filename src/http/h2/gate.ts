@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events'
 import type {
   Http2SecureServer,
   Http2Server,
@@ -10,7 +9,8 @@ import type {
 } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { ExchangeView } from '../chain.ts'
-import { alreadyAttached, isOnlyOurs, isThenable, plainEmit } from '../h1/gate.ts'
+import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
+import { isOnlyOurs } from '../h1/gate.ts'
 import { openHttp1 } from '../h1/transport.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
@@ -149,27 +149,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
     exchange.handling ??= 'callback'
   }
 
-  let madeRelay: EventEmitter | undefined
-
-  /**
-   * What an instrumented `emit` emits on in the server's place: it sees the event with all that it
-   * wraps around it, and at the bottom finds our delivery instead of the listeners.
-   */
-  function relay(): EventEmitter {
-    if (madeRelay) return madeRelay
-    madeRelay = new EventEmitter()
-    for (const event of ['stream', ...REQUEST_EVENTS]) {
-      madeRelay.on(event, (...args: readonly unknown[]) => {
-        const exchange = exchangeOf(args[0] as object) as Exchange
-        try {
-          deliver(event, exchange, args)
-        } catch (thrown) {
-          exchange.threw(thrown)
-        }
-      })
-    }
-    return madeRelay
-  }
+  const relay = relayOf(['stream', ...REQUEST_EVENTS], deliver)
 
   gated[GATE] = true
   const ours = emit as unknown as typeof server.emit

@@ -1,7 +1,7 @@
 import type { Http2Server } from 'node:http2'
+import { Older } from '../older.ts'
 import type { Transport } from '../wire.ts'
 import { openGate } from './gate.ts'
-import { OlderSessions } from './older-sessions.ts'
 
 /**
  * HTTP/2, plain or over TLS; of a server with `allowHTTP1` also the connections whose handshake has
@@ -14,5 +14,5 @@ export const http2: Transport = {
     typeof (server as Partial<Http2Server>).listen === 'function' &&
     typeof (server as Partial<Http2Server>).updateSettings === 'function',
   open: (server, keeper) => openGate(server as Http2Server, keeper),
-  older: (server, clock) => new OlderSessions(server as Http2Server, clock),
+  older: (server, clock) => new Older(server, clock),
 }
