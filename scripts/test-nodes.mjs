@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 const args = process.argv.slice(2)
 const isVersion = (/** @type {string} */ arg) => /^\d+(\.\d+)*$/.test(arg)
 const chosen = args.filter(isVersion)
-const versions = chosen.length > 0 ? chosen : ['22', '24']
+const versions = chosen.length > 0 ? chosen : ['22', '24', '26']
 const rest = args.filter((arg) => !isVersion(arg))
 
 for (const version of versions) {
