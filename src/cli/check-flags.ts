@@ -1,7 +1,12 @@
+import { QuiesceError, show } from '../base/errors.ts'
 import { OUTSIDE_EVENTS } from '../model/life/lifecycle-model.ts'
-import { defineOptions, option } from '../options/define.ts'
+import { composeOptions, defineOptions, flagsOf, option, pickOptions, type ResolvedOf } from '../options/define.ts'
 import { choice, file, integer, list, present, text } from '../options/kinds.ts'
+import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
+import { TLS_FLAGS, type TlsOptions } from '../options/tls-options.ts'
+import { readArguments, type Settings } from './arguments.ts'
 import { lifeModule } from './life-module.ts'
+import { refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
 export const CHECK_OPTIONS = defineOptions({
   config: option(lifeModule(), { flag: 'config', defaultWords: 'a server without hooks', meaning: 'The life to check' }),
@@ -46,3 +51,35 @@ export const CHECK_OPTIONS = defineOptions({
     meaning: 'Print the counter-example as a Mermaid sequence diagram, too',
   }),
 })
+
+/** The certificates of `quiesce serve` and `quiesce run`. */
+const CERTIFICATE_OPTIONS = pickOptions(LISTEN_OPTIONS, ['tls'])
+
+/** All that the command line may say. */
+export const CHECK_FLAGS = composeOptions(CHECK_OPTIONS, CERTIFICATE_OPTIONS)
+
+export type CheckOptions = ResolvedOf<typeof CHECK_OPTIONS>
+
+interface CheckFlags {
+  readonly options: CheckOptions
+  readonly tls: TlsOptions | undefined
+}
+
+/** @throws QuiesceError ERR_OPTION_INVALID with one line for every problem */
+export function readCheckFlags(args: readonly string[]): CheckFlags {
+  const { settings, problems } = readArguments('check', flagsOf(CHECK_FLAGS), args)
+  const { resolved, problems: ofCommand } = resolvedFrom(CHECK_OPTIONS, settings)
+  const { options, problems: unread } = valuesOf(CERTIFICATE_OPTIONS, settings)
+  const { problems: refused } = resolvedFrom(CERTIFICATE_OPTIONS, settings)
+  const beside = resolved.config === undefined ? withoutEffect(settings, options) : refusedBesideConfig(CERTIFICATE_OPTIONS, settings)
+  const all = [...new Set([...problems, ...ofCommand, ...unread, ...refused, ...beside])]
+  if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
+  return { options: resolved, tls: options['tls'] as TlsOptions | undefined }
+}
+
+/** A server leaves alone what says how TLS is spoken, as long as it does not speak it. */
+const withoutEffect = (settings: Settings, { tls }: Readonly<Record<string, unknown>>): string[] =>
+  flagsOf(CERTIFICATE_OPTIONS).flatMap(({ name }) => {
+    const setting = tls === undefined ? settings.get(name) : undefined
+    return setting ? [`${setting.label}: got ${show(setting.given)}, allowed: only with a certificate: ${TLS_FLAGS}`] : []
+  })

@@ -8,6 +8,7 @@ import { optionError, QuiesceError, toError } from '../base/errors.ts'
 import { createServer } from '../create-server.ts'
 import type { JournalEntry } from '../inspector/protocol.ts'
 import type { Life } from '../lifecycle/life.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
@@ -15,14 +16,15 @@ import { journalOf } from '../model/life/journal.ts'
 import { inWordsOfLife } from '../model/life/life-trace.ts'
 import { exploreLifecycle, invariantsOf, planOf } from '../model/life/lifecycle-model.ts'
 import { timedProperties } from '../model/life/lifecycle-timed.ts'
-import type { ResolvedOf } from '../options/define.ts'
-import { CHECK_OPTIONS } from './check-flags.ts'
+import type { TlsOptions } from '../options/tls-options.ts'
+import type { Finding } from '../tls/examine.ts'
+import { certificatesText, examineCertificates } from './check-certificates.ts'
+import { type CheckOptions, readCheckFlags } from './check-flags.ts'
 import { CheckProgress } from './check-progress.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, type LifeModule, readLifeModule } from './life-module.ts'
 import { type CheckedMode, checkedMode, verdictsText } from './printed-verdicts.ts'
-import { readOptions } from './settings.ts'
 
 /**
  * Prints how many properties hold, those that do not, and the way to the first of them.
@@ -31,11 +33,15 @@ import { readOptions } from './settings.ts'
  * line for every problem
  */
 export async function checkCommand(host: CliHost, args: readonly string[]): Promise<ExitCode> {
-  const { options } = readOptions('check', CHECK_OPTIONS, args)
+  const { options, tls } = readCheckFlags(args)
   const { config, mode, property, outside, statesMax, traceFile: file } = options
   // Not after minutes of work.
   if (file !== undefined) await writable(file, dirname(resolve(file)))
-  const { life, properties } = config === undefined ? builtIn() : await readLifeModule('--config', config)
+  const { life, properties } = config === undefined ? builtIn(tls) : await readLifeModule('--config', config)
+  const style = { verbose: options.verbose, color: renderOptions(host).color }
+  // What has a plan is a Lifecycle: `isLife` knows it by that.
+  const certificates = await examineCertificates((life as Lifecycle).options)
+  if (!options.json) host.stdout.write(certificatesText(certificates, style))
   const progress = new CheckProgress(host)
   const checked: CheckedMode[] = []
   let first: Counterexample | undefined
@@ -48,24 +54,31 @@ export async function checkCommand(host: CliHost, args: readonly string[]): Prom
     progress.clear()
     const result = checkedMode(plan.mode, exploration, verdicts, systemClock.now() - from)
     checked.push(result)
-    if (!options.json) host.stdout.write(verdictsText(result, { verbose: options.verbose, color: renderOptions(host).color }))
+    if (!options.json) host.stdout.write(verdictsText(result, style))
     const failed = verdicts.find(({ holds }) => !holds)
     if (failed?.trace) first ??= counterexampleOf(failed.id, failed.trace, exploration, plan)
   }
   if (first && file !== undefined) await writeJournal(file, first.journal())
-  host.stdout.write(options.json ? documentOf(checked, first) : first ? counterexampleText(first, options.mermaid) : '')
-  return first ? 1 : 0
+  const holds = !first && !certificates.some(({ verdict }) => verdict === 'fails')
+  host.stdout.write(
+    options.json ? documentOf({ holds, certificates, lives: checked }, first) : first ? counterexampleText(first, options.mermaid) : '',
+  )
+  return holds ? 0 : 1
 }
 
-const documentOf = (lives: readonly CheckedMode[], first: Counterexample | undefined): string => {
+interface Checked {
+  readonly holds: boolean
+  readonly certificates: readonly Finding[]
+  readonly lives: readonly CheckedMode[]
+}
+
+const documentOf = (checked: Checked, first: Counterexample | undefined): string => {
   const counterexample = first ? { property: first.id, mode: first.mode, steps: printTrace(first.trace).trimEnd().split('\n') } : null
-  return `${JSON.stringify({ holds: !first, lives, counterexample }, undefined, 2)}\n`
+  return `${JSON.stringify({ ...checked, counterexample }, undefined, 2)}\n`
 }
 
 const counterexampleText = ({ id, trace }: Counterexample, mermaid: boolean): string =>
   `\n${id}\n${printTrace(trace)}${mermaid ? `\n${sequenceDiagram(trace)}` : ''}`
-
-type CheckOptions = ResolvedOf<typeof CHECK_OPTIONS>
 
 const MODES: readonly Mode[] = ['refuse', 'retry-after']
 
@@ -83,8 +96,11 @@ const counterexampleOf = (id: string, trace: Trace, exploration: Exploration, pl
   journal: () => journalOf(exploration, trace, plan),
 })
 
-/** A life without anything of the user's. */
-const builtIn = (): LifeModule => ({ life: createServer({ listener: () => {} }, { logger: false }), properties: [] })
+/** A life without anything of the user's but the certificates. */
+const builtIn = (tls: TlsOptions | undefined): LifeModule => ({
+  life: createServer({ listener: () => {} }, { logger: false, tls }),
+  properties: [],
+})
 
 function plansOf(life: Life, mode: CheckOptions['mode'], isOwn: boolean): LifePlan[] {
   const own = planOf(life)

@@ -1,6 +1,6 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
 import { type Flag, flagsOf } from '../options/define.ts'
-import { CHECK_OPTIONS } from './check-flags.ts'
+import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
 import { RUN_FLAGS, SERVE_FLAGS } from './flags.ts'
@@ -70,15 +70,18 @@ drains the process and starts the next one.`,
       ['quiesce check --config server.mjs', 'check the life of your server'],
       ['quiesce check --config server.mjs --outside stop --timed', 'fewer states, and bounds in time as well'],
       ['quiesce check --config server.mjs --trace-file trace.ndjson', 'write the way to what fails, for quiesce inspect'],
+      ['quiesce check --tls-cert-file tls.crt --tls-private-key-file tls.key', 'look at certificates before they are served'],
     ],
     about: `\
 Explores every state that a life can reach, whatever its effects answer and in whatever order, and checks
 what has to hold in all of them. Nothing is started. With --config it is your life: export the server that
-createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.`,
-    flags: flagsOf(CHECK_OPTIONS),
+createServer() or attachLifecycle() returned, and, if you like, a list named properties of your own.
+The certificates of a server that createServer() returned are looked at first, or those of the flags:
+whether they can be read, match, and are still valid.`,
+    flags: flagsOf(CHECK_FLAGS),
     exitCodes: [
       [0, 'everything holds'],
-      [1, 'something does not: the steps that lead there are printed'],
+      [1, 'something does not: the steps that lead there are printed, or what is wrong with a certificate'],
       [2, 'bad usage, or a life that cannot be checked'],
     ],
   },

@@ -12,7 +12,7 @@ import {
   withoutCliDefaults,
 } from '../options/define.ts'
 import { choice, file, isRecord, onOff, text } from '../options/kinds.ts'
-import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
+import { LISTEN_OPTIONS, SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments, type Setting, type Settings } from './arguments.ts'
@@ -93,6 +93,8 @@ export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTION
   readonly app: string
   /** Those of a server, as they were written; one that has options of its own takes none. */
   readonly serverSettings: readonly Setting[]
+  /** Of these the ones that only a server takes that is made here. */
+  readonly createdSettings: readonly Setting[]
 }
 
 export interface SettingsSources {
@@ -125,7 +127,9 @@ export async function readRunSettings(sources: SettingsSources): Promise<RunSett
   const { config: _, ...rest } = own
   const ofRun = new Set(flagsOf(RUN_OPTIONS).map(({ name }) => name))
   const serverSettings = [...settings].flatMap(([name, setting]) => (ofRun.has(name) ? [] : [setting]))
-  return { app: operand, options, ...rest, serverSettings }
+  const ofCreated = new Set(flagsOf(LISTEN_OPTIONS).flatMap(({ name, option: of }) => (of === 'port' || of === 'host' ? [] : [name])))
+  const createdSettings = [...settings].flatMap(([name, setting]) => (ofCreated.has(name) ? [setting] : []))
+  return { app: operand, options, ...rest, serverSettings, createdSettings }
 }
 
 async function readAll<Server extends OptionTable, Own extends OptionTable>(

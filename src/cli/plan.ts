@@ -1,4 +1,4 @@
-import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { optionError, QuiesceError } from '../base/errors.ts'
 import { createServer } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
@@ -9,13 +9,13 @@ import { flagsOf } from '../options/define.ts'
 import { type LifecycleOptions, resolveServerOptions } from '../options/options.ts'
 import type { Chosen } from '../options/times.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
-import { readArguments, type Settings } from './arguments.ts'
+import { readArguments } from './arguments.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { LIFE_MODULE_ALLOWED, readLifeModule } from './life-module.ts'
 import { PLAN_FLAGS, PLAN_OPTIONS, TIME_OPTIONS } from './plan-flags.ts'
 import { planText, printedPlan } from './printed-plan.ts'
-import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
+import { messagesOf, refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
 /**
  * Prints how much time each kind of stop gives to what, as this life would have it in this process.
@@ -67,21 +67,18 @@ function readPlanFlags(args: readonly string[], facts: PlatformFacts): PlanFlags
   const { resolved, problems: ofCommand } = resolvedFrom(PLAN_OPTIONS, settings)
   const { options, problems: unread, wording } = valuesOf(TIME_OPTIONS, settings)
   const refused = messagesOf(() => resolveServerOptions(options, { ...wording, facts }))
-  const all = [...problems, ...ofCommand, ...unread, ...refused, ...(resolved.config === undefined ? [] : beside(settings))]
+  const all = [
+    ...problems,
+    ...ofCommand,
+    ...unread,
+    ...refused,
+    ...(resolved.config === undefined ? [] : refusedBesideConfig(TIME_OPTIONS, settings)),
+  ]
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
   const said = new Set(flagsOf(TIME_OPTIONS).flatMap(({ name, option }) => (settings.has(name) ? [option] : [])))
   const unsaid = resolved.config === undefined ? Object.keys(options).filter((name) => !said.has(name)) : []
   return { ...resolved, times: options, unsaid }
 }
-
-/** Two answers to one question. */
-const beside = (settings: Settings): string[] =>
-  flagsOf(TIME_OPTIONS).flatMap(({ name }) => {
-    const setting = settings.get(name)
-    return setting
-      ? [`${setting.label}: got ${show(setting.given)}, allowed: only without --config, whose life has options of its own`]
-      : []
-  })
 
 function composed(life: Life, config: string | undefined): LifePlan {
   try {

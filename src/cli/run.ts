@@ -8,6 +8,7 @@ import type { DefaultLog } from '../lifecycle/output.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
+import type { Setting } from './arguments.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import type { RunSettings } from './flags.ts'
@@ -45,13 +46,18 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
     process.once('disconnect', () => void life.stop('the watcher is gone'))
   }
   if (runnable.kind === 'life') {
-    refuseBeside(settings)
+    refuse(settings.serverSettings, `none: ${settings.app} exports a life, which has options of its own`)
     obeyWatcher(runnable.life)
     const ended = runnable.life.run()
     release()
     await ended
     return undefined
   }
+  if (runnable.kind === 'server')
+    refuse(
+      settings.createdSettings,
+      `none: ${settings.app} exports a server, which has been made with or without them (https.createServer())`,
+    )
   const log = { isForAll: true, level: settings.logLevel }
   const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, log)
   obeyWatcher(life)
@@ -147,11 +153,9 @@ function around(
   return { life, listen: () => void server.listen({ port, ...(host !== undefined && { host }) }) }
 }
 
-/** Two answers to one question. */
-function refuseBeside({ serverSettings, app }: RunSettings): void {
-  const problems = serverSettings.map(
-    ({ label, given }) => optionError(label, given, `none: ${app} exports a life, which has options of its own`).message,
-  )
+/** Two answers to one question, named where they were written. */
+function refuse(given: readonly Setting[], allowed: string): void {
+  const problems = given.map((setting) => optionError(setting.label, setting.given, allowed).message)
   if (problems.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', problems.join('\n'))
 }
 

@@ -102,3 +102,12 @@ export function readOptions<T extends OptionTable>(
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
   return { options: resolved, operands }
 }
+
+/** Two answers to one question: flags of a server beside a module that has its own. */
+export const refusedBesideConfig = (table: OptionTable, settings: Settings): string[] =>
+  flagsOf(table).flatMap(({ name }) => {
+    const setting = settings.get(name)
+    return setting
+      ? [`${setting.label}: got ${show(setting.given)}, allowed: only without --config, whose life has options of its own`]
+      : []
+  })

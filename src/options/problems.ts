@@ -2,7 +2,7 @@ import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
 import { isNegativeDuration, isRecord, wrongWith } from './kinds.ts'
-import { wordsOf } from './wrong.ts'
+import { allowedWords, wordsOf } from './wrong.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
@@ -94,8 +94,13 @@ export class Problems {
     }
     // `admin-address in FILE` becomes `admin-address.port in FILE`.
     const path = `${name}${wrong.path}`
-    const field = this.#wording.labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
-    this.#problems.push({ field, given: wrong.given, allowed: wrong.allowed, message: `${field}${wordsOf(wrong)}` })
+    const { labelOfField, asText = false } = this.#wording
+    const field = labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
+    const parent = path.replace(/\.[^.]*$/, '')
+    const allowed = allowedWords(wrong, asText, (beside) => labelOfField?.(`${parent}${beside}`) ?? beside.slice(1))
+    const message =
+      asText && wrong.given === undefined ? `${field}: got none, allowed: ${allowed}` : `${field}${wordsOf({ ...wrong, allowed })}`
+    this.#problems.push({ field, given: wrong.given, allowed, message })
   }
 
   #row(name: string): AnyOption | undefined {
@@ -105,8 +110,11 @@ export class Problems {
   #addUnknown(name: string, given: unknown): void {
     const names = Object.keys(this.#table)
     const ours = NAMES_OF_OTHERS[name]
-    const hint = ours !== undefined && names.includes(ours) ? meant(ours) : didYouMean(name, names)
-    const allowed = this.#wording.elsewhere?.(name) ?? `one of ${names.join(', ')}`
+    const elsewhere = this.#wording.elsewhere?.(name)
+    const near = ours !== undefined && names.includes(ours) ? meant(ours) : didYouMean(name, names)
+    // One that belongs elsewhere is not misspelt.
+    const hint = elsewhere === undefined ? near : ''
+    const allowed = elsewhere ?? `one of ${names.join(', ')}`
     const field = this.label(name)
     this.#problems.push({
       field,

@@ -68,18 +68,24 @@ export interface SniOptions extends UserOptions<typeof SNI_OPTIONS> {}
 const SNI_ALLOWED = '{ cert, key } or { certFile, keyFile }, with passphrase? and names?'
 
 /** Both halves of one pair, in one of two ways. */
-function wrongPair({ cert, key, certFile, keyFile }: Readonly<Record<string, unknown>>): Wrong | undefined {
-  const missing = (field: string, given: unknown, other: unknown, allowed: string): Wrong | undefined =>
-    given === undefined && other !== undefined ? { path: `.${field}`, given, allowed } : undefined
-  if (cert !== undefined && certFile !== undefined) return { path: '.cert', given: 'PEM', allowed: 'none beside certFile' }
-  if (key !== undefined && keyFile !== undefined) return { path: '.key', given: 'PEM', allowed: 'none beside keyFile' }
-  return (
-    missing('key', key, cert, `${PEM_ALLOWED}, beside cert`) ??
-    missing('cert', cert, key, `${PEM_ALLOWED}, beside key`) ??
-    missing('keyFile', keyFile, certFile, 'a file name, beside certFile') ??
-    missing('certFile', certFile, keyFile, 'a file name, beside keyFile')
-  )
+function wrongPair(pair: Readonly<Record<string, unknown>>): Wrong | undefined {
+  const isGiven = (name: string): boolean => pair[name] !== undefined
+  for (const name of ['cert', 'key']) {
+    if (isGiven(name) && isGiven(`${name}File`)) return { path: `.${name}`, given: 'PEM', allowed: 'none', beside: `.${name}File` }
+  }
+  for (const [name, other, allowed] of HALVES) {
+    if (!isGiven(name) && isGiven(other)) return { path: `.${name}`, given: undefined, allowed, beside: `.${other}` }
+  }
+  return undefined
 }
+
+/** Each with the half that needs it. */
+const HALVES = [
+  ['key', 'cert', `${PEM_ALLOWED},`],
+  ['cert', 'key', `${PEM_ALLOWED},`],
+  ['keyFile', 'certFile', 'a file name,'],
+  ['certFile', 'keyFile', 'a file name,'],
+] as const
 
 const hasPair = ({ cert, certFile }: Readonly<Record<string, unknown>>): boolean => cert !== undefined || certFile !== undefined
 
@@ -258,6 +264,8 @@ export interface TlsOptions extends UserOptions<typeof TLS_OPTIONS> {}
 export type ResolvedTls = ResolvedOf<typeof TLS_OPTIONS>
 
 const TLS_ALLOWED = "{ cert, key }, { certFile, keyFile } or { selfSigned: true }, and more, or 'self-signed'"
+/** The flags by which there is a certificate. */
+export const TLS_FLAGS = '--tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed'
 
 /** `'self-signed'` is short for a pair that is made at the start. */
 export const tls = (): Kind<TlsOptions | 'self-signed', ResolvedTls, 'value'> => {
@@ -265,7 +273,7 @@ export const tls = (): Kind<TlsOptions | 'self-signed', ResolvedTls, 'value'> =>
   const longOf = (given: TlsOptions | 'self-signed'): TlsOptions => (given === 'self-signed' ? { selfSigned: true } : given)
   return {
     ...kind,
-    allowedAsText: '--tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed',
+    allowedAsText: TLS_FLAGS,
     accepts: (given) => given === 'self-signed' || kind.accepts(given),
     resolve: (given) => kind.resolve(longOf(given)),
     show: (given) => kind.show(longOf(given)),
@@ -276,8 +284,17 @@ function wrongTogether(given: Readonly<Record<string, unknown>>): Wrong | undefi
   const { selfSigned, sni: entries, clientCa, clientCaFile } = given
   const wrong = wrongPair(given)
   if (wrong) return wrong
-  if (selfSigned === true && hasPair(given)) return { path: '.selfSigned', given: true, allowed: 'none beside a pair' }
-  if (clientCa !== undefined && clientCaFile !== undefined) return { path: '.clientCa', given: 'PEM', allowed: 'none beside clientCaFile' }
+  if (selfSigned === true && hasPair(given))
+    return { path: '.selfSigned', given: true, allowed: 'none', beside: given['certFile'] === undefined ? '.cert' : '.certFile' }
+  if (clientCa !== undefined && clientCaFile !== undefined)
+    return { path: '.clientCa', given: 'PEM', allowed: 'none', beside: '.clientCaFile' }
   const hasSni = Array.isArray(entries) && entries.length > 0
-  return hasPair(given) || hasSni || selfSigned === true ? undefined : { path: '', given, allowed: TLS_ALLOWED }
+  if (hasPair(given) || hasSni || selfSigned === true) return undefined
+  const [name] = Object.keys(given).filter((each) => given[each] !== undefined && !SERVING.includes(each))
+  if (name === undefined) return { path: '', given, allowed: TLS_ALLOWED }
+  const allowed = (ways: string): string => `only with a certificate: ${ways}`
+  return { path: `.${name}`, given: given[name], allowed: allowed(TLS_ALLOWED), allowedAsText: allowed(TLS_FLAGS) }
 }
+
+/** What there may be a certificate by, empty or false as it may be. */
+const SERVING: readonly string[] = ['sni', 'selfSigned']

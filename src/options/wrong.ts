@@ -7,12 +7,21 @@ export interface Wrong {
   readonly path: string
   readonly given: unknown
   readonly allowed: string
+  /** What is allowed, for who can only write text. */
+  readonly allowedAsText?: string
+  /** The field next to it that this is about, as `.certFile`; its name ends what is allowed. */
+  readonly beside?: string
   /** Instead of what was given and what is allowed. */
   readonly words?: string
 }
 
 /** `: got "livez", allowed: a path …`, to be put behind the name. */
-export const wordsOf = ({ given, allowed, words }: Wrong): string => `: ${words ?? `got ${show(given)}, allowed: ${allowed}`}`
+export const wordsOf = ({ given, allowed, words }: Pick<Wrong, 'given' | 'allowed' | 'words'>): string =>
+  `: ${words ?? `got ${show(given)}, allowed: ${allowed}`}`
+
+/** What is allowed, in words. @param labelOf how the field next to it is called */
+export const allowedWords = ({ allowed, allowedAsText, beside }: Wrong, asText: boolean, labelOf: (path: string) => string): string =>
+  `${(asText && allowedAsText) || allowed}${beside === undefined ? '' : ` beside ${labelOf(beside)}`}`
 
 /** The same, seen from the object that has the value at this place. */
 export const at = (place: string, { path, ...wrong }: Wrong): Wrong => ({ ...wrong, path: `${place}${path}` })

@@ -5,7 +5,7 @@ import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleFact } from '../base/events.ts'
 import { sameContent } from './content.ts'
 import { Contexts, type Served } from './contexts.ts'
-import { expiryOf, type Standing, warningMs } from './expiry.ts'
+import { expiryOf, type Standing, standingOf, warningMs } from './expiry.ts'
 import type { Pair } from './pair.ts'
 import type { Provider } from './provider.ts'
 import { type Providers, providersOf } from './providers.ts'
@@ -212,8 +212,6 @@ export class Certificates {
 
 /** Where node's TLS server keeps the context of clients that ask for no name. */
 type SharedContext = Server & { _sharedCreds?: SecureContext }
-
-const standingOf = ({ cert, leaf, notAfter }: Pair): Standing => ({ from: cert.from, notBefore: Date.parse(leaf.validFrom), notAfter })
 
 const codedOf = (thrown: unknown): QuiesceError =>
   thrown instanceof QuiesceError ? thrown : new QuiesceError('ERR_INTERNAL', toError(thrown).message, {}, thrown)

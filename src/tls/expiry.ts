@@ -1,4 +1,5 @@
 import { formatDuration } from '../base/format-duration.ts'
+import type { Pair } from './pair.ts'
 
 /** A certificate, as far as its end is concerned. */
 export interface Standing {
@@ -8,6 +9,12 @@ export interface Standing {
   readonly notBefore: number
   readonly notAfter: number
 }
+
+export const standingOf = ({ cert, leaf, notAfter }: Pair): Standing => ({
+  from: cert.from,
+  notBefore: Date.parse(leaf.validFrom),
+  notAfter,
+})
 
 /** The rest of a certificate's life in which its replacement is late. */
 const WARNING_SHARE = 1 / 10
@@ -30,7 +37,8 @@ export function expiryOf({ from, notBefore, notAfter }: Standing, wall: number, 
   return left <= withinMs ? `${from}: the certificate expires in ${roughly(left)}, at ${inWords(notAfter)}` : undefined
 }
 
-const inWords = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
+/** A time in UTC. */
+export const inWords = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
 
 const DAY_MS = 86_400_000
 /** In days while they are many, else to the minute. */

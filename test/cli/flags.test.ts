@@ -356,10 +356,14 @@ describe('what cannot be used', () => {
 
 describe('flags of certificates', () => {
   test.each<[string, string[]]>([
-    ['--tls-private-key-file: got undefined, allowed: a file name, beside certFile', ['--tls-cert-file=a']],
-    ['--tls-cert-file: got undefined, allowed: a file name, beside keyFile', ['--tls-private-key-file=a']],
+    ['--tls-private-key-file: got none, allowed: a file name, beside --tls-cert-file', ['--tls-cert-file=a']],
+    ['--tls-cert-file: got none, allowed: a file name, beside --tls-private-key-file', ['--tls-private-key-file=a']],
     [
-      'tls: got {"clientCaFile":"a"}, allowed: --tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed',
+      '--tls-self-signed: got true, allowed: none beside --tls-cert-file',
+      ['--tls-self-signed', '--tls-cert-file=a', '--tls-private-key-file=b'],
+    ],
+    [
+      '--client-ca-file: got "a", allowed: only with a certificate: --tls-cert-file with --tls-private-key-file, --tls-sni-cert-key, or --tls-self-signed',
       ['--client-ca-file=a'],
     ],
     [

@@ -97,12 +97,25 @@ describe('quiesce run', () => {
       2,
       /^quiesce: --port: got "1", allowed: none: .* which has options of its own\n$/,
     ],
+    [
+      'certificates beside a server',
+      ['--export=httpServer', '--tls-cert-file=a', '--tls-private-key-file=b', '--port=0'],
+      2,
+      /^quiesce: --tls-cert-file: got "a", allowed: none: \S+ exports a server, .*\nquiesce: --tls-private-key-file: got "b", .*\n$/,
+    ],
     ['an unknown flag', ['--prot=1'], 2, /^quiesce: --prot: unknown flag \(did you mean "--port"\?\)\n$/],
   ])('refuses %s', async (_, args, code, words) => {
     const program = runs(fixture('apps.mjs'), ...args)
     expect(await program.ended()).toMatchObject({ code })
     expect(program.stderr).toMatch(words)
     expect(program.stdout).toBe('')
+  })
+
+  test('names the environment variable, where that brought it', async () => {
+    const command = [process.execPath, CLI, 'run', fixture('apps.mjs'), '--export=httpServer']
+    const program = new TestProcess(command, { env: { QUIESCE_TLS_SELF_SIGNED: 'true' } }, '')
+    expect(await program.ended()).toMatchObject({ code: 2 })
+    expect(program.stderr).toMatch(/^quiesce: QUIESCE_TLS_SELF_SIGNED: got "true", allowed: none: /)
   })
 
   test.each([
