@@ -61,9 +61,9 @@ A flag wins over the environment, the environment over the file, the file over t
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['What is run', ['export', 'watch']],
   ['Address', ['port', 'host', 'admin']],
-  ['TLS and HTTP/2', ['tls', 'http2']],
+  ['TLS and HTTP/2', ['tls', 'http2', 'maxConcurrentStreams']],
   ['Drain', DRAIN_OPTIONS],
-  ['Requests and health', ['requestTimeout', 'goawayChance', 'livezGrace']],
+  ['Requests and health', ['requestTimeout', 'maxHeaderSize', 'goawayChance', 'livezGrace']],
   ['Inspector', ['inspector', 'debugSocket']],
   ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],
 ]

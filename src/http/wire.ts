@@ -38,9 +38,11 @@ export interface Transport {
   serves(server: unknown): boolean
   /**
    * Stands in front of the server's handlers from now on.
+   * @param idleMs time after which an idle connection is closed by a transport whose connections
+   * node does not close; 0: never
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
    */
-  open(server: Server, keeper: Keeper): Gate
+  open(server: Server, keeper: Keeper, idleMs: number): Gate
   /**
    * The connections that the server has already, as far as they do not become known by a request.
    */

@@ -1,4 +1,4 @@
-import type { ServerOptions as HttpOptions, RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -10,6 +10,7 @@ import type { ListenerPlace, ResolvedListener } from '../options/lifecycle-optio
 import type { ResolvedServerOptions } from '../options/options.ts'
 import { passedSocket } from '../platforms/passed-sockets.ts'
 import type { Certificates } from '../tls/certificates.ts'
+import { connectionWindow, http1Limits, http2Settings } from './http-limits.ts'
 
 /** What the listeners of one life are opened with. */
 export interface Opening {
@@ -41,7 +42,7 @@ export async function openPublicListeners(opening: Opening): Promise<Opened[]> {
     const server = await createServer(opening, certificates, http2)
     certificates?.serve(server)
     opening.prepare(server)
-    opening.traffic.takeOverOwn(server)
+    opening.traffic.takeOverOwn(server, { idleMs: http1Limits(opening.options).keepAliveTimeout })
     opened.push({ listener: new Listener(server, targetOf(opening.host, target), 'public', certificates), certificates })
   }
   return opened
@@ -67,6 +68,9 @@ async function openCertificates(
   return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], { clock, record })
 }
 
+/** So the system finds clients that have gone without a word and are sent nothing. */
+const TCP_KEEP_ALIVE_MS = 3 * 60_000
+
 /**
  * The server of one listener.
  * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
@@ -77,32 +81,15 @@ async function createServer(
   http2: boolean,
 ): Promise<Server> {
   const limits = http1Limits(options)
-  const given = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, ...limits, ...options.serverOptions }
-  if (!certificates) return http2 ? servers.http2(given as Http2Options, listener) : servers.http(given, listener)
-  const secure = { handshakeTimeout: options.headersTimeoutMs, ...given, ...certificates.options }
-  if (!http2) return servers.https(secure, listener)
-  const server = await servers.http2Secure({ ...secure, allowHTTP1: true }, listener)
-  // Of these node:http2 takes none from its options.
-  return Object.assign(server, pick(given, Object.keys(limits) as (keyof typeof limits)[]))
+  const given = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, ...options.serverOptions, ...limits }
+  const secure = certificates && { handshakeTimeout: options.headersTimeoutMs, ...given, ...certificates.options }
+  if (!http2) return secure ? servers.https(secure, listener) : servers.http(given, listener)
+  const settings = http2Settings(options)
+  const server = secure
+    ? // Of the limits of HTTP/1.1, node:http2 takes none from its options.
+      Object.assign(await servers.http2Secure({ ...secure, settings, allowHTTP1: true }, listener), limits)
+    : await servers.http2({ ...(given as Http2Options), settings }, listener)
+  const window = connectionWindow(settings)
+  server.on('session', (session) => session.setLocalWindowSize(window))
+  return server
 }
-
-/** How often node looks for requests whose head takes too long. */
-const HEADERS_CHECK_MS = 1_000
-/** So the system finds clients that have gone without a word and are sent nothing. */
-const TCP_KEEP_ALIVE_MS = 3 * 60_000
-/** Node's own default. */
-const REQUEST_TIMEOUT_MS = 5 * 60_000
-
-/** Node refuses a head that may take longer than its request. */
-function http1Limits({ keepAliveTimeoutMs, headersTimeoutMs, serverOptions }: ResolvedServerOptions) {
-  const { requestTimeout = Math.max(REQUEST_TIMEOUT_MS, headersTimeoutMs) } = serverOptions as HttpOptions
-  return {
-    keepAliveTimeout: keepAliveTimeoutMs,
-    headersTimeout: requestTimeout > 0 ? Math.min(headersTimeoutMs, requestTimeout) : headersTimeoutMs,
-    requestTimeout,
-    connectionsCheckingInterval: HEADERS_CHECK_MS,
-  }
-}
-
-const pick = <T, Name extends keyof T>(from: T, names: readonly Name[]): Pick<T, Name> =>
-  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, Name>

@@ -658,6 +658,11 @@ export function resolveListener(given: ListenerAddress): ResolvedListener {
   return { port: number, ...(name !== undefined && { host: name }), ...spoken }
 }
 
+const KIB = 1024
+const INT32_MAX = 2 ** 31 - 1
+/** @see RFC 9113 section 6.5.2 */
+const HTTP2_FRAME_MAX = 2 ** 24 - 1
+
 /**
  * Options that only `createServer` has; `attachLifecycle` is given a server that has them already.
  */
@@ -696,7 +701,8 @@ export const LISTEN_OPTIONS = defineOptions({
   }),
   /**
    * Time after which an idle connection is closed: longer than the idle time of the usual load
-   * balancers, which must not lose the race.
+   * balancers, which must not lose the race. A client of HTTP/2 is told by GOAWAY before; pings do
+   * not count. 0 closes none.
    * @default 75s, or longer than what is in front (behind) keeps it
    */
   keepAliveTimeout: option(duration(), {
@@ -728,7 +734,46 @@ export const LISTEN_OPTIONS = defineOptions({
     upstream: 'http.Server ReadHeaderTimeout',
   }),
   /**
-   * Given to `node:http`, `node:https` or `node:http2` as it is.
+   * Bytes of the head of a request, with the names and values of all its headers: 4 KiB to 16 MiB.
+   * A larger one is refused: 431 over HTTP/1.1, over HTTP/2 its stream is reset with
+   * ENHANCE_YOUR_CALM. Over HTTP/2 node takes 8 CONTINUATION frames of a head, so that clients
+   * whose frames have 16 KiB are disconnected for more than 144 KiB.
+   * @default 16 KiB over HTTP/1.1, 1 MiB over HTTP/2
+   */
+  maxHeaderSize: option(integer(4 * KIB, 16 * 1024 * KIB, 'a number of bytes from 4096 to 16777216'), {
+    flag: 'max-header-size',
+    defaultWords: '16 KiB over HTTP/1.1, 1 MiB over HTTP/2',
+    meaning: 'Bytes of the head of a request; a larger one is refused',
+    upstream: 'http.Server MaxHeaderBytes (1 MiB)',
+  }),
+  /**
+   * How many requests a client of HTTP/2 may have under way on one connection, watches included: 1
+   * to 2147483647. A client is told so; the next one is refused with REFUSED_STREAM, so that it may
+   * send it later.
+   * @default 100
+   * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
+   */
+  maxConcurrentStreams: option(integer(1, INT32_MAX), {
+    flag: 'http2-max-streams-per-connection',
+    default: 100,
+    meaning: 'How many requests a client of HTTP/2 may have under way on one connection, watches included',
+    upstream: '--http2-max-streams-per-connection',
+  }),
+  /**
+   * Bytes that a client of HTTP/2 may send on a stream before your handler has read them, and in
+   * one frame: 16 KiB to 16777215. A whole connection has `maxConcurrentStreams` times as much, 2
+   * GiB at most: 25 MiB by default.
+   * @default 262144
+   * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
+   */
+  streamBuffer: option(integer(16 * KIB, HTTP2_FRAME_MAX, `a number of bytes from 16384 to ${HTTP2_FRAME_MAX}`), {
+    default: 256 * KIB,
+    meaning: 'Bytes that a client of HTTP/2 may send on a stream before they are read, and in one frame',
+    upstream: 'http2.Server MaxUploadBufferPerStream, MaxReadFrameSize',
+  }),
+  /**
+   * Given to `node:http`, `node:https` or `node:http2` as it is: what it says takes precedence over
+   * the options above, also of `settings` each by itself.
    * @default {}
    */
   serverOptions: option(value<HttpOptions | HttpsOptions | Http2Options>('an object: the options of createServer of node:http', isRecord), {

@@ -63,6 +63,8 @@ describe('settings of quiesce serve', () => {
       '--debug-socket-path=d.sock',
       '--admin-address=[::1]:9090',
       '--http2',
+      '--http2-max-streams-per-connection=250',
+      '--max-header-size=65536',
       '--tls-cert-file=tls.crt',
       '--tls-private-key-file=tls.key',
       '--tls-private-key-passphrase=secret',
@@ -103,6 +105,8 @@ describe('settings of quiesce serve', () => {
         debugSocket: 'd.sock',
         admin: { host: '::1', port: 9_090 },
         http2: true,
+        maxConcurrentStreams: 250,
+        maxHeaderSize: 65_536,
         tls: {
           certFile: 'tls.crt',
           keyFile: 'tls.key',

@@ -61,6 +61,9 @@ describe('defaults', () => {
       listeners: [{ port: 8_080 }],
       keepAliveTimeoutMs: 75_000,
       headersTimeoutMs: 32_000,
+      maxHeaderSize: undefined,
+      maxConcurrentStreams: 100,
+      streamBuffer: 262_144,
       health: { healthz: '/healthz', livez: '/livez', readyz: '/readyz' },
       serverOptions: {},
     })
@@ -290,6 +293,9 @@ describe('refusals', () => {
     healthCheckTimeout: [0],
     keepAliveTimeout: ['x'],
     headersTimeout: [0, 'x'],
+    maxHeaderSize: [4_095, 16_777_217, '16kb', 20_000.5],
+    maxConcurrentStreams: [0, 2 ** 31, '100', Number.NaN],
+    streamBuffer: [16_383, 2 ** 24, '256 KiB'],
     reserves: [5, { flush: 0 }, { flsh: 1 }],
     inspector: [
       'yes',

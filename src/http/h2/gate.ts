@@ -34,9 +34,10 @@ type Emit = (event: string, ...args: readonly unknown[]) => boolean
  * node makes objects of it for a `request` listener, if there is one: a stream that is refused
  * costs no more than its answer. A server with TLS has the gate of HTTP/1.1 below this one, for
  * connections whose handshake has chosen that.
+ * @param idleMs time after which an idle connection is told to leave; 0: never
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper): Gate {
+export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper, idleMs: number): Gate {
   const gated = server as Gated
   if (gated[GATE]) throw alreadyAttached()
   const ownEmit = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
@@ -75,7 +76,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
 
   function sessionBegun(session: ServerHttp2Session): Http2Wire {
     const socket = accepted ?? socketOf(session)
-    return new Http2Wire(session, socket, keeper, handshakes?.ended(socket))
+    return new Http2Wire(session, socket, keeper, { connection: handshakes?.ended(socket), idleMs })
   }
 
   function streamArrived(stream: ServerHttp2Stream, args: readonly unknown[]): boolean {

@@ -13,6 +13,6 @@ export const http2: Transport = {
     server !== null &&
     typeof (server as Partial<Http2Server>).listen === 'function' &&
     typeof (server as Partial<Http2Server>).updateSettings === 'function',
-  open: (server, keeper) => openGate(server as Http2Server, keeper),
+  open: (server, keeper, idleMs) => openGate(server as Http2Server, keeper, idleMs),
   older: (server, clock) => new Older(server, clock),
 }

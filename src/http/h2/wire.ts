@@ -6,6 +6,7 @@ import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { Calm, type Demand } from './calm.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
+import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
 
@@ -34,14 +35,20 @@ export class Http2Wire implements Wire {
   /** How many are open in any direction. */
   #streams = 0
   readonly #leaving: Leaving
+  readonly #idling: Idling | undefined
   readonly #demands: (demand: Demand) => void
   readonly #onClose = (): void => {
-    this.#leaving.cancel()
+    this.#cancel()
     this.connection.closed()
   }
 
   /** @param connection that the session goes on with; default: a new one */
-  constructor(session: ServerHttp2Session, socket: Socket, keeper: Keeper, connection?: Connection) {
+  constructor(
+    session: ServerHttp2Session,
+    socket: Socket,
+    keeper: Keeper,
+    { connection, idleMs }: { readonly connection: Connection | undefined; readonly idleMs: number },
+  ) {
     this.session = session
     this.socket = socket
     ;(session as Tagged)[WIRE] = this
@@ -58,6 +65,7 @@ export class Http2Wire implements Wire {
     session.on('remoteSettings', () => this.#demands('settings'))
     this.connection = connection ?? keeper.opened(this)
     connection?.goOnWith(this)
+    if (idleMs > 0) this.#idling = new Idling(this.connection, keeper.clock, idleMs)
   }
 
   /** Half of a request needs no patience: its client is told, and sends it elsewhere. */
@@ -130,7 +138,9 @@ export class Http2Wire implements Wire {
 
   over({ mustTell }: Exchange): void {
     if (mustTell || this.connection.isDue) this.tell()
-    if (this.connection.isIdle) this.#leaving.ifIdle()
+    if (!this.connection.isIdle) return
+    this.#idling?.begin()
+    this.#leaving.ifIdle()
   }
 
   /** A stream was broken off before it was answered: by its client, unless that was us. */
@@ -167,13 +177,18 @@ export class Http2Wire implements Wire {
   }
 
   destroy(): void {
-    this.#leaving.cancel()
+    this.#cancel()
     this.socket.destroy()
   }
 
   replaced(): void {
-    this.#leaving.cancel()
+    this.#cancel()
     this.socket.off('close', this.#onClose)
+  }
+
+  #cancel(): void {
+    this.#idling?.cancel()
+    this.#leaving.cancel()
   }
 }
 

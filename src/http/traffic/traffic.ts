@@ -23,6 +23,13 @@ import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
 
+/** How a server is taken over. */
+interface TakeOver {
+  readonly admin?: boolean
+  /** {@link Transport.open} */
+  readonly idleMs?: number
+}
+
 export interface TrafficOptions {
   readonly clock: Clock
   readonly mode: Mode
@@ -182,8 +189,8 @@ export class Traffic {
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already
    */
-  takeOver(server: Server, { admin = false }: { readonly admin?: boolean } = {}): Disposable {
-    const gate = this.#transportOf(server).open(server, admin ? this.#adminKeeper() : this.#keeper())
+  takeOver(server: Server, { admin = false, idleMs = 0 }: TakeOver = {}): Disposable {
+    const gate = this.#transportOf(server).open(server, admin ? this.#adminKeeper() : this.#keeper(), idleMs)
     let isOurs = true
     return {
       [Symbol.dispose]: () => {
@@ -199,7 +206,7 @@ export class Traffic {
    * The same for a server of quiesce's own, which has no owner to be given back to: it is ours
    * until it has closed.
    */
-  takeOverOwn(server: Server, options?: { readonly admin?: boolean }): void {
+  takeOverOwn(server: Server, options?: TakeOver): void {
     const gate = this.takeOver(server, options)
     server.once('close', () => gate[Symbol.dispose]())
   }
