@@ -16,6 +16,7 @@ const isExternal = (id) =>
 /** What programs import, by the name of the bundle. */
 export const ENTRIES = {
   index: 'src/index.ts',
+  apiserver: 'src/apiserver/index.ts',
   testing: 'src/testing/index.ts',
   opentelemetry: 'src/opentelemetry/index.ts',
   hono: 'src/frameworks/hono.ts',

@@ -9,7 +9,7 @@ import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import { CertificateWatch } from './lifecycle/certificate-watch.ts'
 import type { Life } from './lifecycle/life.ts'
-import { Lifecycle } from './lifecycle/lifecycle.ts'
+import { Lifecycle, type Parts } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
 import { openPublicListeners } from './lifecycle/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
@@ -48,7 +48,13 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 }
 
 /** `createServer` in a given world, which may be the test kit's, or a command's. */
-export function createServerOn(host: Host, handler: Handler, options: ServerOptions, log: DefaultLog = { isForAll: true }): Lifecycle {
+export function createServerOn(
+  host: Host,
+  handler: Handler,
+  options: ServerOptions,
+  log: DefaultLog = { isForAll: true },
+  parts: Pick<Parts, 'healthIsHandlers'> = {},
+): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
   const hasTls = resolved.listeners.some(({ tls }) => tls !== undefined)
@@ -67,6 +73,7 @@ export function createServerOn(host: Host, handler: Handler, options: ServerOpti
     ...(hasTls && { metrics: () => certificates.metrics(resolved.wording.metrics, host.clock.wall()) }),
     log,
     observe: observationOf,
+    ...parts,
   })
   if (hasTls) life.addReadyzCheck('certificates', certificates.check)
   return life

@@ -42,6 +42,8 @@ export interface Step<View = ExchangeView> {
   readonly over?: (exchange: View) => void
   /** Whether requests on the admin listener pass it too. Default false. */
   readonly onAdmin?: boolean
+  /** Whether requests on the other listeners pass it. Default true. */
+  readonly onPublic?: boolean
 }
 
 /**
@@ -55,18 +57,21 @@ export interface PlacedStep<View = ExchangeView> extends Step<View> {
 
 /**
  * The places that every chain has, in order, whether or not a life has the step: `health` answers
- * the probes, `count` refuses, or counts what is let in. What a step before `count` answers is
- * counted while requests are.
+ * the probes, `retry-after` refuses in the mode of that name, `count` refuses in both, or counts
+ * what is let in. A step before `count` comes before both; one after `retry-after` between them.
+ * What another step before `count` answers is counted while requests are.
  */
 export const PLACES = {
   health: 'answers the health endpoints: 200, 500 or 503',
-  count: 'refuses with 429 or 503 while draining, or counts: a drain waits for it',
+  'retry-after': 'refuses with 429 while draining, in the mode retry-after',
+  count: 'refuses with 503 while draining, or counts: a drain waits for it',
 } as const
 
 /** Undefined for a step that is a place itself. */
 function placeOf({ name, before, after }: PlacedStep<never>): Pick<PlacedStep, 'before' | 'after'> | undefined {
   if (Object.hasOwn(PLACES, name)) return undefined
-  if (before !== undefined) return { before }
+  // Both refusals count as one: what comes before the count sees what either would refuse.
+  if (before !== undefined) return { before: before === 'count' ? 'retry-after' : before }
   return { after: after ?? 'count' }
 }
 

@@ -78,6 +78,11 @@ export interface Parts {
    * Listeners that are there already; a stop closes them even when it comes before they were bound.
    */
   readonly adopted?: readonly Listener[]
+  /**
+   * The handler answers the health endpoints itself, with `Lifecycle.health`; on an admin listener
+   * the chain does in any case.
+   */
+  readonly healthIsHandlers?: boolean
   /** Metrics of its own, after those of health. */
   readonly metrics?: () => readonly MetricFamily[]
   /** Connections that the adopted server may have by now. */
@@ -181,6 +186,7 @@ export class Lifecycle implements Life {
               {
                 name: 'health',
                 onAdmin: true,
+                onPublic: !parts.healthIsHandlers,
                 admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
               },
             ]
@@ -232,6 +238,17 @@ export class Lifecycle implements Life {
   get ended(): Promise<Report> {
     return this.#ended.promise
   }
+
+  /** For a handler that answers the health endpoints itself. */
+  get health(): Health {
+    return this.#health
+  }
+
+  /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
+  readonly answerMetrics: AdminAnswer = metricsEndpoint({
+    '/metrics': () => [...this.#health.requestMetrics(), ...(this.#parts.metrics?.() ?? [])],
+    '/metrics/slis': () => this.#health.checkMetrics(),
+  })
 
   get exitCode(): ExitCode {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
@@ -533,11 +550,7 @@ export class Lifecycle implements Life {
       record: this.record,
       inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
       listeners: async () => {
-        const answerMetrics = metricsEndpoint({
-          '/metrics': () => [...this.#health.requestMetrics(), ...(this.#parts.metrics?.() ?? [])],
-          '/metrics/slis': () => this.#health.checkMetrics(),
-        })
-        const listeners = await this.#parts.openListeners(this.#traffic, answerMetrics)
+        const listeners = await this.#parts.openListeners(this.#traffic, this.answerMetrics)
         this.#listeners = [...listeners, ...(await this.#debugSocket()), ...((await this.#observer?.open()) ?? [])]
         return this.#listeners
       },

@@ -397,7 +397,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    */
   steps: option(steps(), {
     defaultWords: 'none',
-    meaning: 'What every request passes before its handler, each with its place before or after another: health, count, or one of yours',
+    meaning:
+      'What every request passes before its handler, each with its place before or after another: health, retry-after, count, or one of yours',
   }),
   /**
    * Unix socket for those who may log in as the user of the process (permissions 0600): a CPU

@@ -3,7 +3,7 @@ import type { Kind } from './define.ts'
 import { isRecord, listOf } from './kinds.ts'
 import { fieldPath, unknownField, type Wrong } from './wrong.ts'
 
-const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin? }'
+const ALLOWED = 'a list of { name, admit, over?, before?, after?, onAdmin?, onPublic? }'
 const FUNCTION = 'a function of the exchange'
 
 /** Each field of a step: what it may be, and whether it has to be there. */
@@ -19,6 +19,7 @@ const FIELDS: Readonly<Record<keyof PlacedStep, { readonly allowed: string; read
     before: { allowed: 'the name of another step', accepts: (given) => typeof given === 'string' },
     after: { allowed: 'the name of another step', accepts: (given) => typeof given === 'string' },
     onAdmin: { allowed: 'true or false', accepts: (given) => typeof given === 'boolean' },
+    onPublic: { allowed: 'true or false', accepts: (given) => typeof given === 'boolean' },
   }
 const isField = (name: string): name is keyof PlacedStep => Object.hasOwn(FIELDS, name)
 

@@ -23,6 +23,16 @@ describe('places', () => {
     expect(namesOf(step('c', { after: 'a' }), step('a'), step('b'), step('d', { before: 'a' }))).toEqual(['count', 'd', 'a', 'c', 'b'])
   })
 
+  test('of both refusals count as one for what comes before, and have a place between them', () => {
+    const refusal = step('retry-after')
+    expect(namesOf(refusal, step('a', { before: 'count' }), step('b', { after: 'retry-after' }))).toEqual([
+      'a',
+      'retry-after',
+      'b',
+      'count',
+    ])
+  })
+
   test('that a life has not are places all the same', () => {
     expect(namesOf(step('first', { before: 'health' }))).toEqual(['first', 'count'])
   })
@@ -31,10 +41,12 @@ describe('places', () => {
     expect(() => namesOf(step('a', { after: 'auth' }))).toThrowError(
       expect.objectContaining({
         code: 'ERR_UNKNOWN_REFERENCE',
-        message: 'steps: the place of "a": got "auth", allowed: health, count',
+        message: 'steps: the place of "a": got "auth", allowed: health, retry-after, count',
       }),
     )
-    expect(() => namesOf(step('a', { before: 'b' }), step('b', { before: 'a' }))).toThrowError(/of "a": got "b", allowed: health, count$/)
+    expect(() => namesOf(step('a', { before: 'b' }), step('b', { before: 'a' }))).toThrowError(
+      /of "a": got "b", allowed: health, retry-after, count$/,
+    )
     expect(() => namesOf(step('a'), step('a'))).toThrowError(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
   })
 })
@@ -81,7 +93,7 @@ test('a mistake in the list is refused with its place', () => {
   expect(make([{ name: 'auth' }])).toThrowError(/\[0\]\.admit: got undefined, allowed: a function of the exchange/)
   expect(make([{ name: 'auth', admit: () => true, befor: 'count' }])).toThrowError(/steps\[0\]\.befor: unknown \(did you mean "before"\?\)/)
   expect(make([{ name: 'health', admit: () => true }])).toThrowError(/\[0\]\.name: got "health"/)
-  expect(make([{ name: 'a', admit: () => true, after: 'auth' }])).toThrowError(/got "auth", allowed: health, count/)
+  expect(make([{ name: 'a', admit: () => true, after: 'auth' }])).toThrowError(/got "auth", allowed: health, retry-after, count/)
   const server = createNodeServer()
   expect(() => attachLifecycle(server, { steps: [{ name: 'a', admit: () => true, after: 'auth' }] })).toThrowError(/got "auth"/)
   // Nothing is taken over by a call that fails.

@@ -67,6 +67,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },
+  // The generic API server: an entry of its own, built on a created server.
+  { place: 'src/apiserver/', loads: ['node:'] },
   // Entries of their own, for those who have the framework.
   { place: 'src/frameworks/', loads: ['node:', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },

@@ -87,6 +87,11 @@ export class InFlight {
     this.#hasLateCalls = false
   }
 
+  /** Whether it is refused in the mode retry-after, whatever it asks for. */
+  sendsAway({ request }: Exchange): boolean {
+    return this.#mode === 'retry-after' && this.#admission !== 'open' && !isExempt(request, this.#exempt)
+  }
+
   /**
    * Lets an exchange in and counts it, or says how to refuse it. What is exempt is counted while
    * its group is open and passes uncounted afterwards; a watch has no exemption from the watch
@@ -98,7 +103,6 @@ export class InFlight {
     const isWatch = exchange.isUpgrade || this.#isLongRunning(request)
     if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
       if (!isWatch && this.#joinLast(exchange)) return undefined
-      if (this.#mode === 'retry-after') return 'retry-after'
       return isWatch ? 'watch' : 'not-accepting'
     }
     if (isWatch) return this.#joinWatches(exchange) ? undefined : 'watch'

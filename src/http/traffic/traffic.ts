@@ -122,8 +122,9 @@ export class Traffic {
   #lastArrivedAt: number | undefined
   readonly #record: (fact: LifecycleFact) => void
   readonly #chain: Chain<Exchange>
-  /** The place of the step "count" in it. */
+  /** The places of the steps "count" and "retry-after" in it; -1: there is none. */
   readonly #countsAt: number
+  readonly #retryAfterAt: number
   readonly #adminChain: Chain<Exchange>
   readonly #refusals: Refusals
   readonly #inFlight: InFlight
@@ -158,16 +159,19 @@ export class Traffic {
     this.#exempt = exempt
     this.#transportOf = transportOf
     this.#record = record
-    const placed = placeSteps<Exchange>([
+    const all = placeSteps<Exchange>([
+      ...(mode === 'retry-after' ? [{ name: 'retry-after', admit: (exchange: Exchange) => this.#isNotSentAway(exchange) }] : []),
       { name: 'count', admit: (exchange) => this.#isLetIn(exchange) },
       ...(goawayChance > 0 ? [balance(goawayDecider(goawayChance, random))] : []),
       ...steps,
     ])
+    const placed = all.filter(({ onPublic = true }) => onPublic)
     this.#countsAt = placed.findIndex(({ name }) => name === 'count')
+    this.#retryAfterAt = placed.findIndex(({ name }) => name === 'retry-after')
     const failed = (step: string, error: unknown): void => record({ type: 'error', where: `step ${step}`, error: errorRecord(error) })
     this.#chain = new Chain(placed, failed)
     this.#adminChain = new Chain(
-      placed.filter(({ onAdmin }) => onAdmin),
+      all.filter(({ onAdmin }) => onAdmin),
       failed,
     )
     this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
@@ -616,17 +620,32 @@ export class Traffic {
 
   #admit(exchange: Exchange): boolean {
     if (this.#chain.admit(exchange)) return true
-    // Answered by a step that comes before the counting: the drain waits for that as well.
-    if (exchange.stepsPassed <= this.#countsAt) this.#inFlight.count(exchange)
+    // Answered by a step that comes before the counting: the drain waits for that as well, but for
+    // no refusal.
+    const passed = exchange.stepsPassed
+    if (passed <= this.#countsAt && passed !== this.#retryAfterAt + 1) this.#inFlight.count(exchange)
+    return false
+  }
+
+  /** The step "retry-after". */
+  #isNotSentAway(exchange: Exchange): boolean {
+    if (!this.#inFlight.sendsAway(exchange)) return true
+    this.#noteArrival(exchange)
+    this.#refuse(exchange, 'retry-after')
     return false
   }
 
   /** The step "count". */
   #isLetIn(exchange: Exchange): boolean {
-    if (this.state.shutdownInitiated && !isExempt(exchange.request, this.#exempt)) this.#lastArrivedAt = exchange.arrivedAt
+    this.#noteArrival(exchange)
     const refusedAs = this.#inFlight.admit(exchange)
     if (refusedAs) this.#refuse(exchange, refusedAs)
     return refusedAs === undefined
+  }
+
+  /** The last fresh request is what a load balancer sent on after the stop began. */
+  #noteArrival(exchange: Exchange): void {
+    if (this.state.shutdownInitiated && !isExempt(exchange.request, this.#exempt)) this.#lastArrivedAt = exchange.arrivedAt
   }
 
   #refuse(exchange: Exchange, kind: RefusalKind): void {

@@ -1,0 +1,254 @@
+import { type Host, systemHost } from '../actors/host.ts'
+import type { StopCode, UserCode } from '../actors/user-code.ts'
+import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { errorRecord } from '../base/events.ts'
+import { createServerOn } from '../create-server.ts'
+import type { ExchangeView, PlacedStep } from '../http/chain.ts'
+import type { LivezCheckOptions } from '../http/health/health.ts'
+import type { Check, CheckOptions } from '../http/health/health-check.ts'
+import type { Life } from '../lifecycle/life.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
+import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
+import { auditInit } from './chain/audit-init.ts'
+import { cacheControl } from './chain/cache-control.ts'
+import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
+import type { PlacedFilter } from './chain/filter.ts'
+import { hsts } from './chain/hsts.ts'
+import { muxComplete } from './chain/mux-complete.ts'
+import { requestInfoFilter } from './chain/request-info.ts'
+import { type CompletedConfig, isCompleted } from './config.ts'
+import { type Delegate, notFoundDelegate } from './delegate.ts'
+import { indexPage } from './mux/index-page.ts'
+import { plainNotFound } from './mux/not-found.ts'
+import { type ApiHandler, PathMux } from './mux/path-mux.ts'
+import { versionPage } from './mux/version.ts'
+import { Registered } from './registered.ts'
+
+export interface ApiServerParts {
+  /** For errors and logs. Default `apiserver`. */
+  readonly name?: string
+  /** What answers paths that this server has not. Default: nothing does. */
+  readonly delegate?: Delegate
+}
+
+/**
+ * A generic API server. Its handlers are by path; what it has not goes to its delegate, and filters
+ * are passed once, those of the server that is run.
+ *
+ * Hooks, checks and mux-complete signals of a delegate become its own when it is created, so they
+ * have to be added before; after {@link prepare} nothing can be added.
+ * @throws QuiesceError ERR_OPTION_INVALID for a config that {@link completeConfig} has not made,
+ * ERR_DUPLICATE for a hook that the delegate has, too
+ * @see kubernetes/apiserver pkg/server/config.go completedConfig.New
+ */
+export function createApiServer(config: CompletedConfig, parts: ApiServerParts = {}): ApiServer {
+  return createApiServerOn(systemHost, config, parts)
+}
+
+/** `createApiServer` in a given world, which may be the test kit's. */
+export function createApiServerOn(host: Host, config: CompletedConfig, parts: ApiServerParts = {}): ApiServer {
+  if (!isCompleted(config)) throw optionError('config', config, 'what completeConfig() returns')
+  return new ApiServer(host, config, parts)
+}
+
+export class ApiServer implements Delegate {
+  readonly name: string
+  readonly config: CompletedConfig
+  readonly registered = new Registered()
+  readonly #host: Host
+  readonly #mux: PathMux
+  readonly #delegate: Delegate
+  #isPrepared = false
+  /** Said when there is a life to say it. */
+  readonly #twice: string[] = []
+
+  constructor(host: Host, config: CompletedConfig, { name = 'apiserver', delegate = notFoundDelegate() }: ApiServerParts) {
+    this.name = name
+    this.config = config
+    this.#host = host
+    this.#delegate = delegate
+    this.registered.inherit(delegate.registered)
+    const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
+    this.#mux = new PathMux(unserved, (path) => void this.#twice.push(path))
+    if (config.enableIndex)
+      for (const path of ['/', '/index.html'])
+        this.#mux.handle(
+          path,
+          indexPage(() => this.listedPaths),
+          { listed: false },
+        )
+    const version = versionPage(config.version)
+    this.#mux.handle('/version', version)
+    this.#mux.handle('/version/', version, { listed: false })
+  }
+
+  /** Enters it behind the filters. */
+  get handler(): ApiHandler {
+    return this.#mux.serve
+  }
+
+  /** Its own and its delegate's, sorted, each once. */
+  get listedPaths(): readonly string[] {
+    return [...new Set([...this.#mux.listedPaths, ...this.#delegate.listedPaths])].sort()
+  }
+
+  /**
+   * Serves a path: exactly this one, or when it ends in a slash every one that begins with it. A
+   * second handler for a path takes the place of the first, and that is logged. Also while serving:
+   * the next request is answered by it.
+   */
+  handle(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
+    if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
+    if (typeof handler !== 'function') throw optionError(`handler of ${path}`, handler, 'a function (request, response)')
+    if (path.endsWith('/')) this.#mux.handlePrefix(path, handler, { listed })
+    else this.#mux.handle(path, handler, { listed })
+  }
+
+  /** Takes the handlers of a path away. */
+  unregister(path: string): void {
+    this.#mux.unregister(path)
+  }
+
+  /** As {@link Life.addPostStartHook}. */
+  addPostStartHook(name: string, run: UserCode): Disposable {
+    return this.registered.addPostStartHook(name, run)
+  }
+
+  /** As {@link Life.addPreShutdownHook}. */
+  addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
+    return this.registered.addPreShutdownHook(name, run, options)
+  }
+
+  /** As {@link Life.addMuxCompleteSignal}. */
+  addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
+    return this.registered.addMuxCompleteSignal(name, complete)
+  }
+
+  /** As {@link Life.addDestroy}; those of delegates are called after it. */
+  addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
+    return this.registered.addDestroy(name, run, options)
+  }
+
+  /** As {@link Life.addHealthzCheck}; servers around this one have it on all three endpoints. */
+  addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.registered.addHealthzCheck(name, check, options)
+  }
+
+  /** As {@link Life.addReadyzCheck}. */
+  addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.registered.addReadyzCheck(name, check, options)
+  }
+
+  /** As {@link Life.addLivezCheck}. */
+  addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
+    return this.registered.addLivezCheck(name, check, options)
+  }
+
+  /**
+   * Puts the chain in front of the handlers and installs what has to be there last: health,
+   * metrics. To be called once, on the server that is run.
+   * @throws QuiesceError ERR_TOO_LATE for the second call
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go PrepareRun
+   */
+  prepare(): PreparedApiServer {
+    this.#claim()
+    let chain: Parts
+    let over: (exchange: ApiExchange) => void
+    const steps: PlacedStep[] = [
+      {
+        name: 'chain-outer',
+        before: 'retry-after',
+        admit: (view) => passNow(chain.outer, begin(view)),
+        over: (view) => over(exchangeOf(view)),
+      },
+      { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, exchangeOf(view)) },
+    ]
+    const listener: ApiHandler = (request, response) => {
+      const exchange = apiExchangeOf(request) as ApiExchange
+      const verdict = pass(chain.inner, exchange)
+      if (typeof verdict === 'boolean') return verdict ? this.handler(request, response) : undefined
+      return verdict.then((isLetPass) => (isLetPass ? this.handler(request, response) : undefined))
+    }
+    const { isLongRunning, engine } = this.config
+    const options = {
+      ...engine,
+      longRunning: (request: Parameters<typeof infoOf>[0]) => isLongRunning(infoOf(request)),
+      steps,
+      health: true,
+    }
+    const life = createServerOn(this.#host, { listener }, options, undefined, { healthIsHandlers: true })
+    const isComplete = life.signal('MuxAndDiscoveryComplete')
+    chain = buildChain(
+      this.#filters(() => isComplete.aborted),
+      this.config.filters,
+    )
+    over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
+    this.registered.giveTo(life)
+    this.#delegate.prepareFor(life)
+    this.#install(life)
+    for (const path of this.#twice) life.record({ type: 'warning', message: `a path was given two handlers: ${path}`, details: { path } })
+    return new PreparedApiServer(life)
+  }
+
+  /** As a delegate: what it destroys is destroyed by the server that is run, after its own. */
+  prepareFor(life: Lifecycle): void {
+    this.#claim()
+    this.registered.giveDestroysTo(life)
+    this.#delegate.prepareFor(life)
+  }
+
+  #claim(): void {
+    if (this.#isPrepared)
+      throw new QuiesceError('ERR_TOO_LATE', `prepare() of ${show(this.name)}: it has been prepared`, { name: this.name })
+    this.#isPrepared = true
+  }
+
+  /** Those of the chain that are always there, or that the config asks for. */
+  #filters(isComplete: () => boolean): readonly PlacedFilter[] {
+    const { config } = this
+    const perhaps = [auditInit, muxComplete(isComplete), requestInfoFilter(config.isLongRunning), hsts(config.hstsDirectives), cacheControl]
+    return perhaps.filter((filter) => filter !== undefined)
+  }
+
+  #install({ health, answerMetrics }: Lifecycle): void {
+    health.install()
+    for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+      const answer: ApiHandler = (request, response) => {
+        if (!health.handle(request, response)) plainNotFound(request, response)
+      }
+      this.#mux.handle(`/${endpoint}`, answer)
+      for (const check of health.checkNames(endpoint)) this.#mux.handle(`/${endpoint}/${check}`, answer)
+    }
+    if (!this.config.enableMetrics) return
+    for (const path of ['/metrics', '/metrics/slis'])
+      this.#mux.handle(path, (request, response) => {
+        answerMetrics(request, response)
+      })
+  }
+}
+
+/**
+ * A server with everything installed: it can be run, and nothing else.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go preparedGenericAPIServer
+ */
+export class PreparedApiServer {
+  /** The one life of the whole chain. */
+  readonly life: Life
+
+  constructor(life: Life) {
+    this.life = life
+  }
+
+  /** As {@link Life.run}. */
+  run(): ReturnType<Life['run']> {
+    return this.life.run()
+  }
+}
+
+function begin(view: ExchangeView): ApiExchange {
+  if (view.response === undefined) throw new QuiesceError('ERR_INTERNAL', 'an API server takes no upgrades')
+  return new ApiExchange(view, view.response, infoOf(view.request))
+}
+
+const exchangeOf = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange

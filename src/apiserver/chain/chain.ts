@@ -1,0 +1,89 @@
+import { QuiesceError, show } from '../../base/errors.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { Filter, PlacedFilter, UserFilter } from './filter.ts'
+import { CHAIN_ORDER, type ChainPart } from './order.ts'
+
+/** The filters of one server by part, each in its order. */
+export type Parts = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>
+
+/**
+ * Puts filters in the order of {@link CHAIN_ORDER}; those of the user's stand beside another one,
+ * behind the last without a place.
+ * @throws QuiesceError ERR_DUPLICATE for a name of two filters, ERR_UNKNOWN_REFERENCE for a place
+ * that is none
+ */
+export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFilter[] = []): Parts {
+  const names = [...CHAIN_ORDER.map(({ name }) => name as string), ...users.map(({ name }) => name)]
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) throw new QuiesceError('ERR_DUPLICATE', `filters: ${show(twice)} is there already`, { name: twice })
+  const last = CHAIN_ORDER.at(-1)?.name
+  const placeOf = ({ before, after }: UserFilter) => ({ before, after: before === undefined ? (after ?? last) : undefined })
+  const placed = new Set<UserFilter>()
+  const around = (name: string): readonly Filter[] => {
+    const beside = (side: 'before' | 'after') =>
+      users
+        .filter((one) => placeOf(one)[side] === name)
+        .flatMap((one) => {
+          placed.add(one)
+          return around(one.name)
+        })
+    const itself = [...ours, ...users].filter((one) => one.name === name)
+    return [...beside('before'), ...itself, ...beside('after')]
+  }
+  const part = (wanted: ChainPart) => CHAIN_ORDER.filter((place) => place.part === wanted).flatMap(({ name }) => around(name))
+  // What stands beside a place of the engine is asked on the same side of it.
+  const besideEngine = (name: string) => around(name)
+  const chain = {
+    outer: part('outer'),
+    between: [...besideEngine('retry-after'), ...part('between')],
+    inner: [...besideEngine('count'), ...part('inner')],
+  }
+  const lost = users.find((one) => !placed.has(one))
+  if (lost === undefined) return chain
+  const { before, after } = placeOf(lost)
+  throw new QuiesceError(
+    'ERR_UNKNOWN_REFERENCE',
+    `filters: the place of ${show(lost.name)}: got ${show(before ?? after)}, allowed: ${names.filter((name) => name !== lost.name).join(', ')}`,
+    { name: lost.name },
+  )
+}
+
+/** Whether every filter let it pass. Never waits: the filters must not take time. */
+export function passNow(filters: readonly Filter[], exchange: ApiExchange): boolean {
+  for (const filter of filters) {
+    exchange.filtersAsked++
+    if (filter.admit(exchange) !== true) return false
+  }
+  return true
+}
+
+/** The same for filters that may take time; waits only for those that do. */
+export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0): boolean | Promise<boolean> {
+  for (let at = from; at < filters.length; at++) {
+    exchange.filtersAsked++
+    const verdict = (filters[at] as Filter).admit(exchange)
+    if (verdict === true) continue
+    if (verdict === false) return false
+    return verdict.then((isLetPass) => isLetPass && pass(filters, exchange, at + 1))
+  }
+  return true
+}
+
+/** Tells those that were asked, and want to know, that a request is over. */
+export function overFor(
+  { outer, between, inner }: Parts,
+  failed: (filter: string, error: unknown) => void,
+): (exchange: ApiExchange) => void {
+  const hearing = [...outer, ...between, ...inner].map((filter, at) => ({ filter, at })).filter(({ filter }) => filter.over !== undefined)
+  hearing.reverse()
+  return (exchange) => {
+    for (const { filter, at } of hearing) {
+      if (at >= exchange.filtersAsked) continue
+      try {
+        filter.over?.(exchange)
+      } catch (error) {
+        failed(filter.name, error)
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { ApiExchange } from '../api-exchange.ts'
+import type { ChainName } from './order.ts'
+
+/**
+ * One concern that every request passes. One instance serves all requests: what it finds out about
+ * a request stands in the exchange.
+ */
+export interface Filter {
+  /** Its place in the order. */
+  readonly name: string
+  /**
+   * True: the next one is asked. False: it has answered, or will. Those of the part `inner` may
+   * take time; a promise is waited for, and one that rejects is a failure of the request: 500.
+   */
+  readonly admit: (exchange: ApiExchange) => boolean | Promise<boolean>
+  /**
+   * The request is over: its answer has been sent or its client has left. Called once for each one
+   * that `admit` was called for, the last filter first.
+   */
+  readonly over?: (exchange: ApiExchange) => void
+}
+
+/** A filter of ours, at its place. */
+export interface PlacedFilter extends Filter {
+  readonly name: ChainName
+}
+
+/** A filter of the user's: directly before or after another one. */
+export interface UserFilter extends Filter {
+  readonly before?: string
+  readonly after?: string
+}

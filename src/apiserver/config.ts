@@ -1,0 +1,183 @@
+import { apiserverWording } from '../base/apiserver-wording.ts'
+import { longRunningRule } from '../http/long-running.ts'
+import {
+  composeOptions,
+  defineOptions,
+  type OptionTable,
+  option,
+  type ResolvedOf,
+  resolveOptions,
+  type UserOptions,
+} from '../options/define.ts'
+import { duration, integer, isRecord, listOf, onOff, setOf, value } from '../options/kinds.ts'
+import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
+import type { ServerOptions } from '../options/options.ts'
+import { Problems } from '../options/problems.ts'
+import type { UserFilter } from './chain/filter.ts'
+
+const isText = (given: unknown): boolean => typeof given === 'string'
+const texts = (allowed: string) =>
+  listOf<string>(allowed, (item) => (isText(item) ? undefined : { path: '', given: item, allowed: 'text' }))
+
+/** Shared between a filter of ours and what says which requests it leaves alone. */
+const FILTER_ALLOWED = 'a list of { name, admit, over?, before?, after? }'
+
+/**
+ * What an API server has beside a server's options. @see kubernetes/apiserver
+ * pkg/server/config.go NewConfig, pkg/server/options/server_run_options.go
+ */
+export const API_SERVER_OPTIONS = defineOptions({
+  /**
+   * A watch ends by itself after a random time between this and twice as much, unless its client
+   * asks for another.
+   * @default 30m
+   */
+  minRequestTimeout: option(duration(), {
+    flag: 'min-request-timeout',
+    default: '30m',
+    meaning: 'Shortest time after which a watch ends by itself',
+    upstream: '--min-request-timeout',
+    upstreamRefusal: '--min-request-timeout can not be negative value',
+  }),
+  /**
+   * Requests that only read which are served at a time; 0 is no limit.
+   * @default 400
+   */
+  maxRequestsInFlight: option(integer(0, 1_000_000), {
+    flag: 'max-requests-inflight',
+    default: 400,
+    meaning: 'Requests that only read which are served at a time; 0 is no limit',
+    upstream: '--max-requests-inflight',
+  }),
+  /**
+   * Requests that change something which are served at a time; 0 is no limit.
+   * @default 200
+   */
+  maxMutatingRequestsInFlight: option(integer(0, 1_000_000), {
+    flag: 'max-mutating-requests-inflight',
+    default: 200,
+    meaning: 'Requests that change something which are served at a time; 0 is no limit',
+    upstream: '--max-mutating-requests-inflight',
+  }),
+  /**
+   * Directives of `Strict-Transport-Security`; an empty list sends none.
+   * @default none
+   */
+  hstsDirectives: option(texts('a list of max-age=SECONDS, includeSubDomains, preload'), {
+    default: [],
+    defaultWords: () => 'none',
+    meaning: 'Directives of the header Strict-Transport-Security',
+    upstream: '--strict-transport-security-directives',
+  }),
+  /**
+   * Whether `/` lists the paths that are served.
+   * @default true
+   */
+  enableIndex: option(onOff(), { default: true, meaning: 'Whether / lists the paths that are served', upstream: 'Config.EnableIndex' }),
+  /**
+   * Whether `/metrics` is served.
+   * @default true
+   */
+  enableMetrics: option(onOff(), { default: true, meaning: 'Whether /metrics is served', upstream: 'Config.EnableMetrics' }),
+  /**
+   * Verbs of requests that last: they are neither bounded nor limited, and a drain tells them to
+   * end.
+   * @default watch
+   */
+  longRunningVerbs: option(setOf<string>('a list of verbs', isText), {
+    default: ['watch'],
+    meaning: 'Verbs of requests that last',
+    upstream: 'Config.LongRunningFunc',
+  }),
+  /**
+   * Subresources whose requests last, under any verb.
+   * @default none
+   */
+  longRunningSubresources: option(setOf<string>('a list of subresources', isText), {
+    default: [],
+    defaultWords: () => 'none',
+    meaning: 'Subresources whose requests last, under any verb',
+    upstream: 'Config.LongRunningFunc',
+  }),
+  /**
+   * Filters of your own, each directly before or after another one; without a place behind the
+   * last.
+   * @default none
+   */
+  filters: option(
+    listOf<UserFilter>(FILTER_ALLOWED, (item) =>
+      isRecord(item) && isText(item['name']) && typeof item['admit'] === 'function'
+        ? undefined
+        : { path: '', given: item, allowed: 'an object with name and admit' },
+    ),
+    { defaultWords: 'none', meaning: 'Filters of your own, each directly before or after another one' },
+  ),
+  /**
+   * What `/version` answers beside the version.
+   * @default { gitVersion: 'v0.0.0' }
+   */
+  version: option(value<Readonly<Record<string, string>>>('an object of texts', isRecord), {
+    default: { gitVersion: 'v0.0.0' },
+    defaultWords: () => "{ gitVersion: 'v0.0.0' }",
+    meaning: 'What /version answers',
+    upstream: 'Config.EffectiveVersion',
+  }),
+})
+
+/** What the chain decides itself is no option of its server. */
+const OF_THE_CHAIN = ['longRunning', 'steps', 'health'] as const satisfies readonly (keyof ServerOptions)[]
+
+const ENGINE_OPTIONS = Object.fromEntries(
+  Object.entries(SERVER_OPTIONS).filter(([name]) => !(OF_THE_CHAIN as readonly string[]).includes(name)),
+) as Omit<typeof SERVER_OPTIONS, (typeof OF_THE_CHAIN)[number]>
+
+/** Everything that an API server may be told. `undefined` is the same as leaving it out. */
+export interface ApiServerConfig extends Omit<ServerOptions, (typeof OF_THE_CHAIN)[number]>, UserOptions<typeof API_SERVER_OPTIONS> {}
+
+const COMPLETED: unique symbol = Symbol('quiesce.apiserver.completed')
+
+/**
+ * A config with every default filled in; only {@link completeConfig} makes one, and a server is
+ * made of nothing else. Servers of one chain share it, and with it one life.
+ */
+export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
+  readonly [COMPLETED]: true
+  /** What the engine is given. */
+  readonly engine: ServerOptions
+  readonly isLongRunning: ReturnType<typeof longRunningRule>
+  /** Everything, as text that people read: for a command that prints its options. */
+  toJSON(): Readonly<Record<string, unknown>>
+}
+
+/**
+ * Fills in every default, in one place.
+ * @throws QuiesceError ERR_OPTION_INVALID with one line for every option that cannot be used
+ * @see kubernetes/apiserver pkg/server/config.go Config.Complete
+ */
+export function completeConfig(config: ApiServerConfig = {}): CompletedConfig {
+  const table: OptionTable = composeOptions(ENGINE_OPTIONS, API_SERVER_OPTIONS)
+  const problems = new Problems(table)
+  const given = problems.checkEach(config)
+  problems.throwIfAny()
+  const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
+  const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
+  const engine = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
+  return {
+    ...own,
+    [COMPLETED]: true,
+    isLongRunning,
+    engine: { wording: apiserverWording, ...engine },
+    toJSON: () => shown(table, given),
+  }
+}
+
+/** Whether it came out of {@link completeConfig}. */
+export const isCompleted = (config: unknown): config is CompletedConfig => isRecord(config) && COMPLETED in config
+
+const shown = (table: OptionTable, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, row]) => {
+      const chosen = given[name] ?? row.default
+      return [name, chosen === undefined ? null : row.show(chosen as never)]
+    }),
+  )

@@ -1,0 +1,32 @@
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import { notFoundUntilComplete } from './mux/not-found.ts'
+import type { ApiHandler } from './mux/path-mux.ts'
+import { Registered } from './registered.ts'
+
+/**
+ * The next server of a chain, as the one in front of it sees it: a value that becomes a part of its
+ * life, not a server that runs.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go DelegationTarget
+ */
+export interface Delegate {
+  /** Answers behind the filters; undefined: nothing is served here. */
+  readonly handler: ApiHandler | undefined
+  readonly listedPaths: readonly string[]
+  readonly registered: Registered
+  /** The server that is run is being prepared, with this life for all of them. */
+  prepareFor(life: Lifecycle): void
+}
+
+/**
+ * The end of a chain: unknown paths are answered by `handler`.
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go NewEmptyDelegateWithCustomHandler
+ */
+export const emptyDelegate = (handler?: ApiHandler): Delegate => ({
+  handler,
+  listedPaths: [],
+  registered: new Registered(),
+  prepareFor: () => {},
+})
+
+/** The usual end: 503 while paths may still be missing, and 404 from then on. */
+export const notFoundDelegate = (): Delegate => emptyDelegate(notFoundUntilComplete)

@@ -1,0 +1,8 @@
+export { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
+export { type ApiServer, type ApiServerParts, createApiServer, type PreparedApiServer } from './api-server.ts'
+export type { Filter, UserFilter } from './chain/filter.ts'
+export { CHAIN_ORDER, type ChainName, type ChainPlace } from './chain/order.ts'
+export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
+export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
+export type { ApiHandler } from './mux/path-mux.ts'
+export type { User } from './user.ts'

@@ -1,0 +1,15 @@
+import { respond } from '../../http/respond.ts'
+import type { ApiHandler } from './path-mux.ts'
+
+/**
+ * Lists the paths that are served; 404 where it stands for what is not found.
+ * @see kubernetes/apiserver pkg/server/routes/index.go
+ */
+export const indexPage =
+  (listedPaths: () => readonly string[], status: 200 | 404 = 200): ApiHandler =>
+  (_request, response) =>
+    respond(response, {
+      status,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ paths: listedPaths() }, null, 2),
+    })

@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { optionError } from '../../base/errors.ts'
+import { apiExchangeOf } from '../api-exchange.ts'
+
+/** A request listener of node; what it returns is waited for by the drain when it is a promise. */
+export type ApiHandler = (request: IncomingMessage, response: ServerResponse) => unknown
+
+interface Entry {
+  readonly handler: ApiHandler
+  readonly isListed: boolean
+}
+
+/** What is looked at for a request: made anew at each change, so that none sees half of one. */
+interface Table {
+  readonly exact: ReadonlyMap<string, ApiHandler>
+  /** In the order in which they are tried. */
+  readonly prefixes: readonly (readonly [string, ApiHandler])[]
+}
+
+/**
+ * Handlers by path: an exact one first, then prefixes, those with most slashes and then the longest
+ * first, then what is given for all others. Methods play no part, a slash at the end makes another
+ * path, and no path is cleaned.
+ * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go PathRecorderMux
+ */
+export class PathMux {
+  readonly #exact = new Map<string, Entry>()
+  readonly #prefixes = new Map<string, Entry>()
+  readonly #onTwice: (path: string) => void
+  #table: Table = { exact: new Map(), prefixes: [] }
+  #notFound: ApiHandler
+
+  /**
+   * @param notFound answers every other path
+   * @param onTwice is told of a path that had a handler; the later one serves
+   */
+  constructor(notFound: ApiHandler, onTwice: (path: string) => void) {
+    this.#notFound = notFound
+    this.#onTwice = onTwice
+  }
+
+  /** Serves one path. An unlisted one is not in {@link listedPaths}. */
+  handle(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
+    this.#add(this.#exact, path, { handler, isListed: listed })
+  }
+
+  /**
+   * Serves every path that begins with this one.
+   * @throws QuiesceError ERR_OPTION_INVALID for one that does not end in a slash
+   */
+  handlePrefix(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
+    if (!path.endsWith('/')) throw optionError('path', path, `a prefix must end in a trailing slash: ${path}/`)
+    this.#add(this.#prefixes, path, { handler, isListed: listed })
+  }
+
+  /** Takes away both that are there for it; then it can be given again. */
+  unregister(path: string): void {
+    this.#exact.delete(path)
+    this.#prefixes.delete(path)
+    this.#swap()
+  }
+
+  setNotFound(handler: ApiHandler): void {
+    this.#notFound = handler
+  }
+
+  /** Sorted, each once. */
+  get listedPaths(): readonly string[] {
+    const listed = [...this.#exact, ...this.#prefixes].filter(([, { isListed }]) => isListed).map(([path]) => path)
+    return [...new Set(listed)].sort()
+  }
+
+  readonly serve: ApiHandler = (request, response) => this.#find(apiExchangeOf(request)?.info.path ?? '/')(request, response)
+
+  #find(path: string): ApiHandler {
+    const { exact, prefixes } = this.#table
+    const handler = exact.get(path)
+    if (handler) return handler
+    for (const [prefix, prefixHandler] of prefixes) if (path.startsWith(prefix)) return prefixHandler
+    return this.#notFound
+  }
+
+  #add(entries: Map<string, Entry>, path: string, entry: Entry): void {
+    if (entries.has(path)) this.#onTwice(path)
+    entries.set(path, entry)
+    this.#swap()
+  }
+
+  #swap(): void {
+    const handlers = (entries: ReadonlyMap<string, Entry>) => Array.from(entries, ([path, { handler }]) => [path, handler] as const)
+    this.#table = { exact: new Map(handlers(this.#exact)), prefixes: handlers(this.#prefixes).sort(([a], [b]) => precedence(a, b)) }
+  }
+}
+
+/** Most slashes first, then the longest, then in reverse alphabetical order. */
+const precedence = (a: string, b: string): number => slashes(b) - slashes(a) || b.length - a.length || (a < b ? 1 : -1)
+
+const slashes = (path: string): number => path.split('/').length
