@@ -27,6 +27,35 @@ import {
 const HEAD_BYTES = 12
 const BODY = Buffer.alloc(256 * 1024, 'x')
 
+const GOAWAY = 7
+const FRAME_HEAD_BYTES = 9
+
+/** The types of the frames that a server sends. @see RFC 9113 section 4.1 */
+class FrameTypes {
+  #head: Buffer = Buffer.alloc(0)
+  #payloadLeft = 0
+
+  of(chunk: Buffer): number[] {
+    const types: number[] = []
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#payloadLeft > 0) {
+        const skipped = Math.min(this.#payloadLeft, chunk.length - at)
+        this.#payloadLeft -= skipped
+        at += skipped
+        continue
+      }
+      const needed = FRAME_HEAD_BYTES - this.#head.length
+      this.#head = Buffer.concat([this.#head, chunk.subarray(at, at + needed)])
+      at += needed
+      if (this.#head.length < FRAME_HEAD_BYTES) break
+      types.push(this.#head[3] as number)
+      this.#payloadLeft = this.#head.readUIntBE(0, 3)
+      this.#head = Buffer.alloc(0)
+    }
+    return types
+  }
+}
+
 /** Node's own client of HTTP/2, on a socket that shows what becomes of it. */
 class Http2Client implements Client {
   readonly #session: ClientHttp2Session
@@ -54,6 +83,11 @@ class Http2Client implements Client {
     this.#session.on('goaway', (_code, lastStream) => {
       this.#told ??= { lastStream }
       this.#toldAfter ??= this.#taken
+    })
+    // Node's client reads nothing while it cannot write.
+    const frames = new FrameTypes()
+    socket.on('data', (chunk) => {
+      if (frames.of(chunk).includes(GOAWAY)) this.#toldAfter ??= this.#taken
     })
     onTestFinished(() => {
       this.#session.destroy()

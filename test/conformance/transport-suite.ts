@@ -48,7 +48,7 @@ const WATCH_GRACE_MS = 2_000
 const DEADLINE_MS = 20_000
 
 /** Beside the routes of the other suites, those that misbehave. */
-function misbehaving(stage: Stage) {
+export function misbehaving(stage: Stage) {
   const application = listenerApplication(stage)
   return (request: IncomingMessage, response: ServerResponse): unknown => {
     switch (request.url) {
@@ -71,7 +71,7 @@ function misbehaving(stage: Stage) {
 }
 
 /** Says goodbye when it is told to end, unless it is not to. */
-function upgrade(request: IncomingMessage, socket: Duplex): void {
+export function upgrade(request: IncomingMessage, socket: Duplex): void {
   if (request.url === '/throws') throw new Error('thrown on purpose')
   socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n')
   socket.on('error', () => undefined)
