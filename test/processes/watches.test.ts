@@ -4,15 +4,16 @@
 // is reset or has no end; what a handler says goodbye with does not arrive; a refused handshake has
 // no answer; or the end waits for what it need not wait for.
 import { get, type IncomingMessage } from 'node:http'
-import { EventSource, WebSocket } from 'undici'
+import { EventSource } from 'undici'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { chat } from '../recipes/clients.ts'
+import { socketIo, subscription } from '../recipes/library-clients.mjs'
 import { startProgram, type TestProcess } from '../support/process.ts'
-import { socketIo, subscription } from './watch-clients.mjs'
 
 const CLOSED = { code: 1001, reason: 'the server is shutting down', wasClean: true }
 
 async function serving(program: string, env: Readonly<Record<string, string>> = {}): Promise<{ program: TestProcess; url: string }> {
-  const started = startProgram(`watches/${program}.mjs`, {}, { env })
+  const started = startProgram(`../recipes/programs/${program}.mjs`, {}, { env })
   const beginning = 'Serving on '
   for (;;) {
     const line = started.log.find(({ msg }) => msg.startsWith(beginning))
@@ -28,33 +29,6 @@ async function end(program: TestProcess): Promise<{ readonly code: number | null
   program.signal('SIGTERM')
   const ended = await program.ended()
   return { code: ended.code, tookMs: ended.at - at }
-}
-
-interface Chat {
-  readonly messages: string[]
-  readonly closed: Promise<{ readonly code: number; readonly reason: string; readonly wasClean: boolean }>
-}
-
-/** Resolves when the first message is there. */
-async function chat(url: string): Promise<Chat> {
-  const client = new WebSocket(url.replace('http', 'ws'))
-  onTestFinished(() => client.close())
-  const messages: string[] = []
-  const closed = new Promise<Awaited<Chat['closed']>>((resolve) =>
-    client.addEventListener('close', ({ code, reason, wasClean }) => resolve({ code, reason, wasClean })),
-  )
-  const first = new Promise<void>((resolve) =>
-    client.addEventListener('message', ({ data }) => {
-      messages.push(String(data))
-      resolve()
-    }),
-  )
-  const failed = closed.then(({ code }) => {
-    throw new Error(`closed with ${code} before the first message`)
-  })
-  await Promise.race([first, failed])
-  failed.catch(() => undefined)
-  return { messages, closed }
 }
 
 /** A response as it comes, and how it ended. */
@@ -75,28 +49,6 @@ async function stream(url: string) {
   })
   return { begun, ended, text: () => text }
 }
-
-describe('a WebSocket is closed with 1001 and the reason', () => {
-  const PROGRAMS: readonly (readonly [name: string, program: string, path: string, env?: Readonly<Record<string, string>>])[] = [
-    ['the package ws on node:http', 'node', '/'],
-    ['upgradeWebSocket of Hono on a created server', 'hono', '/chat'],
-    ["upgradeWebSocket of Hono on the adapter's own server", 'hono', '/chat', { ATTACHED: '1' }],
-    ['the package ws on a created server', 'listener', '/'],
-    ['@fastify/websocket', 'fastify', '/chat'],
-    ['@fastify/websocket with a serverFactory', 'fastify', '/chat', { FACTORY: '1' }],
-    ['Koa with the package ws', 'koa', '/'],
-    ['a gateway of NestJS', 'nest', '/chat'],
-  ]
-
-  test.each(PROGRAMS.map(([name, file, path, env = {}]) => ({ name, file, path, env })))('$name', async ({ file, path, env }) => {
-    const { program, url } = await serving(file, env)
-    const { messages, closed } = await chat(`${url}${path}`)
-    const ended = end(program)
-    expect(await closed).toEqual(CLOSED)
-    expect(messages).toEqual(['first'])
-    expect((await ended).code).toBe(0)
-  })
-})
 
 describe('Hono on a created server', () => {
   test('a handler says goodbye first', async () => {
