@@ -165,7 +165,8 @@ to wait longer than the deadline.
 
 ${frontsMarkdown()}
 
-The report says when the last request came after the stop (\`connections.lastRequestMs\`); the delay is long enough when that is well below it.
+The report says when the last request came after the stop (\`connections.lastRequestMs\`, printed as \`last request\`); the delay is long
+enough when that is well below it. When it is not, the printed report says what to lengthen.
 
 To add a platform, write a file beside the others in \`src/platforms/\` and put it into the list of \`platforms.ts\`, before what it may run inside of.
 `

@@ -63,5 +63,6 @@ export const apiserverWording: Wording = {
     certificateExpiry: { name: 'apiserver_certificate_expiry_seconds', help: 'Seconds until a served certificate expires.' },
     certificateLoads: { name: 'apiserver_certificate_loads_total', help: 'Certificates that were read, by result.' },
     handshakeErrors: { name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that have failed.' },
+    connections: { name: 'apiserver_connections', help: 'Open connections, by protocol and version of TLS.' },
   },
 }

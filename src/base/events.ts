@@ -1,4 +1,5 @@
 import { show } from './errors.ts'
+import type { Spoken, SpokenFates } from './spoken.ts'
 import type { StopProfile } from './stop-profile.ts'
 
 /**
@@ -63,8 +64,11 @@ export interface ErrorRecord {
   readonly stack?: string
 }
 
-/** A request, watch or hold that was still there when its phase was cut. */
-export interface Straggler {
+/**
+ * A request, watch or hold that was still there when its phase was cut. All but holds say what
+ * their connection speaks.
+ */
+export interface Straggler extends Partial<Spoken> {
   /**
    * `GET /path` for a request or watch, `WebSocket /path` for an upgraded one, the given name for a
    * hold, `ADDRESS:PORT` for a connection.
@@ -166,6 +170,8 @@ export type LifecycleFact =
       readonly lastRequestMs?: number
       /** How those ended that had changed their protocol: `WebSocket closed 1001`. */
       readonly upgraded?: Readonly<Record<string, number>>
+      /** By what they spoke last; not there when there were none. */
+      readonly byProtocol?: readonly SpokenFates[]
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
   | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }

@@ -70,5 +70,6 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     certificateExpiry: { name: `${prefix}certificate_expiry_seconds`, help: 'Seconds until a served certificate expires.' },
     certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
     handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
+    connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
   },
 })

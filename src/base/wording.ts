@@ -85,6 +85,8 @@ export interface MetricWords {
   readonly certificateLoads: MetricName
   /** Counter of TLS handshakes that have failed. */
   readonly handshakeErrors: MetricName
+  /** Gauge of open connections, by protocol and TLS. */
+  readonly connections: MetricName
 }
 
 export interface MetricName {

@@ -1,5 +1,6 @@
 import type { Server, Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
+import type { Spoken } from '../base/spoken.ts'
 import type { ExchangeView } from './chain.ts'
 import type { Answer } from './respond.ts'
 import type { Connection } from './traffic/connection.ts'
@@ -94,11 +95,8 @@ export interface Keeper {
   admit(exchange: Exchange): boolean
 }
 
-/** What a connection speaks. `tunnel`: something unknown, after an upgrade. */
-export type Protocol = 'HTTP/1.1' | 'HTTP/2' | 'WebSocket' | 'tunnel'
-
 /** One connection, as its protocol sees it. */
-export interface Wire {
+export interface Wire extends Spoken {
   /**
    * Names the client, and says what it was not sent yet. Only the wire writes to it and closes it.
    */
@@ -108,8 +106,6 @@ export interface Wire {
    * only idle.
    */
   readonly stage: string | undefined
-  /** What it speaks; undefined while that is being agreed. */
-  readonly protocol: Protocol | undefined
   /**
    * Whether its client has sent something; before the first request that is half of one, or of a
    * handshake.

@@ -246,7 +246,7 @@ export class Lifecycle implements Life {
 
   /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
   readonly answerMetrics: AdminAnswer = metricsEndpoint({
-    '/metrics': () => [...this.#health.requestMetrics(), ...(this.#parts.metrics?.() ?? [])],
+    '/metrics': () => [...this.#health.requestMetrics(), this.#connectionMetric(), ...(this.#parts.metrics?.() ?? [])],
     '/metrics/slis': () => this.#health.checkMetrics(),
   })
 
@@ -580,6 +580,11 @@ export class Lifecycle implements Life {
         this.#lastWords.write(exitCode)
       },
     }
+  }
+
+  #connectionMetric(): MetricFamily {
+    const samples = this.#traffic.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
+    return { ...this.options.wording.metrics.connections, type: 'gauge', samples }
   }
 
   /** Nothing that is served depends on it. */

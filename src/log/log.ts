@@ -182,8 +182,16 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
     case 'drained':
       return event.what === 'requests' ? requestsDrained(event, words) : watchesDrained(event, words)
     case 'connections': {
-      const { told, idleUntold, ended, forced, forcedNames, upgraded } = event
-      const counts = { told, idleUntold, ended, forced, ...(upgraded && { upgraded }) }
+      const { told, idleUntold, ended, forced, forcedNames, lastRequestMs, upgraded, byProtocol } = event
+      const counts = {
+        told,
+        idleUntold,
+        ended,
+        forced,
+        ...(lastRequestMs !== undefined && { lastRequest: formatDuration(lastRequestMs) }),
+        ...(upgraded && { upgraded }),
+        ...(byProtocol && { byProtocol }),
+      }
       return forced > 0
         ? warn('connections closed by force', { ...counts, forcedNames: named(forcedNames) })
         : debug('connections closed', counts)

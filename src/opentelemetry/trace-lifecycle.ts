@@ -1,5 +1,6 @@
 import { type Attributes, type Context, context, diag, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { ErrorRecord, LifecycleEvent, StopReason } from '../base/events.ts'
+import { nameWithProtocol, type SpokenFates } from '../base/spoken.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { exitCodeMeaning } from '../machines/exit-codes.ts'
 import { hookKey, phaseOfHook, WAITED_FOR_BY } from '../report/view.ts'
@@ -104,7 +105,7 @@ class LifeSpans {
         this.#phases.get(event.what === 'requests' ? WAITED_FOR_BY.request : WAITED_FOR_BY.watch)?.setAttributes({
           'quiesce.drain.before': event.before,
           'quiesce.drain.after': event.after,
-          'quiesce.drain.cut': event.cut.slice(0, NAMES_MAX).map(({ name }) => name),
+          'quiesce.drain.cut': event.cut.slice(0, NAMES_MAX).map(nameWithProtocol),
         })
         break
       case 'connections':
@@ -113,6 +114,8 @@ class LifeSpans {
           'quiesce.connections.idle_untold': event.idleUntold,
           'quiesce.connections.ended': event.ended,
           'quiesce.connections.forced': event.forced,
+          ...(event.byProtocol && { 'quiesce.connections.by_protocol': event.byProtocol.map(fatesText) }),
+          ...(event.lastRequestMs !== undefined && { 'quiesce.connections.last_request_ms': event.lastRequestMs }),
         })
         break
       case 'late':
@@ -173,6 +176,10 @@ class LifeSpans {
     span.end()
   }
 }
+
+/** `HTTP/2 TLSv1.3: 12 open, 11 told, 0 idle untold, 0 ended, 1 forced` */
+const fatesText = ({ protocol, tls, open, told, idleUntold, ended, forced }: SpokenFates): string =>
+  `${protocol} ${tls}: ${open} open, ${told} told, ${idleUntold} idle untold, ${ended} ended, ${forced} forced`
 
 const reasonAttributes = (reason: StopReason | undefined): Attributes =>
   reason ? { 'quiesce.stop.reason': reason.kind, ...(reason.kind === 'os-signal' && { 'quiesce.stop.os_signal': reason.signal }) } : {}

@@ -43,6 +43,7 @@ interface MetricOptions {
   readonly certificateExpiry?: NameOptions | undefined
   readonly certificateLoads?: NameOptions | undefined
   readonly handshakeErrors?: NameOptions | undefined
+  readonly connections?: NameOptions | undefined
 }
 
 type NameOptions = { readonly [K in keyof MetricName]?: string | undefined }
@@ -65,6 +66,7 @@ export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, me
       certificateExpiry: over(neutral.metrics.certificateExpiry, names.certificateExpiry),
       certificateLoads: over(neutral.metrics.certificateLoads, names.certificateLoads),
       handshakeErrors: over(neutral.metrics.handshakeErrors, names.handshakeErrors),
+      connections: over(neutral.metrics.connections, names.connections),
     },
   }
 }
@@ -155,7 +157,16 @@ const refusal = object({
 const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 86_400
 
 const NEUTRAL = neutralWording()
-const METRICS = ['requests', 'check', 'checks', 'certificateNotAfter', 'certificateExpiry', 'certificateLoads', 'handshakeErrors'] as const
+const METRICS = [
+  'requests',
+  'check',
+  'checks',
+  'certificateNotAfter',
+  'certificateExpiry',
+  'certificateLoads',
+  'handshakeErrors',
+  'connections',
+] as const
 const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
 const metric = { name: metricName, help: line }
 const rules = object({
@@ -172,6 +183,7 @@ const rules = object({
     certificateExpiry: object(metric),
     certificateLoads: object(metric),
     handshakeErrors: object(metric),
+    connections: object(metric),
   }),
 })
 

@@ -1,5 +1,6 @@
 import type { Straggler } from '../base/events.ts'
 import { formatRunning } from '../base/format-duration.ts'
+import { nameWithProtocol, type Spoken } from '../base/spoken.ts'
 import { instantMs } from '../base/stop-profile.ts'
 import { BUDGET_INSTANTS, type BudgetInstant, type CutSignal, cutSignal } from '../machines/signals.ts'
 import { type Gauges, hookName } from './gauges.ts'
@@ -19,7 +20,7 @@ export interface Bound {
 }
 
 /** Something that the end waits for, or will wait for. */
-export interface Blocker {
+export interface Blocker extends Partial<Spoken> {
   readonly kind: keyof typeof WAITED_FOR_BY | 'hook' | 'phase'
   readonly name: string
   readonly ageMs: number
@@ -101,7 +102,7 @@ export function blockersOf(view: LifeView, { blocking }: Pick<Gauges, 'blocking'
   const counted = (kind: keyof typeof WAITED_FOR_BY, all: readonly Straggler[]): Blocker[] => {
     const phase = WAITED_FOR_BY[kind]
     const bound = boundOfPhase(view, phase, now)
-    return all.map(({ name, ageMs }) => ({ kind, name, ageMs, phase, isWaitedFor: isUnderWay(phase), bound }))
+    return all.map((straggler) => ({ ...straggler, kind, phase, isWaitedFor: isUnderWay(phase), bound }))
   }
   const hooks = running(view.hooks).flatMap((hook): Blocker[] => {
     const phase = phaseOfHook(hook)
@@ -145,7 +146,8 @@ export function headlineOf(blockers: readonly Blocker[], gauges: Counted, now: n
     return phase ? `waiting for ${phase.name}${endWords(phase, now)}` : 'nothing blocks the exit'
   }
   const others = things.length - 1 + unnamedIn(blockers, gauges)
-  const subject = others === 0 ? `${first.name} blocks` : `${first.name} and ${others} more block`
+  const name = nameWithProtocol(first)
+  const subject = others === 0 ? `${name} blocks` : `${name} and ${others} more block`
   return `${subject} the exit${endWords(first, now)}`
 }
 

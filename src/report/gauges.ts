@@ -1,4 +1,5 @@
 import type { Straggler } from '../base/events.ts'
+import type { SpokenCount } from '../base/spoken.ts'
 import type { LifeView, phaseOfHook } from './view.ts'
 
 /** What is going on in a life at one moment: plain data that survives JSON, to be shown. */
@@ -19,9 +20,14 @@ export interface TrafficGauges {
   readonly handlers: number
   /**
    * Each open connection once: `told` that it closes, else `active` with a request on it, else
-   * `idle`.
+   * `idle`. And all of them by what they speak; recordings of earlier versions do not have that.
    */
-  readonly connections: { readonly active: number; readonly idle: number; readonly told: number }
+  readonly connections: {
+    readonly active: number
+    readonly idle: number
+    readonly told: number
+    readonly byProtocol?: readonly SpokenCount[]
+  }
   /** Requests refused so far, by kind of refusal. */
   readonly rejected: Readonly<Record<string, number>>
   /** Oldest first. */

@@ -145,9 +145,18 @@ const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =
   drained ? { before: drained.before, after: drained.after, cut: reportedStragglers(drained.cut) } : { before: 0, after: 0, cut: [] }
 
 function reportedConnections(event: EventOf<'connections'> | undefined): ReportedConnections {
-  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], lastRequestMs, upgraded } = event ?? {}
+  const { told = 0, idleUntold = 0, ended = 0, forced = 0, forcedNames = [], lastRequestMs, upgraded, byProtocol } = event ?? {}
   const last = lastRequestMs === undefined ? {} : { lastRequestMs: milliseconds(lastRequestMs) }
-  return { told, idleUntold, ended, forced, forcedNames: reportedStragglers(forcedNames), ...last, ...(upgraded && { upgraded }) }
+  return {
+    told,
+    idleUntold,
+    ended,
+    forced,
+    forcedNames: reportedStragglers(forcedNames),
+    ...last,
+    ...(upgraded && { upgraded }),
+    ...(byProtocol && { byProtocol }),
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ErrorRecord, Straggler } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { largest } from '../base/largest.ts'
+import { fateWords, spokenWords } from '../base/spoken.ts'
 import { CUT_SIGNALS, type CutSignal } from '../machines/signals.ts'
 import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from './describe-reason.ts'
@@ -110,14 +111,15 @@ function phasesTable({ phases, stopRequestedAt, signals }: Report): string {
 
 function stragglers({ requests, watches, handlers, connections }: Report): string {
   const of = (what: string, all: readonly Straggler[]): Cell[][] =>
-    all.map(({ name, ageMs, undeliveredBytes = 0 }) => [
+    all.map((straggler) => [
       what,
-      escaped(name),
-      length(ageMs),
-      undeliveredBytes === 0 ? '' : `${undeliveredBytes} bytes undelivered`,
+      escaped(straggler.name),
+      length(straggler.ageMs),
+      escaped(spokenWords(straggler)),
+      straggler.undeliveredBytes === undefined ? '' : `${straggler.undeliveredBytes} bytes undelivered`,
     ])
   return table(
-    ['what', 'name', 'age', ''],
+    ['what', 'name', 'age', '', ''],
     [
       ...of('request', requests.cut),
       ...of('watch', watches.cut),
@@ -154,13 +156,22 @@ const hooksTable = ({ hooks }: Report): string =>
 
 function traffic(report: Report): string {
   const { requests, watches, connections, rejections } = report
-  const { told, ended, idleUntold, forced } = connections
+  const { told, ended, idleUntold, forced, lastRequestMs, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   return definitions([
     ['Requests', `${requests.before} to drain, ${requests.after} left`],
     ['Watches', `${watches.before} to end, ${watches.after} left`],
     ['Last call', lastCallWords(report)],
     ['Connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`],
+    ...fateWords(byProtocol).map((words) => ['By protocol', words] as const),
+    [
+      'Upgraded',
+      upgraded &&
+        Object.entries(upgraded)
+          .map(([how, count]) => `${count} ${how}`)
+          .join(', '),
+    ],
+    ['Last request', lastRequestMs === undefined ? undefined : `${length(lastRequestMs)} after the stop`],
     ['Refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', ') || undefined],
   ])
 }

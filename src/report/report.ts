@@ -1,4 +1,5 @@
 import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
+import type { SpokenFates } from '../base/spoken.ts'
 import type { CutsMs } from '../base/stop-profile.ts'
 
 /** Identifies the format; `schema/report.schema.json` describes it and is part of the package. */
@@ -145,6 +146,12 @@ export interface ReportedConnections {
    * `WebSocket ended`, by the client and without one. Not there when there were none.
    */
   readonly upgraded?: Readonly<Record<string, number>>
+  /**
+   * What became of them by protocol and TLS: `open` at ShutdownInitiated; the others have ended
+   * since then, those of later connections among them, by what they spoke last. So a handshake that
+   * was `open` as `TLS handshake` may have `ended` as HTTP/2. Not there when there were none.
+   */
+  readonly byProtocol?: readonly SpokenFates[]
 }
 
 export interface ReportedHook {

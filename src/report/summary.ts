@@ -1,6 +1,7 @@
 import { clip } from '../base/cells.ts'
 import type { Straggler } from '../base/events.ts'
 import { formatInColumn } from '../base/format-duration.ts'
+import { fateWords, spokenWords } from '../base/spoken.ts'
 import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
 
@@ -16,12 +17,13 @@ const NAMES_MAX = 3
 /** Of hooks the longest, of failures and warnings the first. */
 const HOOKS_MAX = 12
 const FAILURES_MAX = 20
+const PROTOCOLS_MAX = 12
 /** Longer messages are documents. */
 const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
   const { budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
-  const { told, idleUntold, ended, forced, forcedNames, upgraded } = connections
+  const { told, idleUntold, ended, forced, forcedNames, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
   const until = budget ? `; they had until +${formatInColumn(budget.cuts.requests)}` : ''
@@ -35,7 +37,11 @@ export function summary(report: Report): SummaryLine[] {
     ...listed('handlers', handlers),
     ok('connections', `${told} told to leave, ${ended} ended by clients, ${idleUntold} idle and untold, ${forced} by force`),
     ...listed('  forced', forcedNames),
-    ...lateTraffic(report),
+    ...upTo(
+      PROTOCOLS_MAX,
+      fateWords(byProtocol).map((text) => ok('  by protocol', text)),
+    ),
+    ...lastRequest(report),
     ...(upgraded ? [ok('  upgraded', counted(upgraded))] : []),
     ...(refused.length > 0 ? [ok('refused', counted(Object.fromEntries(refused)))] : []),
     ...hooksOf(report),
@@ -59,13 +65,18 @@ const DELAY_SHARE_MAX = 0.8
 /** Without a delay, what comes in the moments of the stop says nothing. */
 const SETTLING_MS = 1_000
 
-/** What sends the requests has noticed the stop too late, which a longer delay would heal. */
-function lateTraffic({ connections: { lastRequestMs }, phases }: Report): SummaryLine[] {
+/**
+ * When the last request came, with a hint when what sends them has noticed the stop too late, which
+ * a longer delay would heal.
+ */
+function lastRequest({ connections: { lastRequestMs }, phases }: Report): SummaryLine[] {
+  if (lastRequestMs === undefined) return []
   const delay = phases.find(({ name }) => name === 'shutdown-delay')
   const delayMs = (delay?.end ?? 0) - (delay?.start ?? 0)
-  if (lastRequestMs === undefined || lastRequestMs < Math.max(delayMs * DELAY_SHARE_MAX, SETTLING_MS)) return []
-  const text = `${formatInColumn(lastRequestMs)} after the stop, whose delay was ${formatInColumn(delayMs)}: requests are still sent here; give a longer shutdownDelay, or behind`
-  return [{ label: 'last request', text, outcome: 'cut' }]
+  const text = `${formatInColumn(lastRequestMs)} after the stop, whose delay was ${formatInColumn(delayMs)}`
+  if (lastRequestMs < Math.max(delayMs * DELAY_SHARE_MAX, SETTLING_MS)) return [ok('last request', text)]
+  const hint = 'requests are still sent here; give a longer shutdownDelay, or behind'
+  return [{ label: 'last request', text: `${text}: ${hint}`, outcome: 'cut' }]
 }
 
 /** `3 retry-after, 1 watch` */
@@ -102,9 +113,10 @@ const tookOf = ({ durationMs }: ReportedHook): number => durationMs ?? Number.PO
 
 function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
   if (stragglers.length === 0) return []
-  const names = stragglers.slice(0, NAMES_MAX).map(({ name, ageMs, undeliveredBytes = 0 }) => {
-    const undelivered = undeliveredBytes > 0 ? `, ${undeliveredBytes} bytes undelivered` : ''
-    return `${name} (${formatInColumn(ageMs)}${undelivered})`
+  const names = stragglers.slice(0, NAMES_MAX).map((straggler) => {
+    const { name, ageMs, undeliveredBytes = 0 } = straggler
+    const undelivered = undeliveredBytes > 0 ? `${undeliveredBytes} bytes undelivered` : ''
+    return `${name} (${[formatInColumn(ageMs), spokenWords(straggler), undelivered].filter(Boolean).join(', ')})`
   })
   const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
   return [{ label, text: `${names.join(', ')}${more}`, outcome: 'cut' }]

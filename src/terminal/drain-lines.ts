@@ -1,5 +1,6 @@
 import { BOLD, cells, clip, column, painter, YELLOW } from '../base/cells.ts'
 import { formatRunning } from '../base/format-duration.ts'
+import { nameWithProtocol, openWords } from '../base/spoken.ts'
 import type { PhaseName } from '../machines/wiring.ts'
 import { describeReason } from '../report/describe-reason.ts'
 import type { Blocker } from '../report/ending.ts'
@@ -94,8 +95,10 @@ function inFlight({ blockers }: Progress, gauges: Gauges): string[] {
 
 const IN_FLIGHT: readonly Blocker['kind'][] = ['request', 'hold', 'watch']
 
-function open({ connections: { active, idle, told } }: Gauges): string[] {
-  return active + idle + told > 0 ? [`${active} active, ${idle} idle, ${told} told to leave`] : []
+function open({ connections: { active, idle, told, byProtocol } }: Gauges): string[] {
+  const protocols = openWords(byProtocol)
+  const counts = `${active} active, ${idle} idle, ${told} told to leave`
+  return active + idle + told > 0 ? [protocols === '' ? counts : `${counts}: ${protocols}`] : []
 }
 
 function refused({ rejected }: Gauges): string[] {
@@ -112,7 +115,7 @@ function list(blockers: readonly Blocker[], { requests, holds, watches, handlers
   const counted = Object.entries(counts).flatMap(([kind, count]) =>
     blockers.some((blocker) => blocker.kind === kind) ? [some(count, kind)] : [],
   )
-  const named = blockers.map(({ name, ageMs }) => `${name} ${formatRunning(ageMs)}`).join(', ')
+  const named = blockers.map((blocker) => `${nameWithProtocol(blocker)} ${formatRunning(blocker.ageMs)}`).join(', ')
   return [counted.join(', '), named].filter((part) => part !== '').join(': ')
 }
 

@@ -81,6 +81,7 @@ describe.each([
       body: 'The server is shutting down, please try again later.\n',
     })
     expect(pages).toContain('quiesce_health_requests_total{code="200",path="/readyz"} 2\n')
+    expect(pages).toContain('quiesce_connections{protocol="HTTP/1.1",tls="none"} ')
     expect(pages).toContain('quiesce_health_check{name="ping",type="readyz"} 1\n')
     expect(pages).toContain('quiesce_health_checks_total{name="ping",status="success",type="readyz"} 2\n')
     expect(t.log.map(({ message }) => message)).toContain('[graceful-termination] the server is exiting')

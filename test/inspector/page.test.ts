@@ -449,9 +449,17 @@ describe('the other panels', () => {
       watches: 1,
       holds: 0,
       handlers: 0,
-      connections: { active: 3, idle: 1, told: 2 },
+      connections: {
+        active: 3,
+        idle: 1,
+        told: 2,
+        byProtocol: [
+          { protocol: 'HTTP/2', tls: 'TLSv1.3', open: 5 },
+          { protocol: 'TLS handshake', tls: 'pending', open: 1 },
+        ] as const,
+      },
       blocking: {
-        requests: [{ name: 'GET /slow', ageMs: 1_000 }],
+        requests: [{ name: 'GET /slow', ageMs: 1_000, protocol: 'HTTP/2', tls: 'TLSv1.3' } as const],
         watches: [{ name: 'GET /watch', ageMs: 9_000 }],
         holds: [],
         handlers: [],
@@ -463,8 +471,23 @@ describe('the other panels', () => {
     const { headline, groups } = blockingOf(view, 8_500)
     expect(headline).toBe('Waiting for 2 requests, 1 watch and 1 idle socket')
     expect(groups.find(({ kind }) => kind === 'request')?.items).toEqual([
-      { key: '0', name: 'GET /slow', note: expect.stringMatching(/^Cut\.requests in /) as string, age: '2.5s' },
+      { key: '0', name: 'GET /slow', note: expect.stringMatching(/^HTTP\/2 over TLSv1\.3, Cut\.requests in /) as string, age: '2.5s' },
     ])
+    expect(groups.find(({ kind }) => kind === 'protocol')).toEqual({
+      kind: 'protocol',
+      title: '6 open sockets',
+      count: 0,
+      items: [
+        { key: 'HTTP/2 TLSv1.3', name: 'HTTP/2', note: 'TLSv1.3', age: '5' },
+        { key: 'TLS handshake pending', name: 'TLS handshake', note: 'under way', age: '1' },
+      ],
+    })
+    // Recordings of earlier versions do not say it.
+    const earlier = { ...gauges, connections: { active: 3, idle: 1, told: 2 } }
+    expect(blockingOf({ ...view, gauges: earlier }, 8_500).groups.some(({ kind }) => kind === 'protocol')).toBe(false)
+    expect(lineOf({ ...gauges, n: 1 }, 0, journal.last.actors).text).toBe(
+      '2 requests, 1 watch, 6 connections (2 told; 5 HTTP/2 over TLSv1.3, 1 TLS handshake)',
+    )
     expect(blockingOf({ ...view, life: { ...view.life, stop: undefined } }, 8_500).headline).toBe(
       'A stop now would wait for 2 requests, 1 watch and 1 idle socket',
     )
@@ -536,6 +559,25 @@ describe('the other panels', () => {
       text: '4 connections accepted, 0 requests let in; the others got the answer of a refusal',
       tone: 'plain',
     })
+  })
+
+  test('the report says what connections spoke, and when the last request came', () => {
+    const report = journal.last.report as Report
+    const cut = [{ name: 'GET /slow', ageMs: 2_000, protocol: 'HTTP/2', tls: 'TLSv1.3' }] as const
+    const fates = { open: 3, told: 2, idleUntold: 0, ended: 0, forced: 1 }
+    const connections = {
+      ...report.connections,
+      lastRequestMs: 1_500,
+      byProtocol: [{ protocol: 'HTTP/2', tls: 'TLSv1.3', ...fates }],
+    } as const
+    const lines = outcomeOf({ ...journal.last, report: { ...report, requests: { before: 1, after: 1, cut }, connections } })
+    expect(lines.map(({ what, text }) => `${what}: ${text}`)).toEqual(
+      expect.arrayContaining([
+        'cut: GET /slow (HTTP/2 over TLSv1.3), 2s old',
+        'by protocol: HTTP/2 over TLSv1.3: 3 open, 2 told, 1 by force',
+        'last request: 1.5s after the stop',
+      ]),
+    )
   })
 })
 

@@ -9,6 +9,8 @@ import { markWatch, shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { type Exchange, exchangeOf } from '#src/http/traffic/exchange.ts'
 import { hasSettled, Latch, rig, turns } from './rig.ts'
 
+const PLAIN = { protocol: 'HTTP/1.1', tls: 'none' }
+
 /** Keeps every response open; tests answer by path. */
 class Pending {
   readonly #all = new Map<string, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
@@ -55,7 +57,7 @@ describe('a request is in flight', () => {
     const client = await connect()
     await client.ask('GET', '/a?secret=1')
     await expect.poll(() => traffic.counts().requests).toBe(0)
-    expect(traffic.runningHandlers()).toEqual([{ name: 'GET /a', ageMs: expect.any(Number) }])
+    expect(traffic.runningHandlers()).toEqual([{ name: 'GET /a', ageMs: expect.any(Number), ...PLAIN }])
     const done = traffic.handlersDone()
     expect(await hasSettled(done)).toBe(false)
     work.resolve()
@@ -114,8 +116,8 @@ describe('a request is in flight', () => {
     await pending.response('http://example.com/through?x=1')
     await clock.advance(1500)
     expect(traffic.requestStragglers()).toEqual([
-      { name: 'POST /pay', ageMs: 1500 },
-      { name: 'GET /through', ageMs: 1500 },
+      { name: 'POST /pay', ageMs: 1500, ...PLAIN },
+      { name: 'GET /through', ageMs: 1500, ...PLAIN },
     ])
   })
 })
@@ -295,7 +297,7 @@ describe('a watch', () => {
     const drained = traffic.drainWatches(2000)
     await clock.advance(2000)
     expect(await drained).toMatchObject({ before: 1, after: 1, error: { code: 'ERR_TIMEOUT' } })
-    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000 }], requests: [], lost: 0 })
+    expect(traffic.terminateWatches()).toEqual({ watches: [{ name: 'GET /watch/pods', ageMs: 2000, ...PLAIN }], requests: [], lost: 0 })
     expect(await client.closed()).not.toBe('open')
     await expect.poll(() => traffic.counts().watches).toBe(0)
     expect(traffic.connectionFates()).toMatchObject({

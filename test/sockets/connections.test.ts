@@ -30,7 +30,9 @@ describe('when the listener has closed', () => {
     void closeListener(made)
     for (const client of clients) expect(await client.closed()).toBe('ended')
     await made.traffic.connectionsClosed()
-    expect(made.traffic.connectionFates()).toEqual({ told: 0, idleUntold: 3, ended: 0, forced: 0, forcedNames: [] })
+    const fates = { told: 0, idleUntold: 3, ended: 0, forced: 0 }
+    const byProtocol = [{ protocol: 'HTTP/1.1', tls: 'none', open: 0, ...fates }]
+    expect(made.traffic.connectionFates()).toEqual({ ...fates, forcedNames: [], byProtocol })
   })
 
   test('a connection that never sent anything is closed, too', async () => {

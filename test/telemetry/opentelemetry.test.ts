@@ -1,4 +1,4 @@
-import { context, diag, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { type Attributes, context, diag, type Meter, type ObservableCallback, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import {
   BasicTracerProvider,
   BatchSpanProcessor,
@@ -7,9 +7,11 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { afterEach, expect, test } from 'vitest'
-import { traceLifecycle } from '#src/opentelemetry/index.ts'
+import type { Life } from '#src/lifecycle/life.ts'
+import { meterLifecycle, traceLifecycle } from '#src/opentelemetry/index.ts'
 import { Latch } from '../sockets/rig.ts'
 import { newLife } from '../support/life.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 function recording() {
   const exporter = new InMemorySpanExporter()
@@ -146,4 +148,80 @@ test('without a provider it does nothing, and a parent is respected', async () =
   traceLifecycle(newLife().life, { tracer, parent })[Symbol.dispose]()
   const [root] = exporter.getFinishedSpans()
   expect(root?.parentSpanContext?.spanId).toBe(outer.spanContext().spanId)
+})
+
+/** As much of a meter as is used here, which collects when it is asked. */
+function metering() {
+  const callbacks = new Set<ObservableCallback>()
+  const names: string[] = []
+  const counter = {
+    addCallback: (callback: ObservableCallback) => void callbacks.add(callback),
+    removeCallback: (callback: ObservableCallback) => void callbacks.delete(callback),
+  }
+  const meter = {
+    createObservableUpDownCounter: (name: string) => {
+      names.push(name)
+      return counter
+    },
+  } as unknown as Meter
+  const collect = async (): Promise<{ readonly value: number; readonly attributes: Attributes | undefined }[]> => {
+    const observed: { value: number; attributes: Attributes | undefined }[] = []
+    for (const callback of callbacks) await callback({ observe: (value, attributes) => void observed.push({ value, attributes }) })
+    return observed
+  }
+  return { meter, names, collect, callbacks }
+}
+
+test('open connections are measured by protocol until the end of the life, or until it is disposed of', async () => {
+  const { meter, names, collect, callbacks } = metering()
+  const made = newLife()
+  meterLifecycle(made.life, { meter })
+  const second = meterLifecycle(made.life, { meter })
+  second[Symbol.dispose]()
+  second[Symbol.dispose]()
+  expect(callbacks.size).toBe(1)
+  expect(names).toEqual(['quiesce.connections', 'quiesce.connections'])
+  await made.life.start()
+  expect(await collect()).toEqual([])
+  const clients = await Promise.all([RawClient.open({ port: made.port }), RawClient.open({ port: made.port })])
+  for (const client of clients) await client.ask('GET', '/')
+  const attributes = { 'network.protocol.name': 'http', 'network.protocol.version': '1.1' }
+  expect(await collect()).toEqual([{ value: 2, attributes }])
+  await made.end()
+  expect(callbacks.size).toBe(0)
+})
+
+test('the attributes are those of the semantic conventions', async () => {
+  const { meter, collect } = metering()
+  const byProtocol = [
+    { protocol: 'HTTP/2', tls: 'TLSv1.3', open: 4 },
+    { protocol: 'HTTP/2', tls: 'none', open: 3 },
+    { protocol: 'WebSocket', tls: 'TLSv1.2', open: 2 },
+    { protocol: 'TLS handshake', tls: 'pending', open: 1 },
+  ] as const
+  const counts = () => ({ connections: { byProtocol } }) as unknown as ReturnType<Life['counts']>
+  meterLifecycle({ counts, events$: newLife().life.events$ }, { meter })
+  const http2 = { 'network.protocol.name': 'http', 'network.protocol.version': '2' }
+  expect(await collect()).toEqual([
+    { value: 4, attributes: { ...http2, 'tls.protocol.version': '1.3' } },
+    { value: 3, attributes: http2 },
+    { value: 2, attributes: { 'network.protocol.name': 'websocket', 'tls.protocol.version': '1.2' } },
+    { value: 1, attributes: { 'network.protocol.name': 'tls' } },
+  ])
+})
+
+test('the phase that closes connections says what became of them, by protocol', async () => {
+  const { exporter, tracer } = recording()
+  const made = newLife({ options: { shutdownDelay: '100ms' } })
+  traceLifecycle(made.life, { tracer })
+  await made.life.start()
+  const client = await RawClient.open({ port: made.port })
+  await client.ask('GET', '/')
+  const ended = made.life.stop()
+  await made.fired('ShutdownInitiated')
+  await made.get('/')
+  await made.end(ended)
+  const { attributes } = named(exporter.getFinishedSpans(), 'phase close-connections')
+  expect(attributes['quiesce.connections.by_protocol']).toEqual([expect.stringMatching(/^HTTP\/1\.1 none: 1 open, \d told, /)])
+  expect(attributes['quiesce.connections.last_request_ms']).toBeGreaterThanOrEqual(0)
 })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
@@ -47,6 +48,10 @@ export class Http1Wire implements Wire {
     socket.once('close', onSocketClose)
     this.connection = connection ?? keeper.opened(this)
     connection?.goOnWith(this)
+  }
+
+  get tls(): string {
+    return tlsOf(this.socket)
   }
 
   get hasSent(): boolean {

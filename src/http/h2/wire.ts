@@ -1,5 +1,6 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
@@ -66,6 +67,10 @@ export class Http2Wire implements Wire {
     this.connection = connection ?? keeper.opened(this)
     connection?.goOnWith(this)
     if (idleMs > 0) this.#idling = new Idling(this.connection, keeper.clock, idleMs)
+  }
+
+  get tls(): string {
+    return tlsOf(this.socket)
   }
 
   /** Half of a request needs no patience: its client is told, and sends it elsewhere. */

@@ -44,7 +44,8 @@ export class Handshakes {
 class Handshake implements Wire {
   readonly socket: Socket
   readonly connection: Connection
-  readonly protocol = undefined
+  readonly protocol = 'TLS handshake'
+  readonly tls = 'pending'
   readonly stage = 'TLS handshake'
   /** Not yet: its turn counts when its protocol is known. */
   readonly tellsAnyTime = true

@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
+import type { Spoken } from '../../base/spoken.ts'
 import type { Wire } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
+import type { Kind, Tally } from './tally.ts'
 
 /**
  * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
@@ -31,9 +33,11 @@ export class Connection {
   /** What it was called when it was decided to end it by force. */
   forcedAs: Straggler | undefined = undefined
   #wire: Wire
+  #kind: Kind
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
   readonly #onTold: (connection: Connection) => void
+  readonly #tally: Tally
   #wasTold = false
   /** Its turn to be told has come. */
   #isDue = false
@@ -41,6 +45,7 @@ export class Connection {
   #isEnding = false
   #isEndedIdle = false
   #isForced = false
+  #isClosed = false
   #undelivered = 0
   #patience: unknown
 
@@ -48,8 +53,12 @@ export class Connection {
     wire: Wire,
     clock: Clock,
     onClosed: (connection: Connection) => void,
-    onTold: (connection: Connection) => void = () => undefined,
+    onTold: (connection: Connection) => void,
+    tally: Tally,
   ) {
+    this.#tally = tally
+    this.#kind = tally.kindOf(wire)
+    this.#kind.open++
     this.#onTold = onTold
     this.#wire = wire
     this.#clock = clock
@@ -65,7 +74,22 @@ export class Connection {
   goOnWith(wire: Wire): void {
     this.#wire.replaced()
     this.#wire = wire
+    if (!this.#isClosed) {
+      this.#kind.open--
+      this.#kind = this.#tally.kindOf(wire)
+      this.#kind.open++
+    }
     if (this.#isEnding) wire.linger()
+  }
+
+  /** What it speaks, or has spoken last; the others that do share the count of it. */
+  get kind(): Kind {
+    return this.#kind
+  }
+
+  get spoken(): Spoken {
+    const { protocol, tls } = this.#kind
+    return { protocol, tls }
   }
 
   /** Its client has been told that the connection closes: no later request is looked at. */
@@ -224,6 +248,7 @@ export class Connection {
     return {
       name: doing ? `${address} ${doing}` : address,
       ageMs: now - this.openedAt,
+      ...this.spoken,
       ...(this.#undelivered > 0 && { undeliveredBytes: this.#undelivered }),
     }
   }
@@ -233,6 +258,8 @@ export class Connection {
    * exchange ends here. A second call does nothing.
    */
   closed(): void {
+    if (!this.#isClosed) this.#kind.open--
+    this.#isClosed = true
     this.#clearPatience()
     this.#clearTurn()
     const { outstanding } = this

@@ -1,9 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
+import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
 import type { Wire } from '../wire.ts'
 import { Connection, type Fate } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
+import { Tally } from './tally.ts'
 
 /**
  * How long a connection that never had a request may take, from its beginning, to bring the head of
@@ -28,7 +30,7 @@ export interface Destroyed {
 export class Connections {
   readonly #clock: Clock
   readonly #all = new Set<Connection>()
-  readonly #fates: Record<Fate, number> = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+  readonly #tally = new Tally()
   /** Of those that have closed. */
   readonly #forced: Straggler[] = []
   readonly #upgraded: Record<string, number> = {}
@@ -74,7 +76,7 @@ export class Connections {
 
   /** One more is there. */
   opened(wire: Wire): Connection {
-    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#onTold)
+    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#onTold, this.#tally)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
@@ -85,7 +87,19 @@ export class Connections {
    * How the connections ended that were open when {@link countFates} was called, or opened since.
    */
   get fates(): Readonly<Record<Fate, number>> {
-    return this.#fates
+    const fates = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
+    for (const kind of this.#tally.kinds) for (const fate of FATES) fates[fate] += kind.fates[fate]
+    return fates
+  }
+
+  /** The same by what they spoke last, and how many spoke it when {@link countFates} was called. */
+  get fatesByProtocol(): SpokenFates[] {
+    return this.#tally.fates()
+  }
+
+  /** How many speak what now; a kind that was spoken before stays, with none. */
+  get byProtocol(): SpokenCount[] {
+    return Array.from(this.#tally.kinds, ({ protocol, tls, open }) => ({ protocol, tls, open }))
   }
 
   /** Those that were ended by force, or are being, by name. */
@@ -117,6 +131,7 @@ export class Connections {
 
   countFates(): void {
     this.#countsFates = true
+    this.#tally.begin()
   }
 
   /**
@@ -237,8 +252,8 @@ export class Connections {
 
   #settle(connection: Connection): void {
     if (this.#countsFates) {
-      const { fate, wire, forcedAs, upgradedTo, endedAs = 'ended' } = connection
-      this.#fates[fate]++
+      const { fate, kind, wire, forcedAs, upgradedTo, endedAs = 'ended' } = connection
+      kind.fates[fate]++
       if (forcedAs) this.#forced.push(forcedAs)
       if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
       if (fate === 'idleUntold' && wire.stage) this.#unfinished.push(connection.straggler(this.#clock.now()))
@@ -248,6 +263,8 @@ export class Connections {
     this.#whenNone.clear()
   }
 }
+
+const FATES: readonly Fate[] = ['told', 'idleUntold', 'ended', 'forced']
 
 /** The first immediate may run before the loop has polled again, the second one cannot. */
 const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,6 +1,7 @@
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
+import type { Spoken } from '../../base/spoken.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
 import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
@@ -68,6 +69,7 @@ export class Exchange implements ExchangeView, Passing {
    */
   isLongRunning = false
   #name: string | undefined = undefined
+  #spoken: Spoken | undefined = undefined
   #ending: AbortController | undefined = undefined
   #endReason: QuiesceError | undefined = undefined
   /** `clock.now()` until which its end is waited for once it was asked to. */
@@ -198,12 +200,19 @@ export class Exchange implements ExchangeView, Passing {
   /** Lets go of all but its name, or of that, too. It has to be over. */
   becomeLongRunning({ isNamed }: { readonly isNamed: boolean }): void {
     this.#name = isNamed ? this.copyName() : ''
+    this.#spoken = this.connection.kind
     this.isLongRunning = true
     Object.assign(this, { request: undefined, response: undefined, connection: undefined })
   }
 
+  /** What its connection speaks. */
+  get spoken(): Spoken {
+    const { protocol, tls } = this.#spoken ?? this.connection.kind
+    return { protocol, tls }
+  }
+
   straggler(now: number): Straggler {
-    return { name: this.name, ageMs: now - this.arrivedAt }
+    return { name: this.name, ageMs: now - this.arrivedAt, ...this.spoken }
   }
 }
 

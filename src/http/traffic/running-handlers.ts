@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { type ErrorRecord, errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
+import { nameWithProtocol, type Spoken } from '../../base/spoken.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
 import { NAMED_MAX, UnendedResponses } from './unended-responses.ts'
@@ -13,6 +14,13 @@ export const NEVER_SETTLES_AFTER_MS = 10 * 60_000
 interface Cut {
   readonly at: number
   hasAnswered: boolean
+}
+
+/** A request that is not over, or a handler that has outlived its response. */
+export interface Outstanding {
+  readonly name: string
+  readonly arrivedAt: number
+  readonly spoken: Spoken
 }
 
 /** What was running when the wait was cut. */
@@ -130,7 +138,7 @@ export class RunningHandlers {
   }
 
   /** Those whose response is gone. */
-  orphans(): { readonly name: string; readonly arrivedAt: number }[] {
+  orphans(): Outstanding[] {
     return [...this.#longRunning, ...this.#orphans, ...this.#unended]
   }
 
@@ -198,10 +206,10 @@ export class RunningHandlers {
     const { oldest } = this.#longRunning
     if (this.#hasWarned || !oldest) return
     this.#hasWarned = true
-    const { name, ageMs } = oldest.straggler(this.#clock.now())
+    const { ageMs } = oldest.straggler(this.#clock.now())
     this.#warn('handlers do not settle although their responses are gone', {
       handlers: this.#longRunningCount,
-      oldest: name,
+      oldest: nameWithProtocol({ name: oldest.name, ...oldest.spoken }),
       ageMs: Math.round(ageMs),
     })
   }
@@ -219,7 +227,13 @@ export class RunningHandlers {
   #late(exchange: Exchange, cut: Cut, answer: 'resolved' | 'rejected', error?: ErrorRecord): void {
     cut.hasAnswered = true
     const lateMs = this.#clock.now() - cut.at
-    this.#record({ type: 'late', what: `handler ${exchange.name}`, answer, lateMs, ...(error && { error }) })
+    this.#record({
+      type: 'late',
+      what: `handler ${nameWithProtocol({ name: exchange.name, ...exchange.spoken })}`,
+      answer,
+      lateMs,
+      ...(error && { error }),
+    })
   }
 
   #tellNone(): void {

@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
+import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
 import type { RefusalKind, Wording } from '../../base/wording.ts'
 import type { TellPlan } from '../../machines/phases/tell.ts'
 import type { Mode } from '../../machines/wiring.ts'
@@ -19,7 +20,7 @@ import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import { recover } from './recovery.ts'
 import { buildRefusals, type Refusals, refuse } from './refusal.ts'
-import { type CutHandlers, RunningHandlers } from './running-handlers.ts'
+import { type CutHandlers, type Outstanding, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
 
@@ -70,9 +71,14 @@ export interface Counts {
   readonly holds: number
   /**
    * Of those `open`, the admin listener's left out: `told` ones are being closed, `idle` ones have
-   * nothing outstanding.
+   * nothing outstanding. `byProtocol`: the open ones by what they speak.
    */
-  readonly connections: { readonly open: number; readonly told: number; readonly idle: number }
+  readonly connections: {
+    readonly open: number
+    readonly told: number
+    readonly idle: number
+    readonly byProtocol: readonly SpokenCount[]
+  }
   /** Requests refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
 }
@@ -102,6 +108,8 @@ export type ConnectionFates = Readonly<Record<Fate, number>> & {
   readonly forcedNames: readonly Straggler[]
   /** Of those that had changed their protocol, in its words; not there when there were none. */
   readonly upgraded?: Readonly<Record<string, number>>
+  /** By what they spoke last; not there when there were none. */
+  readonly byProtocol?: readonly SpokenFates[]
 }
 
 /**
@@ -419,8 +427,13 @@ export class Traffic {
   }
 
   connectionFates(): ConnectionFates {
-    const { fates, forced, upgraded } = this.#connections
-    return { ...fates, forcedNames: forced, ...(Object.keys(upgraded).length > 0 && { upgraded: { ...upgraded } }) }
+    const { fates, forced, upgraded, fatesByProtocol: byProtocol } = this.#connections
+    return {
+      ...fates,
+      forcedNames: forced,
+      ...(Object.keys(upgraded).length > 0 && { upgraded: { ...upgraded } }),
+      ...(byProtocol.length > 0 && { byProtocol }),
+    }
   }
 
   /**
@@ -483,9 +496,17 @@ export class Traffic {
       requests: this.#inFlight.requests.count - holds,
       watches: this.#inFlight.watchCount,
       holds,
-      connections: { open: this.#connections.size, told, idle },
+      connections: { open: this.#connections.size, told, idle, byProtocol: this.#openByProtocol() },
       rejected: { ...this.#rejected },
     }
+  }
+
+  /**
+   * How many connections speak what now, without a look at each; what was spoken before stays, with
+   * none.
+   */
+  get connectionsByProtocol(): readonly SpokenCount[] {
+    return this.#connections.byProtocol
   }
 
   /**
@@ -495,8 +516,8 @@ export class Traffic {
   blocking(max: number): TrafficGauges {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()
-    const named = (all: Iterable<{ readonly name: string; readonly arrivedAt: number }>): Straggler[] =>
-      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt }) => ({ name, ageMs: now - arrivedAt }))
+    const named = (all: Iterable<Outstanding>): Straggler[] =>
+      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, spoken }) => ({ name, ageMs: now - arrivedAt, ...spoken }))
     let active = 0
     let told = 0
     const empty: Connection[] = []
@@ -512,7 +533,7 @@ export class Traffic {
       holds,
       handlers: orphans.length,
       rejected,
-      connections: { active, idle: this.#connections.size - active - told, told },
+      connections: { active, idle: this.#connections.size - active - told, told, byProtocol: this.#openByProtocol() },
       blocking: {
         requests: named(this.#counted('request')),
         watches: named(this.#counted('watch')),
@@ -606,7 +627,8 @@ export class Traffic {
     if (now - this.#sentAwaySaidAt < 1000) return
     this.#sentAwaySaidAt = now
     const { name } = connection.straggler(now)
-    this.#record({ type: 'warning', message: SENT_AWAY, details: { client: name, why, clients: this.#sentAwayCount } })
+    const details = { client: name, ...connection.spoken, why, clients: this.#sentAwayCount }
+    this.#record({ type: 'warning', message: SENT_AWAY, details })
     this.#sentAwayCount = 0
   }
 
@@ -660,6 +682,10 @@ export class Traffic {
     this.#inFlight.over(exchange)
     this.#handlers.responseGone(exchange)
     this.#connections.exchangeOver(exchange)
+  }
+
+  #openByProtocol(): readonly SpokenCount[] {
+    return this.#connections.byProtocol.filter(({ open }) => open > 0)
   }
 
   *#counted(as: Exchange['countedAs']): Generator<Exchange> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { LifecycleFact, Straggler } from '../../base/events.ts'
+import { nameWithProtocol, type Spoken } from '../../base/spoken.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -18,6 +19,7 @@ const WARNED_OF_MAX = 10
 interface Unended {
   readonly name: string
   readonly arrivedAt: number
+  readonly spoken: Spoken
   readonly leftAt: number
 }
 
@@ -59,7 +61,7 @@ export class UnendedResponses {
     // A watch ends with its client.
     if (exchange.countedAs !== 'request' || !wire.mayStillEnd(exchange)) return
     this.#dropOverdue()
-    const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, leftAt: this.#clock.now() }
+    const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, spoken: exchange.spoken, leftAt: this.#clock.now() }
     this.#all.add(unended)
     wire.onLateEnd(exchange, () => this.#ended(unended))
     this.#awaitFirst()
@@ -85,7 +87,7 @@ export class UnendedResponses {
     const left = [...this.#all]
     this.#givenUp.push(...left)
     this.#warn()
-    return left.slice(0, NAMED_MAX).map(({ name, arrivedAt }) => ({ name, ageMs: now - arrivedAt }))
+    return left.slice(0, NAMED_MAX).map(({ name, arrivedAt, spoken }) => ({ name, ageMs: now - arrivedAt, ...spoken }))
   }
 
   #ended(unended: Unended): void {
@@ -131,7 +133,10 @@ export class UnendedResponses {
   #warn(): void {
     const given = this.#givenUp.splice(0)
     if (given.length === 0) return
-    const details = { handlers: given.length, oldest: given.slice(0, WARNED_OF_MAX).map(({ name }) => name) }
+    const details = {
+      handlers: given.length,
+      oldest: given.slice(0, WARNED_OF_MAX).map(({ name, spoken }) => nameWithProtocol({ name, ...spoken })),
+    }
     this.#record({ type: 'warning', message: 'handlers whose clients had left ended no response in time', details })
   }
 }

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import type { Protocol } from '../../base/spoken.ts'
+import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
-import type { Protocol, Wire, WireAnswer } from '../wire.ts'
+import type { Wire, WireAnswer } from '../wire.ts'
 
 /**
  * A connection after its upgrade, of a protocol of which nothing is known, as a tunnel of CONNECT.
@@ -33,6 +35,10 @@ export class UpgradedWire implements Wire {
     this.socket = this.#before.socket
     this.clock = clock
     this.socket.once('close', this.#onClose)
+  }
+
+  get tls(): string {
+    return tlsOf(this.socket)
   }
 
   get hasSent(): boolean {

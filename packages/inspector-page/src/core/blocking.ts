@@ -1,4 +1,4 @@
-import { type Blocker, blockersOf, boundOfPhase, headlineOf as endingHeadline, type Straggler } from '../quiesce.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf as endingHeadline, type Straggler, spokenWords } from '../quiesce.ts'
 import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, list, running, type Standing } from './words.ts'
@@ -10,7 +10,7 @@ export interface Blocking {
 }
 
 export interface BlockingGroup {
-  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'check' | 'budget' | 'planned'
+  readonly kind: 'phase' | 'request' | 'watch' | 'hold' | 'handler' | 'hook' | 'connection' | 'protocol' | 'check' | 'budget' | 'planned'
   readonly title: string
   /** Of these, `items` names some. */
   readonly count: number
@@ -31,8 +31,9 @@ export interface BlockingItem {
 export function blockingOf(view: View, now: number): Blocking {
   const { stop, exitCode } = view.life
   if (exitCode !== undefined) return { headline: endedHeadline(view), groups: [] }
-  const groups = underWay(view, now)
-  const things = groups.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
+  const blocking = underWay(view, now)
+  const things = blocking.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
+  const groups = [...blocking, ...protocolGroups(view)]
   return { headline: headlineOf(view, list(things)), groups: stop ? groups : [...readinessGroups(view), ...groups, ...setupGroups(view)] }
 }
 
@@ -65,7 +66,10 @@ function underWay(view: View, now: number): BlockingGroup[] {
   const named = (kind: Blocker['kind']): BlockingItem[] =>
     blockers
       .filter((blocker) => blocker.kind === kind)
-      .map(({ name, ageMs, bound }, i) => ({ key: String(i), name, note: endNote(bound, now), age: unitsOf(view).running(ageMs) }))
+      .map((blocker, i) => {
+        const note = [spokenWords(blocker), endNote(blocker.bound, now)].filter((part) => part !== '').join(', ')
+        return { key: String(i), name: blocker.name, note, age: unitsOf(view).running(blocker.ageMs) }
+      })
   const groups: BlockingGroup[] = [
     ...phases,
     group('request', 'request', requests, named('request')),
@@ -78,10 +82,27 @@ function underWay(view: View, now: number): BlockingGroup[] {
   return groups.filter((candidate) => candidate.count > 0)
 }
 
+/** All open connections by what they speak; a recording of an earlier version does not say. */
+function protocolGroups({ gauges }: View): BlockingGroup[] {
+  const { active = 0, idle = 0, told = 0, byProtocol = [] } = gauges?.connections ?? {}
+  const items = byProtocol.map(
+    ({ protocol, tls, open }): BlockingItem => ({
+      key: `${protocol} ${tls}`,
+      name: protocol,
+      note: TLS_WORDS[tls] ?? tls,
+      age: String(open),
+    }),
+  )
+  // Its items are kinds of connections: there are never more than are shown.
+  return items.length > 0 ? [{ kind: 'protocol', title: count(active + idle + told, 'open socket'), count: 0, items }] : []
+}
+
+const TLS_WORDS: Readonly<Record<string, string>> = { none: 'no TLS', pending: 'under way', unknown: 'TLS of an unknown version' }
+
 /** What holds up the end, aged since it was measured. */
 function blockersNow({ life, gauges }: View, now: number): readonly Blocker[] {
   const since = gauges ? Math.max(0, now - gauges.at) : 0
-  const aged = (items: readonly Straggler[] = []): Straggler[] => items.map(({ name, ageMs }) => ({ name, ageMs: ageMs + since }))
+  const aged = (items: readonly Straggler[] = []): Straggler[] => items.map((item) => ({ ...item, ageMs: item.ageMs + since }))
   const { requests, watches, holds, handlers, connections, hooks } = gauges?.blocking ?? {}
   const blocking = {
     requests: aged(requests),

@@ -1,4 +1,4 @@
-import { describeReason, type JournalEntry, type LifecycleEvent, letInWords } from '../quiesce.ts'
+import { describeReason, fateWords, type JournalEntry, type LifecycleEvent, letInWords, openWords } from '../quiesce.ts'
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
@@ -72,10 +72,11 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
     case 'gauges': {
       const { requests, watches, connections } = entry
       const open = connections.active + connections.idle + connections.told
+      const told = [`${connections.told} told`, openWords(connections.byProtocol)].filter((part) => part !== '').join('; ')
       return line(
         'gauges',
         'traffic',
-        `${count(requests, 'request')}, ${count(watches, 'watch')}, ${count(open, 'connection')} (${connections.told} told)`,
+        [count(requests, 'request'), count(watches, 'watch'), `${count(open, 'connection')} (${told})`].join(', '),
       )
     }
     case 'report':
@@ -185,8 +186,10 @@ function factWords(event: LifecycleEvent): string {
       return letInWords(event)
     case 'drained':
       return `${event.before} before, ${event.after} left${event.cut.length > 0 ? `, ${event.cut.length} cut` : ''}`
-    case 'connections':
-      return `${event.told} told, ${event.ended} ended by clients, ${event.idleUntold} idle and untold, ${event.forced} forced`
+    case 'connections': {
+      const sums = `${event.told} told, ${event.ended} ended by clients, ${event.idleUntold} idle and untold, ${event.forced} forced`
+      return [sums, ...fateWords(event.byProtocol)].join('; ')
+    }
     case 'handlers':
       return `${count(event.running.length, 'handler')} still running`
     case 'error':

@@ -1,4 +1,4 @@
-import { describeReason, endMeaning, exitCodeSeen, lastCallWords, tookMs } from '../quiesce.ts'
+import { describeReason, endMeaning, exitCodeSeen, fateWords, lastCallWords, nameWithProtocol, tookMs } from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, duration, FORCED_WORDS } from './words.ts'
 
@@ -24,7 +24,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
   const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [
     line(what, `${before} to drain, ${after} left`, cut.length > 0 ? 'cut' : 'plain'),
-    ...cut.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
+    ...cut.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${duration(straggler.ageMs)} old`, 'cut')),
   ]
   return [
     line(
@@ -43,7 +43,9 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
       `${connections.told} told, ${connections.ended} ended by clients, ${connections.idleUntold} idle and untold, ${connections.forced} by force`,
       connections.forced > 0 ? 'cut' : 'plain',
     ),
-    ...connections.forcedNames.map(({ name }) => line('cut', name, 'cut')),
+    ...connections.forcedNames.map((straggler) => line('cut', nameWithProtocol(straggler), 'cut')),
+    ...fateWords(connections.byProtocol).map((text) => line('by protocol', text)),
+    ...(connections.lastRequestMs === undefined ? [] : [line('last request', `${duration(connections.lastRequestMs)} after the stop`)]),
     ...(connections.upgraded ? [line('upgraded', counted(Object.entries(connections.upgraded)))] : []),
     ...(handlers.length > 0
       ? [
@@ -54,7 +56,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
           ),
         ]
       : []),
-    ...handlers.map(({ name, ageMs }) => line('cut', `${name}, ${duration(ageMs)} old`, 'cut')),
+    ...handlers.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${duration(straggler.ageMs)} old`, 'cut')),
     ...(refused.length > 0 ? [line('refused', counted(refused))] : []),
     ...report.hooks
       .filter(({ outcome }) => outcome === 'cut' || outcome === null)

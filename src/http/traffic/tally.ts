@@ -1,0 +1,48 @@
+import type { Spoken, SpokenFates } from '../../base/spoken.ts'
+import type { Wire } from '../wire.ts'
+import type { Fate } from './connection.ts'
+
+/** The connections of one kind: what they speak, how many are open, and how they have ended. */
+export interface Kind extends Spoken {
+  open: number
+  /** How many were when that was asked; see {@link Tally.begin}. */
+  openThen: number
+  readonly fates: Record<Fate, number>
+}
+
+/**
+ * Connections by what they speak: plain counters, changed when a connection opens, goes on with
+ * another protocol or closes. Of each kind there is one object, which its connections share; there
+ * are no more of them than protocols and versions of TLS.
+ */
+export class Tally {
+  readonly #kinds = new Map<string, Kind>()
+
+  /** The kind of a connection with this wire. */
+  kindOf({ protocol, tls }: Wire): Kind {
+    const key = `${protocol} ${tls}`
+    let kind = this.#kinds.get(key)
+    if (!kind) {
+      kind = { protocol, tls, open: 0, openThen: 0, fates: { told: 0, idleUntold: 0, ended: 0, forced: 0 } }
+      this.#kinds.set(key, kind)
+    }
+    return kind
+  }
+
+  /** Keeps how many are open now. */
+  begin(): void {
+    for (const kind of this.#kinds.values()) kind.openThen = kind.open
+  }
+
+  /** In the order in which each was first spoken. */
+  get kinds(): Iterable<Kind> {
+    return this.#kinds.values()
+  }
+
+  /** What became of those that were open at {@link begin}, or have been opened since. */
+  fates(): SpokenFates[] {
+    return Array.from(this.#kinds.values(), ({ protocol, tls, openThen, fates }) => ({ protocol, tls, open: openThen, ...fates })).filter(
+      ({ open, told, idleUntold, ended, forced }) => open + told + idleUntold + ended + forced > 0,
+    )
+  }
+}
