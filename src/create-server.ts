@@ -53,7 +53,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  parts: Pick<Parts, 'healthIsHandlers'> = {},
+  parts: Pick<Parts, 'healthIsHandlers' | 'failureAnswer'> = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 import type { User } from './user.ts'
@@ -12,9 +12,10 @@ const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
  * comment names.
  */
 export class ApiExchange {
-  readonly request: IncomingMessage
-  /** What filters and handlers answer with; made for an upgrade, too, until it is taken over. */
-  readonly response: ServerResponse
+  /** Over HTTP/2 another object for those behind the count: the handler's. */
+  request: IncomingMessage
+  /** What filters and handlers answer with; over HTTP/2 another object likewise. */
+  response: ServerResponse
   /** Milliseconds of the life's clock when the request arrived. */
   readonly receivedAt: number
   readonly view: ExchangeView
@@ -29,6 +30,21 @@ export class ApiExchange {
   info: RequestInfo
   /** request-info: by the server's rule; neither bounded, nor limited, nor counted as a request. */
   isLongRunning = false
+  /**
+   * The headers that filters before the count have set: what is left when the answer of a handler
+   * is given up. Undefined before the count.
+   */
+  outerHeaders: OutgoingHttpHeaders | undefined = undefined
+  /** What the handler has returned, if that is a promise. */
+  handling: PromiseLike<unknown> | undefined = undefined
+  /** request-deadline: milliseconds of the life's clock; undefined: its time is not bounded. */
+  deadlineAt: number | undefined = undefined
+  /** request-deadline: why it was refused. */
+  refusedBecause: string | undefined = undefined
+  /** timeout: it bounds this request. */
+  isBounded = false
+  /** timeout: its time was over before its answer was. */
+  isTimedOut = false
   /** authentication; undefined before, and without an authenticator. */
   user: User | undefined = undefined
   /** impersonation: who acts as {@link user}. */
@@ -41,6 +57,21 @@ export class ApiExchange {
     this.receivedAt = view.arrivedAt
     this.info = info
     ;(view.request as Tagged)[API_EXCHANGE] = this
+  }
+
+  /**
+   * The context of the request: aborted when its time is over, its client has left, its handler has
+   * failed, or the server does not wait for it any more.
+   */
+  get signal(): AbortSignal {
+    return this.view.signal
+  }
+
+  /** The handler's own objects, where the first filters have had others. */
+  handOver(request: IncomingMessage, response: ServerResponse): void {
+    this.request = request
+    this.response = response
+    ;(request as Tagged)[API_EXCHANGE] = this
   }
 }
 

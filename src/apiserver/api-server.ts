@@ -1,11 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Host, systemHost } from '../actors/host.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 import { createServerOn } from '../create-server.ts'
 import type { ExchangeView, PlacedStep } from '../http/chain.ts'
+import { isThenable } from '../http/emit-gate.ts'
 import type { LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
+import { exchangeOf } from '../http/traffic/exchange.ts'
+import type { FailureAnswer } from '../http/traffic/recovery.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
@@ -13,10 +17,14 @@ import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
 import { auditInit } from './chain/audit-init.ts'
 import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
+import { Deadlines } from './chain/deadlines.ts'
 import type { PlacedFilter } from './chain/filter.ts'
 import { hsts } from './chain/hsts.ts'
 import { muxComplete } from './chain/mux-complete.ts'
+import { panicRecovery } from './chain/panic-recovery.ts'
+import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
+import { timeOut, timeout } from './chain/timeout.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { indexPage } from './mux/index-page.ts'
@@ -24,12 +32,15 @@ import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, PathMux } from './mux/path-mux.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
+import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
 
 export interface ApiServerParts {
   /** For errors and logs. Default `apiserver`. */
   readonly name?: string
   /** What answers paths that this server has not. Default: nothing does. */
   readonly delegate?: Delegate
+  /** What filters count, of the server that is run. Default: nothing does. */
+  readonly metrics?: RequestMetrics
 }
 
 /**
@@ -52,6 +63,13 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
   return new ApiServer(host, config, parts)
 }
 
+/** What filters need of the life. */
+interface Given {
+  readonly isComplete: () => boolean
+  readonly deadlines: Deadlines
+  readonly requestTimeoutMs: number
+}
+
 export class ApiServer implements Delegate {
   readonly name: string
   readonly config: CompletedConfig
@@ -59,15 +77,21 @@ export class ApiServer implements Delegate {
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
+  readonly #metrics: RequestMetrics
   #isPrepared = false
   /** Said when there is a life to say it. */
   readonly #twice: string[] = []
 
-  constructor(host: Host, config: CompletedConfig, { name = 'apiserver', delegate = notFoundDelegate() }: ApiServerParts) {
+  constructor(
+    host: Host,
+    config: CompletedConfig,
+    { name = 'apiserver', delegate = notFoundDelegate(), metrics = NO_METRICS }: ApiServerParts,
+  ) {
     this.name = name
     this.config = config
     this.#host = host
     this.#delegate = delegate
+    this.#metrics = metrics
     this.registered.inherit(delegate.registered)
     const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
     this.#mux = new PathMux(unserved, (path) => void this.#twice.push(path))
@@ -160,16 +184,18 @@ export class ApiServer implements Delegate {
         name: 'chain-outer',
         before: 'retry-after',
         admit: (view) => passNow(chain.outer, begin(view)),
-        over: (view) => over(exchangeOf(view)),
+        over: (view) => over(seen(view)),
       },
-      { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, exchangeOf(view)) },
+      { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, seen(view)) },
     ]
     const listener: ApiHandler = (request, response) => {
-      const exchange = apiExchangeOf(request) as ApiExchange
+      const exchange = exchangeAtHandler(request, response)
+      exchange.outerHeaders = response.getHeaders()
       const verdict = pass(chain.inner, exchange)
-      if (typeof verdict === 'boolean') return verdict ? this.handler(request, response) : undefined
-      return verdict.then((isLetPass) => (isLetPass ? this.handler(request, response) : undefined))
+      if (typeof verdict === 'boolean') return verdict ? this.#handle(exchange) : undefined
+      return verdict.then((isLetPass) => (isLetPass ? this.#handle(exchange) : undefined))
     }
+    let recovery: FailureAnswer
     const { isLongRunning, engine } = this.config
     const options = {
       ...engine,
@@ -177,10 +203,16 @@ export class ApiServer implements Delegate {
       steps,
       health: true,
     }
-    const life = createServerOn(this.#host, { listener }, options, undefined, { healthIsHandlers: true })
+    const life = createServerOn(this.#host, { listener }, options, undefined, {
+      healthIsHandlers: true,
+      failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
+    })
+    recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
+    const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
+    void life.ended.then(() => deadlines.close())
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     chain = buildChain(
-      this.#filters(() => isComplete.aborted),
+      this.#filters({ isComplete: () => isComplete.aborted, deadlines, requestTimeoutMs: life.options.requestTimeoutMs }),
       this.config.filters,
     )
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
@@ -204,10 +236,24 @@ export class ApiServer implements Delegate {
     this.#isPrepared = true
   }
 
+  #handle(exchange: ApiExchange): unknown {
+    const returned = this.handler(exchange.request, exchange.response)
+    if (isThenable(returned)) exchange.handling = returned
+    return returned
+  }
+
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters(isComplete: () => boolean): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, requestTimeoutMs }: Given): readonly PlacedFilter[] {
     const { config } = this
-    const perhaps = [auditInit, muxComplete(isComplete), requestInfoFilter(config.isLongRunning), hsts(config.hstsDirectives), cacheControl]
+    const perhaps = [
+      auditInit,
+      muxComplete(isComplete),
+      requestInfoFilter(config.isLongRunning),
+      hsts(config.hstsDirectives),
+      cacheControl,
+      requestDeadline(deadlines, requestTimeoutMs),
+      timeout,
+    ]
     return perhaps.filter((filter) => filter !== undefined)
   }
 
@@ -251,4 +297,13 @@ function begin(view: ExchangeView): ApiExchange {
   return new ApiExchange(view, view.response, infoOf(view.request))
 }
 
-const exchangeOf = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange
+const seen = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange
+
+/** Over HTTP/2 a handler gets objects of node's, which the steps have not seen. */
+function exchangeAtHandler(request: IncomingMessage, response: ServerResponse): ApiExchange {
+  const known = apiExchangeOf(request)
+  if (known) return known
+  const exchange = seen(exchangeOf(request) as ExchangeView)
+  exchange.handOver(request, response)
+  return exchange
+}

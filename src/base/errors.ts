@@ -55,6 +55,11 @@ export const ERROR_CODES = {
     fault: 'work',
     meaning: 'A hook, a check or a step of start-up did not end within its bound; also the reason of its abort signal',
   },
+  ERR_HANDLER_TIMEOUT: {
+    fault: 'work',
+    meaning:
+      'A request of an API server was not answered within its timeout: the reason of its abort signal, and what becomes of all that its handler writes from then on',
+  },
   ERR_ABORTED: { fault: 'work', meaning: 'The reason of an abort signal: the drain was cut, or the work is not wanted any more' },
   ERR_INTERNAL: { fault: 'quiesce', meaning: 'A defect of quiesce itself: please report it' },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>

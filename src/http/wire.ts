@@ -133,9 +133,9 @@ export interface Wire extends Spoken {
   refuse(exchange: Exchange, answer: WireAnswer): void
   /**
    * The handler has failed: answers in its place when nothing was sent, breaks off what was sent in
-   * part, and never throws.
+   * part, and never throws. Without an answer it is broken off in any case.
    */
-  fail(exchange: Exchange, answer: WireAnswer): void
+  fail(exchange: Exchange, answer: WireAnswer | undefined): void
 
   /**
    * The handler of this exchange was told to come to its end: for a protocol that can say goodbye

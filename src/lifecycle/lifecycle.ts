@@ -25,6 +25,7 @@ import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { type MetricFamily, metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
+import type { FailureAnswer } from '../http/traffic/recovery.ts'
 import { type Counts, Traffic } from '../http/traffic/traffic.ts'
 import { transportOf } from '../http/transports.ts'
 import type { OlderConnections } from '../http/wire.ts'
@@ -83,6 +84,8 @@ export interface Parts {
    * the chain does in any case.
    */
   readonly healthIsHandlers?: boolean
+  /** What failed handlers are answered for with. Default: a plain 500. */
+  readonly failureAnswer?: FailureAnswer
   /** Metrics of its own, after those of health. */
   readonly metrics?: () => readonly MetricFamily[]
   /** Connections that the adopted server may have by now. */
@@ -180,6 +183,7 @@ export class Lifecycle implements Life {
       wording: options.wording,
       goawayChance: options.goawayChance,
       exempt: options.exempt,
+      failureAnswer: parts.failureAnswer,
       steps: [
         ...(options.health
           ? [
@@ -237,6 +241,11 @@ export class Lifecycle implements Life {
 
   get ended(): Promise<Report> {
     return this.#ended.promise
+  }
+
+  /** For what is no event and stands in no report: the lines of single requests. */
+  get log(): Pick<EventLog, 'writes' | 'debug' | 'error'> {
+    return this.#log
   }
 
   /** For a handler that answers the health endpoints itself. */

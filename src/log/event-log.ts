@@ -22,7 +22,7 @@ export class EventLog {
   /**
    * Whether a level is enabled: there is a logger, by now, and it does not leave that level out.
    */
-  writes(level: 'info' | 'error'): boolean {
+  writes(level: 'debug' | 'info' | 'error'): boolean {
     if (!this.#logger) return false
     try {
       return this.#logger.isLevelEnabled?.(level) ?? true
@@ -68,6 +68,10 @@ export class EventLog {
 
   warn(fields: object, message: string): void {
     if (this.#logger) writeLine(this.#logger, 'warn', fields, message)
+  }
+
+  error(fields: object, message: string): void {
+    if (this.#logger) writeLine(this.#logger, 'error', fields, message)
   }
 
   /** 0 for a logger that cannot say. */

@@ -57,14 +57,17 @@ export function passNow(filters: readonly Filter[], exchange: ApiExchange): bool
   return true
 }
 
-/** The same for filters that may take time; waits only for those that do. */
+/**
+ * The same for filters that may take time; waits only for those that do. What was answered in the
+ * meantime, because its time was over, goes no further.
+ */
 export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0): boolean | Promise<boolean> {
   for (let at = from; at < filters.length; at++) {
     exchange.filtersAsked++
     const verdict = (filters[at] as Filter).admit(exchange)
     if (verdict === true) continue
     if (verdict === false) return false
-    return verdict.then((isLetPass) => isLetPass && pass(filters, exchange, at + 1))
+    return verdict.then((isLetPass) => isLetPass && !exchange.isTimedOut && pass(filters, exchange, at + 1))
   }
   return true
 }

@@ -15,10 +15,10 @@ export function refuse({ response }: Exchange, answer: WireAnswer, wire: Http1Wi
 }
 
 /** Answers in place of a handler that has failed, or breaks off what it has sent a part of. */
-export function fail({ response }: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+export function fail({ response }: Exchange, answer: WireAnswer | undefined, wire: Http1Wire): void {
   if (!response) failUpgrade(answer, wire)
   else if (response.writableEnded) return
-  else if (response.headersSent) response.destroy()
+  else if (response.headersSent || !answer) response.destroy()
   else answerAnew(response, answer)
 }
 
@@ -35,9 +35,9 @@ function answerAnew(response: ServerResponse, { status, headers, body }: WireAns
   }
 }
 
-function failUpgrade(answer: WireAnswer, wire: Http1Wire): void {
+function failUpgrade(answer: WireAnswer | undefined, wire: Http1Wire): void {
   const { socket, bytesWrittenBefore } = wire
-  if (socket.bytesWritten === bytesWrittenBefore && socket.writable) answerUpgrade(answer, wire)
+  if (answer && socket.bytesWritten === bytesWrittenBefore && socket.writable) answerUpgrade(answer, wire)
   else socket.destroy()
 }
 

@@ -68,7 +68,7 @@ export class Http1Wire implements Wire {
     refuse(exchange, answer, this)
   }
 
-  fail(exchange: Exchange, answer: WireAnswer): void {
+  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
     fail(exchange, answer, this)
   }
 

@@ -67,6 +67,14 @@ export class Http2Response {
     return this.#headers?.[name.toLowerCase()]
   }
 
+  getHeaders(): OutgoingHttpHeaders {
+    return { ...this.#headers }
+  }
+
+  hasHeader(name: string): boolean {
+    return this.getHeader(name) !== undefined
+  }
+
   setHeader(name: string, value: number | string | string[]): this {
     this.#headers ??= {}
     this.#headers[name.toLowerCase()] = value

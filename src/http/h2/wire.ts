@@ -96,11 +96,11 @@ export class Http2Wire implements Wire {
     answerOn(streamOf(exchange), status, headers, body)
   }
 
-  fail(exchange: Exchange, { status, headers, body }: WireAnswer): void {
+  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
     const stream = streamOf(exchange)
-    if (stream.headersSent) {
+    if (stream.headersSent || !answer) {
       if (!isEnded(exchange)) breakStream(exchange)
-    } else answerOn(stream, status, headers, body)
+    } else answerOn(stream, answer.status, answer.headers, answer.body)
   }
 
   hasBegun(exchange: Exchange): boolean {

@@ -125,11 +125,12 @@ export class Exchange implements ExchangeView, Passing {
   /**
    * Tells the handler to come to its end, and then the wire, which may do the rest. A second call
    * does nothing.
+   * @param why as the reason of its signal; a text becomes an ERR_ABORTED
    * @param endBy `clock.now()` until which that is waited for; default: nothing is
    */
-  askToEnd(why: string, endBy = 0): void {
+  askToEnd(why: string | QuiesceError, endBy = 0): void {
     if (this.#endReason) return
-    this.#endReason = new QuiesceError('ERR_ABORTED', why)
+    this.#endReason = typeof why === 'string' ? new QuiesceError('ERR_ABORTED', why) : why
     this.#endBy = endBy
     this.#ending?.abort(this.#endReason)
     this.tellWire()

@@ -1,4 +1,5 @@
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
+import type { ExchangeView } from '../chain.ts'
 import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -15,6 +16,14 @@ const INTERNAL_ERROR: WireAnswer = {
 }
 
 /**
+ * What a failed handler is answered for with, in the words of a server that has its own. Undefined:
+ * the answer is broken off and nothing is reported, which the handler has asked for.
+ */
+export type FailureAnswer = (exchange: ExchangeView, thrown: unknown) => WireAnswer | undefined
+
+const plainAnswer: FailureAnswer = () => INTERNAL_ERROR
+
+/**
  * What becomes of an exchange whose handler threw or rejected (V13): a 500 while nothing has been
  * sent; a broken connection when a part has, so that the client does not take the part for the
  * whole; nothing when all of it has. It is always reported, except when a handler only passes on
@@ -24,7 +33,14 @@ const INTERNAL_ERROR: WireAnswer = {
  * inside them, and what comes after a cut is reported as late.
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
-export function recover(exchange: Exchange, thrown: unknown, record: (fact: LifecycleFact) => void): void {
-  if (!exchange.wasAskedToEndWith(thrown)) record({ type: 'error', where: `handler ${exchange.name}`, error: errorRecord(thrown) })
-  if (!exchange.isOver) exchange.connection.wire.fail(exchange, INTERNAL_ERROR)
+export function recover(
+  exchange: Exchange,
+  thrown: unknown,
+  record: (fact: LifecycleFact) => void,
+  answerFor: FailureAnswer = plainAnswer,
+): void {
+  const answer = answerFor(exchange, thrown)
+  if (answer && !exchange.wasAskedToEndWith(thrown))
+    record({ type: 'error', where: `handler ${exchange.name}`, error: errorRecord(thrown) })
+  if (!exchange.isOver) exchange.connection.wire.fail(exchange, answer)
 }

@@ -18,7 +18,7 @@ import { isExempt } from './exempt.ts'
 import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
-import { recover } from './recovery.ts'
+import { type FailureAnswer, recover } from './recovery.ts'
 import { buildRefusals, type Refusals, refuse } from './refusal.ts'
 import { type CutHandlers, type Outstanding, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
@@ -52,6 +52,8 @@ export interface TrafficOptions {
   readonly goawayChance?: number
   /** Paths that pass while new requests are refused, beside health and metrics. Default: none. */
   readonly exempt?: readonly string[]
+  /** What failed handlers are answered for with. Default: a plain 500. */
+  readonly failureAnswer?: FailureAnswer | undefined
   /** What requests pass beside the counting, with its place. Default: nothing. */
   readonly steps?: readonly PlacedStep[]
 }
@@ -129,6 +131,7 @@ export class Traffic {
   #initiatedAt = 0
   #lastArrivedAt: number | undefined
   readonly #record: (fact: LifecycleFact) => void
+  readonly #failureAnswer: FailureAnswer | undefined
   readonly #chain: Chain<Exchange>
   /** The places of the steps "count" and "retry-after" in it; -1: there is none. */
   readonly #countsAt: number
@@ -161,12 +164,14 @@ export class Traffic {
     random,
     goawayChance = 0,
     exempt = [],
+    failureAnswer,
     steps = [],
   }: TrafficOptions) {
     this.#clock = clock
     this.#exempt = exempt
     this.#transportOf = transportOf
     this.#record = record
+    this.#failureAnswer = failureAnswer
     const all = placeSteps<Exchange>([
       ...(mode === 'retry-after' ? [{ name: 'retry-after', admit: (exchange: Exchange) => this.#isNotSentAway(exchange) }] : []),
       { name: 'count', admit: (exchange) => this.#isLetIn(exchange) },
@@ -553,7 +558,7 @@ export class Traffic {
       over: (exchange) => this.#over(exchange),
       returned: (exchange, promise) => this.#handlers.track(exchange, promise),
       threw: (exchange, thrown) => {
-        if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record)
+        if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record, this.#failureAnswer)
       },
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
       tells: (isOverdue) => this.#telling.draw(isOverdue),

@@ -93,7 +93,7 @@ export class UpgradedWire implements Wire {
     this.#before.refuse(exchange, answer)
   }
 
-  fail(exchange: Exchange, answer: WireAnswer): void {
+  fail(exchange: Exchange, answer: WireAnswer | undefined): void {
     this.#before.fail(exchange, answer)
   }
 

@@ -1,0 +1,9 @@
+import type { QuiesceError } from '../../base/errors.ts'
+import { exchangeOf } from '../../http/traffic/exchange.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+
+/** Aborts the context of a request, when there is one that anything can have asked for. */
+export function abandon({ view }: ApiExchange, why: string | QuiesceError): void {
+  const exchange = exchangeOf(view.request)
+  if (exchange?.isSignalTaken) exchange.askToEnd(why)
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../../base/clock.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+
+/**
+ * The deadlines of the requests under way. Nearly all have the same time, so that they pass in the
+ * order of arrival: one timer, for the oldest, serves these all, and a request costs an entry in a
+ * set. One that asks for another time has a timer of its own.
+ */
+export class Deadlines {
+  readonly #clock: Clock
+  readonly #passed: (exchange: ApiExchange) => void
+  /** In the order in which their deadlines pass. */
+  readonly #alike = new Set<ApiExchange>()
+  readonly #others = new Map<ApiExchange, unknown>()
+  #timer: unknown
+
+  /** @param passed called once for each whose deadline has passed while it was here */
+  constructor(clock: Clock, passed: (exchange: ApiExchange) => void) {
+    this.#clock = clock
+    this.#passed = passed
+  }
+
+  /** One that has the same time as all the others that are added here. */
+  add(exchange: ApiExchange, deadlineAt: number): void {
+    this.#alike.add(exchange)
+    this.#timer ??= this.#arm(deadlineAt)
+  }
+
+  /** One that has less. */
+  addOther(exchange: ApiExchange, deadlineAt: number): void {
+    const pass = (): void => {
+      this.#others.delete(exchange)
+      this.#passed(exchange)
+    }
+    this.#others.set(exchange, this.#clock.setTimeout(pass, Math.max(0, deadlineAt - this.#clock.now())))
+  }
+
+  /** It is over. */
+  remove(exchange: ApiExchange): void {
+    if (this.#alike.delete(exchange)) return
+    const timer = this.#others.get(exchange)
+    if (timer === undefined) return
+    this.#others.delete(exchange)
+    this.#clock.clearTimeout(timer)
+  }
+
+  /** The life is over: nothing of it may keep the process. */
+  close(): void {
+    for (const exchange of [...this.#others.keys()]) this.remove(exchange)
+    this.#alike.clear()
+    this.#clock.clearTimeout(this.#timer)
+  }
+
+  #arm(deadlineAt: number): unknown {
+    return this.#clock.setTimeout(this.#look, Math.max(0, deadlineAt - this.#clock.now()))
+  }
+
+  /** The timer may have been set for one that is over by now: it is left, and looks again. */
+  readonly #look = (): void => {
+    this.#timer = undefined
+    const now = this.#clock.now()
+    for (const exchange of this.#alike) {
+      const { deadlineAt = now } = exchange
+      if (deadlineAt > now) {
+        this.#timer ??= this.#arm(deadlineAt)
+        return
+      }
+      this.#alike.delete(exchange)
+      this.#passed(exchange)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../../base/clock.ts'
+import { QuiesceError } from '../../base/errors.ts'
+import type { FailureAnswer } from '../../http/traffic/recovery.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
+import { abandon } from './abandon.ts'
+import { replacement } from './replacement.ts'
+
+/**
+ * Thrown by a handler, it breaks off the answer, whatever has been sent of it, without an error in
+ * the report and without a stack in the log: for a proxy whose other side is gone.
+ * @see Go's net/http ErrAbortHandler
+ * @example
+ * throw ABORT_HANDLER
+ */
+export const ABORT_HANDLER: Error = new QuiesceError('ERR_ABORTED', 'net/http: abort Handler')
+
+const PANIC = {
+  status: 500,
+  reasonPhrase: 'Internal Server Error',
+  body: 'This request caused apiserver to panic. Look in the logs for details.\n',
+}
+const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
+/** Answers that are broken off make one line a second: a flood of them is no reason for more. */
+const ABORT_LINE_MS = 1000
+
+/**
+ * What is answered for whatever fails behind it. The engine does the rest (V13): it reports the
+ * error, and breaks off what was sent in part.
+ * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
+ */
+export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metrics: RequestMetrics): FailureAnswer {
+  let aborts = 0
+  let saidAt = Number.NEGATIVE_INFINITY
+  return (view, thrown) => {
+    const exchange = apiExchangeOf(view.request)
+    // Before the first filter.
+    if (!exchange) return { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
+    const answer = replacement(exchange, PANIC, HEADERS)
+    // What hears of it must not answer in its turn.
+    queueMicrotask(() => abandon(exchange, 'its handler has failed'))
+    if (thrown !== ABORT_HANDLER) {
+      log.error(named(exchange), "apiserver panic'd")
+      return answer
+    }
+    metrics.aborted(exchange)
+    aborts++
+    if (clock.now() - saidAt >= ABORT_LINE_MS) {
+      saidAt = clock.now()
+      log.error({ ...named(exchange), ...(aborts > 1 && { requests: aborts }) }, 'Timeout or abort while handling')
+      aborts = 0
+    }
+    return undefined
+  }
+}
+
+const named = ({ request, auditId }: ApiExchange) => ({ method: request.method, URI: request.url, auditID: auditId })

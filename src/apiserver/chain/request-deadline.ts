@@ -1,0 +1,48 @@
+import type { ApiExchange } from '../api-exchange.ts'
+import { parseGoDuration } from '../go-duration.ts'
+import { queryValue } from '../query.ts'
+import { sendStatus } from '../status.ts'
+import { abandon } from './abandon.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { PlacedFilter } from './filter.ts'
+
+/**
+ * Gives each request the time that it may take, counted from its arrival: what its client asks for
+ * with `?timeout=`, and `longestMs` at most. Requests that last have none.
+ * @param longestMs 0: without a limit of the server's
+ * @see kubernetes/apiserver pkg/endpoints/filters/request_deadline.go WithRequestDeadline
+ */
+export const requestDeadline = (deadlines: Deadlines, longestMs: number): PlacedFilter => ({
+  name: 'request-deadline',
+  admit: (exchange) => {
+    if (exchange.isLongRunning) return true
+    const asked = timeoutOf(exchange.request.url ?? '/')
+    if (typeof asked === 'object') return refuse(exchange, asked.error)
+    const longest = exchange.receivedAt + (longestMs > 0 ? longestMs : Number.POSITIVE_INFINITY)
+    const wanted = asked !== undefined && asked > 0 ? exchange.receivedAt + asked : longest
+    const deadlineAt = Math.min(wanted, longest)
+    if (deadlineAt === Number.POSITIVE_INFINITY) return true
+    exchange.deadlineAt = deadlineAt
+    if (deadlineAt < longest) deadlines.addOther(exchange, deadlineAt)
+    else deadlines.add(exchange, deadlineAt)
+    return true
+  },
+  over: (exchange) => {
+    if (exchange.deadlineAt !== undefined) deadlines.remove(exchange)
+    if (!exchange.response.writableEnded) abandon(exchange, 'its client has left')
+  },
+})
+
+/** Milliseconds; undefined when none is asked for. */
+export function timeoutOf(url: string): number | { readonly error: string } | undefined {
+  const given = queryValue(url, 'timeout')
+  if (given === '') return undefined
+  const asked = parseGoDuration(given)
+  return typeof asked === 'number' ? asked : { error: `invalid timeout specified in the request URL - ${asked.error}` }
+}
+
+function refuse(exchange: ApiExchange, message: string): false {
+  exchange.refusedBecause = message
+  sendStatus(exchange, { message, reason: 'BadRequest', code: 400 })
+  return false
+}

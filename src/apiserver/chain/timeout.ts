@@ -1,0 +1,75 @@
+import { QuiesceError } from '../../base/errors.ts'
+import { exchangeOf } from '../../http/traffic/exchange.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
+import type { PlacedFilter } from './filter.ts'
+import { replacement } from './replacement.ts'
+import { sealResponse } from './sealed-response.ts'
+
+const TIMEOUT = {
+  status: 504,
+  reasonPhrase: 'Gateway Timeout',
+  body: `${JSON.stringify({
+    metadata: {},
+    status: 'Failure',
+    message: 'Timeout: request did not complete within the allotted timeout',
+    reason: 'Timeout',
+    details: {},
+    code: 504,
+  })}\n`,
+}
+const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
+
+/**
+ * Has a request that does not last answered in its time. What is done when that is over is {@link
+ * timeOut}.
+ * @see kubernetes/apiserver pkg/server/filters/timeout.go WithTimeoutForNonLongRunningRequests
+ */
+export const timeout: PlacedFilter = {
+  name: 'timeout',
+  admit: (exchange) => {
+    exchange.isBounded = !exchange.isLongRunning
+    return true
+  },
+}
+
+/**
+ * What happens when a request's time is over: it is answered 504, or broken off when a part of its
+ * answer was written; then its handler is told. The engine goes on to keep its books: the response
+ * has left, and the handler runs until it has ended (V8).
+ */
+export const timeOut =
+  (log: Pick<EventLog, 'error'>, metrics: RequestMetrics) =>
+  (exchange: ApiExchange): void => {
+    const { view, response } = exchange
+    const inBooks = exchangeOf(view.request)
+    if (!inBooks || inBooks.isOver) return
+    const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'http: Handler timeout')
+    // A handler that has answered has kept its time, however slowly its client reads.
+    if (exchange.isBounded && !response.writableEnded) {
+      exchange.isTimedOut = true
+      inBooks.connection.wire.fail(inBooks, replacement(exchange, TIMEOUT, HEADERS))
+      metrics.terminated(exchange, TIMEOUT.status)
+      hearOfEnd(exchange, error, (status) => {
+        metrics.endedAfterTimeout(exchange, status)
+        log.error(
+          { method: exchange.request.method, URI: exchange.request.url, auditID: exchange.auditId, status },
+          'Post-timeout activity',
+        )
+      })
+    }
+    inBooks.askToEnd(error)
+  }
+
+/** By the promise that the handler has returned, or else by its ending the response. */
+function hearOfEnd(exchange: ApiExchange, error: QuiesceError, ended: (status: 'ok' | 'panic') => void): void {
+  const { handling, response } = exchange
+  let isSaid = false
+  const once = (status: 'ok' | 'panic') => (): void => {
+    if (!isSaid) ended(status)
+    isSaid = true
+  }
+  sealResponse(response, error, handling ? () => {} : once('ok'))
+  handling?.then(once('ok'), once('panic'))
+}
