@@ -1,6 +1,6 @@
-// Several listeners of one process close while clients connect to each of them without a pause, over
-// TCP and a Unix socket, with TLS and without. Fails when: a connection that was accepted has no
-// answer, the end is not graceful, or a listener goes on accepting.
+// Several listeners of one process close while clients connect to each of them without a pause,
+// over TCP and a Unix socket, with TLS and without. Fails when: a connection that was accepted has
+// no answer, the end is not graceful, or a listener goes on accepting.
 import { type RequestOptions, request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import { join } from 'node:path'

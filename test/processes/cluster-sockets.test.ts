@@ -1,7 +1,7 @@
-// Sockets that the workers of a cluster share: a Unix socket, and one that their primary was passed.
-// Fails when: a worker does not start because another one was faster at a socket that a killed
-// process has left, both do not serve, a request is lost while one of them ends, or the file of the
-// socket goes before the last of them, or never.
+// Sockets that the workers of a cluster share: a Unix socket, and one that their primary was
+// passed. Fails when: a worker does not start because another one was faster at a socket that a
+// killed process has left, both do not serve, a request is lost while one of them ends, or the file
+// of the socket goes before the last of them, or never.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { request } from 'node:http'
