@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { compactJson } from './encoding/json.ts'
 import { writeObject } from './encoding/write-object.ts'
 
 /** What a failure is answered with, in the API's own form. */
@@ -21,9 +20,6 @@ const statusOf = ({ message, reason, details, code }: Failure): object => ({
   details,
   code,
 })
-
-/** As upstream encodes it by default. */
-export const statusJson = (failure: Failure): string => compactJson(statusOf(failure))
 
 /** Answers with a Status in the form that the client wants, and `Retry-After` from its details. */
 export function sendStatus(

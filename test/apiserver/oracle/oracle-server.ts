@@ -1,5 +1,13 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type ApiHandler, type ApiServer, completeConfig, createApiServer, emptyDelegate, notFoundDelegate } from '#src/apiserver/index.ts'
+import {
+  ABORT_HANDLER,
+  type ApiHandler,
+  type ApiServer,
+  completeConfig,
+  createApiServer,
+  emptyDelegate,
+  notFoundDelegate,
+} from '#src/apiserver/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import type { Answer, RecordedCheck, RecordedRequest, Settings } from './recorded.ts'
 
@@ -106,17 +114,18 @@ const ROUTES: Readonly<Record<string, ApiHandler>> = {
     sendText(response, 'done')
   },
   '/panic': (request, response) => {
-    const sent = queryOf(request).get('after')
+    const query = queryOf(request)
+    const failure = query.has('abort') ? ABORT_HANDLER : new Error('the route /panic')
+    const sent = query.get('after')
     if (sent !== null) response.setHeader('Content-Type', TEXT)
     // What is written in the step of the failure does not leave, as what Go has not flushed.
     if (sent === 'write') response.write('half')
-    if (sent !== 'flush') throw new Error('the route /panic')
-    return new Promise((_, fail) => response.write('half', () => fail(new Error('the route /panic'))))
+    if (sent !== 'flush') throw failure
+    return new Promise((_, fail) => response.write('half', () => fail(failure)))
   },
-  // Without a flush Go sends the beginning with the end, which never comes.
-  '/partial': async (request, response) => {
+  '/partial': async (_request, response) => {
     response.setHeader('Content-Type', TEXT)
-    if (queryOf(request).has('flush')) response.write('first')
+    response.write('first')
     await after(BEYOND_DEADLINE_MS)
     response.end()
   },
