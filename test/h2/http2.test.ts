@@ -4,10 +4,12 @@
 // cannot be asked for again; a refusal costs other streams; or what belongs to one stream (its
 // signal, its watch, its body, its trailers) is lost between node's two APIs.
 import {
+  constants,
   createServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
   type OutgoingHttpHeaders,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -189,6 +191,28 @@ describe('a stop', () => {
     expect(await other).toMatchObject({ status: 200, body: 'ok', code: 0 })
     expect(await last).toMatchObject({ status: 200, body: 'ok', code: 0 })
     expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 2, forced: 0 } })
+  })
+
+  test('a stream above the number is refused, and not in the step in which node is reading', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('Connection', 'close')
+      response.end('ok')
+    })
+    const seen: [id: number | undefined, isClosed: boolean][] = []
+    // After node's own listener, and in the same step.
+    server.on('session', (session) => session.on('stream', ({ id, closed }) => seen.push([id, closed])))
+    const { t, client } = await serve(server)
+    const one = await client()
+    // Both are in one chunk: the first is answered, and tells, before the second is read.
+    const [first, second] = await Promise.all([one.get('/'), one.get('/')])
+    expect(first).toMatchObject({ status: 200, body: 'ok', code: 0 })
+    expect(second).toMatchObject({ status: undefined, code: constants.NGHTTP2_REFUSED_STREAM })
+    expect(one.goaways[0]).toEqual({ code: 0, lastStream: 1 })
+    expect(seen).toEqual([
+      [1, false],
+      [3, false],
+    ])
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
   })
 
   test('an idle client is told, too, in its turn', async () => {
@@ -406,6 +430,19 @@ describe('what belongs to a request', () => {
     expect(await continued(stream)).toBe(true)
     stream.end('body')
     expect(await answer).toMatchObject({ status: 200, body: 'ok' })
+    expect(t.life.counts()).toMatchObject({ requests: 0 })
+  })
+
+  test('a stream that is broken off before it is handed over costs its connection nothing', async () => {
+    const server = createServer((_, response) => void response.end('ok'))
+    // As node does when GOAWAY is sent while what it has read waits for the handler's step to end.
+    server.once('session', (session: ServerHttp2Session) =>
+      session.prependOnceListener('stream', (stream: ServerHttp2Stream) => void stream.destroy(new Error('refused'))),
+    )
+    const { t, client } = await serve(server)
+    const one = await client()
+    await answerOf(one.stream({ ':path': '/' }, true)).catch(() => undefined)
+    expect(await answerOf(one.stream({ ':path': '/' }, true))).toMatchObject({ status: 200, body: 'ok' })
     expect(t.life.counts()).toMatchObject({ requests: 0 })
   })
 })

@@ -15,10 +15,10 @@ import { openHttp1 } from '../h1/transport.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Gate, Keeper } from '../wire.ts'
-import { NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
+import { NO_ERROR } from './error-codes.ts'
 import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
-import { Http2Wire, wireOf } from './wire.ts'
+import { Http2Wire, refuseStream, wireOf } from './wire.ts'
 
 const GATE: unique symbol = Symbol('quiesce.gate')
 
@@ -94,8 +94,12 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
 
   function arrived(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Exchange | undefined {
     const { session } = stream as { readonly session: ServerHttp2Session | undefined }
-    // Broken off by its client before it came to us.
-    if (!session || stream.destroyed) return undefined
+    // Broken off before it came to us: by its client, or by our GOAWAY, when what node has read is
+    // handed over late. Nothing else listens for its error.
+    if (!session || stream.destroyed) {
+      stream.on('error', ignore)
+      return undefined
+    }
     const wire = wireOf(session) ?? sessionBegun(session)
     const request = new Http2Request(stream, headers)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
@@ -107,8 +111,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       wire.hasPromised(stream.id as number),
     )
     if (!exchange) {
-      stream.on('error', ignore)
-      stream.close(REFUSED_STREAM)
+      refuseStream(stream)
       return undefined
     }
     alsoKnownBy(exchange, stream)
