@@ -398,6 +398,54 @@ describe('RateLimitedWaitGroup', () => {
       expect(await waited).toEqual({ before: 3, after: 0 })
     })
 
+    test('of more than a thousand, a thousand or a tenth queue at a time: the next one when one has passed', async () => {
+      const grants: ((granted: boolean) => void)[] = []
+      const limiter = { wait: () => new Promise<boolean>((resolve) => grants.push(resolve)) }
+      for (const [members, queued] of [
+        [1000, 1000],
+        [3000, 1000],
+        [20_000, 2000],
+      ] as const) {
+        grants.length = 0
+        const group = new RateLimitedWaitGroup()
+        const told: number[] = []
+        for (let index = 0; index < members; index++) {
+          const member = join(group, () => {
+            told.push(index)
+            member.done()
+          })
+        }
+        const waited = group.wait(() => ({ limiter, ...stopAfter(new VirtualClock(), FOR_EVER) }))
+        expect(grants).toHaveLength(queued)
+        for (let granted = 0; granted < members; granted += 500) {
+          for (const grant of grants.slice(granted, granted + 500)) grant(true)
+          await settled()
+          expect(grants).toHaveLength(Math.min(members, granted + 500 + queued))
+        }
+        expect(await waited).toEqual({ before: members, after: 0 })
+        expect(told).toEqual(Array.from({ length: members }, (_, index) => index))
+      }
+    })
+
+    test('one that leaves before it queues takes its place when it leaves, and is not told', async () => {
+      const asked: (() => void)[] = []
+      const limiter = { wait: () => new Promise<boolean>((resolve) => asked.push(() => resolve(true))) }
+      const group = new RateLimitedWaitGroup()
+      let told = 0
+      const members = Array.from({ length: 1002 }, () => join(group, () => told++))
+      const waited = group.wait(() => ({ limiter, ...stopAfter(new VirtualClock(), FOR_EVER) }))
+      members[1001]?.done()
+      expect(asked).toHaveLength(1001)
+      for (let granted = 0; granted < 1002; granted++) {
+        asked[granted]?.()
+        await settled()
+      }
+      expect(asked).toHaveLength(1002)
+      expect(told).toBe(1001)
+      for (const member of members) member.done()
+      expect(await waited).toEqual({ before: 1002, after: 0 })
+    })
+
     test('60 000 of them are told within half of the grace, at 2 000 per second, on one timer beside the deadline', async () => {
       const clock = new VirtualClock()
       const group = new RateLimitedWaitGroup()

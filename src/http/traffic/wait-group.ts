@@ -107,6 +107,15 @@ export interface DrainResult {
   readonly error?: Error
 }
 
+/**
+ * How many members that are to be told may queue at a time: so many, or a tenth of all if that is
+ * more. To ask for a turn takes a microsecond or two; if ten thousand asked in one step, the turns
+ * that are due meanwhile would go together when it is over (fifty of them, measured). A tenth is
+ * what a process that was stopped for a while makes up for, afterwards.
+ */
+const QUEUED_MIN = 1000
+const QUEUED_SHARE = 0.1
+
 /** `in`: has not asked for its token. `queued`: has asked. `passed`: has had its answer. */
 type Token = 'in' | 'queued' | 'passed'
 
@@ -133,11 +142,12 @@ class Seat implements Member {
  * watches do not all reconnect to its peers in the same instant. While waiting, every member passes
  * the limiter exactly once:
  *
- * - a member with a *goodbye* queues for its token when the drain begins, in the order of joining.
- *   With the token its goodbye is called, and its own `done()` costs nothing more;
+ * - a member with a *goodbye* queues for its token when the drain begins, in the order of joining;
+ *   of many, the next one when one has passed ({@link QUEUED_MIN}). With the token its goodbye is
+ *   called, and its own `done()` costs nothing more;
  * - a member without one queues when it leaves, and so holds the counter (not the visible count)
- *   until its token is there. So does a member that leaves while its goodbye is still queued, with
- *   the place it already has.
+ *   until its token is there. So does a member that leaves before its goodbye, with the place in
+ *   the queue that it already has, if it has one.
  *
  * A token that cannot come before the stop is refused, which ends the queueing like a grant: a wait
  * past the deadline is refused at once, and its member notified. Upstream knows only the second
@@ -154,15 +164,22 @@ export class RateLimitedWaitGroup {
   /** Members that have not left, or left and still queue for their token. */
   #held = 0
   #pace: Pace | undefined
-  /** In order of joining. Only members that want to be told: the others need no list. */
+  /**
+   * Those that have not queued, in the order of joining. Only members that want to be told: the
+   * others need no list.
+   */
   readonly #toTell = new Set<Seat>()
+  /**
+   * Of them, while waiting. One for all, because to begin anew is to pass over what was deleted;
+   * not before, because it keeps every table that the set has ever had.
+   */
+  #nextToTell: Iterator<Seat, undefined> | undefined
   readonly #whenEmpty = new Set<() => void>()
   readonly #leave = (seat: Seat): void => {
     this.#visible--
-    if (!this.#pace) {
-      this.#toTell.delete(seat)
-      this.#release()
-    } else if (seat.token === 'passed') this.#release()
+    this.#toTell.delete(seat)
+    if (!this.#pace) this.#release()
+    else if (seat.token === 'passed') this.#release()
     else if (seat.token === 'in') this.#queue(seat, this.#pace)
   }
 
@@ -192,8 +209,9 @@ export class RateLimitedWaitGroup {
     const before = this.#visible
     const pace = factory(before)
     this.#pace = pace
-    for (const seat of this.#toTell) this.#queue(seat, pace)
-    this.#toTell.clear()
+    this.#nextToTell ??= this.#toTell.values()
+    const queued = Math.max(QUEUED_MIN, before * QUEUED_SHARE)
+    for (let count = 0; count < queued; count++) this.#queueNext()
     try {
       if (this.#held > 0 && !pace.stop.signal.aborted) await this.#emptyOr(pace.stop.signal)
       const after = this.#visible
@@ -209,6 +227,13 @@ export class RateLimitedWaitGroup {
     this.#held++
     if (goodbye) this.#toTell.add(seat)
     return seat
+  }
+
+  #queueNext(): void {
+    const seat = this.#nextToTell?.next().value
+    if (!seat || !this.#pace) return
+    this.#toTell.delete(seat)
+    this.#queue(seat, this.#pace)
   }
 
   #queue(seat: Seat, { limiter, stop }: Pace): void {
@@ -229,6 +254,7 @@ export class RateLimitedWaitGroup {
         // Its member counts as told.
       }
     }
+    this.#queueNext()
   }
 
   #release(): void {
