@@ -28,7 +28,15 @@ const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.25
 
-const APPLICATIONS = ['node:http', 'Hono', 'Express']
+/** And what is spoken with each. @type {Readonly<Record<string, import('./load.mjs').Protocol>>} */
+const APPLICATIONS = {
+  'node:http': 'HTTP/1.1',
+  Hono: 'HTTP/1.1',
+  Express: 'HTTP/1.1',
+  'node:https': 'HTTPS',
+  'node:http2': 'h2c',
+  'node:http2, TLS': 'h2',
+}
 /** `bare` and `again` are the same. */
 const LIVES = ['bare', 'again', 'attached', 'created']
 
@@ -77,13 +85,14 @@ async function measureGeneration(application) {
   const load = new Child('load.mjs', {}, 1)
   const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
   const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
+  const protocol = APPLICATIONS[application]
+  for (const port of ports) await load.ask({ port, protocol, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
   const cpu = LIVES.map(() => /** @type {number[]} */ ([]))
   const perSecond = LIVES.map(() => /** @type {number[]} */ ([]))
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, server] of shuffled([...servers.entries()])) {
       await server.ask({ what: 'begin' })
-      const { seconds } = await load.ask({ port: ports[index], connections: CONNECTIONS, requests: REQUESTS })
+      const { seconds } = await load.ask({ port: ports[index], protocol, connections: CONNECTIONS, requests: REQUESTS })
       const { cpuMicroseconds } = await server.ask({ what: 'end' })
       cpu[index]?.push(cpuMicroseconds / REQUESTS)
       perSecond[index]?.push(REQUESTS / seconds)
@@ -179,7 +188,8 @@ console.log(
 )
 if (values.only !== 'imports') {
   const rows = []
-  for (const application of APPLICATIONS) if (!values.only || values.only === application) rows.push(...(await perRequest(application)))
+  for (const application of Object.keys(APPLICATIONS))
+    if (!values.only || values.only === application) rows.push(...(await perRequest(application)))
   console.log(`Throughput by processor time, as a share of bare; target: at least ${THROUGHPUT_MIN}\n`)
   table(['application', 'life', 'CPU µs/request', 'requests/s', 'ratio', 'half of the generations', 'median with 95 %', 'target'], rows)
 }

@@ -1,23 +1,47 @@
 // @ts-check
 // One server of the overhead benchmark: a trivial route, served in one of several ways. It says
-// what processor time it used. Argument: { "application": "node:http" | "Hono" | "Express", "life":
-// "bare" | "attached" | "created" | "inspected" } as JSON.
+// what processor time it used. Argument: { "application", "life": "bare" | "attached" | "created" |
+// "inspected" } as JSON.
 import { createServer as createHttpServer } from 'node:http'
 
 const { application, life } = JSON.parse(process.argv[2] ?? '')
 
+/** @param {unknown} _ @param {any} response of HTTP/1.1 or HTTP/2, which have this in common */
+function hello(_, response) {
+  response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 6 })
+  response.end('hello\n')
+}
+
+async function newPair() {
+  const { selfSigned } = await import('../build/src/tls/self-signed.js')
+  return selfSigned(['localhost'], Date.now())
+}
+
 /**
  * What it takes to have the application as a node server and as a handler of quiesce; only what is
  * used is loaded.
+ * @typedef {object} Application
+ * @property {() => import('node:http').Server | import('node:https').Server | import('node:http2').Http2Server | import('node:http2').Http2SecureServer} server
+ * @property {any} handler
+ * @property {import('../dist/index.js').ServerOptions} [spoken] what a created one is told to speak; default: HTTP/1.1
+ * @typedef {'node:http' | 'node:https' | 'node:http2' | 'node:http2, TLS' | 'Hono' | 'Express'} ApplicationName
+ * @type {Record<ApplicationName, () => Promise<Application>>}
  */
 const APPLICATIONS = {
-  'node:http': async () => {
-    /** @type {import('node:http').RequestListener} */
-    const listener = (_, response) => {
-      response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': 6 })
-      response.end('hello\n')
-    }
-    return { server: () => createHttpServer(listener), handler: { listener } }
+  'node:http': async () => ({ server: () => createHttpServer(hello), handler: { listener: hello } }),
+  'node:https': async () => {
+    const [{ createServer }, pair] = await Promise.all([import('node:https'), newPair()])
+    return { server: () => createServer(pair, hello), handler: { listener: hello }, spoken: { tls: pair, http2: false } }
+  },
+  'node:http2': async () => {
+    const { createServer } = await import('node:http2')
+    return { server: () => createServer(hello), handler: { listener: hello }, spoken: { http2: true } }
+  },
+  'node:http2, TLS': async () => {
+    const [{ createSecureServer }, pair] = await Promise.all([import('node:http2'), newPair()])
+    // As the created one has it.
+    const options = { ...pair, allowHTTP1: true }
+    return { server: () => createSecureServer(options, hello), handler: { listener: hello }, spoken: { tls: pair } }
   },
   Hono: async () => {
     const [{ Hono }, { createAdaptorServer }] = await Promise.all([import('hono'), import('@hono/node-server')])
@@ -36,10 +60,10 @@ let inspector = ''
 
 /** @returns {Promise<number>} the port */
 async function serve() {
-  const { server, handler } = await APPLICATIONS[/** @type {keyof typeof APPLICATIONS} */ (application)]()
+  const { server, handler, spoken = {} } = await APPLICATIONS[/** @type {ApplicationName} */ (application)]()
   if (life === 'created' || life === 'inspected') {
     const { createServer } = await import('../dist/index.js')
-    const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false, inspector: life === 'inspected' })
+    const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false, inspector: life === 'inspected', ...spoken })
     created.events$.subscribe((event) => {
       if (event.type === 'listening' && event.admin) inspector = event.url
     })
