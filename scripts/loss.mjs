@@ -1,11 +1,11 @@
 // @ts-check
 // `npm run test:loss`: forty clients that never retry, through one termination after the other, in
-// every combination of shutdown delay, mode, link, client, method and load (test/loss/cells.mjs);
+// every combination of protocol, shutdown delay, mode, link, client, method and load (test/loss/cells.mjs);
 // what they lost, for each. A cell of quiesce passes when it lost nothing.
 //
 //   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 9 minutes on two quiet cores then
-//   --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
-//                        some of the cross; `blocked` (a full accept queue at the close) is with raw clients and GET unless it is named
+//   --protocol HTTPS,h2 --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
+//                        some of the cross; `blocked` (a full accept queue at the close) is with the plainest client of each protocol and GET unless it is named
 //   --last-call 400ms    another bound than the default
 //   --server 'created Hono'   one kind of server; all kinds take turns unless it is named
 //   --peers              the same for other ways to end a server (bench/peers.mjs), which are counted and not judged; --peers only: for them alone
@@ -24,7 +24,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { PEERS } from '../bench/peers.mjs'
 import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
-import { LIVES } from '../test/loss/replicas.mjs'
+import { CLIENTS_OF, plainestOf } from '../test/loss/clients.mjs'
+import { LIVES, livesOf } from '../test/loss/replicas.mjs'
 import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
 import { markdown, summary, writeBetweenMarkers } from './loss/table.mjs'
@@ -37,6 +38,7 @@ const { values } = parseArgs({
   args: args.map((arg, at) => (arg === '--peers' && args[at + 1] !== 'only' ? '--peers=too' : arg)),
   options: {
     rounds: { type: 'string', default: '1' },
+    protocol: { type: 'string' },
     delay: { type: 'string' },
     mode: { type: 'string' },
     link: { type: 'string' },
@@ -66,6 +68,11 @@ const show = whole('show', values.show)
 const lateMs = whole('late', values.late)
 const cap = values.cap === undefined ? rounds : whole('cap', values.cap)
 const RESULTS = '.results/loss'
+/** What is written, and about which protocols. @type {readonly [string, (protocol: Cell['protocol']) => boolean][]} */
+const LEDGERS = [
+  ['loss ledger', (protocol) => protocol === 'HTTP/1.1'],
+  ['loss ledger of HTTPS and HTTP/2', (protocol) => protocol !== 'HTTP/1.1'],
+]
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 
@@ -154,9 +161,13 @@ function conclude(tallies, broken = 0) {
   const lives = tallies.filter(({ who }) => who === 'quiesce')
   const failed = lives.filter((tally) => !isClean(tally)).length + broken
   if (process.env['LOSS_PART'] === undefined) {
-    const text = markdown(tallies, command, lateMs)
-    console.log(`${text}\n`)
-    if (values.write) writeBetweenMarkers('docs/performance.md', 'loss ledger', text)
+    for (const [name, isAbout] of LEDGERS) {
+      const about = tallies.filter(({ cell: { protocol } }) => isAbout(protocol))
+      if (about.length === 0) continue
+      const text = markdown(about, command, lateMs)
+      console.log(`${text}\n`)
+      if (values.write) writeBetweenMarkers('docs/performance.md', name, text)
+    }
     if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', summary(tallies))
     const [first, ...others] = lives
     if (first) console.log(lineOf(sumOf([first, ...others])).replace(nameOf(first.cell), 'all cells'))
@@ -186,13 +197,18 @@ function chosen() {
 /** Every cell as often as there are rounds, with the kinds of servers in turns. */
 function tasksOfLives() {
   const { server } = values
-  const kinds = server === undefined ? LIVES : LIVES.filter((kind) => kind === server)
-  if (kinds.length === 0) throw new Error(`--server: got ${server}, allowed: ${LIVES.join(', ')}`)
+  const kindsOf = (/** @type {Cell['protocol']} */ protocol) => livesOf(protocol).filter((kind) => server === undefined || kind === server)
+  if (server !== undefined && !LIVES.some((kind) => kind === server)) {
+    throw new Error(`--server: got ${server}, allowed: ${LIVES.join(', ')}`)
+  }
   const cells = cellsOf(chosen()).filter(
-    ({ client, load, method }) => load !== 'blocked' || values.load !== undefined || (client === 'raw' && method === 'GET'),
+    ({ client, load, method, protocol }) =>
+      kindsOf(protocol).length > 0 &&
+      (load !== 'blocked' || values.load !== undefined || (client === plainestOf(protocol) && method === 'GET')),
   )
   const offset = generator(seed)
   return cells.flatMap((cell, index) => {
+    const kinds = kindsOf(cell.protocol)
     const from = Math.trunc(offset() * kinds.length)
     return Array.from({ length: cell.delay < 5000 ? rounds : Math.min(rounds, cap) }, (_, round) => ({
       cell,
@@ -207,12 +223,14 @@ function tasksOfLives() {
 function tasksOfPeers() {
   const random = generator(seed)
   const choice = {
+    client: CLIENTS_OF['HTTP/1.1'],
     delay: [0, 500],
     load: /** @type {const} */ (['quiet', 'blocked']),
     ...chosen(),
     mode: /** @type {const} */ (['refuse']),
+    protocol: /** @type {const} */ (['HTTP/1.1']),
   }
-  const { client: clients = DIMENSIONS.client, method: methods = DIMENSIONS.method } = choice
+  const { client: clients, method: methods = DIMENSIONS.method } = choice
   const cells = cellsOf({ ...choice, client: clients.slice(0, 1), method: methods.slice(0, 1) })
   const pick = (/** @type {readonly any[]} */ from) => from[Math.trunc(random() * from.length)]
   return Object.keys(PEERS).flatMap((name) =>

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { isHttp2 } from '../../test/loss/protocols.mjs'
 
 /**
  * @typedef {import('../../test/loss/cells.mjs').Cell} Cell
@@ -22,10 +23,11 @@ const WORKERS_MAX = 8
 const TRIES_MAX = 4
 
 /**
- * How many processors a round wants for itself. Its clients and its server share about one; while a long delay goes by, they leave most of it to others.
+ * How many processors a round wants for itself. Its clients and its server share about one, those of HTTP/2, which ask more at a time, a little more; while a long delay goes by, they leave most of it to others.
  * @param {Cell} cell
  */
-const weightOf = ({ delay, link, load }) => (delay < LONG_MS ? (link >= 15 ? 0.8 : 1) : 0.3) + LOAD_WEIGHTS[load]
+const weightOf = ({ delay, link, load, protocol }) =>
+  (delay < LONG_MS ? (link >= 15 ? 0.8 : 1) : 0.3) * (isHttp2(protocol) ? 1.2 : 1) + LOAD_WEIGHTS[load]
 const LOAD_WEIGHTS = { quiet: 0, busy: 0.2, blocked: 0.2 }
 const LONG_MS = 2000
 

@@ -1,6 +1,7 @@
 // @ts-check
 import { readFileSync, writeFileSync } from 'node:fs'
 import { DIMENSIONS, nameOf } from '../../test/loss/cells.mjs'
+import { isHttp2 } from '../../test/loss/protocols.mjs'
 import { isClean, sumOf } from './tally.mjs'
 
 /** @typedef {import('./tally.mjs').Tally} Tally */
@@ -21,18 +22,28 @@ function square(tallies) {
 
 const linkHeaders = DIMENSIONS.link.map((link) => `${link} ms`)
 
-/** quiesce: a row for each delay, mode and load. @param {readonly Tally[]} tallies */
+/** quiesce: a row for each protocol, delay, mode and load. @param {readonly Tally[]} tallies */
 function livesTable(tallies) {
-  const rows = DIMENSIONS.load.flatMap((load) =>
-    DIMENSIONS.delay.flatMap((delay) =>
-      DIMENSIONS.mode.flatMap((mode) => {
-        const of = tallies.filter(({ cell }) => cell.load === load && cell.delay === delay && cell.mode === mode)
-        const squares = DIMENSIONS.link.map((link) => square(of.filter(({ cell }) => cell.link === link)))
-        return of.length === 0 ? [] : [[load, `${delay / 1000} s`, mode, ...squares]]
-      }),
+  const rows = DIMENSIONS.protocol.flatMap((protocol) =>
+    DIMENSIONS.load.flatMap((load) =>
+      DIMENSIONS.delay.flatMap((delay) =>
+        DIMENSIONS.mode.flatMap((mode) => {
+          const of = tallies.filter(
+            ({ cell }) => cell.protocol === protocol && cell.load === load && cell.delay === delay && cell.mode === mode,
+          )
+          const squares = DIMENSIONS.link.map((link) => square(of.filter(({ cell }) => cell.link === link)))
+          return of.length === 0 ? [] : [[protocol, load, `${delay / 1000} s`, mode, ...squares]]
+        }),
+      ),
     ),
   )
-  return table([['event loop', 'delay', 'mode', ...linkHeaders], ...rows])
+  return table([['protocol', 'event loop', 'delay', 'mode', ...linkHeaders], ...rows])
+}
+
+/** What is no loss, and only HTTP/2 has. @param {readonly Tally[]} tallies */
+function sentAgain(tallies) {
+  const total = (/** @type {'again' | 'givenUp'} */ what) => tallies.reduce((sum, tally) => sum + tally[what], 0)
+  return `${total('again')} requests to be sent again, ${total('givenUp')} given up by undici at a GOAWAY.`
 }
 
 /** A row for each peer and delay; the full accept queue in a column of its own. @param {readonly Tally[]} tallies */
@@ -52,7 +63,9 @@ function peersTable(tallies) {
 export function summary(tallies) {
   const names = [...new Set(tallies.map(({ who }) => who))].sort((a, b) => Number(b === 'quiesce') - Number(a === 'quiesce'))
   const rows = names.map((name) => {
-    const of = tallies.filter(({ cell, who }) => who === name && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0])
+    const of = tallies.filter(
+      ({ cell, who }) => who === name && cell.protocol === 'HTTP/1.1' && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0],
+    )
     const share = (/** @type {readonly Tally[]} */ some) => {
       const { clients, lost } = sumOf(/** @type {[Tally, ...Tally[]]} */ (some))
       return `${lost === 0 ? 0 : ((100 * lost) / clients).toFixed(lost / clients < 0.01 ? 1 : 0)} % (${lost} of ${clients})`
@@ -95,6 +108,7 @@ export function markdown(tallies, command, lateMs) {
     lateness(),
     ...(lives.length > 0 ? [roundsPerCell(lives)] : []),
     ...(lives.length > 0 ? [`Lost, of so many clients (of these on connections that the server never accepted):`, livesTable(lives)] : []),
+    ...(lives.some(({ cell }) => isHttp2(cell.protocol)) ? [sentAgain(lives)] : []),
     ...(dirty.length > 0
       ? [['Cells with a loss:', ...dirty.map((tally) => `- Node ${tally.node}: ${nameOf(tally.cell)}: ${square([tally])}`)].join('\n')]
       : []),

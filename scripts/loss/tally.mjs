@@ -18,6 +18,8 @@ import { nameOf } from '../../test/loss/cells.mjs'
  * @property {number} told
  * @property {number} closedIdle
  * @property {number} refused
+ * @property {number} again
+ * @property {number} givenUp
  * @property {number} lateMs the longest that a client was
  * @property {Record<string, number>} exits
  */
@@ -25,7 +27,21 @@ import { nameOf } from '../../test/loss/cells.mjs'
 /** @typedef {keyof { [K in keyof Tally as Tally[K] extends number ? K : never]: unknown }} Count */
 
 /** @type {readonly Exclude<Count, 'lateMs'>[]} */
-const SUMS = ['spoiled', 'late', 'rounds', 'clients', 'lost', 'neverAccepted', 'refusedUntold', 'rejected', 'told', 'closedIdle', 'refused']
+const SUMS = [
+  'spoiled',
+  'late',
+  'rounds',
+  'clients',
+  'lost',
+  'neverAccepted',
+  'refusedUntold',
+  'rejected',
+  'told',
+  'closedIdle',
+  'refused',
+  'again',
+  'givenUp',
+]
 
 /** @param {Pick<Tally, 'who' | 'node' | 'cell'>} what @returns {Tally} */
 export const emptyTally = (what) => ({
@@ -41,13 +57,15 @@ export const emptyTally = (what) => ({
   told: 0,
   closedIdle: 0,
   refused: 0,
+  again: 0,
+  givenUp: 0,
   lateMs: 0,
   exits: {},
 })
 
 /** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round @param {number} lateMs */
 export function addRound(tally, { clients, exit, lagMs, ledger }, lateMs) {
-  const { lost, rejected, told, closedIdle, refused } = ledger
+  const { lost, rejected, told, closedIdle, refused, again, givenUp } = ledger
   tally.rounds++
   if (lagMs > lateMs) tally.late++
   tally.clients += clients
@@ -58,6 +76,8 @@ export function addRound(tally, { clients, exit, lagMs, ledger }, lateMs) {
   tally.told += told
   tally.closedIdle += closedIdle
   tally.refused += refused
+  tally.again += again
+  tally.givenUp += givenUp
   tally.lateMs = Math.max(tally.lateMs, lagMs)
   const end = String(exit ?? 'killed')
   tally.exits[end] = (tally.exits[end] ?? 0) + 1
@@ -79,9 +99,24 @@ export const isClean = ({ exits, lost, rounds }) => lost === 0 && exits['0'] ===
 
 /** @param {Tally} tally */
 export function lineOf({ cell, who, ...tally }) {
-  const { clients, closedIdle, exits, lateMs, lost, neverAccepted, refusedUntold, refused, rejected, rounds, spoiled, told } = tally
+  const {
+    again,
+    givenUp,
+    clients,
+    closedIdle,
+    exits,
+    lateMs,
+    lost,
+    neverAccepted,
+    refusedUntold,
+    refused,
+    rejected,
+    rounds,
+    spoiled,
+    told,
+  } = tally
   const of = lost === 0 ? '' : ` (${neverAccepted} never accepted, ${refusedUntold} refused untold)`
   const ends = Object.entries(exits).map(([exit, count]) => `${count} x exit ${exit}`)
-  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected; ${ends.join(', ')}; clients up to ${lateMs} ms late${spoiled > 0 ? `, ${spoiled} spoiled` : ''}`
+  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected, ${again} to be sent again, ${givenUp} given up; ${ends.join(', ')}; clients up to ${lateMs} ms late${spoiled > 0 ? `, ${spoiled} spoiled` : ''}`
   return `${who}: ${nameOf(cell)}: ${lost} lost of ${clients} clients in ${rounds} rounds${of}; ${counts}`
 }

@@ -1,6 +1,7 @@
 // @ts-check
 import { generator } from '../support/random.mjs'
-import { newClient } from './clients.mjs'
+import { GivenUp, lanesOf, newClient } from './clients.mjs'
+import { SendAgain } from './http2-client.mjs'
 import { wallTime } from './link.mjs'
 
 /**
@@ -9,13 +10,20 @@ import { wallTime } from './link.mjs'
  * connection that had never been told to close. Connections that are reset in the accept queue count: their client had connected and written.
  * A connection that is refused at connect is no loss: nothing was written, and the client goes to the other replica. A 429 with `Retry-After` is
  * the answer of retry-after mode, and counted apart; in refuse mode it is a loss.
+ *
+ * Over HTTP/2 a client is told by a GOAWAY frame, at any time. It asks nothing more on that connection and goes to the other replica; what it has on its
+ * way up to the frame's number it is owed, like an answer on a connection that was told by the answer before. What is above the number, was
+ * refused with REFUSED_STREAM, or was never sent because of the frame, is **to be sent again**: nothing was done about it, and the client knows so,
+ * as it does when a connection is refused. These clients do not send it again; they count it.
  * @typedef {object} Ledger
  * @property {number} asked requests that a client wanted to send
  * @property {number} answered by a complete response with the right body
  * @property {number} rejected by a complete 429 that says when to come back, in the mode that promises it
  * @property {Loss[]} lost
  * @property {number} refused connections that could not be made
- * @property {number} told clients that moved because a response said that its connection closes
+ * @property {number} again requests over HTTP/2 that are to be sent again
+ * @property {number} givenUp requests that their client's own library gave up when it was told, although the server answers them
+ * @property {number} told clients that moved because a response said that its connection closes, or because of a GOAWAY
  * @property {number} closedIdle clients that moved because their connection was closed while they had nothing to ask
  */
 
@@ -33,6 +41,7 @@ import { wallTime } from './link.mjs'
 
 /**
  * @typedef {object} CrowdOptions
+ * @property {import('./protocols.mjs').Protocol} protocol
  * @property {import('./clients.mjs').ClientKind} client
  * @property {'GET' | 'POST'} method
  * @property {number} linkMs delay of the link, each way
@@ -51,10 +60,19 @@ import { wallTime } from './link.mjs'
 const GAP_MS = 60
 export const CALM_GAP_MS = 600
 
+/**
+ * Where a client is.
+ * @typedef {object} Stand
+ * @property {number} index
+ * @property {boolean} isFresh
+ * @property {number} port
+ * @property {import('./clients.mjs').Client} client
+ */
+
 /** Clients that never retry, and go on until they are told to stop. */
 export class Crowd {
   /** @type {Ledger} */
-  ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, told: 0, closedIdle: 0 }
+  ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, again: 0, givenUp: 0, told: 0, closedIdle: 0 }
   /** Requests on their way, or with the server. */
   waiting = 0
   /** Whether they ask ten times less often. */
@@ -65,6 +83,8 @@ export class Crowd {
   #unserved
   /** Connections to the first replica that stood, by the client's port: the same one comes again in a long run. @type {Map<number, number>} */
   #connected = new Map()
+  /** Which of their links are among these. @type {WeakSet<import('./link.mjs').Link>} */
+  #noted = new WeakSet()
   /** @type {() => void} */
   #allServed = () => {}
 
@@ -103,34 +123,51 @@ export class Crowd {
 
   /** @param {number} index */
   async #run(index) {
-    const { client: kind, linkMs, mayReject, fresh, method, ports, seed } = this.#options
-    const { ledger } = this
-    const random = generator(seed + index)
+    const { client: kind, fresh, ports } = this.#options
     const isFresh = index < fresh
-    let port = ports[0]
-    let client = newClient(kind, { port, linkMs, isFresh })
-    /** @type {import('./link.mjs').Link | undefined} */
-    let counted
-    const move = () => {
-      client.leave()
-      port = ports[1]
-      client = newClient(kind, { port, linkMs, isFresh })
+    const stand = { index, isFresh, port: ports[0], client: this.#newClient(ports[0], isFresh) }
+    const lanes = isFresh ? 1 : lanesOf(kind)
+    await Promise.all(Array.from({ length: lanes }, (_, lane) => this.#ride(stand, lane, lanes)))
+    stand.client.leave()
+  }
+
+  /** @param {number} port @param {boolean} isFresh */
+  #newClient(port, isFresh) {
+    const { client, protocol, linkMs } = this.#options
+    return newClient(client, { protocol, port, linkMs, isFresh })
+  }
+
+  /**
+   * Asks one request after the other, beside the client's other lanes.
+   * @param {Stand} stand @param {number} lane @param {number} lanes
+   */
+  async #ride(stand, lane, lanes) {
+    const { mayReject, method, ports, seed } = this.#options
+    const { ledger } = this
+    const { index, isFresh } = stand
+    const random = generator(seed + index + lane * 1000)
+    /** @param {import('./clients.mjs').Client} from another lane may have moved from it before */
+    const move = (from) => {
+      if (stand.client !== from) return false
+      from.leave()
+      stand.port = ports[1]
+      stand.client = this.#newClient(ports[1], isFresh)
+      return true
+    }
+    const moveIfTold = () => {
+      if (!isFresh && stand.client.isTold && move(stand.client)) ledger.told++
     }
 
-    for (let count = 0; !this.#isOver; count++) {
+    for (let count = lane; !this.#isOver; count += lanes) {
       await pause(random() * (this.isCalm ? CALM_GAP_MS : GAP_MS))
-      if (client.link?.isOver && !isFresh) {
-        ledger.closedIdle++
-        move()
-      }
+      moveIfTold()
+      if (stand.client.link?.isOver && !isFresh && move(stand.client)) ledger.closedIdle++
+      const { client, port } = stand
       const { request, answer } = newRequest(method, count, random)
       ledger.asked++
       const outcome = await this.#ask(client, request)
       const { link } = client
-      if (link?.isConnected && link !== counted && port === ports[0]) {
-        counted = link
-        this.#connected.set(link.localPort, (this.#connected.get(link.localPort) ?? 0) + 1)
-      }
+      if (link && port === ports[0]) this.#note(link)
       const lose = (/** @type {Loss['kind']} */ kind, /** @type {string} */ why) =>
         ledger.lost.push({
           client: index,
@@ -143,9 +180,13 @@ export class Crowd {
         })
 
       if ('error' in outcome) {
+        const { error } = outcome
         if (!link?.isConnected) ledger.refused++
-        else lose('unanswered', String(outcome.error))
-        move()
+        else if (error instanceof SendAgain) ledger.again++
+        else if (error instanceof GivenUp) ledger.givenUp++
+        else lose('unanswered', String(error))
+        moveIfTold()
+        move(client)
         continue
       }
       const { response } = outcome
@@ -153,14 +194,21 @@ export class Crowd {
         ledger.answered++
         this.#unserved.delete(index)
         if (this.#unserved.size === 0) this.#allServed()
-        if (isFresh || response.headers['connection'] !== 'close') continue
-        ledger.told++
-      } else if (mayReject && response.status === 429 && 'retry-after' in response.headers) ledger.rejected++
+        moveIfTold()
+        continue
+      }
+      if (mayReject && response.status === 429 && 'retry-after' in response.headers) ledger.rejected++
       else if (response.status === 503 || response.status === 429) lose('refused untold', String(response.status))
       else lose('wrong answer', `${response.status} ${response.body.slice(0, 80)} instead of ${answer}`)
-      move()
+      move(client)
     }
-    client.leave()
+  }
+
+  /** @param {import('./link.mjs').Link} link to the first replica */
+  #note(link) {
+    if (!link.isConnected || this.#noted.has(link)) return
+    this.#noted.add(link)
+    this.#connected.set(link.localPort, (this.#connected.get(link.localPort) ?? 0) + 1)
   }
 
   /**

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generator } from '../support/random.mjs'
 import { seed } from '../support/seed.ts'
 import { type Cell, DIMENSIONS, nameOf } from './cells.mjs'
-import { LIVES, Replica, type ServerKind } from './replicas.mjs'
+import { CLIENTS_OF } from './clients.mjs'
+import { PROTOCOLS, type Protocol } from './protocols.mjs'
+import { LIVES, livesOf, Replica, type ServerKind } from './replicas.mjs'
 import { freshOf, type Round, runRound } from './round.mjs'
 
 /**
@@ -28,29 +30,35 @@ const LONGER_LAST_CALL = '2s'
 const ROUNDS_MAX = 4
 const anyOf = <T>(values: readonly T[]): T => values[Math.trunc(random() * values.length)] as T
 const sample = (cell: Partial<Cell>): Cell => ({
+  protocol: 'HTTP/1.1',
   delay: anyOf([0, 500]),
   mode: anyOf(DIMENSIONS.mode),
   link: anyOf(DIMENSIONS.link),
-  client: anyOf(DIMENSIONS.client),
+  client: anyOf(CLIENTS_OF[cell.protocol ?? 'HTTP/1.1']),
   method: anyOf(DIMENSIONS.method),
   load: anyOf(['quiet', 'busy']),
   ...cell,
 })
 
-let second: Replica
+const OTHERS = PROTOCOLS.filter((protocol) => protocol !== 'HTTP/1.1')
+
+let seconds: ReadonlyMap<Protocol, Replica>
 beforeAll(async () => {
-  second = await Replica.start({ server: 'server.close()', seed, delay: 0, mode: 'refuse', busy: false })
+  seconds = new Map(await Promise.all(PROTOCOLS.map(async (protocol) => [protocol, await Replica.startSecond(protocol)] as const)))
 })
-afterAll(() => second.dispose())
+afterAll(async () => {
+  await Promise.all([...seconds.values()].map((second) => second.dispose()))
+})
 
 async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<Round> {
+  const second = seconds.get(cell.protocol) as Replica
   const round = await runRound({ cell, server, seed: Math.trunc(random() * 2 ** 31), second, lastCall, patienceMs: 1000 })
   const { lost, ...counts } = round.ledger
   const list = Object.entries({ lost: lost.length, ...counts }).map(([name, count]) => `${count} ${name}`)
   console.log(`${server}, ${nameOf(cell)}, seed ${seed}: ${list.join(', ')}`)
   // The ledger closes: nothing was asked that is not accounted for.
-  const { answered, asked, refused, rejected } = counts
-  expect(answered + rejected + refused + lost.length).toBe(asked)
+  const { again, answered, asked, givenUp, refused, rejected } = counts
+  expect(answered + rejected + refused + again + givenUp + lost.length).toBe(asked)
   return round
 }
 
@@ -59,29 +67,38 @@ describe.each(LIVES)('a termination loses nothing: %s', (server) => {
     ['the defaults', { delay: 0, mode: 'refuse', link: 15, load: 'quiet' }],
     ['a full accept queue when the listener closes', { load: 'blocked' }],
     ['a delay, in either mode', { delay: 500 }],
-  ] satisfies [string, Partial<Cell>][])('%s', async (_, partial) => {
-    const cell = sample(partial)
-    let neverAccepted = Number.POSITIVE_INFINITY
-    let lastCall: string | undefined
-    for (let count = 1; neverAccepted > 0; count++) {
-      const { ledger, exit, lagMs, report } = await play(server, cell, lastCall)
-      const isLate = lagMs > LATE_MS && lastCall === undefined
-      if (isLate) lastCall = LONGER_LAST_CALL
-      else expect(ledger.lost.filter((loss) => !loss.neverAccepted)).toEqual([])
-      expect(exit).toBe(0)
-      expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal' }, connections: { forced: 0 } })
-      if (isLate) continue
-      neverAccepted = ledger.lost.filter((loss) => loss.neverAccepted).length
-      expect(neverAccepted).toBeLessThanOrEqual(freshOf(cell) / 2)
-      if (count >= ROUNDS_MAX) expect(neverAccepted).toBe(0)
-    }
-  })
+  ] satisfies [string, Partial<Cell>][])('%s', (_, partial) => losesNothing(server, sample(partial)))
 })
+
+// Of HTTP/2 and TLS a sample each: what they share with HTTP/1.1 is above.
+test.each(OTHERS)('a termination loses nothing: over %s', (protocol) => losesNothing(anyOf(livesOf(protocol)), sample({ protocol })))
+
+async function losesNothing(server: ServerKind, cell: Cell): Promise<void> {
+  let neverAccepted = Number.POSITIVE_INFINITY
+  let lastCall: string | undefined
+  for (let count = 1; neverAccepted > 0; count++) {
+    const { ledger, exit, lagMs, report } = await play(server, cell, lastCall)
+    const isLate = lagMs > LATE_MS && lastCall === undefined
+    if (isLate) lastCall = LONGER_LAST_CALL
+    else expect(ledger.lost.filter((loss) => !loss.neverAccepted)).toEqual([])
+    expect(exit).toBe(0)
+    expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'os-signal' }, connections: { forced: 0 } })
+    if (isLate) continue
+    neverAccepted = ledger.lost.filter((loss) => loss.neverAccepted).length
+    expect(neverAccepted).toBeLessThanOrEqual(freshOf(cell) / 2)
+    if (count >= ROUNDS_MAX) expect(neverAccepted).toBe(0)
+  }
+}
 
 test('the ledger finds the losses of a server that closes without telling', async () => {
   const { ledger } = await play('server.close()', sample({ delay: 0, link: 15, load: 'quiet' }))
   // A quarter of the clients or so has a request on the wire at any instant; that none of forty has
   // is no chance.
+  expect(ledger.lost.length).toBeGreaterThan(0)
+})
+
+test.each(OTHERS)('the ledger finds the losses of a server that ends at once: over %s', async (protocol) => {
+  const { ledger } = await play('bare', sample({ protocol, delay: 0, link: 15, load: 'quiet' }))
   expect(ledger.lost.length).toBeGreaterThan(0)
 })
 

@@ -1,20 +1,24 @@
 // One of the two servers of a loss run, on dist/ and ended by a real SIGTERM. On descriptor 3 it
 // says line by line where it listens and which connections it accepted, by the client's port: only
 // the server can know which ones were reset before it ever saw them. No IPC channel: a process that
-// has one ends differently. Argument: { "server", "seed", "delay", "mode", "busy", "lastCall" } as
+// has one ends differently. Argument: { "server", "protocol", "seed", "delay", "mode", "busy", "lastCall" } as
 // JSON; with TRACE it says everything that it does to its connections.
 import { subscribe } from 'node:diagnostics_channel'
 import { writeSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttp2Server, createSecureServer } from 'node:http2'
+import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PEERS } from '../../bench/peers.mjs'
 import { systemHost } from '../../build/src/actors/host.js'
 import { attachLifecycleOn } from '../../build/src/attach.js'
 import { createServerOn } from '../../build/src/create-server.js'
+import { selfSigned } from '../../build/src/tls/self-signed.js'
 import { generator } from '../support/random.mjs'
 import { wallTime } from './link.mjs'
+import { isEncrypted, isHttp2 } from './protocols.mjs'
 
-const { server: kind, seed, delay, mode, busy, lastCall } = JSON.parse(process.argv[2])
+const { server: kind, protocol, seed, delay, mode, busy, lastCall } = JSON.parse(process.argv[2])
 const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
 subscribe('net.server.socket', ({ socket }) => say({ accepted: socket.remotePort }))
 
@@ -56,6 +60,15 @@ async function answer(request) {
   return `${searchParams.get('n')} ${bytes}`
 }
 
+const pair = isEncrypted(protocol) ? selfSigned(['localhost'], Date.now()) : undefined
+const KEEP_ALIVE = { keepAliveTimeout: 75_000 }
+const NODE_SERVERS = {
+  'HTTP/1.1': (onRequest) => createHttpServer(KEEP_ALIVE, onRequest),
+  HTTPS: (onRequest) => createHttpsServer({ ...KEEP_ALIVE, ...pair }, onRequest),
+  h2: (onRequest) => createSecureServer(pair, onRequest),
+  h2c: (onRequest) => createHttp2Server(onRequest),
+}
+
 const listener = async (request, response) => response.end(await answer(request))
 const options = {
   shutdownDelay: delay,
@@ -66,26 +79,40 @@ const options = {
   ...(lastCall && { lastCall }),
 }
 
-function attach(server) {
-  server.listen(0, '127.0.0.1', () => say({ port: server.address().port }))
+function listen(onRequest) {
+  const server = NODE_SERVERS[protocol](onRequest)
+  return server.listen(0, '127.0.0.1', () => say({ port: server.address().port }))
+}
+
+function attach(onRequest) {
+  const server = listen(onRequest)
   const life = attachLifecycleOn(host, server, options)
   trace(life)
   return life.run()
 }
 
 const SERVERS = {
-  'attached node:http': () => attach(createHttpServer({ keepAliveTimeout: 75_000 }, listener)),
+  /** Also the replica that stays. */
+  bare: () => listen(listener),
+
+  'attached node:http': () => attach(listener),
 
   async 'attached Express'() {
     const { default: express } = await import('express')
     const app = express().use(async (request, response) => void response.send(await answer(request)))
-    return attach(createHttpServer({ keepAliveTimeout: 75_000 }, app))
+    return attach(app)
   },
 
   async 'created Hono'() {
     const { Hono } = await import('hono')
     const app = new Hono().all('*', async (context) => context.text(await answer(context.env.incoming)))
-    const life = createServerOn(host, app, { ...options, host: '127.0.0.1', port: 0 })
+    const life = createServerOn(host, app, {
+      ...options,
+      host: '127.0.0.1',
+      port: 0,
+      // Over TLS it speaks both, each to those who ask for it.
+      ...(pair ? { tls: pair } : { http2: isHttp2(protocol) }),
+    })
     life.events$.subscribe((event) => event.type === 'listening' && !event.admin && say({ port: event.port }))
     trace(life)
     return life.run()

@@ -6,14 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { isHttp2 } from './protocols.mjs'
 
 /** quiesce's, in turns. */
 export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono', 'attached Express'])
 
+/** Express makes its responses those of HTTP/1.1. @param {import('./protocols.mjs').Protocol} protocol */
+export const livesOf = (protocol) => LIVES.filter((life) => life !== 'attached Express' || !isHttp2(protocol))
+
 /**
- * @typedef {(typeof LIVES)[number] | import('../../bench/peers.mjs').Peer} ServerKind
+ * @typedef {(typeof LIVES)[number] | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
  * @typedef {object} ReplicaOptions
  * @property {ServerKind} server
+ * @property {import('./protocols.mjs').Protocol} protocol peers have HTTP/1.1 alone
  * @property {number} seed
  * @property {number} delay milliseconds from SIGTERM to the first connection that may be closed
  * @property {'refuse' | 'retry-after'} mode
@@ -50,6 +55,11 @@ export class Replica {
       }),
     ])
     return replica
+  }
+
+  /** The one that clients go on at. @param {import('./protocols.mjs').Protocol} protocol */
+  static startSecond(protocol) {
+    return Replica.start({ server: 'bare', protocol, seed: 0, delay: 0, mode: 'refuse', busy: false })
   }
 
   /** @type {() => void} */

@@ -1,6 +1,6 @@
 // @ts-check
-import { get } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { newClient, plainestOf } from './clients.mjs'
 import { CALM_GAP_MS, Crowd } from './crowd.mjs'
 import { Replica } from './replicas.mjs'
 
@@ -52,11 +52,12 @@ const LAST_PATIENCE_MS = 25_000
  * @returns {Promise<Round>}
  */
 export async function runRound({ cell, server, seed, second, lastCall, patienceMs = PATIENCE_MS, serving }) {
-  const { client, delay, link, load, method, mode } = cell
-  const first = await Replica.start({ server, seed, delay, mode, busy: load === 'busy', lastCall })
+  const { client, delay, link, load, method, mode, protocol } = cell
+  const first = await Replica.start({ server, protocol, seed, delay, mode, busy: load === 'busy', lastCall })
   try {
     const fresh = freshOf(cell)
     const crowd = new Crowd({
+      protocol,
       client,
       method,
       linkMs: link,
@@ -72,7 +73,7 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
     await pause(AROUND_MS)
 
     if (load === 'blocked' && delay === 0) {
-      block(first)
+      block(first, protocol)
       await first.blocked
       await pause(BLOCK_AHEAD_MS)
     }
@@ -84,7 +85,7 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
       setTimeout(() => (crowd.isCalm = true), EDGE_MS)
       setTimeout(() => (crowd.isCalm = false), delay - EDGE_MS - CALM_GAP_MS)
     }
-    if (load === 'blocked' && delay > 0) setTimeout(() => block(first), delay - BLOCK_AHEAD_MS)
+    if (load === 'blocked' && delay > 0) setTimeout(() => block(first, protocol), delay - BLOCK_AHEAD_MS)
 
     await Promise.race([end, pause(delay + patienceMs)])
     await pause(AROUND_MS + 2 * link)
@@ -107,9 +108,10 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
   }
 }
 
-/** Asks a replica to block its event loop; what becomes of that request is not of interest. @param {Replica} replica */
-function block({ port }) {
-  get({ host: '127.0.0.1', port, path: `/block?ms=${BLOCK_MS}`, agent: false }, (response) => response.resume()).on('error', () => {})
+/** Asks a replica to block its event loop; what becomes of that request is not of interest. @param {Replica} replica @param {import('./protocols.mjs').Protocol} protocol */
+function block({ port }, protocol) {
+  const client = newClient(plainestOf(protocol), { protocol, port, linkMs: 0, isFresh: true })
+  client.ask({ method: 'GET', path: `/block?ms=${BLOCK_MS}`, body: '' }).catch(() => {})
 }
 
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))
