@@ -6,7 +6,7 @@ import { errorRecord } from '../base/events.ts'
 import { createServerOn } from '../create-server.ts'
 import type { ExchangeView, PlacedStep } from '../http/chain.ts'
 import { isThenable } from '../http/emit-gate.ts'
-import type { LivezCheckOptions } from '../http/health/health.ts'
+import { HEALTH_ENDPOINTS, type Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
@@ -27,6 +27,7 @@ import { requestInfoFilter } from './chain/request-info.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
+import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, PathMux } from './mux/path-mux.ts'
@@ -104,7 +105,11 @@ export class ApiServer implements Delegate {
         )
     const version = versionPage(config.version)
     this.#mux.handle('/version', version)
-    this.#mux.handle('/version/', version, { listed: false })
+    this.#mux.handlePrefix('/version/', version, { listed: false })
+    if (!config.enableDiscovery) return
+    const groups = apiGroupsPage()
+    this.#mux.handle('/apis', groups)
+    this.#mux.handle('/apis/', groups, { listed: false })
   }
 
   /** Enters it behind the filters. */
@@ -154,19 +159,29 @@ export class ApiServer implements Delegate {
     return this.registered.addDestroy(name, run, options)
   }
 
+  /** Names of the mux-complete signals of this server and its delegates. */
+  get muxCompleteSignals(): readonly string[] {
+    return this.registered.muxCompleteSignals
+  }
+
+  /** As {@link Life.addHealthCheck}: on all three endpoints. */
+  addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
+    return this.registered.addCheck(HEALTH_ENDPOINTS, name, check, options)
+  }
+
   /** As {@link Life.addHealthzCheck}; servers around this one have it on all three endpoints. */
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.registered.addHealthzCheck(name, check, options)
+    return this.registered.addCheck(['healthz'], name, check, options)
   }
 
   /** As {@link Life.addReadyzCheck}. */
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.registered.addReadyzCheck(name, check, options)
+    return this.registered.addCheck(['readyz'], name, check, options)
   }
 
   /** As {@link Life.addLivezCheck}. */
   addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
-    return this.registered.addLivezCheck(name, check, options)
+    return this.registered.addCheck(['livez'], name, check, options)
   }
 
   /**
@@ -218,16 +233,22 @@ export class ApiServer implements Delegate {
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life)
-    this.#install(life)
+    this.#install(life, life.health)
     for (const path of this.#twice) life.record({ type: 'warning', message: `a path was given two handlers: ${path}`, details: { path } })
     return new PreparedApiServer(life)
   }
 
-  /** As a delegate: what it destroys is destroyed by the server that is run, after its own. */
+  /**
+   * As a delegate: what it destroys is destroyed by the server that is run, after its own; it has
+   * health endpoints of its own, which answer for what the servers around it have not.
+   */
   prepareFor(life: Lifecycle): void {
     this.#claim()
     this.registered.giveDestroysTo(life)
     this.#delegate.prepareFor(life)
+    const health = life.furtherHealth()
+    this.registered.giveHealthTo(life, health)
+    this.#install(life, health)
   }
 
   #claim(): void {
@@ -257,15 +278,14 @@ export class ApiServer implements Delegate {
     return perhaps.filter((filter) => filter !== undefined)
   }
 
-  #install({ health, answerMetrics }: Lifecycle): void {
+  #install({ answerMetrics }: Lifecycle, health: Health): void {
     health.install()
-    for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
-      const answer: ApiHandler = (request, response) => {
-        if (!health.handle(request, response)) plainNotFound(request, response)
-      }
-      this.#mux.handle(`/${endpoint}`, answer)
-      for (const check of health.checkNames(endpoint)) this.#mux.handle(`/${endpoint}/${check}`, answer)
+    const answer: ApiHandler = (request, response) => {
+      if (!health.handle(request, response)) plainNotFound(request, response)
     }
+    for (const endpoint of HEALTH_ENDPOINTS)
+      for (const path of [`/${endpoint}`, ...health.checkNames(endpoint).map((check) => `/${endpoint}/${check}`)])
+        this.#mux.handle(path, answer)
     if (!this.config.enableMetrics) return
     for (const path of ['/metrics', '/metrics/slis'])
       this.#mux.handle(path, (request, response) => {

@@ -75,6 +75,15 @@ export const API_SERVER_OPTIONS = defineOptions({
    */
   enableIndex: option(onOff(), { default: true, meaning: 'Whether / lists the paths that are served', upstream: 'Config.EnableIndex' }),
   /**
+   * Whether `/apis` says which API groups are served.
+   * @default true
+   */
+  enableDiscovery: option(onOff(), {
+    default: true,
+    meaning: 'Whether /apis says which API groups are served',
+    upstream: 'Config.EnableDiscovery',
+  }),
+  /**
    * Whether `/metrics` is served.
    * @default true
    */

@@ -1,10 +1,12 @@
 import type { StopCode, UserCode } from '../actors/user-code.ts'
+import { checkFunction } from '../base/checked.ts'
 import { show } from '../base/errors.ts'
 import { Registry } from '../base/registry.ts'
-import type { LivezCheckOptions } from '../http/health/health.ts'
-import type { Check, CheckOptions } from '../http/health/health-check.ts'
+import { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../http/health/health.ts'
+import type { Check } from '../http/health/health-check.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../lifecycle/registrations.ts'
 
 /** Gives one registration to the life of the server that is run. */
 type Give = (life: Life) => void
@@ -14,12 +16,17 @@ interface GivenCheck {
   readonly options?: LivezCheckOptions | undefined
 }
 
-const registry = <T = Give>(of: string) =>
-  new Registry<T>({
-    of,
-    tooLate: (name) => `unable to add ${show(name)}: the server has been prepared`,
-    duplicate: (name, at) => `unable to add ${show(name)} because it was already registered by: ${at}`,
-  })
+/** What health endpoints say, in the order in which it was registered. */
+type Line =
+  | { readonly of: 'check'; readonly name: string; readonly on: readonly HealthEndpointName[]; readonly given: GivenCheck }
+  | { readonly of: 'hook'; readonly name: string; readonly isInherited: boolean }
+
+const registry = <T = Give>(of: string, duplicate: (name: string, at: string) => string) =>
+  new Registry<T>({ of, tooLate: (name) => `unable to add ${show(name)}: the server has been prepared`, duplicate })
+
+const takenBy = (name: string, at: string): string => `unable to add ${show(name)} because it was already registered by: ${at}`
+
+const checks = () => registry<Line>('a health check', takenBy)
 
 /**
  * What was registered on one server of a chain, until the server that is run is prepared and all of
@@ -27,21 +34,24 @@ const registry = <T = Give>(of: string) =>
  * @see kubernetes/apiserver pkg/server/config.go completedConfig.New
  */
 export class Registered {
-  readonly #postStartHooks = registry('a post-start hook')
-  readonly #preShutdownHooks = registry('a pre-shutdown hook')
-  readonly #muxSignals = registry('a mux-complete signal')
-  readonly #destroys = registry('a destroy function')
-  readonly #healthz = registry<GivenCheck>('a health check')
-  readonly #readyz = registry<GivenCheck>('a health check')
-  readonly #livez = registry<GivenCheck>('a health check')
-  /** Of delegates. */
-  readonly #everywhere = registry<GivenCheck>('a health check')
+  readonly #postStartHooks = registry<UserCode>('a post-start hook', takenBy)
+  readonly #preShutdownHooks = registry(
+    'a pre-shutdown hook',
+    (name, at) => `unable to add ${show(name)} because it is already registered, by: ${at}`,
+  )
+  readonly #muxSignals = registry('a mux-complete signal', (name, at) => `${name} already registered, by: ${at}`)
+  readonly #destroys = registry('a destroy function', takenBy)
+  readonly #checks: Readonly<Record<HealthEndpointName, Registry<Line>>> = { healthz: checks(), livez: checks(), readyz: checks() }
+  readonly #inheritedChecks = checks()
+  readonly #lines = new Set<Line>()
 
   addPostStartHook(name: string, run: UserCode): Disposable {
-    return this.#postStartHooks.add(name, (life) => void life.addPostStartHook(name, run))
+    const added = this.#postStartHooks.add(name, checkedFunction('post-start hook', name, run))
+    return this.#withLine({ of: 'hook', name, isInherited: false }, added)
   }
 
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
+    checkedFunction('pre-shutdown hook', name, run)
     return this.#preShutdownHooks.add(name, (life) => void life.addPreShutdownHook(name, run, options))
   }
 
@@ -49,45 +59,70 @@ export class Registered {
     return this.#muxSignals.add(name, (life) => void life.addMuxCompleteSignal(name, complete))
   }
 
+  /** Names of its mux-complete signals, inherited ones too. */
+  get muxCompleteSignals(): readonly string[] {
+    return this.#muxSignals.entries().map(([name]) => name)
+  }
+
   addDestroy(name: string, run: StopCode, options?: DestroyOptions): Disposable {
+    checkedFunction('destroy function', name, run)
     return this.#destroys.add(name, (life) => void life.addDestroy(name, run, options))
   }
 
-  addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.#healthz.add(name, { check, options })
-  }
-
-  addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.#readyz.add(name, { check, options })
-  }
-
-  addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
-    return this.#livez.add(name, { check, options })
+  /** A check on one endpoint or several. */
+  addCheck(on: readonly HealthEndpointName[], name: string, check: Check, options?: LivezCheckOptions): Disposable {
+    checkFunction(`health check ${show(name)}`, name, check)
+    const line: Line = { of: 'check', name, on, given: { check, options } }
+    const added: Disposable[] = []
+    const dispose = (): void => {
+      for (const one of added) one[Symbol.dispose]()
+    }
+    try {
+      for (const endpoint of on) added.push(this.#checks[endpoint].add(name, line))
+    } catch (thrown) {
+      dispose()
+      throw thrown
+    }
+    return this.#withLine(line, { [Symbol.dispose]: dispose })
   }
 
   /**
-   * Takes over what a delegate has: its hooks and mux-complete signals as they are, its healthz
-   * checks on all three endpoints, but for those whose names are there. What it destroys stays its
-   * own.
+   * Takes over what a delegate has: its hooks and mux-complete signals as they are, and what its
+   * healthz says on all three endpoints, but for checks whose names are there. What it destroys
+   * stays its own.
    * @throws QuiesceError ERR_DUPLICATE for the name of a hook or signal that is taken
    */
   inherit(from: Registered): void {
-    for (const [name, give] of from.#postStartHooks.entries()) this.#postStartHooks.add(name, give)
+    for (const [name, run] of from.#postStartHooks.entries()) this.#postStartHooks.add(name, run)
     for (const [name, give] of from.#preShutdownHooks.entries()) this.#preShutdownHooks.add(name, give)
     for (const [name, give] of from.#muxSignals.entries()) this.#muxSignals.add(name, give)
-    for (const [name, check] of [...from.#everywhere.entries(), ...from.#healthz.entries()])
-      if (!this.#everywhere.has(name)) this.#everywhere.add(name, check)
+    for (const line of from.#lines) {
+      if (line.of === 'hook') this.#lines.add({ ...line, isInherited: true })
+      else if (line.on.includes('healthz') && !this.#inheritedChecks.has(line.name)) {
+        const inherited: Line = { ...line, on: HEALTH_ENDPOINTS }
+        this.#inheritedChecks.add(line.name, inherited)
+        this.#lines.add(inherited)
+      }
+    }
   }
 
   /** Gives everything to the life of the server that is run. Nothing can be added from then on. */
-  giveTo(life: Life): void {
-    for (const hooks of [this.#postStartHooks, this.#preShutdownHooks, this.#muxSignals]) for (const [, give] of hooks.entries()) give(life)
-    for (const [name, { check, options }] of this.#healthz.entries()) life.addHealthzCheck(name, check, options)
-    for (const [name, { check, options }] of this.#readyz.entries()) life.addReadyzCheck(name, check, options)
-    for (const [name, { check, options }] of this.#livez.entries()) life.addLivezCheck(name, check, options)
-    for (const [name, { check, options }] of this.#everywhere.entries())
-      if (!this.#healthz.has(name)) life.addHealthCheck(name, check, options)
+  giveTo(life: Lifecycle): void {
+    for (const hooks of [this.#preShutdownHooks, this.#muxSignals]) for (const [, give] of hooks.entries()) give(life)
+    for (const line of this.#lines) {
+      if (line.of === 'check') this.#giveCheck(line, life.health)
+      else life.addPostStartHook(line.name, this.#postStartHooks.get(line.name) as UserCode, line.isInherited ? { livezGraceMs: 0 } : {})
+    }
     this.giveDestroysTo(life)
+  }
+
+  /** Of a delegate, whose hooks are run by the server that is run: what its own endpoints say. */
+  giveHealthTo(life: Lifecycle, health: Health): void {
+    for (const line of this.#lines) {
+      if (line.of === 'check') this.#giveCheck(line, health)
+      else if (!life.options.disabledPostStartHooks.has(line.name))
+        health.addPostStartHookCheck(line.name, () => life.hasFinishedHook(line.name), line.isInherited ? { livezGraceMs: 0 } : {})
+    }
   }
 
   /** Of a delegate: the rest was inherited. */
@@ -96,8 +131,28 @@ export class Registered {
     for (const each of this.#all) each.close()
   }
 
+  /** One of its own is in the place of an inherited one of that name. */
+  #giveCheck(line: Line & { readonly of: 'check' }, health: Health): void {
+    const { name, given } = line
+    const on = line.on.filter((endpoint) => this.#checks[endpoint].get(name) === line || !this.#checks[endpoint].has(name))
+    const { delay, ...options } = given.options ?? {}
+    if (on.length === HEALTH_ENDPOINTS.length && delay === undefined) return void health.addCheck(name, given.check, options)
+    if (on.includes('healthz')) health.addHealthzCheck(name, given.check, options)
+    if (on.includes('livez')) health.addLivezCheck(name, given.check, { ...options, ...(delay !== undefined && { delay }) })
+    if (on.includes('readyz')) health.addReadyzCheck(name, given.check, options)
+  }
+
+  #withLine(line: Line, added: Disposable): Disposable {
+    this.#lines.add(line)
+    return {
+      [Symbol.dispose]: () => {
+        added[Symbol.dispose]()
+        this.#lines.delete(line)
+      },
+    }
+  }
+
   get #all(): readonly { close(): void }[] {
-    const hooks = [this.#postStartHooks, this.#preShutdownHooks, this.#muxSignals, this.#destroys]
-    return [...hooks, this.#healthz, this.#readyz, this.#livez, this.#everywhere]
+    return [this.#postStartHooks, this.#preShutdownHooks, this.#muxSignals, this.#destroys, ...Object.values(this.#checks)]
   }
 }

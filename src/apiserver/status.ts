@@ -1,5 +1,5 @@
-import { respond } from '../http/respond.ts'
-import type { ApiExchange } from './api-exchange.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { writeObject } from './encoding/write-object.ts'
 
 /** What a failure is answered with, in the API's own form. */
 export interface Failure {
@@ -9,25 +9,24 @@ export interface Failure {
   readonly code: number
 }
 
-/**
- * As upstream encodes it: fields in its order, `<`, `>` and `&` escaped, and a newline.
- * @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status
- */
-export const statusJson = ({ message, reason, details, code }: Failure): string =>
-  `${escaped(JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, details, code }))}\n`
+/** @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status */
+const statusOf = ({ message, reason, details, code }: Failure): object => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message,
+  reason,
+  details,
+  code,
+})
 
-/** Go's encoder escapes them, so that JSON inside of HTML stays JSON. */
-const escaped = (json: string): string => json.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
-
-/** Answers with a Status, and `Retry-After` from its details. */
-export function sendStatus({ response }: ApiExchange, failure: Failure): void {
+/** Answers with a Status in the form that the client wants, and `Retry-After` from its details. */
+export function sendStatus(
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  failure: Failure,
+): void {
   const retryAfter = failure.details?.['retryAfterSeconds']
-  respond(response, {
-    status: failure.code,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-    },
-    body: statusJson(failure),
-  })
+  const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+  writeObject(request, response, failure.code, { value: statusOf(failure), headers })
 }

@@ -19,7 +19,7 @@ import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } f
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
-import { Health, type LivezCheckOptions } from '../http/health/health.ts'
+import { Health, type HealthOptions, type HookCheckOptions, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions, Verdict } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { type MetricFamily, metricsEndpoint } from '../http/health/metrics.ts'
@@ -199,19 +199,7 @@ export class Lifecycle implements Life {
       ],
     })
     this.#drains = new Drains({ traffic: this.#traffic, record: this.record })
-    this.#health = new Health({
-      clock: host.clock,
-      isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
-      livezGraceMs: options.livezGraceMs,
-      metrics: options.wording.metrics,
-      checkTimeoutMs: options.healthCheckTimeoutMs,
-      lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
-      onFirstReady: () => this.send({ type: 'readyz.passed' }),
-      onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
-      onTurn: (name, verdict) => this.#healthTurned(name, verdict),
-      onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
-      ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
-    })
+    this.#health = this.furtherHealth({ onFirstReady: () => this.send({ type: 'readyz.passed' }) })
     this.#registrations = new Registrations(options, () => this.#registrationsChanged())
     // Handled here as well: a life that never serves while start() is not awaited must not be an
     // unhandled rejection.
@@ -251,6 +239,29 @@ export class Lifecycle implements Life {
   /** For a handler that answers the health endpoints itself. */
   get health(): Health {
     return this.#health
+  }
+
+  /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
+  furtherHealth(observer: Pick<HealthOptions, 'onFirstReady'> = {}): Health {
+    const { options, host } = this
+    return new Health({
+      clock: host.clock,
+      isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
+      livezGraceMs: options.livezGraceMs,
+      metrics: options.wording.metrics,
+      checkTimeoutMs: options.healthCheckTimeoutMs,
+      lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
+      onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
+      onTurn: (name, verdict) => this.#healthTurned(name, verdict),
+      onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
+      ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
+      ...observer,
+    })
+  }
+
+  /** Whether this post-start hook has returned. */
+  hasFinishedHook(name: string): boolean {
+    return this.#finishedHooks.has(name)
   }
 
   /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
@@ -300,11 +311,11 @@ export class Lifecycle implements Life {
     return this.#health.addCheck(name, check, options)
   }
 
-  addPostStartHook(name: string, run: UserCode): Disposable {
+  addPostStartHook(name: string, run: UserCode, options: HookCheckOptions = {}): Disposable {
     const hook = this.#registrations.addPostStartHook(name, run, this.options.disabledPostStartHooks)
     if (!hook) return { [Symbol.dispose]: () => {} }
     try {
-      const check = this.#health.addPostStartHookCheck(name, () => this.#finishedHooks.has(name))
+      const check = this.#health.addPostStartHookCheck(name, () => this.hasFinishedHook(name), options)
       return disposeAll(hook, check)
     } catch (error) {
       hook[Symbol.dispose]()

@@ -219,7 +219,7 @@ export class Registrations {
  * What is called at the end of a life only is called when there is a reason: as code that heeds it,
  * every function is a {@link UserCode}.
  */
-function checkedFunction(what: Kind, name: string, run: unknown): UserCode {
+export function checkedFunction(what: Kind, name: string, run: unknown): UserCode {
   // Upstream names the missing name first, and has words of its own for a post-start hook only.
   checkName(`a ${what}`, name)
   if (what === 'post-start hook' && (run === undefined || run === null))

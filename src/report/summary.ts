@@ -39,7 +39,7 @@ export function summary(report: Report): SummaryLine[] {
     ...listed('  forced', forcedNames),
     ...upTo(
       PROTOCOLS_MAX,
-      fateWords(byProtocol).map((text) => ok('  by protocol', text)),
+      fateWords(byProtocol).map((text) => ok('  protocol', text)),
     ),
     ...lastRequest(report),
     ...(upgraded ? [ok('  upgraded', counted(upgraded))] : []),

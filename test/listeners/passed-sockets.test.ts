@@ -3,36 +3,16 @@
 // process, closes it for others, or loses a connection between two processes that serve it in turn.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import net from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { passedSocket } from '#src/platforms/passed-sockets.ts'
+import { boundSocket, LISTEN_PID_OF_ITSELF } from '../support/passed-sockets.ts'
 import { startServer, type TestProcess, temporaryFolder } from '../support/process.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { fresh } from '../support/upstream-client.ts'
 
-interface Handle {
-  readonly fd: number
-  getsockname(address: { port?: number }): number
-  close(): void
-}
-/** Node's own, which it does not document: binds, and does not accept. */
-const { _createServerHandle: bind } = net as unknown as { _createServerHandle: (host: string, port: number, family: 4) => Handle }
-
-/** A socket of this process, on which it does not accept. */
-function boundSocket(): { readonly fd: number; readonly port: number } {
-  const handle = bind('127.0.0.1', 0, 4)
-  onTestFinished(() => handle.close())
-  const address: { port?: number } = {}
-  handle.getsockname(address)
-  return { fd: handle.fd, port: Number(address.port) }
-}
-
-/** Sets LISTEN_PID to what will be node's, as the one who starts it. */
-const AS_ITS_PARENT = ['sh', '-c', 'LISTEN_PID=$$ exec "$@"', 'sh']
-
 const startWith = (fd: number | string, passes: readonly number[], env: Record<string, string>): TestProcess =>
-  startServer({ options: { listeners: [{ fd }] } }, { via: AS_ITS_PARENT, passes, env })
+  startServer({ options: { listeners: [{ fd }] } }, { via: LISTEN_PID_OF_ITSELF, passes, env })
 
 describe('a socket that the process was passed', () => {
   test.each([

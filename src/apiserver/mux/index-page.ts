@@ -1,4 +1,5 @@
 import { respond } from '../../http/respond.ts'
+import { prettyJson } from '../encoding/json.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 /**
@@ -8,8 +9,4 @@ import type { ApiHandler } from './path-mux.ts'
 export const indexPage =
   (listedPaths: () => readonly string[], status: 200 | 404 = 200): ApiHandler =>
   (_request, response) =>
-    respond(response, {
-      status,
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ paths: listedPaths() }, null, 2),
-    })
+    respond(response, { status, headers: { 'Content-Type': 'application/json' }, body: prettyJson({ paths: listedPaths() }) })

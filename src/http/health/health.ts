@@ -26,6 +26,8 @@ export const HEALTH_PATHS = { healthz: '/healthz', livez: '/livez', readyz: '/re
   string
 >
 
+export const HEALTH_ENDPOINTS = Object.keys(HEALTH_PATHS) as readonly HealthEndpointName[]
+
 /**
  * Which checks a further endpoint has: those of one of the three, `all` of them, or those that are
  * named.
@@ -59,6 +61,10 @@ export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
    * `/readyz` has passed for the first time: HasBeenReady. Called once, before the answer is sent.
    */
   readonly onFirstReady?: () => void
+}
+
+export interface HookCheckOptions {
+  readonly livezGraceMs?: number
 }
 
 export interface LivezCheckOptions extends CheckOptions {
@@ -155,9 +161,14 @@ export class Health {
   /**
    * `poststarthook/NAME` on all three endpoints, for a hook that the server must have finished to
    * be healthy.
+   * @param livezGraceMs how long it passes on `/livez`; default: that of the endpoints
    */
-  addPostStartHookCheck(hookName: string, hasFinished: () => boolean): Disposable {
-    return this.#addEverywhere(this.#ofStanding(`poststarthook/${hookName}`, hookFinished(hasFinished)), this.#livezGraceMs)
+  addPostStartHookCheck(
+    hookName: string,
+    hasFinished: () => boolean,
+    { livezGraceMs = this.#livezGraceMs }: HookCheckOptions = {},
+  ): Disposable {
+    return this.#addEverywhere(this.#ofStanding(`poststarthook/${hookName}`, hookFinished(hasFinished)), livezGraceMs)
   }
 
   /**

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { respond } from '../../http/respond.ts'
+import { compactJson, prettyJson } from './json.ts'
+import { negotiate } from './negotiate.ts'
+import { toYaml } from './yaml.ts'
+
+const JSON_TYPE = 'application/json'
+
+const AS_JSON = { type: JSON_TYPE, encode: compactJson }
+
+/** What every object of the API can be sent as, the default first. */
+export const OBJECT_TYPES = [AS_JSON, { type: 'application/yaml', encode: toYaml }]
+
+/** Programs whose users read what they are sent. */
+const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go isPrettyPrint */
+function isForPeople({ url = '/', headers }: IncomingMessage): boolean {
+  const query = url.indexOf('?')
+  const asked = query < 0 ? null : new URLSearchParams(url.slice(query)).get('pretty')
+  if (asked) return /^(1|t|T|TRUE|true|True)$/.test(asked)
+  return READ_BY_PEOPLE.test(headers['user-agent'] ?? '')
+}
+
+/** An object in one of its forms. */
+interface Form {
+  readonly value: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** How clients ask for it, when it is not the usual one: `g=GROUP;v=VERSION;as=KIND`. */
+  readonly as?: string
+}
+
+/**
+ * Sends an object in the form that its client wants, and says whether there was one. A failure
+ * always finds one: that it cannot be read must not hide it. 304 to a client that has it, where
+ * there is an `ETag`.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go WriteObjectNegotiated
+ */
+export function writeObject(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  ...forms: readonly [Form, ...(readonly Form[])]
+): boolean {
+  const offered = forms.flatMap((form) => OBJECT_TYPES.map((type) => ({ ...type, ...form })))
+  const chosen = negotiate(request.headers.accept, offered)
+  if (chosen === undefined && status < 400) return false
+  const { type, encode, as, value, headers = {} } = chosen ?? { ...AS_JSON, encode: prettyJson, ...forms[0] }
+  const { 'if-none-match': known } = request.headers
+  const isKnown = known !== undefined && known === headers['ETag']
+  const toText = type === JSON_TYPE && isForPeople(request) ? prettyJson : encode
+  respond(response, {
+    status: isKnown ? 304 : status,
+    headers: { 'Content-Type': as === undefined ? type : `${type};${as}`, ...headers },
+    body: isKnown ? '' : toText(value),
+  })
+  return true
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import { compactJson } from '../encoding/json.ts'
+import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
+import { sendStatus } from '../status.ts'
+import type { ApiHandler } from './path-mux.ts'
+import { restRoute } from './rest-route.ts'
+
+const PRODUCES = OBJECT_TYPES.map(({ type }) => type)
+
+/** No groups: until a server has some, this is what clients find out. */
+const GROUPS = { kind: 'APIGroupList', groups: [] }
+const AGGREGATED = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items: [] }
+const AS_AGGREGATED = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/**
+ * The discovery of API groups at `/apis`, in both of its forms.
+ * @see kubernetes/apiserver pkg/endpoints/discovery/root.go, aggregated/wrapper.go
+ */
+export function apiGroupsPage(): ApiHandler {
+  const etag = `"${createHash('sha512').update(compactJson(AGGREGATED)).digest('hex').toUpperCase()}"`
+  return restRoute({
+    root: '/apis',
+    produces: PRODUCES,
+    get: (request, response) => {
+      const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' }
+      const isSent = writeObject(request, response, 200, { value: GROUPS }, { value: AGGREGATED, as: AS_AGGREGATED, headers })
+      if (isSent) return
+      const message = `only the following media types are accepted: ${PRODUCES.join(', ')}`
+      sendStatus({ request, response }, { message, reason: 'NotAcceptable', code: 406 })
+    },
+  })
+}
