@@ -46,6 +46,8 @@ const FIRST_HEAD_MS = 1_000
 const LEAVE_MS = 1_000
 const WATCH_GRACE_MS = 2_000
 const DEADLINE_MS = 20_000
+/** Well before a handler is given up whose client has left. */
+const GIVEN_UP_MS = 5_000
 
 /** Beside the routes of the other suites, those that misbehave. */
 export function misbehaving(stage: Stage) {
@@ -372,7 +374,9 @@ export const CASES: readonly Case[] = [
       const { exitCode, phases } = await t.end(ended)
       const handlers = phases.find(({ name }) => name === 'handlers')
       expect(exitCode).toBe(0)
-      expect((handlers?.end ?? 0) - (handlers?.start ?? 0)).toBeGreaterThan(500)
+      const waitedMs = (handlers?.end ?? 0) - (handlers?.start ?? 0)
+      expect(waitedMs).toBeGreaterThan(500)
+      expect(waitedMs).toBeLessThan(GIVEN_UP_MS)
     },
   },
   {

@@ -69,7 +69,12 @@ export class RawH2Client {
    * @param acknowledges false: to the server they are not in force yet
    */
   static async open(port: number, { acknowledges = true } = {}): Promise<RawH2Client> {
-    const client = new RawH2Client(await RawClient.open({ port }))
+    return RawH2Client.on(await RawClient.open({ port }), { acknowledges })
+  }
+
+  /** The same on a socket that is established, such as one of TLS. */
+  static async on(raw: RawClient, { acknowledges = true } = {}): Promise<RawH2Client> {
+    const client = new RawH2Client(raw)
     client.send(Buffer.concat([PREFACE, frame(FRAME.settings)]))
     await client.until('the settings', ({ type, flags }) => type === FRAME.settings && flags === 0)
     if (acknowledges) client.send(frame(FRAME.settings, { flags: FLAG.ack }))

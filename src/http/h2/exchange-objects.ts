@@ -21,8 +21,9 @@ export class Http2Request {
     return this.headers[':method'] ?? 'GET'
   }
 
+  /** Of a CONNECT without a path where it leads, as in HTTP/1.1. */
   get url(): string {
-    return this.headers[':path'] ?? ''
+    return this.headers[':path'] ?? this.headers[':authority'] ?? ''
   }
 
   get socket(): Socket {
