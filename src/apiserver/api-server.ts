@@ -30,7 +30,7 @@ import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
-import { type ApiHandler, PathMux } from './mux/path-mux.ts'
+import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
@@ -64,6 +64,8 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
   return new ApiServer(host, config, parts)
 }
 
+type Warning = Parameters<Lifecycle['record']>[0]
+
 /** What filters need of the life. */
 interface Given {
   readonly isComplete: () => boolean
@@ -80,8 +82,9 @@ export class ApiServer implements Delegate {
   readonly #delegate: Delegate
   readonly #metrics: RequestMetrics
   #isPrepared = false
-  /** Said when there is a life to say it. */
-  readonly #twice: string[] = []
+  /** Warnings, until there is a life to say them. */
+  readonly #unsaid: Warning[] = []
+  #say = (warning: Warning): void => void this.#unsaid.push(warning)
 
   constructor(
     host: Host,
@@ -95,7 +98,9 @@ export class ApiServer implements Delegate {
     this.#metrics = metrics
     this.registered.inherit(delegate.registered)
     const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
-    this.#mux = new PathMux(unserved, (path) => void this.#twice.push(path))
+    this.#mux = new PathMux(unserved, (path, registeredAt) =>
+      this.#say({ type: 'warning', message: `duplicate path registration of ${show(path)}`, details: { path, registeredAt } }),
+    )
     if (config.enableIndex)
       for (const path of ['/', '/index.html'])
         this.#mux.handle(
@@ -123,15 +128,25 @@ export class ApiServer implements Delegate {
   }
 
   /**
-   * Serves a path: exactly this one, or when it ends in a slash every one that begins with it. A
-   * second handler for a path takes the place of the first, and that is logged. Also while serving:
-   * the next request is answered by it.
+   * Serves exactly this path, with every method. A second handler for a path takes the place of the
+   * first, and that is logged. Also while serving: the next request is answered by it. An unlisted
+   * one is not named by the index.
+   * @throws QuiesceError ERR_OPTION_INVALID for a path without its first slash, or no function
+   * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go Handle, UnlistedHandle
    */
-  handle(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
-    if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
-    if (typeof handler !== 'function') throw optionError(`handler of ${path}`, handler, 'a function (request, response)')
-    if (path.endsWith('/')) this.#mux.handlePrefix(path, handler, { listed })
-    else this.#mux.handle(path, handler, { listed })
+  handle(path: string, handler: ApiHandler, options?: Listing): void {
+    checkHandler(path, handler)
+    this.#mux.handle(path, handler, options)
+  }
+
+  /**
+   * As {@link handle}, for every path that begins with this one and has no handler of its own.
+   * @throws QuiesceError ERR_OPTION_INVALID also for one that does not end in a slash
+   * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go HandlePrefix, UnlistedHandlePrefix
+   */
+  handlePrefix(path: string, handler: ApiHandler, options?: Listing): void {
+    checkHandler(path, handler)
+    this.#mux.handlePrefix(path, handler, options)
   }
 
   /** Takes the handlers of a path away. */
@@ -234,7 +249,7 @@ export class ApiServer implements Delegate {
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life)
     this.#install(life, life.health)
-    for (const path of this.#twice) life.record({ type: 'warning', message: `a path was given two handlers: ${path}`, details: { path } })
+    this.#speakThrough(life)
     return new PreparedApiServer(life)
   }
 
@@ -249,6 +264,12 @@ export class ApiServer implements Delegate {
     const health = life.furtherHealth()
     this.registered.giveHealthTo(life, health)
     this.#install(life, health)
+    this.#speakThrough(life)
+  }
+
+  #speakThrough(life: Lifecycle): void {
+    this.#say = life.record
+    for (const warning of this.#unsaid.splice(0)) life.record(warning)
   }
 
   #claim(): void {
@@ -292,6 +313,11 @@ export class ApiServer implements Delegate {
         answerMetrics(request, response)
       })
   }
+}
+
+function checkHandler(path: unknown, handler: unknown): void {
+  if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
+  if (typeof handler !== 'function') throw optionError(`handler of ${path}`, handler, 'a function (request, response)')
 }
 
 /**

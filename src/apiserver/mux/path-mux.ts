@@ -1,14 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { stackOfCaller } from '../../base/call-site.ts'
 import { optionError } from '../../base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 
 /** A request listener of node; what it returns is waited for by the drain when it is a promise. */
 export type ApiHandler = (request: IncomingMessage, response: ServerResponse) => unknown
 
+export interface Listing {
+  /** Default true. */
+  readonly listed?: boolean
+}
+
 interface Entry {
   readonly handler: ApiHandler
   readonly isListed: boolean
+  readonly registered: Error
 }
+
+/** Is told of a path that had a handler, and where that one came from. */
+type OnTwice = (path: string, registeredAt: string) => void
 
 /** What is looked at for a request: made anew at each change, so that none sees half of one. */
 interface Table {
@@ -26,7 +36,7 @@ interface Table {
 export class PathMux {
   readonly #exact = new Map<string, Entry>()
   readonly #prefixes = new Map<string, Entry>()
-  readonly #onTwice: (path: string) => void
+  readonly #onTwice: OnTwice
   #table: Table = { exact: new Map(), prefixes: [] }
   #notFound: ApiHandler
 
@@ -34,23 +44,23 @@ export class PathMux {
    * @param notFound answers every other path
    * @param onTwice is told of a path that had a handler; the later one serves
    */
-  constructor(notFound: ApiHandler, onTwice: (path: string) => void) {
+  constructor(notFound: ApiHandler, onTwice: OnTwice) {
     this.#notFound = notFound
     this.#onTwice = onTwice
   }
 
   /** Serves one path. An unlisted one is not in {@link listedPaths}. */
-  handle(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
-    this.#add(this.#exact, path, { handler, isListed: listed })
+  handle(path: string, handler: ApiHandler, { listed = true }: Listing = {}): void {
+    this.#add(this.#exact, path, { handler, isListed: listed, registered: new Error('first registration') })
   }
 
   /**
    * Serves every path that begins with this one.
    * @throws QuiesceError ERR_OPTION_INVALID for one that does not end in a slash
    */
-  handlePrefix(path: string, handler: ApiHandler, { listed = true }: { readonly listed?: boolean } = {}): void {
+  handlePrefix(path: string, handler: ApiHandler, { listed = true }: Listing = {}): void {
     if (!path.endsWith('/')) throw optionError('path', path, `a prefix must end in a trailing slash: ${path}/`)
-    this.#add(this.#prefixes, path, { handler, isListed: listed })
+    this.#add(this.#prefixes, path, { handler, isListed: listed, registered: new Error('first registration') })
   }
 
   /** Takes away both that are there for it; then it can be given again. */
@@ -81,7 +91,8 @@ export class PathMux {
   }
 
   #add(entries: Map<string, Entry>, path: string, entry: Entry): void {
-    if (entries.has(path)) this.#onTwice(path)
+    const first = entries.get(path)
+    if (first) this.#onTwice(path, stackOfCaller(first.registered.stack))
     entries.set(path, entry)
     this.#swap()
   }

@@ -61,7 +61,8 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     servers.push(server)
   }
   const server = servers.at(-1) as ApiServer
-  for (const [path, handler] of Object.entries(ROUTES)) server.handle(path, handler)
+  for (const [path, handler] of Object.entries(ROUTES))
+    path.endsWith('/') ? server.handlePrefix(path, handler) : server.handle(path, handler)
   for (const { name, ms } of settings.mux ?? []) server.addMuxCompleteSignal(name, ms < 0 ? new Promise(() => {}) : after(ms))
 
   const life = server.prepare().life as Lifecycle
