@@ -6,8 +6,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
+import { batchesMachine } from '../build/src/apiserver/audit/batches.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
-import { diagramsOf, elkLayout } from '../build/src/diagram/index.js'
+import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
 import { createServer } from '../build/src/index.js'
 import { planOf } from '../build/src/model/life/lifecycle-model.js'
@@ -45,6 +46,9 @@ const [first] = drawn
 /** The same with a phase of the user's, for the picture of that. */
 const ownPhase = { name: 'flush-queue', after: ['RequestsDrained'], before: ['destroy'], timeoutMs: 5_000 }
 const withOwnPhase = plans[0] && (await diagramsOf({ ...plans[0], userPhases: [ownPhase] }, { format: 'svg', layout }))
+
+/** What works beside the life. */
+const besideLife = await machineSvg(batchesMachine, { layout, notes: ['How audit events leave their queue as batches, and how that ends'] })
 
 const fence = (/** @type {string} */ text) => `\`\`\`mermaid\n${text}\`\`\``
 const perMode = (/** @type {(one: (typeof drawn)[number]) => string} */ section) =>
@@ -93,7 +97,7 @@ answers at once, except that the last watch ends 0.5 s and the last request 1.5 
 
 ${perMode(({ mode, mermaid }) => `![One life](sequence-${mode}.svg)\n\nThe same as Mermaid:\n\n${fence(textOf(mermaid, 'sequence'))}`)}`
 
-const machineSvgs = [...(first?.svg ?? []), ...(withOwnPhase ?? []).filter(({ name }) => name === 'machines/user-phases')]
+const machineSvgs = [...(first?.svg ?? []), ...(withOwnPhase ?? []).filter(({ name }) => name === 'machines/user-phases'), besideLife]
   .filter(({ name }) => name.startsWith('machines/'))
   .map(({ name, text }) => /** @type {const} */ ([`${name}.svg`, text]))
 

@@ -1,4 +1,4 @@
-export type { AuditBackend } from './actors/audit.ts'
+export type { AuditBackend, AuditCounts } from './actors/audit.ts'
 export type { BoundAddress } from './actors/listener.ts'
 export type { StopCode, StopCodeContext, UserCode, UserCodeContext } from './actors/user-code.ts'
 export { type AttachedLife, attachLifecycle } from './attach.ts'

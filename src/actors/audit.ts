@@ -1,6 +1,16 @@
 import { toError } from '../base/errors.ts'
 import type { UserCode } from './user-code.ts'
 
+/** Events, by what has become of them. */
+export interface AuditCounts {
+  /** Stored where they are kept. */
+  readonly delivered: number
+  /** Dropped, or tried in vain: they will not be stored. */
+  readonly lost: number
+  /** Accepted and not yet one of the others. */
+  readonly pending: number
+}
+
 /**
  * Gets events about requests and must have delivered them before the end. @see kubernetes/apiserver
  * pkg/audit/types.go Backend
@@ -13,15 +23,17 @@ export interface AuditBackend {
    */
   run(context: { readonly signal: AbortSignal }): void | Promise<void>
   /**
-   * Called for every event; false when an event could not be accepted. For the API server's filter
-   * chain, which is not there yet.
+   * Called for every event, by the API server's filter chain; false, or a promise of it, when one
+   * could not be accepted.
    */
-  processEvents?(events: readonly unknown[]): boolean
+  processEvents?(events: readonly unknown[]): boolean | Promise<boolean>
   /**
    * Called once, after the last request; resolves when everything accepted is delivered. `signal`
    * aborts at the budget's cut.
    */
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
+  /** What has become of the events so far; read whenever a report is built. */
+  counts?(): AuditCounts
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
+import type { RequestAudit } from './audit/request-audit.ts'
+import type { Failure } from './status.ts'
 import type { User } from './user.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -39,8 +41,6 @@ export class ApiExchange {
   handling: PromiseLike<unknown> | undefined = undefined
   /** request-deadline: milliseconds of the life's clock; undefined: its time is not bounded. */
   deadlineAt: number | undefined = undefined
-  /** request-deadline: why it was refused. */
-  refusedBecause: string | undefined = undefined
   /** timeout: it bounds this request. */
   isBounded = false
   /** timeout: its time was over before its answer was. */
@@ -49,6 +49,12 @@ export class ApiExchange {
   user: User | undefined = undefined
   /** impersonation: who acts as {@link user}. */
   impersonator: User | undefined = undefined
+  /** audit, or what is noted for it before: what is recorded of the request. */
+  audit: RequestAudit | undefined = undefined
+  /** panic-recovery: what a handler, or a filter, has thrown. */
+  panic: { readonly thrown: unknown } | undefined = undefined
+  /** sendStatus: what it was answered with. */
+  failure: Failure | undefined = undefined
 
   constructor(view: ExchangeView, response: ServerResponse, info: RequestInfo) {
     this.view = view

@@ -14,6 +14,9 @@ import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
 import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
+import type { Auditing } from './audit/auditing.ts'
+import { auditingFrom } from './audit/from-options.ts'
+import { audit } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
 import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
@@ -71,6 +74,8 @@ interface Given {
   readonly isComplete: () => boolean
   readonly deadlines: Deadlines
   readonly requestTimeoutMs: number
+  /** Undefined: nothing is recorded. */
+  readonly auditing: Auditing | undefined
 }
 
 export class ApiServer implements Delegate {
@@ -227,8 +232,16 @@ export class ApiServer implements Delegate {
     }
     let recovery: FailureAnswer
     const { isLongRunning, engine } = this.config
+    const auditing = auditingFrom(
+      { ...this.config, audit: engine.audit },
+      {
+        ...this.#host,
+        failed: (plugin, error) => life.record({ type: 'error', where: `audit ${plugin}`, error: errorRecord(error) }),
+      },
+    )
     const options = {
       ...engine,
+      ...(auditing && { audit: auditing }),
       longRunning: (request: Parameters<typeof infoOf>[0]) => isLongRunning(infoOf(request)),
       steps,
       health: true,
@@ -242,7 +255,7 @@ export class ApiServer implements Delegate {
     void life.ended.then(() => deadlines.close())
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     chain = buildChain(
-      this.#filters({ isComplete: () => isComplete.aborted, deadlines, requestTimeoutMs: life.options.requestTimeoutMs }),
+      this.#filters({ isComplete: () => isComplete.aborted, deadlines, requestTimeoutMs: life.options.requestTimeoutMs, auditing }),
       this.config.filters,
     )
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
@@ -285,7 +298,7 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, requestTimeoutMs }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, requestTimeoutMs, auditing }: Given): readonly PlacedFilter[] {
     const { config } = this
     const perhaps = [
       auditInit,
@@ -293,8 +306,9 @@ export class ApiServer implements Delegate {
       requestInfoFilter(config.isLongRunning),
       hsts(config.hstsDirectives),
       cacheControl,
-      requestDeadline(deadlines, requestTimeoutMs),
+      requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure),
       timeout,
+      audit(auditing),
     ]
     return perhaps.filter((filter) => filter !== undefined)
   }

@@ -13,6 +13,7 @@ import { duration, integer, isRecord, listOf, onOff, setOf, value } from '../opt
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems } from '../options/problems.ts'
+import { AUDIT_OPTIONS } from './audit/options.ts'
 import type { UserFilter } from './chain/filter.ts'
 
 const isText = (given: unknown): boolean => typeof given === 'string'
@@ -131,6 +132,7 @@ export const API_SERVER_OPTIONS = defineOptions({
     meaning: 'What /version answers',
     upstream: 'Config.EffectiveVersion',
   }),
+  ...AUDIT_OPTIONS,
 })
 
 /** What the chain decides itself is no option of its server. */
@@ -167,6 +169,7 @@ export function completeConfig(config: ApiServerConfig = {}): CompletedConfig {
   const table: OptionTable = composeOptions(ENGINE_OPTIONS, API_SERVER_OPTIONS)
   const problems = new Problems(table)
   const given = problems.checkEach(config)
+  checkAudit(given, problems)
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
@@ -178,6 +181,12 @@ export function completeConfig(config: ApiServerConfig = {}): CompletedConfig {
     engine: { wording: apiserverWording, ...engine },
     toJSON: () => shown(table, given),
   }
+}
+
+/** What the options of auditing mean for each other. */
+function checkAudit({ auditPolicy, auditPolicyFile }: ApiServerConfig, problems: Problems): void {
+  if (auditPolicy !== undefined && auditPolicyFile !== undefined)
+    problems.addForOption('auditPolicyFile', auditPolicyFile, `none beside ${problems.label('auditPolicy')}`)
 }
 
 /** Whether it came out of {@link completeConfig}. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { apiExchangeOf } from './api-exchange.ts'
 import { writeObject } from './encoding/write-object.ts'
 
 /** What a failure is answered with, in the API's own form. */
@@ -26,6 +27,8 @@ export function sendStatus(
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   failure: Failure,
 ): void {
+  const exchange = apiExchangeOf(request)
+  if (exchange) exchange.failure = failure
   const retryAfter = failure.details?.['retryAfterSeconds']
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
   writeObject(request, response, failure.code, { value: statusOf(failure), headers })

@@ -1,4 +1,4 @@
-import { StateMachine } from 'xstate'
+import { type AnyStateMachine, StateMachine } from 'xstate'
 import { type Composition, composeLifecycle, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import type { Mode } from '../machines/wiring.ts'
 import type { Chart } from './drawing/chart.ts'
@@ -83,7 +83,6 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
   const notes = [MODE_NOTES[plan.mode]]
   const life = chartOf(composeLifecycle(plan))
   const machines = phaseCharts(plan)
-  const machineTitle = (id: string) => `The machine ${id}`
   if (format === 'mermaid') {
     return [
       ...Object.entries(lifecycleMermaid(life)).map(([lane, text]) => ({
@@ -126,6 +125,20 @@ export async function diagramsOf(plan: LifePlan, { format, layout }: DiagramOpti
     )),
   ]
 }
+
+/** A machine that works outside of a life, as an SVG. */
+export async function machineSvg(machine: AnyStateMachine, { notes, layout }: MachineSvgOptions): Promise<Diagram> {
+  const title = machineTitle(machine.id)
+  return { name: `machines/${machine.id}`, title, text: svgOf({ ...(await machinePicture(chartOf(machine), layout)), title, notes }) }
+}
+
+export interface MachineSvgOptions {
+  /** Lines below the title. */
+  readonly notes: readonly string[]
+  readonly layout?: Layout
+}
+
+const machineTitle = (id: string): string => `The machine ${id}`
 
 /**
  * Regions of the root that are worth a picture of their own, named after the files they come from.

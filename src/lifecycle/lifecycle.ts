@@ -162,6 +162,7 @@ export class Lifecycle implements Life {
       wallAtStart: host.clock.wall(),
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
+      auditCounts: () => this.options.audit?.counts?.(),
     })
     this.#lastWords = new LastWords({
       process: host.process,

@@ -67,6 +67,7 @@ const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = 
   ['watches left', ({ watches }) => watches.after, true],
   ['let in by the last call', ({ lastCall }) => lastCall?.answered ?? 0, false],
   ['handlers that outlived', ({ handlers }) => handlers.length, true],
+  ['audit events lost', ({ audit }) => audit?.lost ?? 0, true],
   ['connections by force', ({ connections }) => connections.forced, true],
   ['connections idle and untold', ({ connections }) => connections.idleUntold, false],
   ['failures', ({ errors }) => errors.reduce((sum, { count: times = 1 }) => sum + times, 0), true],

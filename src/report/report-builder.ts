@@ -5,6 +5,7 @@ import { Failures } from './failures.ts'
 import {
   REPORT_SCHEMA,
   type Report,
+  type ReportedAudit,
   type ReportedBudget,
   type ReportedConnections,
   type ReportedDrain,
@@ -15,6 +16,13 @@ import {
 } from './report.ts'
 import { type EventOf, failureIn, type HookView, type LifeView, type PhaseView, WAITED_FOR_BY } from './view.ts'
 
+/** Events of the audit backend: stored, not to be stored any more, and neither yet. */
+interface AuditedEvents {
+  readonly delivered: number
+  readonly lost: number
+  readonly pending: number
+}
+
 export interface ReportContext {
   /** What is known of the life by now. */
   readonly view: () => LifeView
@@ -24,6 +32,8 @@ export interface ReportContext {
   readonly rejections?: () => Readonly<Record<string, number>>
   /** Log lines that are lost; read whenever a report is built. */
   readonly lostLogLines?: () => number
+  /** What has become of audit events; read whenever a report is built. */
+  readonly auditCounts?: () => AuditedEvents | undefined
 }
 
 /**
@@ -55,10 +65,11 @@ export class ReportBuilder {
 
   /** The report of what happened so far. */
   build(exitCode: number): Report {
-    const { wallAtStart, rejections, lostLogLines } = this.#context
+    const { wallAtStart, rejections, lostLogLines, auditCounts } = this.#context
     const view = this.#context.view()
     const { at, stop, forced, platform, listeners, lastCall, handlers } = view
     const origin = stop?.at ?? 0
+    const audit = reportedAudit(view, auditCounts?.())
     const relative = (time: number): number => milliseconds(time - origin)
     const date = (time: number): string => new Date(wallAtStart + time).toISOString()
     return {
@@ -82,12 +93,14 @@ export class ReportBuilder {
       connections: reportedConnections(view.connections),
       handlers: reportedStragglers(handlers),
       rejections: rejections?.() ?? {},
+      ...(audit && { audit }),
       hooks: Array.from(view.hooks.values(), reportedHook),
       lateAnswers: [...this.#lateAnswers],
       errors: this.#failures.list(),
       warnings: [
         ...this.#warnings,
         ...countWarning('log lines were lost', 'lines', lostLogLines?.() ?? 0),
+        ...countWarning('audit events were lost', 'events', audit?.lost ?? 0),
         ...countWarning('older errors were left out', 'errors', this.#failures.leftOut),
       ],
     }
@@ -157,6 +170,14 @@ function reportedConnections(event: EventOf<'connections'> | undefined): Reporte
     ...(upgraded && { upgraded }),
     ...(byProtocol && { byProtocol }),
   }
+}
+
+/** What is on its way when the backend has been shut down, or a life ends by force, never arrives. */
+function reportedAudit({ signals, forced }: LifeView, counts: AuditedEvents | undefined): ReportedAudit | undefined {
+  if (!counts) return undefined
+  const { delivered, lost, pending } = counts
+  const isOver = forced !== undefined || signals.has('AuditStopped')
+  return { delivered, lost: lost + (isOver ? pending : 0) }
 }
 
 /**

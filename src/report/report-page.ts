@@ -155,7 +155,7 @@ const hooksTable = ({ hooks }: Report): string =>
   )
 
 function traffic(report: Report): string {
-  const { requests, watches, connections, rejections } = report
+  const { requests, watches, connections, rejections, audit } = report
   const { told, ended, idleUntold, forced, lastRequestMs, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   return definitions([
@@ -173,6 +173,7 @@ function traffic(report: Report): string {
     ],
     ['Last request', lastRequestMs === undefined ? undefined : `${length(lastRequestMs)} after the stop`],
     ['Refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', ') || undefined],
+    ['Audit', audit && `${audit.delivered} events stored, ${audit.lost} lost`],
   ])
 }
 

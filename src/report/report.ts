@@ -46,6 +46,8 @@ export interface Report {
   readonly handlers: readonly Straggler[]
   /** Requests refused by kind of refusal. */
   readonly rejections: Readonly<Record<string, number>>
+  /** Not there without an audit backend that counts. */
+  readonly audit?: ReportedAudit
   readonly hooks: readonly ReportedHook[]
   /** Answers of user code that came after its time was over; they changed nothing. */
   readonly lateAnswers: readonly ReportedLateAnswer[]
@@ -152,6 +154,17 @@ export interface ReportedConnections {
    * was `open` as `TLS handshake` may have `ended` as HTTP/2. Not there when there were none.
    */
   readonly byProtocol?: readonly SpokenFates[]
+}
+
+/** Events about requests, by what has become of them. */
+export interface ReportedAudit {
+  /** Stored where they are kept. */
+  readonly delivered: number
+  /**
+   * Dropped, or not delivered in time: what waited when the backend was shut down, or the life was
+   * ended by force, is counted here.
+   */
+  readonly lost: number
 }
 
 export interface ReportedHook {

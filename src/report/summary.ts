@@ -22,7 +22,7 @@ const PROTOCOLS_MAX = 12
 const MESSAGE_WIDTH_MAX = 2_000
 
 export function summary(report: Report): SummaryLine[] {
-  const { budget, requests, watches, handlers, connections, rejections, lateAnswers, errors, warnings } = report
+  const { budget, requests, watches, handlers, connections, rejections, audit, lateAnswers, errors, warnings } = report
   const { told, idleUntold, ended, forced, forcedNames, upgraded, byProtocol } = connections
   const refused = Object.entries(rejections).filter(([, count]) => count > 0)
   // A report of an earlier version says nothing of its budget.
@@ -44,6 +44,7 @@ export function summary(report: Report): SummaryLine[] {
     ...lastRequest(report),
     ...(upgraded ? [ok('  upgraded', counted(upgraded))] : []),
     ...(refused.length > 0 ? [ok('refused', counted(Object.fromEntries(refused)))] : []),
+    ...(audit ? [ok('audit', `${audit.delivered} events stored, ${audit.lost} lost`)] : []),
     ...hooksOf(report),
     ...upTo(
       FAILURES_MAX,

@@ -81,6 +81,12 @@ export class TestWorld {
   readonly attachLifecycle = (server: Server, options: LifecycleOptions = {}): AttachedLife =>
     this.#made(attachLifecycleOn(this.#host, this.network.adopt(server), this.#withDefaults(options)))
 
+  /**
+   * A life that another entry makes of a world, such as that of an API server. Its options are those
+   * given: `platform: 'unknown'` and `logger: false` keep it from looking at the real one.
+   */
+  readonly create = <L extends Life>(make: (host: Host) => L): L => this.#made(make(this.#host))
+
   #made<L extends Life>(life: L): L {
     this.lives.push(life as unknown as Lifecycle)
     return life

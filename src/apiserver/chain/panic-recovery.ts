@@ -38,6 +38,7 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     const exchange = apiExchangeOf(view.request)
     // Before the first filter.
     if (!exchange) return { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
+    exchange.panic = { thrown }
     const answer = replacement(exchange, PANIC, HEADERS)
     // What hears of it must not answer in its turn.
     queueMicrotask(() => abandon(exchange, 'its handler has failed'))

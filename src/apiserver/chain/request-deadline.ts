@@ -1,4 +1,5 @@
 import type { ApiExchange } from '../api-exchange.ts'
+import type { RecordFailure } from '../audit/auditing.ts'
 import { parseGoDuration } from '../go-duration.ts'
 import { queryValue } from '../query.ts'
 import { sendStatus } from '../status.ts'
@@ -10,14 +11,15 @@ import type { PlacedFilter } from './filter.ts'
  * Gives each request the time that it may take, counted from its arrival: what its client asks for
  * with `?timeout=`, and `longestMs` at most. Requests that last have none.
  * @param longestMs 0: without a limit of the server's
+ * @param recordFailure has a refused request audited
  * @see kubernetes/apiserver pkg/endpoints/filters/request_deadline.go WithRequestDeadline
  */
-export const requestDeadline = (deadlines: Deadlines, longestMs: number): PlacedFilter => ({
+export const requestDeadline = (deadlines: Deadlines, longestMs: number, recordFailure?: RecordFailure): PlacedFilter => ({
   name: 'request-deadline',
   admit: (exchange) => {
     if (exchange.isLongRunning) return true
     const asked = timeoutOf(exchange.request.url ?? '/')
-    if (typeof asked === 'object') return refuse(exchange, asked.error)
+    if (typeof asked === 'object') return refuse(exchange, asked.error, recordFailure)
     const longest = exchange.receivedAt + (longestMs > 0 ? longestMs : Number.POSITIVE_INFINITY)
     const wanted = asked !== undefined && asked > 0 ? exchange.receivedAt + asked : longest
     const deadlineAt = Math.min(wanted, longest)
@@ -41,8 +43,9 @@ export function timeoutOf(url: string): number | { readonly error: string } | un
   return typeof asked === 'number' ? asked : { error: `invalid timeout specified in the request URL - ${asked.error}` }
 }
 
-function refuse(exchange: ApiExchange, message: string): false {
-  exchange.refusedBecause = message
+/** It does not come to the filter that records others. */
+function refuse(exchange: ApiExchange, message: string, recordFailure?: RecordFailure): false {
+  recordFailure?.(exchange, { code: 400, message })
   sendStatus(exchange, { message, reason: 'BadRequest', code: 400 })
   return false
 }

@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises'
+import type { AuditBackend } from '../../actors/audit.ts'
+import type { Clock } from '../../base/clock.ts'
+import { toError } from '../../base/errors.ts'
+import { formatDuration } from '../../base/format-duration.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import { after, type EventBackend, Tally } from './backend.ts'
+import {
+  AUDIT_VERSION,
+  type AuditEvent,
+  type AuditedStatus,
+  type Level,
+  microTime,
+  requestPart,
+  type Stage,
+  sorted,
+  userPart,
+} from './event.ts'
+import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, type Verdict } from './policy.ts'
+import { RequestAudit, records } from './request-audit.ts'
+
+/** @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation */
+const SLOW_MS = 500
+const LATENCY = 'apiserver.latency.k8s.io/'
+
+/**
+ * How much was audited; plain counters, under the names that their metrics have upstream.
+ * @see kubernetes/apiserver pkg/audit/metrics.go
+ */
+export interface AuditCounters {
+  /** `apiserver_audit_event_total` */
+  events: number
+  /** `apiserver_audit_level_total`, by level. */
+  readonly levels: Record<Level, number>
+  /** `apiserver_audit_error_total`, by plugin. */
+  readonly errors: Record<string, number>
+  /** `apiserver_audit_requests_rejected_total` */
+  rejected: number
+}
+
+export const auditCounters = (): AuditCounters => ({
+  events: 0,
+  levels: { None: 0, Metadata: 0, Request: 0, RequestResponse: 0 },
+  errors: {},
+  rejected: 0,
+})
+
+/** Has a request recorded that a filter refuses before it comes to that of auditing. */
+export type RecordFailure = (exchange: ApiExchange, refusal: { readonly code: number; readonly message: string }) => void
+
+/** What an answer is recorded as, when its status alone does not say it. */
+export interface RecordedStatus {
+  readonly status?: string
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: unknown
+  readonly code: number
+}
+
+/**
+ * What is recorded of requests, by whom it is decided and where it goes: a policy and a backend. It
+ * is the engine's backend itself, so it is run before the first request and shut down after the
+ * last.
+ */
+export class Auditing implements AuditBackend {
+  readonly counters: AuditCounters
+  readonly #clock: Clock
+  readonly #backend: EventBackend
+  readonly #policy: AuditPolicy | { readonly file: string }
+  #evaluate: (attributes: Attributes) => Verdict
+
+  /** @param policy read when the server starts, where it is a file */
+  constructor(clock: Clock, policy: AuditPolicy | { readonly file: string }, backend: EventBackend, counters = auditCounters()) {
+    this.#clock = clock
+    this.#backend = backend
+    this.#policy = policy
+    this.counters = counters
+    this.#evaluate = policyEvaluator('file' in policy ? { rules: [] } : policy)
+  }
+
+  async run(context: { readonly signal: AbortSignal }): Promise<void> {
+    if ('file' in this.#policy) {
+      const { file } = this.#policy
+      this.#evaluate = policyEvaluator(await parseAuditPolicy(await readFile(file, { encoding: 'utf8', signal: context.signal }), file))
+    }
+    await this.#backend.run(context)
+  }
+
+  shutdown(context: { readonly signal: AbortSignal }): void | Promise<void> {
+    return this.#backend.shutdown(context)
+  }
+
+  counts(): ReturnType<EventBackend['counts']> {
+    return this.#backend.counts()
+  }
+
+  /** Asks the policy about a request; undefined when nothing of it is recorded. */
+  begin(exchange: ApiExchange): RequestAudit | undefined {
+    const { level, omits, omitManagedFields } = this.#evaluate(exchange)
+    this.counters.levels[level]++
+    const audit = exchange.audit ?? (level === 'None' ? undefined : new RequestAudit())
+    if (audit === undefined) return undefined
+    audit.level = level
+    if (level === 'None') return undefined
+    exchange.audit = audit
+    audit.omits = omits
+    audit.omitManagedFields = omitManagedFields
+    audit.part = requestPart(exchange)
+    audit.user = userPart(exchange.user)
+    audit.wallOffset = this.#clock.wall() - this.#clock.now()
+    return audit
+  }
+
+  /** Whether the event was stored, or is none by the policy. */
+  record(exchange: ApiExchange, stage: Stage, status?: RecordedStatus): boolean | Promise<boolean> {
+    const { audit } = exchange
+    if (audit === undefined || audit.level === 'None' || audit.omits.has(stage)) return true
+    this.counters.events++
+    return this.#backend.processEvents([this.#event(exchange, audit, stage, status)])
+  }
+
+  /** The last event of a request; it says how long a slow one took. */
+  recordEnd(exchange: ApiExchange, stage: Stage, status: RecordedStatus): void {
+    const { audit } = exchange
+    if (audit === undefined) return
+    const tookMs = this.#clock.now() - exchange.receivedAt
+    if (tookMs > SLOW_MS) audit.annotations = { ...audit.annotations, [`${LATENCY}total`]: formatDuration(tookMs) }
+    this.#forget(this.record(exchange, stage, status))
+  }
+
+  /**
+   * Records a request that is answered before it comes to the filter `audit`, such as one whose
+   * credentials are wrong: one event, of the stage ResponseStarted.
+   * @see kubernetes/apiserver pkg/endpoints/filters/authn_audit.go WithFailedAuthenticationAudit,
+   * request_deadline.go withFailedRequestAudit
+   */
+  readonly recordFailure: RecordFailure = (exchange, { code, message }) => {
+    if (this.begin(exchange) === undefined) return
+    this.#forget(this.record(exchange, 'ResponseStarted', { message, code }))
+  }
+
+  /** Of what is no longer asked about; the backend has counted what it could not store. */
+  #forget(verdict: boolean | Promise<boolean>): void {
+    if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
+  }
+
+  #event(exchange: ApiExchange, audit: RequestAudit, stage: Stage, status: RecordedStatus | undefined): AuditEvent {
+    const { requestURI, verb, sourceIPs, userAgent, objectRef } = audit.part as NonNullable<typeof audit.part>
+    const { level, annotations, wallOffset, requestObject, responseObject } = audit
+    const received = microTime(exchange.receivedAt + wallOffset)
+    return {
+      kind: 'Event',
+      apiVersion: AUDIT_VERSION,
+      level,
+      auditID: exchange.auditId,
+      stage,
+      requestURI,
+      verb,
+      user: audit.user,
+      ...(exchange.impersonator !== undefined && { impersonatedUser: userPart(exchange.user) }),
+      ...(sourceIPs && { sourceIPs }),
+      ...(userAgent !== undefined && { userAgent }),
+      ...(objectRef && { objectRef }),
+      ...(status && { responseStatus: statusPart(status) }),
+      ...(requestObject !== undefined && { requestObject }),
+      ...(responseObject !== undefined && records(level, 'RequestResponse') && { responseObject }),
+      requestReceivedTimestamp: received,
+      stageTimestamp: stage === 'RequestReceived' ? received : microTime(this.#clock.now() + wallOffset),
+      ...(annotations && { annotations: sorted(annotations) }),
+    }
+  }
+}
+
+/** In the order of upstream's fields. */
+const statusPart = ({ status, message, reason, details, code }: RecordedStatus): AuditedStatus => ({
+  metadata: {},
+  ...(status !== undefined && { status }),
+  ...(message !== undefined && { message }),
+  ...(reason !== undefined && { reason }),
+  ...(details !== undefined && { details }),
+  code,
+})
+
+/** A backend of the user's, which may take no events, and count none. */
+export function givenBackend(backend: AuditBackend): EventBackend {
+  const tally = new Tally()
+  return {
+    run: (context) => backend.run(context),
+    processEvents: (events) => {
+      if (backend.processEvents === undefined) return true
+      tally.accepted += events.length
+      return after(backend.processEvents(events), (isStored) => tally.settle(events.length, isStored))
+    },
+    shutdown: (context) => backend.shutdown(context),
+    counts: () => backend.counts?.() ?? tally.counts(),
+  }
+}

@@ -1,0 +1,169 @@
+import { type Actor, createActor, type EventFrom, fromPromise } from 'xstate'
+import type { AuditCounts } from '../../actors/audit.ts'
+import type { Clock } from '../../base/clock.ts'
+import { toError } from '../../base/errors.ts'
+import type { EventBackend, PluginFailed } from './backend.ts'
+import { batchesMachine, type Due, type QueueLevel, type Sent } from './batches.ts'
+import type { AuditEvent } from './event.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+export interface BatchSettings {
+  /** Events that may wait. */
+  readonly bufferSize: number
+  readonly maxBatchSize: number
+  readonly maxWaitMs: number
+  /** Batches a second, and how many may leave at once. Default: no bound. */
+  readonly throttle?: { readonly qps: number; readonly burst: number } | undefined
+  /** Whether a batch leaves while the one before it is still under way. */
+  readonly isAsync: boolean
+}
+
+export interface BufferedWorld {
+  readonly clock: Clock
+  readonly failed: PluginFailed
+}
+
+/**
+ * Keeps events and gives them on as batches, so that no request waits for where they go: the mode
+ * `batch`. A queue that is full drops events, and true is answered all the same; once it is closed
+ * they are dropped and the answer is false.
+ *
+ * When events leave the queue is the machine's business (batches.ts); the request path appends to
+ * an array, and tells the machine when the array was empty or has become a batch.
+ * @see kubernetes/apiserver plugin/pkg/audit/buffered/buffered.go
+ */
+export class BufferedBackend implements EventBackend {
+  readonly #delegate: EventBackend
+  readonly #settings: BatchSettings
+  readonly #failed: PluginFailed
+  readonly #bucket: TokenBucket | undefined
+  readonly #actor: Actor<typeof batchesMachine>
+  readonly #ended: Promise<void>
+  readonly #underWay = new Set<Promise<unknown>>()
+  #queue: AuditEvent[] = []
+  /** How many of the queue's first events have left. */
+  #left = 0
+  #level: QueueLevel = 'none'
+  #isClosed = false
+  #dropped = 0
+
+  constructor(delegate: EventBackend, settings: BatchSettings, { clock, failed }: BufferedWorld) {
+    this.#delegate = delegate
+    this.#settings = settings
+    this.#failed = failed
+    this.#bucket = settings.throttle && new TokenBucket(clock, settings.throttle.qps, settings.throttle.burst)
+    const machine = batchesMachine.provide({
+      actors: {
+        send: fromPromise<Sent, { readonly due: Due }>(({ input }) => this.#send(input.due)),
+        settle: fromPromise<void>(async () => void (await Promise.all(this.#underWay))),
+      },
+      delays: { toNextToken: () => this.#bucket?.msToNext ?? 0 },
+    })
+    this.#actor = createActor(machine, { clock, input: { maxWaitMs: settings.maxWaitMs } })
+    this.#ended = new Promise((resolve) => {
+      this.#actor.subscribe({ complete: resolve })
+    })
+  }
+
+  /** Starts collecting; the signal's abort closes the queue. */
+  async run(context: { readonly signal: AbortSignal }): Promise<void> {
+    await this.#delegate.run(context)
+    context.signal.addEventListener('abort', () => this.#close(), { once: true })
+    this.#actor.start()
+    if (context.signal.aborted) this.#close()
+  }
+
+  processEvents(events: readonly AuditEvent[]): boolean {
+    const { bufferSize } = this.#settings
+    if (this.#isClosed) return this.#drop(events.length, 'audit backend shut down', false)
+    const room = bufferSize - this.#waiting
+    if (events.length <= room) this.#queue.push(...events)
+    else this.#queue.push(...events.slice(0, room))
+    this.#noteLevel()
+    return events.length <= room || this.#drop(events.length - room, 'audit buffer queue blocked', true)
+  }
+
+  /** Waits until everything is delivered; the signal's abort ends the wait. */
+  async shutdown(context: { readonly signal: AbortSignal }): Promise<void> {
+    const { signal } = context
+    const cut = (): void => this.#tell({ type: 'cut' })
+    this.#close()
+    signal.addEventListener('abort', cut, { once: true })
+    if (signal.aborted) cut()
+    await this.#ended
+    signal.removeEventListener('abort', cut)
+    await this.#delegate.shutdown(context)
+  }
+
+  counts(): AuditCounts {
+    const { delivered, lost, pending } = this.#delegate.counts()
+    return { delivered, lost: lost + this.#dropped, pending: pending + this.#waiting }
+  }
+
+  get #waiting(): number {
+    return this.#queue.length - this.#left
+  }
+
+  #close(): void {
+    this.#isClosed = true
+    this.#tell({ type: 'stop' })
+  }
+
+  #drop(events: number, why: string, verdict: boolean): boolean {
+    this.#dropped += events
+    this.#failed('buffered', new Error(why), events)
+    return verdict
+  }
+
+  /** To a machine that has ended nothing is to be said. */
+  #tell(event: EventFrom<typeof batchesMachine>): void {
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send(event)
+  }
+
+  #noteLevel(): void {
+    const waiting = this.#waiting
+    const level = waiting >= this.#settings.maxBatchSize ? 'whole' : waiting > 0 ? 'some' : 'none'
+    if (level === this.#level) return
+    this.#level = level
+    this.#tell({ type: 'queue', level })
+  }
+
+  /** Sends what is due, until nothing is or the throttle has no token. */
+  async #send(due: Due): Promise<Sent> {
+    let isLate = due === 'late'
+    while (this.#waiting > 0 && (this.#level === 'whole' || isLate || due === 'all')) {
+      if (this.#bucket && !this.#bucket.take()) return 'throttled'
+      isLate = false
+      const delivery = this.#deliver(this.#take())
+      if (!this.#settings.isAsync) await delivery
+    }
+    return due
+  }
+
+  /** The array is only made anew when most of it has left. */
+  #take(): readonly AuditEvent[] {
+    const batch = this.#queue.slice(this.#left, this.#left + this.#settings.maxBatchSize)
+    this.#left += batch.length
+    if (this.#left * 2 >= this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#left)
+      this.#left = 0
+    }
+    this.#noteLevel()
+    return batch
+  }
+
+  /** Whatever the delegate does, the next batch goes its way. */
+  #deliver(batch: readonly AuditEvent[]): Promise<void> {
+    const delivery = this.#tryDelivery(batch).finally(() => this.#underWay.delete(delivery))
+    this.#underWay.add(delivery)
+    return delivery
+  }
+
+  async #tryDelivery(batch: readonly AuditEvent[]): Promise<void> {
+    try {
+      await this.#delegate.processEvents(batch)
+    } catch (thrown) {
+      this.#failed('buffered', toError(thrown), batch.length)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { toError } from '../../base/errors.ts'
+import { after, type EventBackend, type PluginFailed, Tally } from './backend.ts'
+import { type AuditEvent, eventJson } from './event.ts'
+
+/** Where lines go. A promise is waited for before a line counts as stored. */
+export interface LineWriter {
+  /** Before the first line; a failure is a failed start. */
+  open?(): void | Promise<void>
+  /** One line, with its newline. Throws, or rejects, when it could not be written. */
+  write(line: string): void | Promise<void>
+  /** After the last line; resolves when all that were written have arrived. */
+  close?(signal: AbortSignal): void | Promise<void>
+}
+
+export const LOG_FORMATS = ['json', 'legacy'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+/**
+ * A line for each event. All events of a call are tried; false when one of them failed.
+ * @see kubernetes/apiserver plugin/pkg/audit/log/backend.go
+ */
+export function logBackend(writer: LineWriter, format: LogFormat, failed: PluginFailed): EventBackend {
+  const tally = new Tally()
+  const lineOf = format === 'json' ? eventJson : legacyLine
+  const fail = (thrown: unknown): boolean => {
+    failed('log', toError(thrown), 1)
+    return tally.settle(1, false)
+  }
+  const store = (event: AuditEvent): boolean | Promise<boolean> => {
+    tally.accepted++
+    try {
+      const written = writer.write(lineOf(event))
+      return written === undefined ? tally.settle(1, true) : written.then(() => tally.settle(1, true), fail)
+    } catch (thrown) {
+      return fail(thrown)
+    }
+  }
+  return {
+    run: () => writer.open?.(),
+    processEvents: (events) => {
+      let all: boolean | Promise<boolean> = true
+      for (const event of events) {
+        const verdict = store(event)
+        all = after(all, (areStored) => after(verdict, (isStored) => areStored && isStored) as boolean)
+      }
+      return all
+    },
+    shutdown: ({ signal }) => writer.close?.(signal),
+    counts: () => tally.counts(),
+  }
+}
+
+/** With its newline. @see kubernetes/apiserver pkg/audit/format.go EventString */
+function legacyLine(event: AuditEvent): string {
+  const { user, impersonatedUser, responseStatus, objectRef, sourceIPs = [] } = event
+  const quoted = (text: string | undefined, otherwise: string): string =>
+    JSON.stringify(text === undefined || text === '' ? otherwise : text)
+  const groups = (list: readonly string[] | undefined, otherwise: string): string =>
+    list === undefined || list.length === 0 ? `"${otherwise}"` : list.map((group) => JSON.stringify(group)).join(',')
+  const fields = {
+    AUDIT: `id="${event.auditID}"`,
+    stage: quoted(event.stage, ''),
+    ip: quoted(sourceIPs[0], '<unknown>'),
+    method: quoted(event.verb, ''),
+    user: quoted(user.username, '<none>'),
+    groups: groups(user.groups, '<none>'),
+    as: quoted(impersonatedUser?.username, '<self>'),
+    asgroups: groups(impersonatedUser?.groups, '<lookup>'),
+    'user-agent': quoted(event.userAgent, ''),
+    namespace: quoted(objectRef?.namespace, '<none>'),
+    uri: quoted(event.requestURI, ''),
+    response: `"${responseStatus?.code ?? '<deferred>'}"`,
+  }
+  const { AUDIT, ...rest } = fields
+  return `${event.requestReceivedTimestamp} AUDIT: ${AUDIT} ${Object.entries(rest)
+    .map(([name, text]) => `${name}=${text}`)
+    .join(' ')}\n`
+}

@@ -1,0 +1,218 @@
+import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
+import { choice, duration, fieldsNeeding, file, integer, isRecord, onOff, text, value } from '../../options/kinds.ts'
+import { LOG_FORMATS } from './log-backend.ts'
+import { type AuditPolicy, policyProblem } from './policy.ts'
+
+/**
+ * How requests and their recording wait for each other. `batch`: not at all. `blocking`: a request
+ * waits until it is recorded, and goes on whether or not that went well. `blocking-strict`: a
+ * request that cannot be recorded when it comes is refused with 500.
+ */
+export const AUDIT_MODES = ['batch', 'blocking', 'blocking-strict'] as const
+export type AuditMode = (typeof AUDIT_MODES)[number]
+
+interface Defaults {
+  readonly mode: AuditMode
+  readonly maxBatchSize: number
+  readonly maxBatchWait: string
+  readonly throttle: boolean
+}
+
+const COUNT_MAX = 10_000_000
+const BYTES_MAX = 2 ** 31 - 1
+
+/** What both backends have. @see kubernetes/apiserver pkg/server/options/audit.go AuditBatchOptions */
+const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, throttle }: Defaults) => {
+  const flag = <const Name extends string>(name: Name) => {
+    const full = `audit-${which}-${name}` as const
+    return { flag: full, upstream: `--${full}` } as const
+  }
+  return {
+    /** How requests and their recording wait for each other. */
+    mode: option(choice(...AUDIT_MODES), {
+      ...flag('mode'),
+      default: mode,
+      meaning: 'Whether requests wait until they are recorded, and are refused when they cannot be',
+    }),
+    /** Events that may wait in the mode `batch`; further ones are lost, and counted. */
+    bufferSize: option(integer(1, COUNT_MAX), {
+      ...flag('batch-buffer-size'),
+      default: 10_000,
+      meaning: 'Events that may wait, in the mode batch',
+    }),
+    /** Events that leave together in the mode `batch`. */
+    maxBatchSize: option(integer(1, COUNT_MAX), {
+      ...flag('batch-max-size'),
+      default: maxBatchSize,
+      meaning: 'Events that leave together, in the mode batch',
+    }),
+    /** Time after which events leave that are fewer, in the mode `batch`. */
+    maxBatchWait: option(duration(), {
+      ...flag('batch-max-wait'),
+      default: maxBatchWait,
+      meaning: 'Time after which a batch leaves that is not whole, in the mode batch',
+    }),
+    /** Whether batches are held back. */
+    throttle: option(onOff(), {
+      ...flag('batch-throttle-enable'),
+      default: throttle,
+      meaning: 'Whether batches are held back, in the mode batch',
+    }),
+    /** Batches a second, on average. */
+    throttleQps: option(integer(1, COUNT_MAX), {
+      ...flag('batch-throttle-qps'),
+      default: 10,
+      meaning: 'Batches a second, when they are held back',
+    }),
+    /** Batches that may leave at once. */
+    throttleBurst: option(integer(1, COUNT_MAX), {
+      ...flag('batch-throttle-burst'),
+      default: 15,
+      meaning: 'Batches that may leave at once, when they are held back',
+    }),
+    /** Whether events and batches that are too large are cut. */
+    truncate: option(onOff(), {
+      ...flag('truncate-enabled'),
+      default: false,
+      meaning: 'Whether events and batches that are too large are cut',
+    }),
+    /** Bytes of an event; a larger one loses its bodies, or is lost. */
+    truncateMaxEventSize: option(integer(1, BYTES_MAX), {
+      ...flag('truncate-max-event-size'),
+      default: 100 * 1024,
+      meaning: 'Bytes of an event; a larger one loses its bodies, or is lost, when events are cut',
+    }),
+    /** Bytes of a batch; a larger one is split. */
+    truncateMaxBatchSize: option(integer(1, BYTES_MAX), {
+      ...flag('truncate-max-batch-size'),
+      default: 10 * 1024 * 1024,
+      meaning: 'Bytes of a batch; a larger one is split, when batches are cut',
+    }),
+  }
+}
+
+export const AUDIT_LOG_OPTIONS = defineOptions({
+  /** A file, or `-` for standard output. It, and its folder, are made when they are not there. */
+  path: option(file('a file name, or - for standard output'), {
+    flag: 'audit-log-path',
+    defaultWords: 'none',
+    meaning: 'File for audit events; - is standard output',
+    upstream: '--audit-log-path',
+  }),
+  /** `json`: an event per line as JSON; `legacy`: upstream's older text. */
+  format: option(choice(...LOG_FORMATS), {
+    flag: 'audit-log-format',
+    default: 'json',
+    meaning: 'How events are written: as JSON, or as the older text',
+    upstream: '--audit-log-format',
+  }),
+  /** Megabytes after which a file is put aside; 0 is never. Needs the package rotating-file-stream. */
+  maxSize: option(integer(0, COUNT_MAX), {
+    flag: 'audit-log-maxsize',
+    default: 100,
+    meaning: 'Megabytes after which the file is put aside; 0 is never',
+    upstream: '--audit-log-maxsize',
+  }),
+  /** Days that files put aside are kept; 0 is for ever. */
+  maxAge: option(integer(0, COUNT_MAX), {
+    flag: 'audit-log-maxage',
+    default: 366,
+    meaning: 'Days that files put aside are kept; 0 is for ever',
+    upstream: '--audit-log-maxage',
+  }),
+  /** Files put aside that are kept; 0 is all. */
+  maxBackups: option(integer(0, COUNT_MAX), {
+    flag: 'audit-log-maxbackup',
+    default: 100,
+    meaning: 'Files put aside that are kept; 0 is all',
+    upstream: '--audit-log-maxbackup',
+  }),
+  /** Whether files put aside are compressed, with gzip. */
+  compress: option(onOff(), {
+    flag: 'audit-log-compress',
+    default: false,
+    meaning: 'Whether files put aside are compressed',
+    upstream: '--audit-log-compress',
+  }),
+  ...common('log', { mode: 'blocking', maxBatchSize: 1, maxBatchWait: '0s', throttle: false }),
+})
+
+const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')
+const HEADERS = 'an object of texts'
+
+export const AUDIT_WEBHOOK_OPTIONS = defineOptions({
+  /** Where lists of events are posted to. */
+  url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: 'Where lists of events are posted to' }),
+  /** Sent with each, such as `Authorization`. */
+  headers: option(
+    value<Readonly<Record<string, string>>>(
+      HEADERS,
+      (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
+    ),
+    { defaultWords: 'none', meaning: 'Headers of what is posted' },
+  ),
+  /** Time before a list that could not be posted is posted again; it grows with each attempt. */
+  initialBackoff: option(duration('1ms'), {
+    flag: 'audit-webhook-initial-backoff',
+    default: '10s',
+    meaning: 'Time before a list that could not be posted is posted again',
+    upstream: '--audit-webhook-initial-backoff',
+  }),
+  ...common('webhook', { mode: 'batch', maxBatchSize: 400, maxBatchWait: '30s', throttle: true }),
+})
+
+/** Where an audit log is written, and how. */
+export interface AuditLogOptions extends UserOptions<typeof AUDIT_LOG_OPTIONS> {
+  readonly path: string
+}
+/** Where audit events are posted to, and how. */
+export interface AuditWebhookOptions extends UserOptions<typeof AUDIT_WEBHOOK_OPTIONS> {
+  readonly url: string
+}
+export type ResolvedAuditLog = ResolvedOf<typeof AUDIT_LOG_OPTIONS> & { readonly path: string }
+export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS> & { readonly url: string }
+
+const POLICY = 'an audit policy: { rules: [{ level, ... }] }'
+
+/**
+ * What is recorded of requests, and where. Nothing is without a policy, or without a backend: a log,
+ * a webhook, or one of your own (`audit`).
+ * @see kubernetes/apiserver pkg/server/options/audit.go AuditOptions
+ */
+export const AUDIT_OPTIONS = {
+  /**
+   * What is recorded of which requests, in upstream's format.
+   * @default none: nothing is
+   */
+  auditPolicy: option(
+    { ...value<AuditPolicy>(POLICY, (given) => policyProblem(given) === undefined), wrong: policyProblem },
+    { defaultWords: 'none', meaning: 'What is recorded of which requests' },
+  ),
+  /**
+   * The same as a file, YAML or JSON; read when the server starts, which fails when it cannot be
+   * used. Not beside `auditPolicy`.
+   * @default none
+   */
+  auditPolicyFile: option(file(), {
+    flag: 'audit-policy-file',
+    defaultWords: 'none',
+    meaning: 'File with what is recorded of which requests',
+    upstream: '--audit-policy-file',
+  }),
+  /**
+   * A log of audit events.
+   * @default none
+   */
+  auditLog: option(fieldsNeeding(AUDIT_LOG_OPTIONS, ['path'], { allowed: 'an object with path' }), {
+    defaultWords: 'none',
+    meaning: 'A log of audit events',
+  }),
+  /**
+   * A server that audit events are posted to.
+   * @default none
+   */
+  auditWebhook: option(fieldsNeeding(AUDIT_WEBHOOK_OPTIONS, ['url'], { allowed: 'an object with url' }), {
+    defaultWords: 'none',
+    meaning: 'A server that audit events are posted to',
+  }),
+}

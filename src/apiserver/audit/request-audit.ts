@@ -1,0 +1,69 @@
+import { apiExchangeOf } from '../api-exchange.ts'
+import { type AuditedUser, LEVELS, type Level, type RequestPart, type Stage } from './event.ts'
+
+/** What is recorded of one request, while it is on its way. */
+export class RequestAudit {
+  /** Until the policy has decided, everything may be. */
+  level: Level = 'RequestResponse'
+  annotations: Record<string, string> | undefined = undefined
+  /** From here on the filter's. */
+  omits: ReadonlySet<Stage> = new Set()
+  omitManagedFields = false
+  part: RequestPart | undefined = undefined
+  user: AuditedUser = {}
+  /** The clock's wall time when its other time was 0: all stages of a request use the same. */
+  wallOffset = 0
+  hasStarted = false
+  /** It could not be recorded and was refused for that: nothing more is. */
+  isRefused = false
+  requestObject: unknown = undefined
+  responseObject: unknown = undefined
+}
+
+export const records = (level: Level, atLeast: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(atLeast)
+
+/**
+ * Adds a fact to the events of a request that are still to come; also before the policy has decided
+ * about it. False when the key is taken, which changes nothing, or the request is not recorded.
+ * @see kubernetes/apiserver pkg/audit/context.go AddAuditAnnotation
+ */
+export function addAuditAnnotation(request: object, key: string, value: string): boolean {
+  const exchange = apiExchangeOf(request)
+  if (exchange === undefined) return false
+  exchange.audit ??= new RequestAudit()
+  if (exchange.audit.level === 'None') return false
+  exchange.audit.annotations ??= {}
+  if (Object.hasOwn(exchange.audit.annotations, key)) return false
+  exchange.audit.annotations[key] = value
+  return true
+}
+
+/**
+ * Records what a request has brought, from the level `Request` on, as it is now; it must be JSON.
+ * @see kubernetes/apiserver pkg/audit/request.go LogRequestObject
+ */
+export function auditRequestObject(request: object, object: unknown): void {
+  const audit = apiExchangeOf(request)?.audit
+  if (audit !== undefined && records(audit.level, 'Request')) audit.requestObject = copyOf(object, audit.omitManagedFields)
+}
+
+/**
+ * Records what a request is answered with, from the level `RequestResponse` on, as it is now.
+ * @see kubernetes/apiserver pkg/audit/request.go LogResponseObject
+ */
+export function auditResponseObject(request: object, object: unknown): void {
+  const audit = apiExchangeOf(request)?.audit
+  if (audit !== undefined && records(audit.level, 'RequestResponse')) audit.responseObject = copyOf(object, audit.omitManagedFields)
+}
+
+/** Managed fields are those of the object's own metadata, or of a list's items. */
+function copyOf(object: unknown, omitManagedFields: boolean): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(object ?? null))
+  if (!omitManagedFields) return copy
+  const { items } = (copy ?? {}) as { readonly items?: unknown }
+  for (const each of [copy, ...(Array.isArray(items) ? (items as readonly unknown[]) : [])]) {
+    const { metadata } = (each ?? {}) as { readonly metadata?: { managedFields?: unknown } | null }
+    if (typeof metadata === 'object' && metadata !== null) delete metadata.managedFields
+  }
+  return copy
+}

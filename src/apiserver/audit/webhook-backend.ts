@@ -1,0 +1,130 @@
+import type { Clock } from '../../base/clock.ts'
+import { toError } from '../../base/errors.ts'
+import { type EventBackend, type PluginFailed, Tally } from './backend.ts'
+import { type AuditEvent, eventListJson } from './event.ts'
+
+export interface WebhookSettings {
+  readonly url: string
+  /** Such as `Authorization`. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Time before the second attempt. */
+  readonly initialBackoffMs: number
+}
+
+export interface WebhookWorld {
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  readonly failed: PluginFailed
+  readonly fetch?: typeof fetch
+}
+
+/** @see kubernetes/apiserver pkg/util/webhook/webhook.go DefaultRetryBackoffWithInitialDelay */
+const ATTEMPTS = 5
+const FACTOR = 1.5
+const JITTER = 0.2
+/** Of one attempt. @see kubernetes/apiserver pkg/util/webhook/webhook.go defaultRequestTimeout */
+const ATTEMPT_MS = 30_000
+/** Once the server ends no attempt waits longer: its time is the server's. */
+const STOPPING_BACKOFF_MS = 250
+
+/**
+ * Posts each call's events as a list. Every failure is tried again, with a growing delay, five
+ * times in all. When the server ends, what waits is tried at once, and no longer than shutdown's
+ * signal lets it.
+ * @see kubernetes/apiserver plugin/pkg/audit/webhook/webhook.go
+ */
+export class WebhookBackend implements EventBackend {
+  readonly #settings: WebhookSettings
+  readonly #world: WebhookWorld
+  readonly #tally = new Tally()
+  readonly #underWay = new Set<Promise<boolean>>()
+  /** Ends the waits before further attempts. */
+  readonly #wakes = new Set<() => void>()
+  readonly #cut = new AbortController()
+  #isStopping = false
+
+  constructor(settings: WebhookSettings, world: WebhookWorld) {
+    this.#settings = settings
+    this.#world = world
+  }
+
+  run({ signal }: { readonly signal: AbortSignal }): void {
+    signal.addEventListener('abort', () => this.#stop(), { once: true })
+  }
+
+  processEvents(events: readonly AuditEvent[]): Promise<boolean> {
+    this.#tally.accepted += events.length
+    const sending = this.#send(eventListJson(events), events.length).finally(() => this.#underWay.delete(sending))
+    this.#underWay.add(sending)
+    return sending
+  }
+
+  async shutdown({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    this.#stop()
+    const cut = (): void => this.#cut.abort(signal.reason)
+    signal.addEventListener('abort', cut, { once: true })
+    if (signal.aborted) cut()
+    await Promise.all(this.#underWay)
+    signal.removeEventListener('abort', cut)
+  }
+
+  counts(): ReturnType<Tally['counts']> {
+    return this.#tally.counts()
+  }
+
+  #stop(): void {
+    this.#isStopping = true
+    for (const wake of this.#wakes) wake()
+  }
+
+  async #send(body: string, events: number): Promise<boolean> {
+    let delayMs = this.#settings.initialBackoffMs
+    for (let attempt = 1; ; attempt++) {
+      const failure = await this.#attempt(body)
+      if (failure === undefined) return this.#tally.settle(events, true)
+      if (attempt === ATTEMPTS || this.#cut.signal.aborted) {
+        this.#world.failed('webhook', failure, events)
+        return this.#tally.settle(events, false)
+      }
+      await this.#wait(delayMs * (1 + JITTER * this.#world.random()))
+      delayMs *= FACTOR
+    }
+  }
+
+  /** Undefined when it was taken. */
+  async #attempt(body: string): Promise<Error | undefined> {
+    const { clock, fetch: send = fetch } = this.#world
+    const timeout = new AbortController()
+    const timer = clock.setTimeout(() => timeout.abort(new Error(`no answer within ${ATTEMPT_MS / 1_000}s`)), ATTEMPT_MS)
+    try {
+      const { url, headers } = this.#settings
+      const signal = AbortSignal.any([timeout.signal, this.#cut.signal])
+      const answer = await send(url, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body, signal })
+      // Read to its end, so that the connection serves again.
+      await answer.arrayBuffer()
+      return answer.ok ? undefined : new Error(`the webhook answered ${answer.status}`)
+    } catch (thrown) {
+      const error = toError(thrown)
+      return error.cause instanceof Error ? new Error(`${error.message}: ${error.cause.message}`, { cause: error }) : error
+    } finally {
+      clock.clearTimeout(timer)
+    }
+  }
+
+  #wait(ms: number): Promise<void> {
+    const { clock } = this.#world
+    const { signal } = this.#cut
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clock.clearTimeout(timer)
+        this.#wakes.delete(end)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = clock.setTimeout(end, this.#isStopping ? Math.min(ms, STOPPING_BACKOFF_MS) : ms)
+      this.#wakes.add(end)
+      signal.addEventListener('abort', end, { once: true })
+    })
+  }
+}

@@ -1,0 +1,94 @@
+import { toError } from '../../base/errors.ts'
+import { respond } from '../../http/respond.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
+import type { PlacedFilter } from './filter.ts'
+
+/**
+ * Records requests: when they come, when the answer of one that lasts begins, and when they are
+ * over, by their answer or by a handler that failed. Undefined when nothing is recorded.
+ * @see kubernetes/apiserver pkg/endpoints/filters/audit.go WithAudit
+ */
+export function audit(auditing: Auditing | undefined): PlacedFilter | undefined {
+  if (auditing === undefined) return undefined
+  return {
+    name: 'audit',
+    admit: (exchange) => {
+      if (auditing.begin(exchange) === undefined) return true
+      const goOn = (isStored: boolean): boolean => {
+        if (isStored && exchange.isLongRunning) recordStart(auditing, exchange)
+        return isStored || refuse(auditing, exchange)
+      }
+      const verdict = auditing.record(exchange, 'RequestReceived')
+      return typeof verdict === 'boolean' ? goOn(verdict) : verdict.then(goOn)
+    },
+    over: (exchange) => {
+      const { audit: state, response } = exchange
+      if (state === undefined || state.isRefused) return
+      if (exchange.panic !== undefined) return auditing.recordEnd(exchange, 'Panic', panicStatus(exchange.panic.thrown))
+      const status = statusOf(exchange)
+      if (exchange.isLongRunning && !state.hasStarted && (response.headersSent || isTakenOver(exchange)))
+        started(auditing, exchange, status)
+      auditing.recordEnd(exchange, 'ResponseComplete', status)
+    },
+  }
+}
+
+/** A socket that another protocol has taken over. */
+const isTakenOver = ({ view, response }: ApiExchange): boolean => view.response === undefined && !response.headersSent
+
+function statusOf(exchange: ApiExchange): RecordedStatus {
+  const { response, failure } = exchange
+  if (isTakenOver(exchange)) return { code: 101 }
+  if (exchange.isTimedOut) return TIMED_OUT
+  if (!response.headersSent) return { message: 'Connection closed early', code: 200 }
+  // What filters in front of this one have answered instead is the answer as well.
+  return failure?.code === response.statusCode ? { status: 'Failure', ...failure } : { code: response.statusCode }
+}
+
+/** What the client was told; the handler's own answer is not sent any more. */
+const TIMED_OUT: RecordedStatus = {
+  status: 'Failure',
+  message: 'Timeout: request did not complete within the allotted timeout',
+  reason: 'Timeout',
+  code: 504,
+}
+
+const panicStatus = (thrown: unknown): RecordedStatus => ({
+  status: 'Failure',
+  message: `APIServer panic'd: ${toError(thrown).message}`,
+  reason: 'InternalError',
+  code: 500,
+})
+
+/** Once the status of a request that lasts is sent. */
+function recordStart(auditing: Auditing, exchange: ApiExchange): void {
+  const { response } = exchange
+  const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => typeof response
+  response.writeHead = (...args: readonly unknown[]) => {
+    const written = writeHead(...args)
+    if (exchange.audit?.hasStarted === false) started(auditing, exchange, statusOf(exchange))
+    return written
+  }
+}
+
+function started(auditing: Auditing, exchange: ApiExchange, status: RecordedStatus): void {
+  if (exchange.audit) exchange.audit.hasStarted = true
+  const verdict = auditing.record(exchange, 'ResponseStarted', status)
+  if (typeof verdict !== 'boolean') verdict.catch(() => {})
+}
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError */
+function refuse(auditing: Auditing, exchange: ApiExchange): false {
+  auditing.counters.rejected++
+  if (exchange.audit) exchange.audit.isRefused = true
+  respond(exchange.response, {
+    status: 500,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    body: `Internal Server Error: ${escapedForHtml(JSON.stringify(exchange.request.url))}: failed to store audit event\n`,
+  })
+  return false
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const escapedForHtml = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] as string)
