@@ -93,7 +93,7 @@ export class ReportBuilder {
       connections: reportedConnections(view.connections),
       handlers: reportedStragglers(handlers),
       rejections: rejections?.() ?? {},
-      ...(audit && { audit }),
+      audit,
       hooks: Array.from(view.hooks.values(), reportedHook),
       lateAnswers: [...this.#lateAnswers],
       errors: this.#failures.list(),
@@ -172,9 +172,9 @@ function reportedConnections(event: EventOf<'connections'> | undefined): Reporte
   }
 }
 
-/** What is on its way when the backend has been shut down, or a life ends by force, never arrives. */
-function reportedAudit({ signals, forced }: LifeView, counts: AuditedEvents | undefined): ReportedAudit | undefined {
-  if (!counts) return undefined
+/** What is on its way when the backend has been shut down, or the end is forced, never arrives. */
+function reportedAudit({ signals, forced }: LifeView, counts: AuditedEvents | undefined): ReportedAudit | null {
+  if (!counts) return null
   const { delivered, lost, pending } = counts
   const isOver = forced !== undefined || signals.has('AuditStopped')
   return { delivered, lost: lost + (isOver ? pending : 0) }

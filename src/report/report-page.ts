@@ -173,7 +173,7 @@ function traffic(report: Report): string {
     ],
     ['Last request', lastRequestMs === undefined ? undefined : `${length(lastRequestMs)} after the stop`],
     ['Refused', refused.map(([kind, count]) => `${count} ${kind}`).join(', ') || undefined],
-    ['Audit', audit && `${audit.delivered} events stored, ${audit.lost} lost`],
+    ['Audit', audit ? `${audit.delivered} events stored, ${audit.lost} lost` : undefined],
   ])
 }
 

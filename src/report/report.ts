@@ -46,8 +46,8 @@ export interface Report {
   readonly handlers: readonly Straggler[]
   /** Requests refused by kind of refusal. */
   readonly rejections: Readonly<Record<string, number>>
-  /** Not there without an audit backend that counts. */
-  readonly audit?: ReportedAudit
+  /** null: there is no audit backend that counts. */
+  readonly audit: ReportedAudit | null
   readonly hooks: readonly ReportedHook[]
   /** Answers of user code that came after its time was over; they changed nothing. */
   readonly lateAnswers: readonly ReportedLateAnswer[]

@@ -82,8 +82,8 @@ export class TestWorld {
     this.#made(attachLifecycleOn(this.#host, this.network.adopt(server), this.#withDefaults(options)))
 
   /**
-   * A life that another entry makes of a world, such as that of an API server. Its options are those
-   * given: `platform: 'unknown'` and `logger: false` keep it from looking at the real one.
+   * A life that another entry makes of a world, such as that of an API server. Its options are
+   * those given: `platform: 'unknown'` and `logger: false` keep it from looking at the real one.
    */
   readonly create = <L extends Life>(make: (host: Host) => L): L => this.#made(make(this.#host))
 

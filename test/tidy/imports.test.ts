@@ -67,8 +67,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/create-life.ts', loads: ['node:'] },
   { place: 'src/create-server.ts', loads: ['node:'], lazy: ['@hono/node-server', 'pino'], types: ['hono'] },
   { place: 'src/attach.ts', loads: ['node:'] },
-  // The generic API server: an entry of its own, built on a created server. Its machine is as pure as
-  // those of the life.
+  // The generic API server: an entry of its own, built on a created server. Its machine is as pure
+  // as those of the life.
   { place: 'src/apiserver/audit/batches.ts', loads: ['xstate'], only: [] },
   { place: 'src/apiserver/', loads: ['node:', 'xstate'], lazy: ['yaml'] },
   // Entries of their own, for those who have the framework.

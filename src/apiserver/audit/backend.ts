@@ -22,7 +22,9 @@ export const sumOf = (all: readonly AuditCounts[]): AuditCounts => ({
   pending: all.reduce((sum, { pending }) => sum + pending, 0),
 })
 
-/** What became of the events that a backend was given; plain fields, because every event bumps them. */
+/**
+ * What became of the events that a backend was given; plain fields, because every event bumps them.
+ */
 export class Tally {
   accepted = 0
   delivered = 0

@@ -23,7 +23,7 @@ export type Sent = 'throttled' | Due
  *
  * `stop` comes when the queue takes nothing more: what is in it is sent at once, whole or not, and
  * then what is under way is waited for (`settle`). `cut` is the end of waiting: what has not been
- * delivered by then is lost, and whoever owns the queue counts it.
+ * delivered by then is lost, and the queue's owner counts it.
  * @see kubernetes/apiserver plugin/pkg/audit/buffered/buffered.go
  */
 export const batchesMachine = setup({

@@ -21,7 +21,10 @@ interface Defaults {
 const COUNT_MAX = 10_000_000
 const BYTES_MAX = 2 ** 31 - 1
 
-/** What both backends have. @see kubernetes/apiserver pkg/server/options/audit.go AuditBatchOptions */
+/**
+ * What both backends have.
+ * @see kubernetes/apiserver pkg/server/options/audit.go AuditBatchOptions
+ */
 const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, throttle }: Defaults) => {
   const flag = <const Name extends string>(name: Name) => {
     const full = `audit-${which}-${name}` as const
@@ -106,7 +109,10 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     meaning: 'How events are written: as JSON, or as the older text',
     upstream: '--audit-log-format',
   }),
-  /** Megabytes after which a file is put aside; 0 is never. Needs the package rotating-file-stream. */
+  /**
+   * Megabytes after which a file is put aside; 0 is never. Needs the package
+   * `rotating-file-stream`.
+   */
   maxSize: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxsize',
     default: 100,
@@ -175,8 +181,8 @@ export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS> & { 
 const POLICY = 'an audit policy: { rules: [{ level, ... }] }'
 
 /**
- * What is recorded of requests, and where. Nothing is without a policy, or without a backend: a log,
- * a webhook, or one of your own (`audit`).
+ * What is recorded of requests, and where. Nothing is without a policy, or without a backend: a
+ * log, a webhook, or one of your own (`audit`).
  * @see kubernetes/apiserver pkg/server/options/audit.go AuditOptions
  */
 export const AUDIT_OPTIONS = {
