@@ -48,7 +48,10 @@ const ownPhase = { name: 'flush-queue', after: ['RequestsDrained'], before: ['de
 const withOwnPhase = plans[0] && (await diagramsOf({ ...plans[0], userPhases: [ownPhase] }, { format: 'svg', layout }))
 
 /** What works beside the life. */
-const besideLife = await machineSvg(batchesMachine, { layout, notes: ['How audit events leave their queue as batches, and how that ends; cut leads from every state to abandoned'] })
+const besideLife = await machineSvg(batchesMachine, {
+  layout,
+  notes: ['How audit events leave their queue as batches, and how that ends; cut leads from every state to abandoned'],
+})
 
 const fence = (/** @type {string} */ text) => `\`\`\`mermaid\n${text}\`\`\``
 const perMode = (/** @type {(one: (typeof drawn)[number]) => string} */ section) =>
