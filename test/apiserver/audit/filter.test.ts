@@ -51,7 +51,7 @@ async function serve({ policy = EVERYTHING, sink = new Sink(), filters = [], con
         auditResponseObject(request, { items: [{ metadata: { managedFields: [1] } }] })
         response.end()
       })
-      server.handle('/apis/', (request, response) => {
+      server.handlePrefix('/apis/', (request, response) => {
         if (request.url?.includes('watch=')) {
           response.writeHead(200)
           response.write('begun\n')
