@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import type { ApiExchange } from '../api-exchange.ts'
+import { queryValue } from '../query.ts'
+import type { RecordFailure } from './auditing.ts'
+
+/**
+ * Records a request whose credentials were refused, with what kinds of them it has brought.
+ * @see kubernetes/apiserver pkg/endpoints/filters/authn_audit.go WithFailedAuthenticationAudit
+ */
+export function recordFailedAuthentication(exchange: ApiExchange, record: RecordFailure): void {
+  const attempted = credentialsOf(exchange.request)
+  const message =
+    attempted.length > 0 ? `Authentication failed, attempted: ${attempted.join(', ')}` : 'Authentication failed, no credentials provided'
+  record(exchange, { code: 401, message })
+}
+
+function credentialsOf({ headers, url = '/', socket }: IncomingMessage): string[] {
+  const [scheme = '', credentials = ''] = (headers.authorization ?? '').trim().split(' ')
+  const isOf = (name: string): boolean => scheme.toLowerCase() === name && credentials !== ''
+  const { getPeerCertificate } = socket as Partial<TLSSocket>
+  const hasCertificate = Object.keys(getPeerCertificate?.call(socket) ?? {}).length > 0
+  return [
+    ...(isOf('basic') ? ['basic'] : []),
+    ...(isOf('bearer') ? ['bearer'] : []),
+    ...(queryValue(url, 'access_token').trim() === '' ? [] : ['access_token']),
+    ...(hasCertificate ? ['x509'] : []),
+  ]
+}

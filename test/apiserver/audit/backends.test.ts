@@ -1,0 +1,256 @@
+// Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
+// a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ignoreErrors } from '#src/apiserver/audit/ignore-errors.ts'
+import { fileWriter } from '#src/apiserver/audit/line-writers.ts'
+import { logBackend } from '#src/apiserver/audit/log-backend.ts'
+import { type RotatingFileStream, rotatingWriter } from '#src/apiserver/audit/rotating-writer.ts'
+import { truncateBackend } from '#src/apiserver/audit/truncate.ts'
+import { unionBackend } from '#src/apiserver/audit/union.ts'
+import { WebhookBackend } from '#src/apiserver/audit/webhook-backend.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { row } from '../../support/row.ts'
+import { event, events, Sink } from './sink.ts'
+
+/** An optional package: nothing rotates without it. */
+const installed = await import('rotating-file-stream' as string).then(
+  () => true,
+  () => false,
+)
+
+const signal = (): AbortSignal => new AbortController().signal
+
+describe('a union', () => {
+  row('AU-09', 'gives each backend all events, in order', () => {
+    const sinks = [new Sink(), new Sink(), new Sink()]
+    const union = unionBackend(sinks)
+    for (const one of events(5)) expect(union.processEvents([one])).toBe(true)
+    for (const { ids } of sinks) expect(ids).toEqual(['0', '1', '2', '3', '4'])
+    expect(union.counts()).toEqual({ delivered: 15, lost: 0, pending: 0 })
+  })
+
+  row('AU-10', 'runs each backend once, and shuts each down, whatever the others do', async () => {
+    const sinks = [new Sink(), new Sink(), new Sink()]
+    const failing = {
+      ...ignoreErrors(new Sink()),
+      run: () => Promise.reject(new Error('no disk')),
+      shutdown: () => Promise.reject(new Error('gone')),
+    }
+    const union = unionBackend([failing, ...sinks])
+    await expect(union.run({ signal: signal() })).rejects.toThrow('no disk')
+    await expect(union.shutdown({ signal: signal() })).rejects.toThrow('gone')
+    for (const { log } of sinks) expect(log).toEqual(['run', 'shutdown'])
+  })
+
+  test('says false when one of them does, now or later, and asks all of them', async () => {
+    const [first, second] = [new Sink(), new Sink()]
+    first.answer = false
+    expect(unionBackend([first, second]).processEvents(events(1))).toBe(false)
+    first.answer = Promise.resolve(false)
+    expect(await unionBackend([second, first, second]).processEvents(events(1))).toBe(false)
+    expect(second.calls).toHaveLength(3)
+  })
+})
+
+test('errors that are ignored are true', async () => {
+  const sink = new Sink()
+  sink.answer = false
+  expect(ignoreErrors(sink).processEvents(events(1))).toBe(true)
+  sink.answer = Promise.resolve(false)
+  expect(await ignoreErrors(sink).processEvents(events(1))).toBe(true)
+  expect(ignoreErrors(sink).counts()).toEqual({ delivered: 0, lost: 2, pending: 0 })
+})
+
+describe('truncation', () => {
+  const settings = { maxEventSize: 500, maxBatchSize: 600 }
+  const body = { text: 'x'.repeat(500) }
+
+  test('takes the bodies out of an event that is too large', () => {
+    const sink = new Sink()
+    void truncateBackend(sink, settings, () => {}).processEvents([
+      event(1, { level: 'Request', requestObject: body, annotations: { b: '1' } }),
+    ])
+    expect(sink.calls).toEqual([[event(1, { level: 'Request', annotations: { 'audit.k8s.io/truncated': 'true', b: '1' } })]])
+  })
+
+  test('drops one that is too large without them, and says so', () => {
+    const sink = new Sink()
+    const failures: unknown[] = []
+    const backend = truncateBackend(sink, settings, (plugin, { message }, count) => void failures.push([plugin, message, count]))
+    expect(backend.processEvents([event(1, { requestURI: `/${'x'.repeat(500)}` }), event(2)])).toBe(true)
+    expect([sink.ids, failures]).toEqual([['2'], [['truncate', 'event is too large even after truncating', 1]]])
+    expect(backend.counts()).toEqual({ delivered: 1, lost: 1, pending: 0 })
+  })
+
+  test('splits a batch that is too large', () => {
+    const sink = new Sink()
+    void truncateBackend(sink, settings, () => {}).processEvents(events(5))
+    expect([sink.sizes, sink.ids]).toEqual([
+      [2, 2, 1],
+      ['0', '1', '2', '3', '4'],
+    ])
+  })
+})
+
+/** A folder that is gone when the test is over. */
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'quiesce-audit-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+describe('a log', () => {
+  test('has a line for each event, and its file and folder are private', async () => {
+    const path = join(folder(), 'deep', 'audit.log')
+    const log = logBackend(fileWriter(path), 'json', () => {})
+    await log.run({ signal: signal() })
+    expect(log.processEvents([event('<1>'), event(2)])).toBe(true)
+    expect(
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .map((line) => line.slice(0, 87)),
+    ).toEqual([
+      JSON.stringify(event('<1>')).replace('<', '\\u003c').replace('>', '\\u003e').slice(0, 87),
+      JSON.stringify(event(2)).slice(0, 87),
+      '',
+    ])
+    expect([statSync(path).mode & 0o777, statSync(join(path, '..')).mode & 0o777]).toEqual([0o600, 0o700])
+    await log.shutdown({ signal: signal() })
+    expect(log.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
+  })
+
+  test('tries all events of a call, and says false when one failed', async () => {
+    const written: string[] = []
+    const writer = {
+      write: (line: string) => {
+        if (line.includes('"1"')) throw new Error('no disk')
+        written.push(line)
+      },
+    }
+    const failures: string[] = []
+    const log = logBackend(writer, 'json', (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`))
+    expect(log.processEvents(events(3))).toBe(false)
+    expect([written.length, failures]).toEqual([2, ['log no disk 1']])
+    expect(log.counts()).toEqual({ delivered: 2, lost: 1, pending: 0 })
+  })
+
+  test('may be in the older format', () => {
+    const written: string[] = []
+    const log = logBackend({ write: (line) => void written.push(line) }, 'legacy', () => {})
+    void log.processEvents([
+      event('a', {
+        user: { username: 'ann', groups: ['dev', 'ops'] },
+        sourceIPs: ['10.0.0.9'],
+        responseStatus: { metadata: {}, code: 200 },
+      }),
+    ])
+    expect(written).toEqual([
+      '2026-01-01T00:00:00.000000Z AUDIT: id="a" stage="ResponseComplete" ip="10.0.0.9" method="get" user="ann" groups="dev","ops" as="<self>" ' +
+        'asgroups="<lookup>" user-agent="" namespace="<none>" uri="/" response="200"\n',
+    ])
+  })
+
+  const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
+
+  test('that rotates says which package it needs', async () => {
+    const missing = (): Promise<RotatingFileStream> => Promise.reject(new Error('not found'))
+    const log = logBackend(rotatingWriter(join(folder(), 'a.log'), rotation, systemClock, missing), 'json', () => {})
+    await expect(async () => log.run({ signal: signal() })).rejects.toMatchObject({
+      code: 'ERR_DEPENDENCY_MISSING',
+      message: expect.stringMatching(/npm install rotating-file-stream, or maxSize 0/),
+    })
+  })
+
+  test.skipIf(!installed)('that rotates has every event in one of its files, and keeps as many as it is told', async () => {
+    const inside = folder()
+    const log = logBackend(rotatingWriter(join(inside, 'audit.log'), { ...rotation, maxBackups: 2 }, systemClock), 'json', () => {})
+    await log.run({ signal: signal() })
+    const uri = `/${'x'.repeat(100_000)}`
+    for (let id = 0; id < 22; id++) expect(await log.processEvents([event(id, { requestURI: uri })])).toBe(true)
+    await log.shutdown({ signal: signal() })
+    const files = readdirSync(inside)
+    expect(files.filter((name) => /^audit-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}(\.\d+)?\.log$/.test(name))).toHaveLength(2)
+    const lines = files.flatMap((name) =>
+      readFileSync(join(inside, name), 'utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
+    )
+    expect(lines.map((line) => Number((JSON.parse(line) as { auditID: string }).auditID)).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 22 }, (_, id) => id),
+    )
+  })
+})
+
+/** A webhook whose server answers as the test says, on a clock of its own. */
+function webhook(...answers: readonly (number | Error)[]) {
+  const clock = new VirtualClock()
+  const posts: { at: number; body: unknown; headers: unknown }[] = []
+  const failures: string[] = []
+  const backend = new WebhookBackend(
+    { url: 'http://audit.example/', headers: { Authorization: 'Bearer x' }, initialBackoffMs: 10_000 },
+    {
+      clock,
+      random: () => 0,
+      failed: (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`),
+      fetch: (_, init) => {
+        if (init?.signal?.aborted) return Promise.reject(init.signal.reason as Error)
+        const answer = answers[Math.min(posts.length, answers.length - 1)] as number | Error
+        posts.push({ at: clock.now(), body: JSON.parse(String(init?.body)), headers: init?.headers })
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(new Response('', { status: answer }))
+      },
+    },
+  )
+  return { clock, posts, failures, backend }
+}
+
+describe('a webhook', () => {
+  test('is posted a list of the events', async () => {
+    const { backend, posts } = webhook(200)
+    expect(await backend.processEvents(events(2))).toBe(true)
+    expect(posts).toEqual([
+      {
+        at: 0,
+        body: { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: events(2) },
+        headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
+      },
+    ])
+    expect(backend.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
+  })
+
+  test('is tried five times, with growing delays, whatever fails', async () => {
+    const { backend, posts, clock, failures } = webhook(500, new Error('refused'), 403, 500)
+    const verdict = backend.processEvents(events(2))
+    await clock.runToEnd()
+    expect(await verdict).toBe(false)
+    expect(posts.map(({ at }) => at)).toEqual([0, 10_000, 25_000, 47_500, 81_250])
+    expect(failures).toEqual(['webhook the webhook answered 500 2'])
+    expect(backend.counts()).toEqual({ delivered: 0, lost: 2, pending: 0 })
+  })
+
+  test('that waits is tried at once when the server ends', async () => {
+    const { backend, posts, clock } = webhook(500, 200)
+    const stop = new AbortController()
+    backend.run({ signal: stop.signal })
+    void backend.processEvents(events(1))
+    await clock.advance(1_000)
+    stop.abort()
+    await backend.shutdown({ signal: signal() })
+    expect(posts.map(({ at }) => at)).toEqual([0, 1_000])
+    expect(backend.counts()).toEqual({ delivered: 1, lost: 0, pending: 0 })
+  })
+
+  test('is given up when shutdown is cut', async () => {
+    const { backend, clock } = webhook(500)
+    const cut = new AbortController()
+    void backend.processEvents(events(1))
+    await clock.advance(0)
+    const ended = backend.shutdown({ signal: cut.signal })
+    cut.abort(new Error('out of time'))
+    await ended
+    expect(backend.counts()).toEqual({ delivered: 0, lost: 1, pending: 0 })
+  })
+})

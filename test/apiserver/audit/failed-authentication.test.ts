@@ -1,0 +1,18 @@
+// Fails when: what a refused request has brought is recorded in other words than upstream's.
+import { expect, test } from 'vitest'
+import { recordFailedAuthentication } from '#src/apiserver/audit/failed-authentication.ts'
+import type { ApiExchange } from '#src/apiserver/index.ts'
+
+test.each<[string, object, object, string]>([
+  ['/', {}, {}, 'no credentials provided'],
+  ['/', { authorization: 'Bearer x' }, {}, 'attempted: bearer'],
+  ['/', { authorization: 'Bearer' }, {}, 'no credentials provided'],
+  ['/', { authorization: 'Basic x' }, {}, 'attempted: basic'],
+  ['/?access_token=x', { authorization: 'bearer x' }, {}, 'attempted: bearer, access_token'],
+  ['/', {}, { getPeerCertificate: () => ({ subject: {} }) }, 'attempted: x509'],
+  ['/', {}, { getPeerCertificate: () => ({}) }, 'no credentials provided'],
+])('%s with %j and %j: %s', (url, headers, socket, words) => {
+  const recorded: unknown[] = []
+  recordFailedAuthentication({ request: { url, headers, socket } } as unknown as ApiExchange, (_, refusal) => void recorded.push(refusal))
+  expect(recorded).toEqual([{ code: 401, message: `Authentication failed, ${words}` }])
+})
