@@ -3,9 +3,10 @@
 // when a line runs through a text.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
+import { batchesMachine } from '#src/apiserver/audit/batches.ts'
 import { createServer } from '#src/create-server.ts'
 import { elkLayout } from '#src/diagram/elk-layout.ts'
-import { diagramsOf, lifecycleSvg } from '#src/diagram/index.ts'
+import { diagramsOf, lifecycleSvg, machineSvg } from '#src/diagram/index.ts'
 import { composeLifecycle, type LifePlan } from '#src/machines/lifecycle.ts'
 import type { Mode } from '#src/machines/wiring.ts'
 import { planOf } from '#src/model/life/lifecycle-model.ts'
@@ -165,4 +166,15 @@ test('without elkjs its layout is refused, by name and with what to do', async (
     code: 'ERR_DEPENDENCY_MISSING',
     message: expect.stringContaining('npm install elkjs'),
   })
+})
+
+test('a machine that works beside the life has every state, and no text over another', async () => {
+  const { name, text } = await machineSvg(batchesMachine, { notes: [], layout: await elkLayout() })
+  expect(name).toBe('machines/audit-batches')
+  expect(statesIn(text).sort()).toEqual(
+    nodesOf(batchesMachine.root)
+      .map(({ id }) => id)
+      .sort(),
+  )
+  expect(collisions(text)).toEqual([])
 })
