@@ -63,7 +63,7 @@ for (const entry of entries.keys()) {
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.md|diagrams\/(machines\/)?[\w-]+\.svg)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/examples\/[\w-]+\.mjs|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.md|diagrams\/(machines\/)?[\w-]+\.svg)$/.test(
       file,
     )
   ) {

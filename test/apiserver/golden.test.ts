@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { differencesBetween } from './oracle/compare.ts'
-import { type Difference, KNOWN_DIFFERENCES } from './oracle/differences.ts'
+import { type Difference, KNOWN_DIFFERENCES, KNOWN_EVENT_DIFFERENCES } from './oracle/differences.ts'
 import { oracleServer } from './oracle/oracle-server.ts'
-import { type Answer, type Exchange, recordedGroups, titleOf } from './oracle/recorded.ts'
+import { type Answer, type Exchange, type RecordedEvent, recordedGroups, titleOf } from './oracle/recorded.ts'
 
 /** What ours has to be, with the known differences, or with some of them. */
 const expectedOf = (exchange: Exchange, known: readonly Difference[]): Answer =>
@@ -17,13 +17,36 @@ function mistakes(exchange: Exchange, ours: Answer): readonly string[] {
   return [...unlike(known), ...none.map(({ why }) => `is listed as different, and is not: ${why}`)]
 }
 
-describe.each(recordedGroups)('$name: $about', ({ settings, exchanges }) => {
+const lineOf = ({ stage, verb, uri, code }: RecordedEvent): string => `${verb} ${uri} ${stage} ${code}`
+
+/** In any order, because requests are sent at once; without those of the recorder itself. */
+function differingEvents(recorded: readonly RecordedEvent[], ours: readonly RecordedEvent[]): readonly string[] {
+  const given = ours.map(lineOf)
+  const missing = recorded.map(lineOf).filter((line) => {
+    const at = given.indexOf(line)
+    if (at >= 0) given.splice(at, 1)
+    return at < 0
+  })
+  const isOfRecorder = (line: string) => /message=ready|\/healthz/.test(line)
+  return [...missing.map((line) => `missing: ${line}`), ...given.map((line) => `not recorded: ${line}`)].filter(
+    (line) => !isOfRecorder(line),
+  )
+}
+
+describe.each(recordedGroups)('$name: $about', ({ name, settings, exchanges, auditEvents }) => {
   test('answers as the real server does, but for what is known', async () => {
     await using server = await oracleServer(settings)
     const asked = exchanges.map(async (exchange) => mistakes(exchange, await server.ask(exchange.request)))
     const found = await Promise.all(asked)
     const lines = found.flatMap((each, at) => each.map((line) => `${titleOf((exchanges[at] as Exchange).request)}: ${line}`))
     expect(lines).toEqual([])
+    if (!auditEvents) return
+    const events = differingEvents(auditEvents, await server.end())
+    const known = KNOWN_EVENT_DIFFERENCES.filter(({ group }) => group === name)
+    const none = known.filter(({ line }) => !events.some((event) => line.test(event)))
+    expect([...events.filter((event) => !known.some(({ line }) => line.test(event))), ...none.map(({ why }) => `is none: ${why}`)]).toEqual(
+      [],
+    )
   })
 })
 

@@ -9,7 +9,8 @@ import {
   notFoundDelegate,
 } from '#src/apiserver/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
-import type { Answer, RecordedCheck, RecordedRequest, Settings } from './recorded.ts'
+import { Sink } from '../audit/sink.ts'
+import type { Answer, RecordedCheck, RecordedEvent, RecordedRequest, Settings } from './recorded.ts'
 
 /** The recorded server's, which stand in its build. */
 const VERSION = {
@@ -30,6 +31,8 @@ const VERSION = {
 
 interface OracleServer {
   ask(request: RecordedRequest): Promise<Answer>
+  /** What was audited, when the server has ended and nothing is added any more. */
+  end(): Promise<readonly RecordedEvent[]>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -38,7 +41,11 @@ interface OracleServer {
  * does not know yet is left out; what is another answer for that stands in the list of differences.
  */
 export async function oracleServer(settings: Settings): Promise<OracleServer> {
+  const sink = new Sink()
   const config = completeConfig({
+    ...(settings.audit && { audit: sink, auditPolicy: { rules: [{ level: 'Metadata' }] } }),
+    platform: 'unknown',
+    shutdownDelay: 0,
     port: 0,
     host: '127.0.0.1',
     logger: false,
@@ -72,6 +79,12 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
   while (!settings.postStart?.some(({ ms = 0 }) => ms > LONG_MS) && !(await isStarted())) await after(5)
   return {
     ask: (request) => ask(port, request),
+    end: async () => {
+      await life.stop('everything was asked')
+      return sink.calls
+        .flat()
+        .map(({ stage, verb, requestURI, responseStatus }) => ({ stage, verb, uri: requestURI, code: responseStatus?.code ?? 0 }))
+    },
     [Symbol.asyncDispose]: async () => void (await life.stop({ now: true })),
   }
 }

@@ -58,11 +58,21 @@ export interface RecordedCheck {
   readonly server?: number
 }
 
+/** As much of an audit event as was recorded. */
+export interface RecordedEvent {
+  readonly stage: string
+  readonly verb: string
+  readonly uri: string
+  readonly code: number
+}
+
 export interface Group {
   readonly name: string
   readonly about: string
   readonly settings: Settings
   readonly exchanges: readonly Exchange[]
+  /** Of a group that was audited. */
+  readonly auditEvents?: readonly RecordedEvent[]
 }
 
 const FOLDER = new URL('../golden/', import.meta.url)
@@ -72,12 +82,19 @@ export const recordedGroups: readonly Group[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.json'))
   .map((file) => {
     const name = file.replace('.json', '')
-    const { about, settings, answers } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as {
+    const { about, settings, answers, auditEvents } = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as {
       readonly about: string
       readonly settings: Settings
       readonly answers: readonly Omit<Exchange, 'group'>[]
+      readonly auditEvents?: readonly RecordedEvent[]
     }
-    return { name, about, settings, exchanges: answers.map((one) => ({ group: name, ...one, answer: withBodyOfGet(one, answers) })) }
+    return {
+      name,
+      about,
+      settings,
+      exchanges: answers.map((one) => ({ group: name, ...one, answer: withBodyOfGet(one, answers) })),
+      ...(auditEvents && { auditEvents }),
+    }
   })
 
 /**
