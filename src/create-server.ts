@@ -47,13 +47,19 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
   return createServerOn(systemHost, handler, options)
 }
 
+/** What a server that is built on a created one brings along. */
+interface ServerParts extends Pick<Parts, 'healthIsHandlers' | 'failureAnswer' | 'metrics'> {
+  /** Takes all upgrades, in place of the option `websocket`. */
+  readonly upgrade?: Upgrade | undefined
+}
+
 /** `createServer` in a given world, which may be the test kit's, or a command's. */
 export function createServerOn(
   host: Host,
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  parts: Pick<Parts, 'healthIsHandlers' | 'failureAnswer'> = {},
+  { upgrade, metrics, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -64,13 +70,13 @@ export function createServerOn(
     host,
     openListeners: async (traffic, answerMetrics) => {
       const opening = { host, options: resolved, traffic, record: life.record }
-      const prepare = await upgrades(handler, resolved.websocket)
+      const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
       const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare })
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []
       return [...opened.map(({ listener }) => listener), ...admin]
     },
-    ...(hasTls && { metrics: () => certificates.metrics(resolved.wording.metrics, host.clock.wall()) }),
+    metrics: () => [...(hasTls ? certificates.metrics(resolved.wording.metrics, host.clock.wall()) : []), ...(metrics?.() ?? [])],
     log,
     observe: observationOf,
     ...parts,
@@ -130,6 +136,11 @@ async function upgrades(handler: Handler, option: WebSocketOption | undefined): 
       return undefined
     })
 }
+
+const takingUpgrades =
+  (take: Upgrade) =>
+  (server: Server): void =>
+    void server.on('upgrade', take)
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown
 

@@ -2,7 +2,11 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
+import type { Seats } from './chain/max-in-flight.ts'
+import type { Warnings } from './chain/warnings.ts'
+import type { Layer } from './latency.ts'
 import type { Failure } from './status.ts'
+import type { Upgrade } from './upgrades.ts'
 import type { User } from './user.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -45,6 +49,16 @@ export class ApiExchange {
   isBounded = false
   /** timeout: its time was over before its answer was. */
   isTimedOut = false
+  /** Those of its answer; undefined while there are none. */
+  warnings: Warnings | undefined = undefined
+  /** Milliseconds that layers have taken; undefined while none has said so. */
+  latency: Map<Layer, number> | undefined = undefined
+  /** flow-control: where it has a seat. */
+  seats: Seats | undefined = undefined
+  /** Of an upgrade that has come behind the count. */
+  upgrade: Upgrade | undefined = undefined
+  /** Its socket was given to the handler of an upgrade. */
+  isTakenOver = false
   /** authentication; undefined before, and without an authenticator. */
   user: User | undefined = undefined
   /** impersonation: who acts as {@link user}. */

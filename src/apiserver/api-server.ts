@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from '../actors/host.ts'
 import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
@@ -8,8 +9,9 @@ import type { ExchangeView, PlacedStep } from '../http/chain.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { HEALTH_ENDPOINTS, type Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
-import { exchangeOf } from '../http/traffic/exchange.ts'
+import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
+import { responseOfUpgrade } from '../http/upgrade-answer.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
@@ -20,16 +22,21 @@ import { audit } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
 import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
+import { cors } from './chain/cors.ts'
 import { Deadlines } from './chain/deadlines.ts'
 import type { PlacedFilter } from './chain/filter.ts'
 import { hsts } from './chain/hsts.ts'
+import { httpLog } from './chain/http-log.ts'
+import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/max-in-flight.ts'
 import { muxComplete } from './chain/mux-complete.ts'
+import type { ChainName } from './chain/order.ts'
 import { panicRecovery } from './chain/panic-recovery.ts'
 import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
+import { timed } from './latency.ts'
 import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
@@ -37,6 +44,7 @@ import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
+import { asOrdinary, NOT_IMPLEMENTED, takingOver, type UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
   /** For errors and logs. Default `apiserver`. */
@@ -69,13 +77,22 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
 
 type Warning = Parameters<Lifecycle['record']>[0]
 
+/** Those whose time upstream takes: they may ask another server. */
+const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'impersonation', 'flow-control', 'authorization'])
+
+/**
+ * Upstream's has a loop that keeps the watermark; here requests keep it, and the hook is there for
+ * probes that ask for it by its name.
+ */
+const WATERMARK_HOOK = 'max-in-flight-filter'
+
 /** What filters need of the life. */
 interface Given {
   readonly isComplete: () => boolean
   readonly deadlines: Deadlines
-  readonly requestTimeoutMs: number
   /** Undefined: nothing is recorded. */
   readonly auditing: Auditing | undefined
+  readonly life: Lifecycle
 }
 
 export class ApiServer implements Delegate {
@@ -85,11 +102,15 @@ export class ApiServer implements Delegate {
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
+  #upgrades: PathMux | undefined
   readonly #metrics: RequestMetrics
+  readonly #seats: InFlightSeats
   #isPrepared = false
   /** Warnings, until there is a life to say them. */
   readonly #unsaid: Warning[] = []
   #say = (warning: Warning): void => void this.#unsaid.push(warning)
+  readonly #sayTwice = (path: string, registeredAt: string): void =>
+    this.#say({ type: 'warning', message: `duplicate path registration of ${show(path)}`, details: { path, registeredAt } })
 
   constructor(
     host: Host,
@@ -101,11 +122,14 @@ export class ApiServer implements Delegate {
     this.#host = host
     this.#delegate = delegate
     this.#metrics = metrics
+    this.#seats = {
+      readOnly: new Seats(config.maxRequestsInFlight, host.clock),
+      mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
+    }
     this.registered.inherit(delegate.registered)
+    if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
     const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
-    this.#mux = new PathMux(unserved, (path, registeredAt) =>
-      this.#say({ type: 'warning', message: `duplicate path registration of ${show(path)}`, details: { path, registeredAt } }),
-    )
+    this.#mux = new PathMux(unserved, this.#sayTwice)
     if (config.enableIndex)
       for (const path of ['/', '/index.html'])
         this.#mux.handle(
@@ -125,6 +149,11 @@ export class ApiServer implements Delegate {
   /** Enters it behind the filters. */
   get handler(): ApiHandler {
     return this.#mux.serve
+  }
+
+  /** Of upgrades, likewise; undefined when neither it nor its delegates take any. */
+  get upgrades(): ApiHandler | undefined {
+    return this.#upgrades?.serve ?? this.#delegate.upgrades
   }
 
   /** Its own and its delegate's, sorted, each once. */
@@ -152,6 +181,24 @@ export class ApiServer implements Delegate {
   handlePrefix(path: string, handler: ApiHandler, options?: Listing): void {
     checkHandler(path, handler)
     this.#mux.handlePrefix(path, handler, options)
+  }
+
+  /**
+   * Takes over the upgrades of exactly this path, which have passed all filters. A path without
+   * such a handler answers an upgrade like any other request. The connection is a watch from then
+   * on.
+   * @param handler a listener of node's event `upgrade`
+   * @throws QuiesceError ERR_TOO_LATE once it is prepared, ERR_OPTION_INVALID
+   * @example
+   * server.handleUpgrade('/ws', (...upgrade) => wss.handleUpgrade(...upgrade, serve))
+   */
+  handleUpgrade(path: string, handler: UpgradeHandler): void {
+    this.#upgradeMux(path, handler).handle(path, takingOver(handler))
+  }
+
+  /** As {@link handleUpgrade}, for every path that begins with this one, which ends in a slash. */
+  handleUpgradePrefix(path: string, handler: UpgradeHandler): void {
+    this.#upgradeMux(path, handler).handlePrefix(path, takingOver(handler))
   }
 
   /** Takes the handlers of a path away. */
@@ -218,11 +265,24 @@ export class ApiServer implements Delegate {
       {
         name: 'chain-outer',
         before: 'retry-after',
-        admit: (view) => passNow(chain.outer, begin(view)),
-        over: (view) => over(seen(view)),
+        admit: (view) => {
+          const exchange = begin(view)
+          return exchange !== undefined && passNow(chain.outer, exchange)
+        },
+        over: ({ request }) => {
+          const exchange = apiExchangeOf(request)
+          if (exchange) over(exchange)
+        },
       },
       { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, seen(view)) },
     ]
+    const upgrade =
+      this.upgrades &&
+      ((request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        const exchange = apiExchangeOf(request) as ApiExchange
+        exchange.upgrade = { socket, head, ordinary: this.handler }
+        return listener(request, exchange.response)
+      })
     const listener: ApiHandler = (request, response) => {
       const exchange = exchangeAtHandler(request, response)
       exchange.outerHeaders = response.getHeaders()
@@ -249,15 +309,14 @@ export class ApiServer implements Delegate {
     const life = createServerOn(this.#host, { listener }, options, undefined, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
+      metrics: () => [inFlightMetric(this.#seats)],
+      upgrade,
     })
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
     void life.ended.then(() => deadlines.close())
     const isComplete = life.signal('MuxAndDiscoveryComplete')
-    chain = buildChain(
-      this.#filters({ isComplete: () => isComplete.aborted, deadlines, requestTimeoutMs: life.options.requestTimeoutMs, auditing }),
-      this.config.filters,
-    )
+    chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, life }), this.config.filters)
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life)
@@ -291,15 +350,26 @@ export class ApiServer implements Delegate {
     this.#isPrepared = true
   }
 
+  #upgradeMux(path: string, handler: UpgradeHandler): PathMux {
+    if (this.#isPrepared) throw new QuiesceError('ERR_TOO_LATE', `handleUpgrade(${show(path)}): the server has been prepared`, { path })
+    checkHandler(path, handler)
+    this.#upgrades ??= new PathMux((request, response) => (this.#delegate.upgrades ?? asOrdinary)(request, response), this.#sayTwice)
+    return this.#upgrades
+  }
+
   #handle(exchange: ApiExchange): unknown {
-    const returned = this.handler(exchange.request, exchange.response)
+    const { request, response, upgrade } = exchange
+    const handler = (upgrade && this.upgrades) ?? this.handler
+    const returned = handler(request, response)
     if (isThenable(returned)) exchange.handling = returned
     return returned
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, requestTimeoutMs, auditing }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, life: { log, options } }: Given): readonly PlacedFilter[] {
     const { config } = this
+    const { clock } = this.#host
+    const { requestTimeoutMs, logger } = options
     const perhaps = [
       auditInit,
       muxComplete(isComplete),
@@ -309,8 +379,13 @@ export class ApiServer implements Delegate {
       requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure),
       timeout,
       audit(auditing),
+      cors(config.corsAllowedOrigins),
+      maxInFlight(this.#seats, this.#metrics),
+      logger === false ? undefined : httpLog(log, clock),
     ]
-    return perhaps.filter((filter) => filter !== undefined)
+    return perhaps
+      .filter((filter) => filter !== undefined)
+      .map((filter) => (TIMED.has(filter.name) ? timed(filter, clock, this.#metrics) : filter))
   }
 
   #install({ answerMetrics }: Lifecycle, health: Health): void {
@@ -352,9 +427,14 @@ export class PreparedApiServer {
   }
 }
 
-function begin(view: ExchangeView): ApiExchange {
-  if (view.response === undefined) throw new QuiesceError('ERR_INTERNAL', 'an API server takes no upgrades')
-  return new ApiExchange(view, view.response, infoOf(view.request))
+/** Without a response it is an upgrade, or a CONNECT, which is not served at all. */
+function begin(view: ExchangeView): ApiExchange | undefined {
+  const exchange = exchangeOf(view.request) as Exchange
+  if (view.response === undefined && view.request.method === 'CONNECT') {
+    exchange.connection.wire.refuse(exchange, NOT_IMPLEMENTED)
+    return undefined
+  }
+  return new ApiExchange(view, view.response ?? responseOfUpgrade(exchange), infoOf(view.request))
 }
 
 const seen = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange

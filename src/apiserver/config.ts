@@ -14,6 +14,7 @@ import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems } from '../options/problems.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
+import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
 
 const isText = (given: unknown): boolean => typeof given === 'string'
@@ -59,6 +60,18 @@ export const API_SERVER_OPTIONS = defineOptions({
     default: 200,
     meaning: 'Requests that change something which are served at a time; 0 is no limit',
     upstream: '--max-mutating-requests-inflight',
+  }),
+  /**
+   * Origins whose pages may read the answers: regular expressions, each of which matches anywhere
+   * in an origin, so that it has to pin to the start and the end of the host. An empty list lets
+   * none.
+   * @default none
+   */
+  corsAllowedOrigins: option(listOf<string>(EXPRESSIONS_ALLOWED, wrongExpression), {
+    default: [],
+    defaultWords: () => 'none',
+    meaning: 'Origins whose pages may read the answers: regular expressions such as //example.com(:|$)',
+    upstream: '--cors-allowed-origins',
   }),
   /**
    * Directives of `Strict-Transport-Security`; an empty list sends none.
@@ -136,7 +149,7 @@ export const API_SERVER_OPTIONS = defineOptions({
 })
 
 /** What the chain decides itself is no option of its server. */
-const OF_THE_CHAIN = ['longRunning', 'steps', 'health'] as const satisfies readonly (keyof ServerOptions)[]
+const OF_THE_CHAIN = ['longRunning', 'steps', 'health', 'websocket'] as const satisfies readonly (keyof ServerOptions)[]
 
 const ENGINE_OPTIONS = Object.fromEntries(
   Object.entries(SERVER_OPTIONS).filter(([name]) => !(OF_THE_CHAIN as readonly string[]).includes(name)),

@@ -11,6 +11,8 @@ import { Registered } from './registered.ts'
 export interface Delegate {
   /** Answers behind the filters; undefined: nothing is served here. */
   readonly handler: ApiHandler | undefined
+  /** Answers upgrades behind the filters; undefined: none is taken here. */
+  readonly upgrades: ApiHandler | undefined
   readonly listedPaths: readonly string[]
   readonly registered: Registered
   /** The server that is run is being prepared, with this life for all of them. */
@@ -23,6 +25,7 @@ export interface Delegate {
  */
 export const emptyDelegate = (handler?: ApiHandler): Delegate => ({
   handler,
+  upgrades: undefined,
   listedPaths: [],
   registered: new Registered(),
   prepareFor: () => {},

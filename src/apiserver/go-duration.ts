@@ -46,6 +46,24 @@ export function parseGoDuration(text: string): number | { readonly error: string
   return isNegative ? -ms : ms
 }
 
+/**
+ * As Go writes a duration: `1h2m3.5s`, `12.345678ms`, `0s`.
+ * @see Go's time.Duration String
+ */
+export function formatGoDuration(ms: number): string {
+  const nanoseconds = Math.round(Math.abs(ms) * 1e6)
+  if (nanoseconds === 0) return '0s'
+  const sign = ms < 0 ? '-' : ''
+  if (nanoseconds < 1e3) return `${sign}${nanoseconds}ns`
+  if (nanoseconds < 1e6) return `${sign}${nanoseconds / 1e3}µs`
+  if (nanoseconds < 1e9) return `${sign}${nanoseconds / 1e6}ms`
+  const seconds = Math.floor(nanoseconds / 1e9)
+  const hours = Math.floor(seconds / 3600)
+  const minutes = Math.floor(seconds / 60) % 60
+  const rest = `${(nanoseconds % 60e9) / 1e9}s`
+  return `${sign}${hours > 0 ? `${hours}h` : ''}${seconds >= 60 ? `${minutes}m` : ''}${rest}`
+}
+
 /** Printable ASCII as it is; every other byte by its number. */
 function quote(text: string): string {
   const quoted = text.replace(/["\\]|[^ -\x7f]/g, (character) =>

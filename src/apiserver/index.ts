@@ -8,6 +8,7 @@ export { addAuditAnnotation, auditRequestObject, auditResponseObject } from './a
 export type { Filter, UserFilter } from './chain/filter.ts'
 export { CHAIN_ORDER, type ChainName, type ChainPlace } from './chain/order.ts'
 export { ABORT_HANDLER } from './chain/panic-recovery.ts'
+export { warn } from './chain/warnings.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
 export type { ApiHandler } from './mux/path-mux.ts'

@@ -50,6 +50,10 @@ export class Registered {
     return this.#withLine({ of: 'hook', name, isInherited: false }, added)
   }
 
+  hasPostStartHook(name: string): boolean {
+    return this.#postStartHooks.has(name)
+  }
+
   addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
     checkedFunction('pre-shutdown hook', name, run)
     return this.#preShutdownHooks.add(name, (life) => void life.addPreShutdownHook(name, run, options))

@@ -38,6 +38,7 @@ export async function serveApi({ config = {}, setUp, ...parts }: Options): Promi
   const logger: Logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
   const metrics: RequestMetrics = {
     terminated: ({ info }, code) => void counted.push(`terminated ${code} ${info.path}`),
+    filterTook: (filter) => void counted.push(`${filter} took time`),
     aborted: ({ info }) => void counted.push(`aborted ${info.path}`),
     endedAfterTimeout: ({ info }, status) => void counted.push(`ended after timeout: ${status} ${info.path}`),
   }

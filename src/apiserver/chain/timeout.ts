@@ -44,7 +44,7 @@ export const timeOut =
   (exchange: ApiExchange): void => {
     const { view, response } = exchange
     const inBooks = exchangeOf(view.request)
-    if (!inBooks || inBooks.isOver) return
+    if (!inBooks || inBooks.isOver || exchange.isTakenOver) return
     const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'http: Handler timeout')
     // A handler that has answered has kept its time, however slowly its client reads.
     if (exchange.isBounded && !response.writableEnded) {

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import type { Exchange } from '../traffic/exchange.ts'
+import { answerOfUpgrade } from '../upgrade-answer.ts'
 import type { WireAnswer } from '../wire.ts'
 import type { Http1Wire } from './wire.ts'
 
 /**
- * Answers in place of a handler that has done nothing yet. An upgrade has no response: its answer
- * is written as bytes, and the connection is closed after it.
+ * Answers in place of a handler that has done nothing yet. An upgrade has no response, unless a
+ * step has made it one: its answer is written as bytes, and the connection is closed after it.
  */
-export function refuse({ response }: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+export function refuse(exchange: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+  const response = exchange.response ?? answerOfUpgrade(exchange)
   if (response) {
     response.writeHead(answer.status, answer.headers)
     response.end(answer.body)
@@ -15,7 +17,8 @@ export function refuse({ response }: Exchange, answer: WireAnswer, wire: Http1Wi
 }
 
 /** Answers in place of a handler that has failed, or breaks off what it has sent a part of. */
-export function fail({ response }: Exchange, answer: WireAnswer | undefined, wire: Http1Wire): void {
+export function fail(exchange: Exchange, answer: WireAnswer | undefined, wire: Http1Wire): void {
+  const response = exchange.response ?? answerOfUpgrade(exchange)
   if (!response) failUpgrade(answer, wire)
   else if (response.writableEnded) return
   else if (response.headersSent || !answer) response.destroy()

@@ -1,4 +1,4 @@
-import type { Step } from '../chain.ts'
+import type { PlacedStep } from '../chain.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Upstream's bound: more often, and clients are busier with connecting than with asking. */
@@ -21,8 +21,9 @@ export const goawayDecider =
  * is not touched: an answer is all that could tell it, and its connections are many.
  * @see kubernetes/apiserver pkg/server/filters/goaway.go WithProbabilisticGoaway
  */
-export const balance = (decide: () => boolean): Step<Exchange> => ({
+export const balance = (decide: () => boolean): PlacedStep<Exchange> => ({
   name: 'goaway',
+  after: 'retry-after',
   admit: (exchange) => {
     if (exchange.connection.wire.tellsAnyTime && decide()) exchange.mustTell = true
     return true

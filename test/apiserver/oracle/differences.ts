@@ -58,18 +58,6 @@ const accepts =
   ({ request }) =>
     request.headers?.['Accept']?.includes(type) === true
 
-const hasHeader =
-  (name: string): Where =>
-  ({ answer }) =>
-    Object.keys(answer.headers ?? {}).some((each) => each.startsWith(name))
-
-const withoutHeaders =
-  (name: string) =>
-  ({ headers = {}, ...answer }: Answer): Answer => ({
-    ...answer,
-    headers: Object.fromEntries(Object.entries(headers).filter(([each]) => !each.startsWith(name))),
-  })
-
 /** A length that was that of the body stays that of the body. */
 function withBody({ headers, ...answer }: Answer, body: string): Answer {
   const length = String(Buffer.byteLength(body))
@@ -99,8 +87,6 @@ const isPath = (path: string): Where => all(at(path), answered(200))
 export const KNOWN_DIFFERENCES: readonly Difference[] = [
   { why: 'not yet: loopback client: its certificate and the check of it', ...notListed('loopback-serving-certificate') },
   { why: 'not yet: loopback client: the check of its certificate', where: isPath('/healthz/loopback-serving-certificate') },
-  { why: 'not yet: filters: the hook that keeps the watermark of requests in flight', ...notListed('max-in-flight-filter') },
-  { why: 'not yet: filters: the hook that keeps the watermark of requests in flight', where: below('/livez/poststarthook/max-in-flight') },
   { why: 'not yet: storage: the hook that counts objects', ...notListed('storage-object-count-tracker-hook') },
 
   { why: 'not yet: OpenAPI', ...notListed('/openapi/v2') },
@@ -114,13 +100,6 @@ export const KNOWN_DIFFERENCES: readonly Difference[] = [
 
   { why: 'not yet: authentication', where: all(inGroup('authentication'), not(answered(200))) },
   { why: 'not yet: API groups', where: all(below('/apis/widgets.example'), answered(200)) },
-  {
-    why: 'not yet: filters: CORS',
-    where: all(hasHeader('access-control-'), not(answered(204))),
-    change: withoutHeaders('access-control-'),
-  },
-  { why: 'not yet: filters: CORS', where: answered(204) },
-  { why: 'not yet: filters: warnings', where: hasHeader('warning'), change: withoutHeaders('warning') },
   {
     why: 'V13: a handler that throws before it has sent anything is answered for',
     where: all(inGroup('panics'), asked('/panic')),
@@ -150,6 +129,5 @@ export interface EventDifference {
 
 export const KNOWN_EVENT_DIFFERENCES: readonly EventDifference[] = [
   { why: 'not yet: authentication', group: 'authentication', line: /./ },
-  { why: 'not yet: filters: CORS, which answers a preflight in front of audit', group: 'filters', line: /^not recorded: options / },
   { why: 'V34: the event says 504 where the client got that', group: 'deadline', line: / ResponseComplete (200|504)$/ },
 ]

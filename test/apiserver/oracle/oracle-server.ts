@@ -7,6 +7,7 @@ import {
   createApiServer,
   emptyDelegate,
   notFoundDelegate,
+  warn,
 } from '#src/apiserver/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { Sink } from '../audit/sink.ts'
@@ -53,6 +54,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     version: VERSION,
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
+    ...(settings.cors && { corsAllowedOrigins: settings.cors }),
   })
   const servers: ApiServer[] = []
   for (let number = settings.delegates ?? 0; number >= 0; number--) {
@@ -143,7 +145,11 @@ const ROUTES: Readonly<Record<string, ApiHandler>> = {
     await after(BEYOND_DEADLINE_MS)
     response.end()
   },
-  '/warn': text('warned'),
+  '/warn': (request, response) => {
+    warn(request, '', 'this endpoint is deprecated')
+    warn(request, 'agent', 'with "quotes" and ünïcode')
+    sendText(response, 'warned')
+  },
   '/upload': (request, response) => {
     request.resume()
     sendText(response, 'uploaded')

@@ -1,0 +1,31 @@
+import type { Clock } from '../../base/clock.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import { formatGoDuration } from '../go-duration.ts'
+import type { PlacedFilter } from './filter.ts'
+
+/**
+ * One line for each request that is over, at debug: nothing is made where that level is not
+ * written.
+ * @see kubernetes/apiserver pkg/server/httplog/httplog.go WithLogging
+ */
+export const httpLog = (log: Pick<EventLog, 'writes' | 'debug'>, clock: Clock): PlacedFilter => ({
+  name: 'http-log',
+  admit: () => true,
+  over: ({ request, response, info, auditId, receivedAt, isTakenOver }) => {
+    if (!log.writes('debug')) return
+    const { method = 'GET', url = '/', headers, socket } = request
+    log.debug(
+      {
+        verb: info.isResourceRequest ? info.verb.toUpperCase() : method,
+        URI: url,
+        latency: formatGoDuration(clock.now() - receivedAt),
+        userAgent: headers['user-agent'] ?? '',
+        contentType: headers['content-type'] ?? '',
+        'audit-ID': auditId,
+        srcIP: `${socket.remoteAddress ?? ''}:${socket.remotePort ?? ''}`,
+        ...(isTakenOver ? { hijacked: true } : { resp: response.headersSent ? response.statusCode : 0 }),
+      },
+      'HTTP',
+    )
+  },
+})

@@ -1,0 +1,68 @@
+import type { Clock } from '../base/clock.ts'
+import type { ApiExchange } from './api-exchange.ts'
+import type { Filter } from './chain/filter.ts'
+import { formatGoDuration } from './go-duration.ts'
+import type { RequestMetrics } from './request-metrics.ts'
+
+const PREFIX = 'apiserver.latency.k8s.io/'
+
+/**
+ * Where the time of a request goes, in upstream's names.
+ * @see kubernetes/apiserver pkg/endpoints/request/webhook_duration.go
+ */
+export type Layer =
+  | 'authentication'
+  | 'authorization'
+  | 'apf-queue-wait'
+  | 'etcd'
+  | 'decode-response-object'
+  | 'transform-response-object'
+  | 'serialize-response-object'
+  | 'response-write'
+  | 'mutating-webhook'
+  | 'validating-webhook'
+
+/** Adds milliseconds to what a layer has taken of this request. */
+export function addLatency(exchange: ApiExchange, layer: Layer, ms: number): void {
+  exchange.latency ??= new Map()
+  exchange.latency.set(layer, (exchange.latency.get(layer) ?? 0) + ms)
+}
+
+/** A request that took less is of no interest. */
+const THRESHOLD_MS = 500
+
+/**
+ * What the audit event of a request says about where its time went; empty for one that was quick.
+ * @param totalMs from its arrival to the stage of the event
+ * @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation
+ */
+export function latencyAnnotations({ latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> {
+  if (totalMs <= THRESHOLD_MS || latency === undefined) return {}
+  const all = [...latency, ['total', totalMs] as const]
+  return Object.fromEntries(all.map(([layer, ms]) => [`${PREFIX}${layer}`, formatGoDuration(ms)]))
+}
+
+const LAYERS: Readonly<Record<string, Layer>> = {
+  authentication: 'authentication',
+  authorization: 'authorization',
+  'flow-control': 'apf-queue-wait',
+}
+
+/** A filter whose time is taken when it takes any: one that does not wait costs nothing. */
+export function timed<F extends Filter>(filter: F, clock: Clock, metrics: RequestMetrics): F {
+  const { name, admit } = filter
+  return {
+    ...filter,
+    admit: (exchange) => {
+      const verdict = admit(exchange)
+      if (typeof verdict === 'boolean') return verdict
+      const from = clock.now()
+      return verdict.finally(() => {
+        const ms = clock.now() - from
+        metrics.filterTook(name, ms)
+        const layer = LAYERS[name]
+        if (layer !== undefined) addLatency(exchange, layer, ms)
+      })
+    },
+  }
+}

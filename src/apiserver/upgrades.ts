@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { respond } from '../http/respond.ts'
+import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
+import { takeSocket } from '../http/upgrade-answer.ts'
+import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
+import type { ApiHandler } from './mux/path-mux.ts'
+
+/** What comes with an upgrade. */
+export interface Upgrade {
+  readonly socket: Duplex
+  readonly head: Buffer
+  /** Answers it as if it were none. */
+  readonly ordinary: ApiHandler
+}
+
+/** A listener of node's event `upgrade`, as the handler of a WebSocket library is one. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown
+
+/**
+ * What a mux serves an upgrade with. It comes behind all filters; from then on the connection is a
+ * watch (V7): neither bounded nor limited.
+ */
+export const takingOver =
+  (handler: UpgradeHandler): ApiHandler =>
+  (request) => {
+    const exchange = apiExchangeOf(request) as ApiExchange
+    const { socket, head } = upgradeOf(request)
+    exchange.isTakenOver = true
+    exchange.seats?.giveBack()
+    exchange.seats = undefined
+    takeSocket(exchangeOf(request) as Exchange)
+    return handler(request, socket, head)
+  }
+
+/**
+ * A path that takes no upgrades answers one like any other request, as RFC 9110 has it, when it
+ * can: the body of an upgrade is not read by node any more.
+ */
+export const asOrdinary: ApiHandler = (request, response) =>
+  hasBody(request) ? respond(response, REFUSED) : upgradeOf(request).ordinary(request, response)
+
+const upgradeOf = (request: IncomingMessage): Upgrade => apiExchangeOf(request)?.upgrade as Upgrade
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || !['0', undefined].includes(headers['content-length'])
+
+const REFUSED = {
+  status: 400,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  body: 'this path takes no upgrade, and no body beside one\n',
+}
+
+/** For a CONNECT over HTTP/2, whose stream would pass the filters without a response. */
+export const NOT_IMPLEMENTED = {
+  status: 501,
+  reasonPhrase: 'Not Implemented',
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  body: 'this server takes no CONNECT\n',
+}

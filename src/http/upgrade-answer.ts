@@ -1,0 +1,36 @@
+import { ServerResponse } from 'node:http'
+import type { Exchange } from './traffic/exchange.ts'
+
+/** Of upgrades whose sockets nothing has taken; few requests are any. */
+const ANSWERS = new WeakMap<Exchange, ServerResponse>()
+
+/**
+ * A response for an upgrade, which node gives none: for steps that set headers and refuse like for
+ * any other request, until {@link takeSocket}. What it sends ends the connection. To be called
+ * once.
+ */
+export function responseOfUpgrade(exchange: Exchange): ServerResponse {
+  const { request, connection } = exchange
+  const { socket } = connection.wire
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.on('finish', () => {
+    response.detachSocket(socket)
+    // Node has taken its hands off it: without a reader, its end would go unnoticed.
+    socket.resume()
+    connection.noteTold()
+    connection.linger()
+  })
+  ANSWERS.set(exchange, response)
+  return response
+}
+
+/** The one that was made and may still answer. */
+export const answerOfUpgrade = (exchange: Exchange): ServerResponse | undefined => ANSWERS.get(exchange)
+
+/** The socket is its handler's from now on. */
+export function takeSocket(exchange: Exchange): void {
+  ANSWERS.get(exchange)?.detachSocket(exchange.connection.wire.socket)
+  ANSWERS.delete(exchange)
+}
