@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
 import { batchesMachine } from '../build/src/apiserver/audit/batches.js'
+import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
@@ -80,6 +81,45 @@ ${places.map(([name, says]) => `  ${name}["<b>${name}</b><br/>${says}"]`).join('
 `)}
 `
 
+const PARTS = /** @type {const} */ ({
+  outer: 'before the refusals: these do not wait',
+  between: 'between the two refusals: these do not wait',
+  inner: 'counted: these may take time',
+})
+/** @typedef {import('../build/src/apiserver/chain/order.js').ChainPlace} ChainPlace */
+const chainOrder = /** @type {readonly ChainPlace[]} */ (CHAIN_ORDER)
+const apiNode = (/** @type {ChainPlace} */ { name, why }) => `${name}["<b>${name}</b><br/>${why}"]`
+const apiEnds = chainOrder.flatMap(({ name, ends = [] }) => ends.map((status) => `  ${name} -.-> ${name}-${status}(["${status}"])`))
+const apiParts = Object.entries(PARTS).map(
+  ([part, says]) =>
+    `  subgraph ${part}["${says}"]\n${chainOrder
+      .filter((place) => place.part === part)
+      .map((place) => `    ${apiNode(place)}\n`)
+      .join('')}  end`,
+)
+const apiChain = `# What a request passes in an API server
+
+Generated from \`src/apiserver/chain/order.ts\` by \`npm run generate\`; do not edit. Every request, an upgrade too, passes these in this order, before the handler of its path; a dotted line is an
+answer that it may end with there. \`retry-after\` and \`count\` are the engine's ([chain.md](chain.md)). A filter of your own stands directly before or after any of them; without a place, behind the last.
+When the response is closed, those that were asked hear of it in the reverse order.
+
+${fence(`flowchart TB
+  arrives(["request or upgrade"])
+${apiParts.join('\n')}
+${chainOrder
+  .filter(({ part }) => part === 'engine')
+  .map((place) => `  ${apiNode(place)}`)
+  .join('\n')}
+  handler(["the handler of its path"])
+  ${['arrives', ...chainOrder.map(({ name }) => name), 'handler'].join(' --> ')}
+${apiEnds.join('\n')}
+`)}
+
+| | Upstream | Why there | May answer |
+|---|---|---|---|
+${chainOrder.map(({ name, upstream, why, ends = [] }) => `| \`${name}\` | ${upstream} | ${why} | ${ends.join(', ')} |`).join('\n')}
+`
+
 const lifecycle = `# The whole life
 
 Generated from the machines by \`npm run generate\`; do not edit. The same as [lifecycle-states.svg](lifecycle-states.svg) and
@@ -118,7 +158,7 @@ Every picture has its key below it. Orange is one of the eight signals of Kubern
 | the same with every state ([Mermaid](lifecycle.md)) | [lifecycle-states.svg](lifecycle-states.svg) | [lifecycle-states-retry-after.svg](lifecycle-states-retry-after.svg) |
 | one life from start to end ([Mermaid](sequences.md)) | [sequence-refuse.svg](sequence-refuse.svg) | [sequence-retry-after.svg](sequence-retry-after.svg) |
 
-What a request passes before its handler: [chain.md](chain.md).
+What a request passes before its handler: [chain.md](chain.md); in an API server: [api-server-chain.md](api-server-chain.md).
 
 One picture for each file of \`src/machines/\` that has states:
 ${machineSvgs
@@ -220,6 +260,7 @@ const files = new Map([
   ['diagrams/lifecycle.md', lifecycle],
   ['diagrams/wiring.md', wiring],
   ['diagrams/chain.md', chain],
+  ['diagrams/api-server-chain.md', apiChain],
   ['diagrams/sequences.md', sequences],
   ...drawn.flatMap(({ mode, svg }) => [
     /** @type {const} */ ([`diagrams/lifecycle${mode === 'refuse' ? '' : `-${mode}`}.svg`, textOf(svg, 'lifecycle')]),

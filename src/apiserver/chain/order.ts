@@ -23,7 +23,7 @@ export const CHAIN_ORDER = [
     upstream: 'WithRequestReceivedTimestamp',
     why: 'deadlines, logs and audit events count from here',
   },
-  { name: 'request-info', part: 'outer', upstream: 'WithRequestInfo', why: 'all filters behind it read the same', ends: [500] },
+  { name: 'request-info', part: 'outer', upstream: 'WithRequestInfo', why: 'all filters behind it read the same' },
   { name: 'latency', part: 'outer', upstream: 'WithLatencyTrackers', why: 'what filters take is measured from here on' },
   { name: 'http-log', part: 'outer', upstream: 'WithHTTPLogging', why: 'refusals are logged, too' },
   {
