@@ -3,7 +3,7 @@ import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isInPreShutdownHook } from './in-hook.ts'
-import { removeStale, withMode } from './unix-socket.ts'
+import { removeStale, removeStaleInWorker, withMode } from './unix-socket.ts'
 
 /**
  * Where to listen: a TCP port (0 = any) on a host (all addresses without one), the path of a Unix
@@ -95,6 +95,10 @@ export class Listener {
 
   async #listeningAtLast(signal: AbortSignal): Promise<void> {
     const target = this.#target
+    if (target && 'path' in target) {
+      await removeStaleInWorker(target.path)
+      signal.throwIfAborted()
+    }
     try {
       await this.#listening(signal)
     } catch (error) {

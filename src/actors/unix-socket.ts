@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 
@@ -13,14 +13,31 @@ export async function removeStale(path: string): Promise<string | undefined> {
   if (found === undefined) return undefined
   if (!found.isSocket) return 'what is there is no socket'
   if (await isAccepting(path)) return 'another process accepts connections there'
-  // Another process may have come first, and have put its own there meanwhile.
-  if (inodeOf(path)?.inode === found.inode) unlinkSync(path)
+  // Another process may have come first, and have put its own there meanwhile, perhaps under the
+  // same number.
+  const still = inodeOf(path)
+  if (still?.inode === found.inode && still.changed === found.changed) rmSync(path, { force: true })
   return undefined
 }
 
-function inodeOf(path: string): { readonly inode: bigint; readonly isSocket: boolean } | undefined {
+/**
+ * The same in a worker of a cluster, before it listens at all; elsewhere it does nothing. After an
+ * attempt that has failed node asks the primary for another socket than the one of the workers
+ * whose first attempt has not.
+ */
+export async function removeStaleInWorker(path: string): Promise<void> {
+  if (cluster.isWorker) await removeStale(path)
+}
+
+interface Found {
+  readonly inode: bigint
+  readonly changed: bigint
+  readonly isSocket: boolean
+}
+
+function inodeOf(path: string): Found | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  return stats && { inode: stats.ino, isSocket: stats.isSocket() }
+  return stats && { inode: stats.ino, changed: stats.ctimeNs, isSocket: stats.isSocket() }
 }
 
 /** Whatever else than a refusal it answers with, it is not known to be left behind. */
