@@ -52,7 +52,8 @@ describe.skipIf(!hasCurl)('the debug socket of a process', () => {
     const [refused, taken] = (await both).toSorted((one, other) => one.length - other.length)
     expect(refused).toBe('a profile is being taken\n')
     const profile = JSON.parse(taken as string) as Profile
-    expect(profile.nodes.map(({ callFrame }) => callFrame.functionName)).toContain('block')
+    // V8 may have put the function into the handler that calls it.
+    expect(profile.nodes.map(({ callFrame }) => callFrame.functionName)).toContainEqual(expect.stringMatching(/^\/?block$/))
     expect(profile.samples.length).toBeGreaterThan(0)
     expect(await curl(socket, '/debug/pprof/profile?seconds=0', '--write-out', '%{http_code}')).toMatch(/400$/)
   })
