@@ -19,10 +19,13 @@ import { streamSSE, streamText } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AttachableServer } from '#src/attach.ts'
 import { systemClock } from '#src/base/clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
 import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
+import { FRAME, RawH2Client } from '../support/h2-frames.ts'
 import { newAttachedLife } from '../support/life.ts'
+import { RawClient } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'
 import { POLL } from '../support/upstream-client.ts'
 
@@ -191,6 +194,27 @@ describe('a stop', () => {
     expect(await other).toMatchObject({ status: 200, body: 'ok', code: 0 })
     expect(await last).toMatchObject({ status: 200, body: 'ok', code: 0 })
     expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 2, forced: 0 } })
+  })
+
+  test('a client that closes its connection when it was told is not waited for', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('Connection', 'close')
+      response.end('ok')
+    })
+    // No time passes: the second that others have is never over.
+    const t = newAttachedLife(server, { clock: new VirtualClock() })
+    server.listen(0, '127.0.0.1')
+    await t.life.start()
+    const raw = await RawClient.open(server.address() as AddressInfo)
+    const client = await RawH2Client.on(raw)
+    client.request(1)
+    await client.answer(1)
+    await client.until('GOAWAY', ({ type }) => type === FRAME.goaway)
+    // Node has stopped to read by then, if it does.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    raw.end()
+    await expect.poll(() => t.life.counts().connections.open, POLL).toBe(0)
+    expect(raw.state).toBe('ended')
   })
 
   test('a stream above the number is refused, and not in the step in which node is reading', async () => {
