@@ -32,8 +32,6 @@ export interface Peer {
   /** Its turn has come when it was opened: it is told after its first answer. */
   isDue: boolean
   isBrokenOff: boolean
-  /** Its client has, and that was not heard. */
-  hasLeft: boolean
   /** What its client has seen. */
   answers: number
   sawTold: boolean
@@ -74,7 +72,6 @@ export class Model {
       wasTold: false,
       isDue,
       isBrokenOff: false,
-      hasLeft: false,
       answers: 0,
       sawTold: false,
     })
@@ -116,8 +113,7 @@ export class Model {
   }
 
   leave(peer: Peer): void {
-    if (this.#isUnread(peer)) peer.hasLeft = true
-    else this.#close(peer, peer.wasTold ? 'told' : 'ended')
+    this.#close(peer, peer.wasTold ? 'told' : 'ended')
   }
 
   next(): Step {
@@ -163,14 +159,6 @@ export class Model {
       answers: this.peers.map(({ answers }) => answers),
       sawTold: this.peers.map(({ sawTold }) => sawTold),
     }
-  }
-
-  /**
-   * Node reads nothing more of HTTP/2 when it has sent a GOAWAY and no stream is open; what is left
-   * to do is to wait for the second that its client has.
-   */
-  #isUnread({ wasTold, asked }: Peer): boolean {
-    return !this.#isInOrder && wasTold && asked.length === 0
   }
 
   #send(peer: Peer): void {

@@ -124,7 +124,7 @@ export class World {
       model.open()
       return
     }
-    const open = model.peers.filter(({ isOpen, hasLeft }) => isOpen && !hasLeft)
+    const open = model.peers.filter(({ isOpen }) => isOpen)
     const peer = open[action.on % Math.max(1, open.length)]
     const client = peer && this.#clients[model.peers.indexOf(peer)]
     // Half of a request that ends is answered by node itself.
