@@ -183,12 +183,13 @@ const OF_HTTP2: readonly Broken[] = [
   },
   {
     what: 'closes nothing gently',
-    seenBy: 'idle after a request',
+    // Not by one that is told and closes by itself.
+    seenBy: 'half of a later request',
     breakIt: () => vi.spyOn(Http2Wire.prototype, 'linger').mockReturnValue(),
   },
   {
-    what: 'resets what was never used',
-    seenBy: 'never used',
+    what: 'resets what it closes',
+    seenBy: 'half of a later request',
     breakIt: () =>
       vi.spyOn(Http2Wire.prototype, 'linger').mockImplementation(function (this: Http2Wire) {
         this.socket.resetAndDestroy()
