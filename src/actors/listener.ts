@@ -105,12 +105,9 @@ export class Listener {
       const { cause } = error as QuiesceError
       if (!target || !('path' in target) || (cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE') throw error
       const why = await removeStale(target.path)
+      if (why !== undefined) throw listenError(target, cause as Error, why)
       signal.throwIfAborted()
-      // Also when a process accepts there: of a cluster's workers another one may have been faster,
-      // with which the primary lets this one share.
-      await this.#listening(signal).catch((again: unknown) => {
-        throw why === undefined ? again : listenError(target, cause as Error, why)
-      })
+      await this.#listening(signal)
     }
   }
 

@@ -291,7 +291,7 @@ export class ApiServer implements Delegate {
       return verdict.then((isLetPass) => (isLetPass ? this.#handle(exchange) : undefined))
     }
     let recovery: FailureAnswer
-    const { isLongRunning, engine } = this.config
+    const { engine } = this.config
     const auditing = auditingFrom(
       { ...this.config, audit: engine.audit },
       {
@@ -302,7 +302,8 @@ export class ApiServer implements Delegate {
     const options = {
       ...engine,
       ...(auditing && { audit: auditing }),
-      longRunning: (request: Parameters<typeof infoOf>[0]) => isLongRunning(infoOf(request)),
+      // The filter request-info has been asked before.
+      longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning === true,
       steps,
       health: true,
     }

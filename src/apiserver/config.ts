@@ -21,9 +21,6 @@ const isText = (given: unknown): boolean => typeof given === 'string'
 const texts = (allowed: string) =>
   listOf<string>(allowed, (item) => (isText(item) ? undefined : { path: '', given: item, allowed: 'text' }))
 
-/** Shared between a filter of ours and what says which requests it leaves alone. */
-const FILTER_ALLOWED = 'a list of { name, admit, over?, before?, after? }'
-
 /**
  * What an API server has beside a server's options. @see kubernetes/apiserver
  * pkg/server/config.go NewConfig, pkg/server/options/server_run_options.go
@@ -128,7 +125,7 @@ export const API_SERVER_OPTIONS = defineOptions({
    * @default none
    */
   filters: option(
-    listOf<UserFilter>(FILTER_ALLOWED, (item) =>
+    listOf<UserFilter>('a list of { name, admit, over?, before?, after? }', (item) =>
       isRecord(item) && isText(item['name']) && typeof item['admit'] === 'function'
         ? undefined
         : { path: '', given: item, allowed: 'an object with name and admit' },
@@ -136,7 +133,7 @@ export const API_SERVER_OPTIONS = defineOptions({
     { defaultWords: 'none', meaning: 'Filters of your own, each directly before or after another one' },
   ),
   /**
-   * What `/version` answers beside the version.
+   * What `/version` answers.
    * @default { gitVersion: 'v0.0.0' }
    */
   version: option(value<Readonly<Record<string, string>>>('an object of texts', isRecord), {

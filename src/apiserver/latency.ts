@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts'
-import type { ApiExchange } from './api-exchange.ts'
+import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Filter } from './chain/filter.ts'
 import { formatGoDuration } from './go-duration.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -22,8 +22,14 @@ export type Layer =
   | 'mutating-webhook'
   | 'validating-webhook'
 
-/** Adds milliseconds to what a layer has taken of this request. */
-export function addLatency(exchange: ApiExchange, layer: Layer, ms: number): void {
+/**
+ * Adds milliseconds to what a layer has taken of a request; nothing happens with one that is not an
+ * API server's. The audit event of a request that took more than 0.5 s says it.
+ * @see kubernetes/apiserver pkg/endpoints/request/webhook_duration.go TrackStorageLatency
+ */
+export function addLatency(request: object, layer: Layer, ms: number): void {
+  const exchange = apiExchangeOf(request)
+  if (exchange === undefined) return
   exchange.latency ??= new Map()
   exchange.latency.set(layer, (exchange.latency.get(layer) ?? 0) + ms)
 }
@@ -32,12 +38,13 @@ export function addLatency(exchange: ApiExchange, layer: Layer, ms: number): voi
 const THRESHOLD_MS = 500
 
 /**
- * What the audit event of a request says about where its time went; empty for one that was quick.
+ * What the audit event of a request says about where its time went; undefined for one that was
+ * quick, or of which no layer has said anything.
  * @param totalMs from its arrival to the stage of the event
  * @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation
  */
-export function latencyAnnotations({ latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> {
-  if (totalMs <= THRESHOLD_MS || latency === undefined) return {}
+export function latencyAnnotations({ latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> | undefined {
+  if (totalMs <= THRESHOLD_MS || latency === undefined) return undefined
   const all = [...latency, ['total', totalMs] as const]
   return Object.fromEntries(all.map(([layer, ms]) => [`${PREFIX}${layer}`, formatGoDuration(ms)]))
 }
@@ -61,7 +68,7 @@ export function timed<F extends Filter>(filter: F, clock: Clock, metrics: Reques
         const ms = clock.now() - from
         metrics.filterTook(name, ms)
         const layer = LAYERS[name]
-        if (layer !== undefined) addLatency(exchange, layer, ms)
+        if (layer !== undefined) addLatency(exchange.view.request, layer, ms)
       })
     },
   }

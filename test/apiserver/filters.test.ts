@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { cors } from '#src/apiserver/chain/cors.ts'
 import { warningHeader } from '#src/apiserver/chain/warnings.ts'
 import { type ApiExchange, type ApiHandler, apiExchangeOf, completeConfig, type UserFilter, warn } from '#src/apiserver/index.ts'
-import { addLatency, latencyAnnotations } from '#src/apiserver/latency.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 
@@ -230,22 +229,6 @@ describe('the log of requests', () => {
   row('HD-16', 'is written once: a second filter of its name is refused', async () => {
     const filter = { name: 'http-log', admit: () => true }
     await expect(serve({ filters: [filter] })).rejects.toThrow(expect.objectContaining({ code: 'ERR_DUPLICATE' }))
-  })
-})
-
-describe('latency', () => {
-  test('of layers is summed up, and said of slow requests only', () => {
-    const exchange = { latency: undefined } as ApiExchange
-    expect(latencyAnnotations(exchange, 501)).toEqual({})
-    addLatency(exchange, 'etcd', 400.25)
-    addLatency(exchange, 'etcd', 100)
-    addLatency(exchange, 'response-write', 0.0005)
-    expect(latencyAnnotations(exchange, 500)).toEqual({})
-    expect(latencyAnnotations(exchange, 61_500)).toEqual({
-      'apiserver.latency.k8s.io/etcd': '500.25ms',
-      'apiserver.latency.k8s.io/response-write': '500ns',
-      'apiserver.latency.k8s.io/total': '1m1.5s',
-    })
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CHAIN_ORDER, type ChainPlace } from '#src/apiserver/index.ts'
+import { buildChain } from '#src/apiserver/chain/chain.ts'
+import { CHAIN_ORDER, type ChainPlace, type UserFilter } from '#src/apiserver/index.ts'
 
 /**
  * Outermost first, each that a server without alpha features may have. What measures the time of
@@ -57,5 +58,18 @@ describe('the order of the filters', () => {
     expect(picture).toContain(`arrives --> ${order.map(({ name }) => name).join(' --> ')} --> handler`)
     const ends = order.flatMap(({ name, ends: statuses = [] }) => statuses.map((status) => `${name} -.-> ${name}-${status}(["${status}"])`))
     expect(ends.filter((end) => !picture.includes(end))).toEqual([])
+  })
+})
+
+describe("a filter of the user's beside a place of the engine", () => {
+  test.each<[Pick<UserFilter, 'before' | 'after'>, string]>([
+    [{ before: 'retry-after' }, 'outer'],
+    [{ after: 'retry-after' }, 'between'],
+    [{ before: 'count' }, 'between'],
+    [{ after: 'count' }, 'inner'],
+  ])('%j is asked on its side of the refusal', (place, part) => {
+    const chain = buildChain([], [{ name: 'mine', admit: () => true, ...place }])
+    const asked = Object.entries(chain).map(([name, filters]) => [name, filters.map((filter) => filter.name)] as const)
+    expect(asked.filter(([, names]) => names.length > 0)).toEqual([[part, ['mine']]])
   })
 })

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { AuditBackend } from '../../actors/audit.ts'
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
-import { formatDuration } from '../../base/format-duration.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { latencyAnnotations } from '../latency.ts'
 import { after, type EventBackend, Tally } from './backend.ts'
 import {
   AUDIT_VERSION,
@@ -18,10 +18,6 @@ import {
 } from './event.ts'
 import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, type Verdict } from './policy.ts'
 import { RequestAudit, records } from './request-audit.ts'
-
-/** @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation */
-const SLOW_MS = 500
-const LATENCY = 'apiserver.latency.k8s.io/'
 
 /**
  * How much was audited; plain counters, under the names that their metrics have upstream.
@@ -119,12 +115,12 @@ export class Auditing implements AuditBackend {
     return this.#backend.processEvents([this.#event(exchange, audit, stage, status)])
   }
 
-  /** The last event of a request; it says how long a slow one took. */
+  /** The last event of a request; of a slow one it says where its time went. */
   recordEnd(exchange: ApiExchange, stage: Stage, status: RecordedStatus): void {
     const { audit } = exchange
     if (audit === undefined) return
-    const tookMs = this.#clock.now() - exchange.receivedAt
-    if (tookMs > SLOW_MS) audit.annotations = { ...audit.annotations, [`${LATENCY}total`]: formatDuration(tookMs) }
+    const latency = latencyAnnotations(exchange, this.#clock.now() - exchange.receivedAt)
+    if (latency !== undefined) audit.annotations = { ...audit.annotations, ...latency }
     this.#forget(this.record(exchange, stage, status))
   }
 

@@ -3,6 +3,7 @@ import { respond } from '../../http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
 import type { PlacedFilter } from './filter.ts'
+import { TIMED_OUT } from './timeout.ts'
 
 /**
  * Records requests: when they come, when the answer of one that lasts begins, and when they are
@@ -40,18 +41,11 @@ const isTakenOver = ({ view, response }: ApiExchange): boolean => view.response 
 function statusOf(exchange: ApiExchange): RecordedStatus {
   const { response, failure } = exchange
   if (isTakenOver(exchange)) return { code: 101 }
+  // The handler's own answer is not sent any more.
   if (exchange.isTimedOut) return TIMED_OUT
   if (!response.headersSent) return { message: 'Connection closed early', code: 200 }
   // What filters in front of this one have answered instead is the answer as well.
   return failure?.code === response.statusCode ? { status: 'Failure', ...failure } : { code: response.statusCode }
-}
-
-/** What the client was told; the handler's own answer is not sent any more. */
-const TIMED_OUT: RecordedStatus = {
-  status: 'Failure',
-  message: 'Timeout: request did not complete within the allotted timeout',
-  reason: 'Timeout',
-  code: 504,
 }
 
 const panicStatus = (thrown: unknown): RecordedStatus => ({

@@ -19,24 +19,24 @@ export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFi
   const last = CHAIN_ORDER.at(-1)?.name
   const placeOf = ({ before, after }: UserFilter) => ({ before, after: before === undefined ? (after ?? last) : undefined })
   const placed = new Set<UserFilter>()
-  const around = (name: string): readonly Filter[] => {
-    const beside = (side: 'before' | 'after') =>
-      users
-        .filter((one) => placeOf(one)[side] === name)
-        .flatMap((one) => {
-          placed.add(one)
-          return around(one.name)
-        })
-    const itself = [...ours, ...users].filter((one) => one.name === name)
-    return [...beside('before'), ...itself, ...beside('after')]
-  }
+  const beside = (side: 'before' | 'after', name: string): readonly Filter[] =>
+    users
+      .filter((one) => placeOf(one)[side] === name)
+      .flatMap((one) => {
+        placed.add(one)
+        return around(one.name)
+      })
+  const around = (name: string): readonly Filter[] => [
+    ...beside('before', name),
+    ...[...ours, ...users].filter((one) => one.name === name),
+    ...beside('after', name),
+  ]
   const part = (wanted: ChainPart) => CHAIN_ORDER.filter((place) => place.part === wanted).flatMap(({ name }) => around(name))
-  // What stands beside a place of the engine is asked on the same side of it.
-  const besideEngine = (name: string) => around(name)
+  // What stands beside a place of the engine is asked on its side of it.
   const chain = {
-    outer: part('outer'),
-    between: [...besideEngine('retry-after'), ...part('between')],
-    inner: [...besideEngine('count'), ...part('inner')],
+    outer: [...part('outer'), ...beside('before', 'retry-after')],
+    between: [...beside('after', 'retry-after'), ...part('between'), ...beside('before', 'count')],
+    inner: [...beside('after', 'count'), ...part('inner')],
   }
   const lost = users.find((one) => !placed.has(one))
   if (lost === undefined) return chain

@@ -7,17 +7,18 @@ import type { PlacedFilter } from './filter.ts'
 import { replacement } from './replacement.ts'
 import { sealResponse } from './sealed-response.ts'
 
+/** What the client of a request is told whose time is over. */
+export const TIMED_OUT = {
+  status: 'Failure',
+  message: 'Timeout: request did not complete within the allotted timeout',
+  reason: 'Timeout',
+  details: {},
+  code: 504,
+}
 const TIMEOUT = {
-  status: 504,
+  status: TIMED_OUT.code,
   reasonPhrase: 'Gateway Timeout',
-  body: `${JSON.stringify({
-    metadata: {},
-    status: 'Failure',
-    message: 'Timeout: request did not complete within the allotted timeout',
-    reason: 'Timeout',
-    details: {},
-    code: 504,
-  })}\n`,
+  body: `${JSON.stringify({ metadata: {}, ...TIMED_OUT })}\n`,
 }
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
 

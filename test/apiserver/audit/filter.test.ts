@@ -6,6 +6,7 @@ import type { AuditEvent } from '#src/apiserver/audit/event.ts'
 import {
   type AuditPolicy,
   addAuditAnnotation,
+  addLatency,
   auditRequestObject,
   auditResponseObject,
   completeConfig,
@@ -158,16 +159,33 @@ row('AU-12', 'annotations of filters before and behind this one are all there at
   expect(sink.calls.flat().map(({ annotations }) => annotations)).toEqual([{ 'a-early': 'yes' }, { 'a-early': 'yes', 'b-late': 'yes' }])
 })
 
-test('a slow request says how long it took', async () => {
-  const { life, sink } = await serve()
-  const answer = life.request('/slow')
-  await life.clock.advance('1s')
-  await answer
-  const [, complete] = sink.calls.flat()
-  expect(complete?.annotations).toEqual({ 'apiserver.latency.k8s.io/total': '700ms' })
+test('a slow request says where its time went, when a layer has told', async () => {
+  const store: UserFilter = {
+    name: 'store',
+    admit: ({ view: { request } }) => {
+      if (!request.url?.includes('stored')) return true
+      addLatency(request, 'etcd', 400.25)
+      addLatency(request, 'etcd', 100)
+      addLatency(request, 'response-write', 0.0005)
+      return true
+    },
+  }
+  const { life, sink } = await serve({ filters: [store] })
+  for (const path of ['/slow', '/echo?stored', '/slow?stored']) {
+    const answer = life.request(path)
+    await life.clock.advance('1s')
+    await answer
+  }
+  const [untold, quick, complete] = sink.calls.flat().filter(({ stage }) => stage === 'ResponseComplete')
+  expect([untold?.annotations, quick?.annotations]).toEqual([undefined, undefined])
+  expect(complete?.annotations).toEqual({
+    'apiserver.latency.k8s.io/etcd': '500.25ms',
+    'apiserver.latency.k8s.io/response-write': '500ns',
+    'apiserver.latency.k8s.io/total': '700ms',
+  })
   expect([complete?.requestReceivedTimestamp, complete?.stageTimestamp]).toEqual([
-    '2026-01-01T00:00:00.000000Z',
-    '2026-01-01T00:00:00.700000Z',
+    '2026-01-01T00:00:02.000000Z',
+    '2026-01-01T00:00:02.700000Z',
   ])
 })
 
