@@ -23,7 +23,7 @@ import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
 import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
-import { FRAME, RawH2Client } from '../support/h2-frames.ts'
+import { FRAME, frame, RawH2Client } from '../support/h2-frames.ts'
 import { newAttachedLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'
@@ -215,6 +215,23 @@ describe('a stop', () => {
     raw.end()
     await expect.poll(() => t.life.counts().connections.open, POLL).toBe(0)
     expect(raw.state).toBe('ended')
+  })
+
+  test('half a head that never becomes a request is not among what was done', async () => {
+    const server = createServer(ok)
+    let session: ServerHttp2Session | undefined
+    server.once('session', (one: ServerHttp2Session) => (session = one))
+    const { t, port } = await serve(server)
+    const client = await RawH2Client.open(port)
+    client.request(1)
+    await client.answer(1)
+    client.send(frame(FRAME.headers, { stream: 3, payload: Buffer.alloc(20) }).subarray(0, 9))
+    await expect.poll(() => session?.state.lastProcStreamID, POLL).toBe(3)
+    const ended = t.life.stop()
+    expect(await client.closed()).toBe('ended')
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1 } })
+    const numbers = client.frames.filter(({ type }) => type === FRAME.goaway).map(({ payload }) => payload.readUInt32BE(0))
+    expect(numbers.at(-1)).toBe(1)
   })
 
   test('a stream above the number is refused, and not in the step in which node is reading', async () => {

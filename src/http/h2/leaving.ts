@@ -86,6 +86,8 @@ export class Leaving {
     socket.once('finish', () => this.#closeSocket())
     // Node has begun to close it when the client's GOAWAY came, and does not go on with that.
     if (session.closed && !hasStreams) session.destroy()
+    // The next GOAWAY may not have a higher number than this one, which is sent in this turn.
+    else if (this.#disowns()) setImmediate(() => session.close())
     else session.close()
     // A stream may be open whose request was not read to its end: there is no wait for that.
     this.#wait(() => {
@@ -98,6 +100,18 @@ export class Leaving {
   cancel(): void {
     this.#clear()
     this.#lingering?.cancel()
+  }
+
+  /**
+   * Node counts a stream of which half the head has come, and which ends with the connection now:
+   * its client is told by a lower number that nothing was done about it. Not of the first stream of
+   * a connection: node cannot be made to send 0 then.
+   */
+  #disowns(): boolean {
+    const { session, lastHandedOver } = this.#wire
+    if (session.closed || lastHandedOver === 0 || lastHandedOver >= (session.state.lastProcStreamID ?? 0)) return false
+    session.goaway(NO_ERROR, lastHandedOver)
+    return true
   }
 
   #closeSocket(): void {

@@ -35,6 +35,8 @@ export class Http2Wire implements Wire {
   readonly connection: Connection
   /** How many are open in any direction. */
   #streams = 0
+  /** The number of the last stream that was handed over; 0: none was. */
+  #lastHandedOver = 0
   readonly #leaving: Leaving
   readonly #idling: Idling | undefined
   readonly #demands: (demand: Demand) => void
@@ -160,10 +162,15 @@ export class Http2Wire implements Wire {
     return this.#streams > 0
   }
 
+  get lastHandedOver(): number {
+    return this.#lastHandedOver
+  }
+
   /** The stream knows its wire from now on, longer than its exchange does. */
   streamOpened(stream: ServerHttp2Stream): void {
     ;(stream as Tagged)[WIRE] = this
     this.#streams++
+    this.#lastHandedOver = stream.id ?? this.#lastHandedOver
   }
 
   streamClosed(): void {
