@@ -2,12 +2,12 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
+import type { UserInfo } from './authentication/user.ts'
 import type { Seats } from './chain/max-in-flight.ts'
 import type { Warnings } from './chain/warnings.ts'
 import type { Layer } from './latency.ts'
 import type { Failure } from './status.ts'
 import type { Upgrade } from './upgrades.ts'
-import type { User } from './user.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
 const API_EXCHANGE: unique symbol = Symbol('quiesce.apiserver.exchange')
@@ -60,9 +60,9 @@ export class ApiExchange {
   /** Its socket was given to the handler of an upgrade. */
   isTakenOver = false
   /** authentication; undefined before, and without an authenticator. */
-  user: User | undefined = undefined
+  user: UserInfo | undefined = undefined
   /** impersonation: who acts as {@link user}. */
-  impersonator: User | undefined = undefined
+  impersonator: UserInfo | undefined = undefined
   /** audit, or what is noted for it before: what is recorded of the request. */
   audit: RequestAudit | undefined = undefined
   /** panic-recovery: what a handler, or a filter, has thrown. */

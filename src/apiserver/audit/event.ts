@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import type { RequestLike } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import type { UserInfo } from '../authentication/user.ts'
 import { compactJson } from '../encoding/json.ts'
-import type { User } from '../user.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
@@ -106,12 +106,12 @@ export function requestPart({ request, info }: ApiExchange): RequestPart {
   }
 }
 
-export function userPart(user: User | undefined): AuditedUser {
+export function userPart(user: UserInfo | undefined): AuditedUser {
   if (user === undefined) return {}
   const { name, uid, groups, extra } = user
   return {
     ...(name !== '' && { username: name }),
-    ...(uid !== '' && { uid }),
+    ...(uid !== undefined && uid !== '' && { uid }),
     ...(groups.length > 0 && { groups }),
     ...(Object.keys(extra).length > 0 && { extra: sorted(extra) }),
   }

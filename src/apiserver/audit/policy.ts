@@ -2,7 +2,7 @@ import { QuiesceError } from '../../base/errors.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import { isRecord } from '../../options/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong, wordsOf, wrongItem } from '../../options/wrong.ts'
-import type { User } from '../user.ts'
+import type { UserInfo } from '../authentication/user.ts'
 import { AUDIT_VERSION, LEVELS, type Level, STAGES, type Stage } from './event.ts'
 
 export interface GroupResources {
@@ -53,7 +53,7 @@ export interface Verdict {
 
 /** Who asks, and for what. */
 export interface Attributes {
-  readonly user: User | undefined
+  readonly user: UserInfo | undefined
   readonly info: RequestInfo
 }
 

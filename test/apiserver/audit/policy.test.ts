@@ -2,11 +2,11 @@
 // a policy that cannot be used is taken, or refused without the name of what is wrong.
 import { describe, expect, test } from 'vitest'
 import { type AuditPolicy, type PolicyRule, parseAuditPolicy, policyEvaluator, policyProblem } from '#src/apiserver/audit/policy.ts'
-import type { User } from '#src/apiserver/user.ts'
+import type { UserInfo } from '#src/apiserver/authentication/user.ts'
 import { requestInfo } from '#src/http/request-info.ts'
 
-const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
-const level = (rules: readonly PolicyRule[], request: string, who?: User): string => {
+const user = (name: string, ...groups: string[]): UserInfo => ({ name, uid: '', groups, extra: {} })
+const level = (rules: readonly PolicyRule[], request: string, who?: UserInfo): string => {
   const [method = '', url = ''] = request.split(' ')
   return policyEvaluator({ rules })({ user: who, info: requestInfo(method, url) }).level
 }
@@ -23,7 +23,7 @@ describe('a policy', () => {
     expect(level([{ level: 'None', verbs: ['list'] }, { level: 'Request' }], PODS)).toBe('Request')
   })
 
-  test.each<[string, Partial<PolicyRule>, string, User | undefined, boolean]>([
+  test.each<[string, Partial<PolicyRule>, string, UserInfo | undefined, boolean]>([
     ['a user', { users: ['ann'] }, PODS, user('ann'), true],
     ['another user', { users: ['ann'] }, PODS, user('bob'), false],
     ['no user', { users: ['ann'] }, PODS, undefined, false],

@@ -1,11 +1,11 @@
 /**
- * Who sent a request, as its authentication found.
+ * Who sent a request, as its authentication found; or, after impersonation, who it acts as.
  * @see kubernetes/apiserver pkg/authentication/user/user.go Info
  */
-export interface User {
+export interface UserInfo {
   readonly name: string
-  /** Empty when there is none. */
-  readonly uid: string
+  /** Tells apart users who have had the same name at different times. */
+  readonly uid?: string
   readonly groups: readonly string[]
   /** Further facts, by key; each may have several values. */
   readonly extra: Readonly<Record<string, readonly string[]>>
