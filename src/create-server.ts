@@ -15,6 +15,7 @@ import { openPublicListeners } from './lifecycle/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
 import type { WebSocketOption, WebSocketServerLike } from './options/web-socket-option.ts'
 import { processFacts } from './platforms/platforms.ts'
+import type { OwnPair } from './tls/settings.ts'
 
 /** Node's request and response. */
 interface FetchEnvironment {
@@ -51,6 +52,15 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 interface ServerParts extends Pick<Parts, 'healthIsHandlers' | 'failureAnswer' | 'metrics'> {
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
+  readonly ownClient?: OwnClient
+}
+
+/** A client of its own server, which it reaches whatever that listens on. */
+export interface OwnClient {
+  /** By which it knows a listener with TLS. */
+  readonly pair: () => Promise<OwnPair>
+  /** Told of the servers that are about to listen, in their order. */
+  opened(servers: readonly Server[]): void
 }
 
 /** `createServer` in a given world, which may be the test kit's, or a command's. */
@@ -59,7 +69,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  { upgrade, metrics, ...parts }: ServerParts = {},
+  { upgrade, metrics, ownClient, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -71,7 +81,8 @@ export function createServerOn(
     openListeners: async (traffic, answerMetrics) => {
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
-      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare })
+      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare, ownPair: ownClient?.pair })
+      ownClient?.opened(opened.map(({ listener }) => listener.server))
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []
       return [...opened.map(({ listener }) => listener), ...admin]

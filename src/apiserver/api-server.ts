@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from '../actors/host.ts'
-import type { StopCode, UserCode } from '../actors/user-code.ts'
+import type { StopCode, StopCodeContext, UserCodeContext } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 import { createServerOn } from '../create-server.ts'
@@ -37,6 +37,7 @@ import { timeOut, timeout } from './chain/timeout.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { timed } from './latency.ts'
+import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
 import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
@@ -86,6 +87,14 @@ const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'imper
  */
 const WATERMARK_HOOK = 'max-in-flight-filter'
 
+const LOOPBACK_CHECK = 'loopback-serving-certificate'
+
+/** What a hook of an API server is given beside what every hook is. */
+export interface WithLoopback {
+  /** As {@link ApiServer.loopback}. */
+  readonly loopback: LoopbackClient
+}
+
 /** What filters need of the life. */
 interface Given {
   readonly isComplete: () => boolean
@@ -99,6 +108,17 @@ export class ApiServer implements Delegate {
   readonly name: string
   readonly config: CompletedConfig
   readonly registered = new Registered()
+  /**
+   * A client of the server that is run, whichever of a row this one is: for hooks, and for what a
+   * server does by itself. It belongs to the same listeners, and ends with them.
+   */
+  readonly loopback: LoopbackClient = {
+    fetch: async (path, init) => {
+      if (this.#loopback === undefined) throw notListening(path, 'it has not been prepared')
+      return this.#loopback.fetch(path, init)
+    },
+  }
+  #loopback: Loopback | undefined
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
@@ -126,6 +146,7 @@ export class ApiServer implements Delegate {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
       mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
     }
+    if (config.hasTls) this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, () => this.#loopback?.check())
     this.registered.inherit(delegate.registered)
     if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
     const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
@@ -206,14 +227,23 @@ export class ApiServer implements Delegate {
     this.#mux.unregister(path)
   }
 
-  /** As {@link Life.addPostStartHook}. */
-  addPostStartHook(name: string, run: UserCode): Disposable {
-    return this.registered.addPostStartHook(name, run)
+  /** As {@link Life.addPostStartHook}; it is given the server's {@link loopback} client, too. */
+  addPostStartHook(name: string, run: (context: UserCodeContext & WithLoopback) => unknown): Disposable {
+    return this.registered.addPostStartHook(name, this.#withLoopback(run))
   }
 
-  /** As {@link Life.addPreShutdownHook}. */
-  addPreShutdownHook(name: string, run: StopCode, options?: PreShutdownHookOptions): Disposable {
-    return this.registered.addPreShutdownHook(name, run, options)
+  /** As {@link Life.addPreShutdownHook}; it is given the server's {@link loopback} client, too. */
+  addPreShutdownHook(
+    name: string,
+    run: (context: StopCodeContext & WithLoopback) => unknown,
+    options?: PreShutdownHookOptions,
+  ): Disposable {
+    return this.registered.addPreShutdownHook(name, this.#withLoopback(run), options)
+  }
+
+  /** What is no function is refused by where it is registered. */
+  #withLoopback<C extends UserCodeContext>(run: (context: C & WithLoopback) => unknown): (context: C) => unknown {
+    return typeof run === 'function' ? (context) => run({ ...context, loopback: this.loopback }) : run
   }
 
   /** As {@link Life.addMuxCompleteSignal}. */
@@ -292,6 +322,8 @@ export class ApiServer implements Delegate {
     }
     let recovery: FailureAnswer
     const { engine } = this.config
+    const loopback = new Loopback(this.#host.clock, false)
+    this.#loopback = loopback
     const auditing = auditingFrom(
       { ...this.config, audit: engine.audit },
       {
@@ -312,6 +344,7 @@ export class ApiServer implements Delegate {
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
       metrics: () => [inFlightMetric(this.#seats)],
       upgrade,
+      ownClient: loopback,
     })
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
@@ -320,7 +353,7 @@ export class ApiServer implements Delegate {
     chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, life }), this.config.filters)
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
     this.registered.giveTo(life)
-    this.#delegate.prepareFor(life)
+    this.#delegate.prepareFor(life, loopback)
     this.#install(life, life.health)
     this.#speakThrough(life)
     return new PreparedApiServer(life)
@@ -330,10 +363,11 @@ export class ApiServer implements Delegate {
    * As a delegate: what it destroys is destroyed by the server that is run, after its own; it has
    * health endpoints of its own, which answer for what the servers around it have not.
    */
-  prepareFor(life: Lifecycle): void {
+  prepareFor(life: Lifecycle, loopback: Loopback): void {
     this.#claim()
+    this.#loopback = loopback
     this.registered.giveDestroysTo(life)
-    this.#delegate.prepareFor(life)
+    this.#delegate.prepareFor(life, loopback)
     const health = life.furtherHealth()
     this.registered.giveHealthTo(life, health)
     this.#install(life, health)

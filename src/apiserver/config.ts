@@ -166,6 +166,8 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   /** What the engine is given. */
   readonly engine: ServerOptions
   readonly isLongRunning: ReturnType<typeof longRunningRule>
+  /** Whether it has a listener with certificates. */
+  readonly hasTls: boolean
   /** Everything, as text that people read: for a command that prints its options. */
   toJSON(): Readonly<Record<string, unknown>>
 }
@@ -183,11 +185,12 @@ export function completeConfig(config: ApiServerConfig = {}): CompletedConfig {
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
-  const engine = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
+  const engine: ServerOptions = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
   return {
     ...own,
     [COMPLETED]: true,
     isLongRunning,
+    hasTls: (engine.listeners ?? [engine]).some(({ tls }) => tls !== undefined),
     engine: { wording: apiserverWording, ...engine },
     toJSON: () => shown(table, given),
   }

@@ -1,4 +1,5 @@
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
 import { Registered } from './registered.ts'
@@ -15,8 +16,8 @@ export interface Delegate {
   readonly upgrades: ApiHandler | undefined
   readonly listedPaths: readonly string[]
   readonly registered: Registered
-  /** The server that is run is being prepared, with this life for all of them. */
-  prepareFor(life: Lifecycle): void
+  /** The server that is run is being prepared: its life and its own client are those of all. */
+  prepareFor(life: Lifecycle, loopback: Loopback): void
 }
 
 /**

@@ -102,7 +102,7 @@ export class Registered {
     for (const [name, give] of from.#muxSignals.entries()) this.#muxSignals.add(name, give)
     for (const line of from.#lines) {
       if (line.of === 'hook') this.#lines.add({ ...line, isInherited: true })
-      else if (line.on.includes('healthz') && !this.#inheritedChecks.has(line.name)) {
+      else if (line.on.includes('healthz') && !this.#inheritedChecks.has(line.name) && !this.#checks.healthz.has(line.name)) {
         const inherited: Line = { ...line, on: HEALTH_ENDPOINTS }
         this.#inheritedChecks.add(line.name, inherited)
         this.#lines.add(inherited)

@@ -34,6 +34,10 @@ export const ERROR_CODES = {
       '`run()` or `start()` was called by a module that `quiesce run`, `check`, `plan` or `diagram` imports: export the server instead',
   },
   ERR_WORKER_THREAD: { fault: 'caller', meaning: '`run()` was called outside the main thread' },
+  ERR_NOT_LISTENING: {
+    fault: 'caller',
+    meaning: 'The loopback client of an API server was used before the server listens, or after it has stopped listening',
+  },
   ERR_NOT_ACCEPTING: { fault: 'caller', meaning: '`hold()` after the drain has begun' },
   ERR_WAIT_GROUP: { fault: 'caller', meaning: 'A wait group was counted up while it is waited for, or below zero' },
   ERR_SCRIPT_MISMATCH: { fault: 'caller', meaning: 'What happened is not what a trace script expects; the message shows the difference' },

@@ -10,6 +10,7 @@ import type { ListenerPlace, ResolvedListener } from '../options/lifecycle-optio
 import type { ResolvedServerOptions } from '../options/options.ts'
 import { passedSocket } from '../platforms/passed-sockets.ts'
 import type { Certificates } from '../tls/certificates.ts'
+import type { OwnPair } from '../tls/settings.ts'
 import { connectionWindow, http1Limits, http2Settings } from './http-limits.ts'
 
 /** What the listeners of one life are opened with. */
@@ -21,6 +22,8 @@ export interface Opening {
   readonly listener: RequestListener
   /** Is given each server before the gate is put in front of it. */
   readonly prepare: (server: Server) => void
+  /** Of the server's own client, for listeners with TLS. */
+  readonly ownPair?: (() => Promise<OwnPair>) | undefined
 }
 
 /** A listener, and the certificates that it has. */
@@ -59,13 +62,14 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '::1'] as const
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 async function openCertificates(
-  { host: { clock }, options, record }: Opening,
+  { host: { clock }, options, record, ownPair }: Opening,
   tls: NonNullable<ResolvedListener['tls']>,
   listensOn: string | undefined,
 ): Promise<Certificates> {
   const { Certificates } = await import('../tls/certificates.ts')
   const names = new Set<string>([...OWN_NAMES, ...(listensOn === undefined || ALL_ADDRESSES.includes(listensOn) ? [] : [listensOn])])
-  return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], { clock, record })
+  const world = { clock, record, own: await ownPair?.() }
+  return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], world)
 }
 
 /** So the system finds clients that have gone without a word and are sent nothing. */

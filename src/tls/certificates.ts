@@ -11,11 +11,13 @@ import type { Provider } from './provider.ts'
 import { type Providers, providersOf } from './providers.ts'
 import { Reloader } from './reloader.ts'
 import { selfSigned } from './self-signed.ts'
-import type { TlsSettings } from './settings.ts'
+import type { OwnPair, TlsSettings } from './settings.ts'
 
 export interface CertificatesWorld {
   readonly clock: Clock
   readonly record: (fact: LifecycleFact) => void
+  /** Of the server's own client; undefined: it has none. */
+  readonly own?: OwnPair | undefined
 }
 
 /** What a pair that may be replaced has been through. */
@@ -146,7 +148,13 @@ export class Certificates {
   }
 
   #shared(clientCa: string | undefined): SecureContextOptions {
-    return { ...this.#given, minVersion: this.#settings.minVersion, ...(clientCa !== undefined && { ca: clientCa }) }
+    return { ...this.#given, minVersion: this.#settings.minVersion, ...(clientCa !== undefined && { ca: this.#withOwn(clientCa) }) }
+  }
+
+  /** Where every client has to have a certificate, its own client has one, too. */
+  #withOwn(clientCa: string): string[] {
+    const { own } = this.#world
+    return own && this.#settings.clientCertificates === 'require' ? [clientCa, own.cert] : [clientCa]
   }
 
   /** One error for each that cannot be used. */
@@ -172,7 +180,7 @@ export class Certificates {
   #swap(changed: readonly Provider<object>[]): void {
     const content = this.#content()
     if (!content || (this.#served && sameContent(content, this.#served.content))) return
-    const contexts = new Contexts(content, this.#shared(content.clientCa?.bundle.text))
+    const contexts = new Contexts(content, this.#shared(content.clientCa?.bundle.text), this.#world.own)
     const isReload = this.#server !== undefined
     this.#server?.setSecureContext(contexts.options)
     this.#served = { content, contexts }

@@ -2,6 +2,7 @@ import { createSecureContext, type SecureContext, type SecureContextOptions } fr
 import type { ClientCa } from './client-ca.ts'
 import { canonical, namesIn, nameTable, placeOf } from './names.ts'
 import { type Pair, reasonOf, tlsError } from './pair.ts'
+import type { OwnPair } from './settings.ts'
 
 export interface NamedPair extends Pair {
   /** Undefined: those in the certificate. */
@@ -28,20 +29,24 @@ export class Contexts {
   readonly #table: ReadonlyMap<string, number>
   /** How many of the pairs are no SNI pairs: places in the table count from there. */
   readonly #first: number
+  readonly #own: { readonly name: string; readonly context: SecureContext } | undefined
 
   /**
    * @param shared what all of them have: versions, ciphers, client CA
+   * @param own for the server's own client
    */
-  constructor({ serving, sni }: Served, shared: SecureContextOptions) {
+  constructor({ serving, sni }: Served, shared: SecureContextOptions, own?: OwnPair) {
     this.#pairs = [...(serving ? [serving] : []), ...sni]
     this.#first = serving ? 1 : 0
     this.#contexts = this.#pairs.map((pair) => contextOf(pair, shared))
     this.#table = nameTable(sni.map(({ names, leaf }) => ({ names, inCertificate: namesIn(leaf) })))
     this.options = optionsOf(this.#pairs[0] as Pair, shared)
+    this.#own = own && { name: own.name, context: createSecureContext({ ...shared, cert: own.cert, key: own.key }) }
   }
 
   /** For a client that asks for a name. */
   forName(name: string): SecureContext {
+    if (name === this.#own?.name) return this.#own.context
     const place = placeOf(this.#table, name)
     return this.#at(place === undefined ? this.#firstValidFor(name) : place + this.#first)
   }

@@ -15,6 +15,7 @@ const CONSTRAINTS = oid('2.5.29.19')
 const AUTHORITY_KEY = oid('2.5.29.35')
 const EXTENDED_KEY_USAGE = oid('2.5.29.37')
 const SERVER_AUTH = oid('1.3.6.1.5.5.7.3.1')
+const CLIENT_AUTH = oid('1.3.6.1.5.5.7.3.2')
 /** digitalSignature and keyCertSign: it signs itself, and those who trust it check that it may. */
 const USAGE = bits(Buffer.from([0b1000_0100]), 2)
 
@@ -23,8 +24,14 @@ const USAGE = bits(Buffer.from([0b1000_0100]), 2)
  * development, and where the client is told to trust exactly this one.
  * @param names DNS names and IP addresses; the first is its common name
  * @param now milliseconds since the epoch
+ * @param isClients whether a client may show it, too
  */
-export function selfSigned(names: readonly [string, ...string[]], now: number, days = SELF_SIGNED_DAYS): { cert: string; key: string } {
+export function selfSigned(
+  names: readonly [string, ...string[]],
+  now: number,
+  days = SELF_SIGNED_DAYS,
+  isClients = false,
+): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const spki = publicKey.export({ type: 'spki', format: 'der' })
   // Of the key itself, which follows its algorithm.
@@ -43,7 +50,7 @@ export function selfSigned(names: readonly [string, ...string[]], now: number, d
       sequence(
         extension(CONSTRAINTS, sequence(TRUE), 'critical'),
         extension(KEY_USAGE, USAGE, 'critical'),
-        extension(EXTENDED_KEY_USAGE, sequence(SERVER_AUTH)),
+        extension(EXTENDED_KEY_USAGE, sequence(SERVER_AUTH, ...(isClients ? [CLIENT_AUTH] : []))),
         extension(SUBJECT_KEY, octets(keyId)),
         extension(AUTHORITY_KEY, sequence(tagged(0, keyId))),
         extension(ALTERNATIVE_NAMES, sequence(...names.map(alternativeName))),

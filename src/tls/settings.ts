@@ -12,6 +12,16 @@ export interface SniSettings extends PairSettings {
   readonly names: readonly string[] | undefined
 }
 
+/**
+ * The pair by which a server is known to its own client, beside all that it was given: chosen for
+ * its name before all others, and taken of a client where clients have to show one.
+ */
+export interface OwnPair {
+  readonly name: string
+  readonly cert: string
+  readonly key: string
+}
+
 /** What a listener is told about its certificates, and about those of its clients. */
 export interface TlsSettings extends PairSettings {
   /** A pair is made at the start. */

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
+import { optionError, QuiesceError, show } from '../../base/errors.ts'
+import type { OwnClient } from '../../create-server.ts'
+import { loopbackHeaders } from '../../http/traffic/exempt.ts'
+import type { OwnPair } from '../../tls/settings.ts'
+import { askOverHttp1 } from './over-http1.ts'
+import { askOverHttp2 } from './over-http2.ts'
+import { loopbackTarget } from './target.ts'
+
+/**
+ * The name by which a server's own client knows its certificate, and by which it calls itself.
+ * @see kubernetes/apiserver pkg/server/config_selfclient.go LoopbackClientServerNameOverride
+ */
+export const LOOPBACK_NAME = 'apiserver-loopback-client'
+
+/** @see kubernetes/apiserver pkg/server/options/serving_with_loopback.go */
+export const LOOPBACK_DAYS = 1_096
+
+/** A client that speaks to nothing but the server that it belongs to. */
+export interface LoopbackClient {
+  /**
+   * As `fetch`, with a path in place of a URL: over the server's own listener, with all its
+   * filters, as the user `system:apiserver` of the group `system:masters` where the server
+   * authenticates. The server answers it also while it refuses others. Redirects are not followed;
+   * each request has a connection of its own, until the body of its answer is read or cancelled.
+   * Rejects as `fetch` does with the reason of an aborted `signal`.
+   * @param path from its slash on, with the query
+   * @throws QuiesceError ERR_NOT_LISTENING before the server listens, and from the close of its
+   * listeners on; ERR_OPTION_INVALID for a path without its slash
+   * @example
+   * const answer = await server.loopback.fetch('/api/v1/namespaces')
+   */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+}
+
+/** What is asked of a server. */
+export interface Asked {
+  readonly path: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: ReadableStream<Uint8Array> | null
+  readonly signal: AbortSignal
+}
+
+/**
+ * The server's own client: what it is known by, and where it connects to.
+ * @see kubernetes/apiserver pkg/server/config_selfclient.go NewLoopbackClientConfig
+ */
+export class Loopback implements LoopbackClient, OwnClient {
+  /** New in every server, and never written anywhere. */
+  readonly token = randomUUID()
+  readonly #clock: Clock
+  /** Whether the server takes the token: it is shown to no handler otherwise. */
+  readonly #isKnown: boolean
+  #pair: OwnPair | undefined
+  #expiresAt: number | undefined
+  #servers: readonly Server[] = []
+
+  constructor(clock: Clock, isKnown: boolean) {
+    this.#clock = clock
+    this.#isKnown = isKnown
+  }
+
+  /** Made for the first listener with TLS; the same one for the others. */
+  readonly pair = async (): Promise<OwnPair> => {
+    const { selfSigned } = await import('../../tls/self-signed.ts')
+    const now = this.#clock.wall()
+    this.#expiresAt ??= now + LOOPBACK_DAYS * 86_400_000
+    this.#pair ??= { name: LOOPBACK_NAME, ...selfSigned([LOOPBACK_NAME], now, LOOPBACK_DAYS, true) }
+    return this.#pair
+  }
+
+  opened(servers: readonly Server[]): void {
+    this.#servers = servers
+  }
+
+  /** The health check `loopback-serving-certificate`. */
+  readonly check = (): void => {
+    if (this.#expiresAt !== undefined && this.#clock.wall() > this.#expiresAt) throw new Error('loopback serving certificate is expired')
+  }
+
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
+    // Method, headers and body become what `fetch` makes of them; it is sent to another place.
+    const { method, headers, body, signal } = new Request('http://localhost/', { duplex: 'half', ...init } as RequestInit)
+    const target = this.#servers.map((server) => loopbackTarget(server)).find((each) => each !== undefined)
+    if (target === undefined) throw notListening(path, this.#servers.length === 0 ? 'it does not listen yet' : 'it does not listen')
+    const asked: Asked = {
+      path,
+      method,
+      headers: {
+        'user-agent': LOOPBACK_NAME,
+        ...(this.#isKnown && { authorization: `Bearer ${this.token}` }),
+        ...Object.fromEntries(headers),
+        ...loopbackHeaders(),
+      },
+      body,
+      signal,
+    }
+    try {
+      return await (target.isHttp2 ? askOverHttp2(target, asked) : askOverHttp1(target, asked, this.#pair))
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason
+      // Its listener has closed in between.
+      if (isRefused(thrown)) throw notListening(path, 'it does not listen', thrown)
+      throw thrown
+    }
+  }
+}
+
+const isRefused = (thrown: unknown): boolean => ['ECONNREFUSED', 'ENOENT'].includes((thrown as NodeJS.ErrnoException | null)?.code ?? '')
+
+export const notListening = (path: string, why: string, cause?: unknown): QuiesceError =>
+  new QuiesceError('ERR_NOT_LISTENING', `loopback request for ${show(path)}: the server cannot be asked: ${why}`, { path }, cause)

@@ -1,0 +1,30 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import type { OwnPair } from '../../tls/settings.ts'
+import { answerOf } from './answer.ts'
+import type { Asked } from './loopback.ts'
+import type { LoopbackTarget } from './target.ts'
+
+/** Asks over a connection of its own, which trusts nothing but the server's own certificate. */
+export async function askOverHttp1(
+  { isTls, host, port, socketPath }: LoopbackTarget,
+  { path, method, headers, body, signal }: Asked,
+  pair: OwnPair | undefined,
+): Promise<Response> {
+  const place = socketPath === undefined ? { host, port } : { socketPath }
+  const secured = isTls && pair ? { ca: pair.cert, cert: pair.cert, key: pair.key, servername: pair.name } : {}
+  const ask = isTls ? (await import('node:https')).request : requestHttp
+  const request = ask({ ...place, ...secured, path, method, headers, signal, agent: false })
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve)
+    // Also after the answer, when it is the reader of the body who hears of it.
+    request.on('error', reject)
+  })
+  if (body === null) request.end()
+  // A server may answer before it has read all of it, and read no more.
+  else pipeline(Readable.fromWeb(body as ReadableStream), request).catch((error: Error) => request.destroy(error))
+  const message = await answered
+  return answerOf(method, message.statusCode as number, message.rawHeaders, message, message.statusMessage)
+}
