@@ -1,0 +1,135 @@
+import type { Clock } from '../../base/clock.ts'
+import { show, toError } from '../../base/errors.ts'
+import { isThenable } from '../../http/emit-gate.ts'
+import { isRecord } from '../../options/kinds.ts'
+import type { UserInfo } from '../authentication/user.ts'
+
+/** One condition of a selector. A field has `In` and `NotIn` only. */
+export interface SelectorRequirement {
+  readonly key: string
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  /** Empty for `Exists` and `DoesNotExist`. */
+  readonly values: readonly string[]
+}
+
+/**
+ * Who wants to do what. Of a request for no resource only user, verb and path count, and what is
+ * about the resource is empty.
+ * @see kubernetes/apiserver pkg/authorization/authorizer/interfaces.go Attributes
+ */
+export interface AuthorizationAttributes {
+  /** Undefined without authentication. */
+  readonly user: UserInfo | undefined
+  /** `get`, `list`, `watch`, …; for no resource the method in lower case. */
+  readonly verb: string
+  readonly isResourceRequest: boolean
+  /** Percent-decoded. */
+  readonly path: string
+  /** Empty for the legacy group. */
+  readonly apiGroup: string
+  readonly apiVersion: string
+  /** Empty at the scope of the cluster. */
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  /** Empty for all, and for what has none yet. */
+  readonly name: string
+  /**
+   * To what a request for several objects is narrowed, as far as its selector can be read; what
+   * cannot is left out. Undefined when there is none.
+   */
+  readonly fieldSelector?: readonly SelectorRequirement[] | undefined
+  readonly labelSelector?: readonly SelectorRequirement[] | undefined
+}
+
+/**
+ * What an authorizer says. `allow` and `deny` are the end of it; with `no-opinion` the next
+ * authorizer is asked, and behind the last one it is a refusal.
+ */
+export interface Decision {
+  readonly decision: 'allow' | 'deny' | 'no-opinion'
+  /** For people: the client of a refused request is told, and the audit of any. */
+  readonly reason?: string | undefined
+  /**
+   * What went wrong on the way. What is allowed all the same is allowed; what is not is answered
+   * 500, because it is not known whether it had been.
+   */
+  readonly error?: Error | undefined
+}
+
+/** Of the request that is decided about. */
+export interface AuthorizationContext {
+  /** Aborted when its answer is not awaited any more. */
+  readonly signal: AbortSignal
+}
+
+/** What an authorizer that goes on by itself is given. */
+export interface AuthorizerWorld {
+  readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** Told of what went wrong beside requests, such as a file that cannot be read again. */
+  readonly failed: (error: Error) => void
+}
+
+/**
+ * Decides whether a request may do what it asks for. It is asked once for each request behind all
+ * other filters, and by the filter of impersonation, possibly many at a time.
+ *
+ * It may take time, and is then waited for until the request's deadline; of requests that last
+ * there is none. One that throws, rejects or returns anything else has decided nothing: the request
+ * is answered 500.
+ * @see kubernetes/apiserver pkg/authorization/authorizer/interfaces.go Authorizer
+ */
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes, context: AuthorizationContext): Decision | PromiseLike<Decision>
+  /** Called once, before the server listens; a rejection is a failed start. */
+  open?(world: AuthorizerWorld): void | PromiseLike<void>
+  /** The server has ended; called once. */
+  close?(): void
+}
+
+export const NO_OPINION: Decision = { decision: 'no-opinion' }
+
+const DECISIONS: ReadonlySet<unknown> = new Set<Decision['decision']>(['allow', 'deny', 'no-opinion'])
+
+/**
+ * Asks an authorizer, whatever it does: never throws, never rejects, and waits no longer than the
+ * request is waited for. What is no decision is an error without an opinion.
+ */
+export function askAuthorizer(
+  authorizer: Authorizer,
+  attributes: AuthorizationAttributes,
+  context: AuthorizationContext,
+): Decision | Promise<Decision> {
+  try {
+    const answer: unknown = authorizer.authorize(attributes, context)
+    return isThenable(answer) ? unlessAborted(Promise.resolve(answer).then(checked), context.signal) : checked(answer)
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}
+
+const failed = (thrown: unknown): Decision => ({ decision: 'no-opinion', error: toError(thrown) })
+
+function unlessAborted(decision: Promise<Decision>, signal: AbortSignal): Promise<Decision> {
+  return new Promise((resolve) => {
+    const aborted = (): void => resolve(failed(signal.reason))
+    const settled = (settledAs: Decision): void => {
+      signal.removeEventListener('abort', aborted)
+      resolve(settledAs)
+    }
+    signal.addEventListener('abort', aborted, { once: true })
+    if (signal.aborted) aborted()
+    decision.then(settled, (thrown: unknown) => settled(failed(thrown)))
+  })
+}
+
+function checked(answer: unknown): Decision {
+  if (isRecord(answer) && DECISIONS.has(answer['decision'])) {
+    const { reason, error } = answer
+    const hasReason = reason === undefined || typeof reason === 'string'
+    if (hasReason && (error === undefined || error instanceof Error)) return answer as unknown as Decision
+  }
+  throw new Error(`the authorizer returned ${show(answer)}, allowed: { decision: 'allow' | 'deny' | 'no-opinion', reason?, error? }`)
+}
