@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { Agent, request as clientRequest, createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { rig } from './rig.ts'
 
@@ -66,6 +66,39 @@ describe('a listener behind the gate', () => {
     expect(server.emit('without a listener')).toBe(false)
     expect(heard).toEqual([[], [1, 2, 3, 4, 5]])
   })
+})
+
+test('trailers of a request and of its answer arrive, and end neither the count nor the connection early', async () => {
+  const { traffic, connect, server } = await rig((request, response) => {
+    response.writeHead(200, { Trailer: 'Sum' })
+    response.write('begun')
+    request.resume().on('end', () => {
+      response.addTrailers({ Sum: `of ${request.trailers['x-last']}, ${traffic.counts().requests} counted` })
+      response.end()
+    })
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  const { port } = server.address() as AddressInfo
+  const ask = (): Promise<readonly [isReused: boolean, trailers: IncomingMessage['trailers']]> =>
+    new Promise((resolve, reject) => {
+      const asked = clientRequest({ port, host: '127.0.0.1', method: 'POST', agent, headers: { Trailer: 'X-Last' } }, (answer) => {
+        answer.on('end', () => resolve([asked.reusedSocket, answer.trailers])).resume()
+        // The answer has begun, and the request is at its last chunk only now.
+        asked.addTrailers({ 'X-Last': 'mine' })
+        asked.end()
+      })
+      asked.on('error', reject).write('body')
+    })
+  expect(await ask()).toEqual([false, { sum: 'of mine, 1 counted' }])
+  await expect.poll(() => traffic.counts().requests).toBe(0)
+  expect(await ask()).toEqual([true, { sum: 'of mine, 1 counted' }])
+  const client = await connect()
+  client.request('POST', '/', { headers: { 'Transfer-Encoding': 'chunked' } })
+  client.send('4\r\nbody\r\n0\r\nX-Last: half')
+  await expect.poll(() => traffic.counts().requests).toBe(1)
+  client.abort()
+  await expect.poll(() => traffic.counts().requests).toBe(0)
 })
 
 describe('Expect', () => {

@@ -16,9 +16,8 @@
 //   GT-22, 24  no client is told to leave; late requests are reset; idle connections end without a look at what they sent
 //   GT-26, 27  requests are not counted; upgraded connections are in no group
 //
-// Not claimed here: GT-25 is HTTP/2. GT-12 and GT-13 also promise an Audit-ID and an audit event,
-// which come with the filter chain; what they say about the life is tested under a title without
-// their number.
+// Not claimed here: GT-25 is HTTP/2 (test/h2); GT-12 and GT-13 promise an Audit-ID and an audit
+// event (test/apiserver/audit/shutdown.test.ts).
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -249,14 +248,14 @@ describe('from NotAcceptingNewRequest on', () => {
     expect(await Promise.all([plain, watch])).toMatchObject([DONE, DONE])
   })
 
-  test('a plain request in flight is answered although the listener is closed (GT-12 without its audit event)', async () => {
+  test('a plain request in flight is answered although the listener is closed', async () => {
     const { server, plain } = await notListening()
     await expect(server.fresh(ECHO)).rejects.toEqual(REFUSED)
     server.plain.release()
     expect(await plain).toMatchObject(DONE)
   })
 
-  test('a watch in flight is told, and ends with its answer (GT-13 without its audit event)', async () => {
+  test('a watch in flight is told, and ends with its answer', async () => {
     const { server, watch } = await notListening()
     // Its handler answers when it has been released and told.
     server.watch.release()
