@@ -64,38 +64,47 @@ const VERB_OF_METHOD: Readonly<Record<string, string>> = {
  */
 export function requestInfo(method: string, url: string): RequestInfo {
   const path = pathOf(url)
-  const info = { ...NOTHING, verb: method.toLowerCase(), path }
+  const methodVerb = LOWER_CASE.get(method) ?? method.toLowerCase()
+  if (!path.includes('api')) return info(methodVerb, path)
   const segments = split(path)
   const prefix = segments[0]
-  if (prefix === undefined || segments.length < 3 || !API_PREFIXES.has(prefix)) return info
+  if (prefix === undefined || segments.length < 3 || !API_PREFIXES.has(prefix)) return info(methodVerb, path)
 
   const hasGroup = !GROUPLESS_API_PREFIXES.has(prefix)
-  if (hasGroup && segments.length < 4) return { ...info, apiPrefix: prefix }
+  if (hasGroup && segments.length < 4) return info(methodVerb, path, prefix)
   const [apiGroup = '', apiVersion = '', ...rest] = hasGroup ? segments.slice(1) : ['', ...segments.slice(1)]
-  const api = { ...info, isResourceRequest: true, apiPrefix: prefix, apiGroup, apiVersion }
 
   const pathVerb = PATH_VERBS.has(rest[0] as string) ? rest.shift() : undefined
-  if (rest.length === 0) return api
+  if (rest.length === 0) return info(methodVerb, path, prefix, { apiGroup, apiVersion })
   const { namespace, parts } = insideNamespace(rest)
   const [resource = '', name = ''] = parts
   const verb = pathVerb ?? resourceVerb(method, name, url)
   const subresource = VERBS_WITHOUT_SUBRESOURCE.has(verb) ? '' : (parts[2] ?? '')
-  return { ...api, verb, namespace, resource, name, subresource, parts }
+  return info(verb, path, prefix, { apiGroup, apiVersion, namespace, resource, name, subresource, parts })
 }
 
-const NOTHING: RequestInfo = {
-  verb: '',
-  isResourceRequest: false,
-  path: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
+const LOWER_CASE: ReadonlyMap<string, string> = new Map(
+  ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [method, method.toLowerCase()]),
+)
+
+/** Always with the same fields in the same order, and nothing copied: every request has one. */
+function info(verb: string, path: string, apiPrefix = '', resource?: Partial<RequestInfo>): RequestInfo {
+  return {
+    verb,
+    isResourceRequest: resource !== undefined,
+    path,
+    apiPrefix,
+    apiGroup: resource?.apiGroup ?? '',
+    apiVersion: resource?.apiVersion ?? '',
+    namespace: resource?.namespace ?? '',
+    resource: resource?.resource ?? '',
+    subresource: resource?.subresource ?? '',
+    name: resource?.name ?? '',
+    parts: resource?.parts ?? NO_PARTS,
+  }
 }
+
+const NO_PARTS: readonly string[] = []
 
 /**
  * `/namespaces/N/pods/P` is about the pod; `/namespaces/N` and `/namespaces/N/status` are about the

@@ -104,24 +104,30 @@ export class Auditing implements AuditBackend {
     audit.part = requestPart(exchange)
     audit.user = userPart(exchange.user)
     audit.wallOffset = this.#clock.wall() - this.#clock.now()
+    audit.received = microTime(exchange.receivedAt + audit.wallOffset)
     return audit
   }
 
-  /** Whether the event was stored, or is none by the policy. */
-  record(exchange: ApiExchange, stage: Stage, status?: RecordedStatus): boolean | Promise<boolean> {
+  /**
+   * Whether the event was stored, or is none by the policy.
+   * @param now of the clock, where it was asked already
+   */
+  record(exchange: ApiExchange, stage: Stage, status?: RecordedStatus, now?: number): boolean | Promise<boolean> {
     const { audit } = exchange
     if (audit === undefined || audit.level === 'None' || audit.omits.has(stage)) return true
     this.counters.events++
-    return this.#backend.processEvents([this.#event(exchange, audit, stage, status)])
+    const stageTimestamp = stage === 'RequestReceived' ? audit.received : microTime((now ?? this.#clock.now()) + audit.wallOffset)
+    return this.#backend.processEvents([eventOf(exchange, audit, stage, stageTimestamp, status)])
   }
 
   /** The last event of a request; of a slow one it says where its time went. */
   recordEnd(exchange: ApiExchange, stage: Stage, status: RecordedStatus): void {
     const { audit } = exchange
     if (audit === undefined) return
-    const latency = latencyAnnotations(exchange, this.#clock.now() - exchange.receivedAt)
+    const now = this.#clock.now()
+    const latency = latencyAnnotations(exchange, now - exchange.receivedAt)
     if (latency !== undefined) audit.annotations = { ...audit.annotations, ...latency }
-    this.#forget(this.record(exchange, stage, status))
+    this.#forget(this.record(exchange, stage, status, now))
   }
 
   /**
@@ -139,43 +145,49 @@ export class Auditing implements AuditBackend {
   #forget(verdict: boolean | Promise<boolean>): void {
     if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
   }
+}
 
-  #event(exchange: ApiExchange, audit: RequestAudit, stage: Stage, status: RecordedStatus | undefined): AuditEvent {
-    const { requestURI, verb, sourceIPs, userAgent, objectRef } = audit.part as NonNullable<typeof audit.part>
-    const { level, annotations, wallOffset, requestObject, responseObject } = audit
-    const received = microTime(exchange.receivedAt + wallOffset)
-    return {
-      kind: 'Event',
-      apiVersion: AUDIT_VERSION,
-      level,
-      auditID: exchange.auditId,
-      stage,
-      requestURI,
-      verb,
-      user: audit.user,
-      ...(exchange.impersonator !== undefined && { impersonatedUser: userPart(exchange.user) }),
-      ...(sourceIPs && { sourceIPs }),
-      ...(userAgent !== undefined && { userAgent }),
-      ...(objectRef && { objectRef }),
-      ...(status && { responseStatus: statusPart(status) }),
-      ...(requestObject !== undefined && { requestObject }),
-      ...(responseObject !== undefined && records(level, 'RequestResponse') && { responseObject }),
-      requestReceivedTimestamp: received,
-      stageTimestamp: stage === 'RequestReceived' ? received : microTime(this.#clock.now() + wallOffset),
-      ...(annotations && { annotations: sorted(annotations) }),
-    }
+function eventOf(
+  exchange: ApiExchange,
+  audit: RequestAudit,
+  stage: Stage,
+  stageTimestamp: string,
+  status: RecordedStatus | undefined,
+): AuditEvent {
+  const { requestURI, verb, sourceIPs, userAgent, objectRef } = audit.part as NonNullable<typeof audit.part>
+  const { level, annotations, requestObject, responseObject } = audit
+  return {
+    kind: 'Event',
+    apiVersion: AUDIT_VERSION,
+    level,
+    auditID: exchange.auditId,
+    stage,
+    requestURI,
+    verb,
+    user: audit.user,
+    impersonatedUser: exchange.impersonator && userPart(exchange.user),
+    sourceIPs,
+    userAgent,
+    objectRef,
+    responseStatus: status && statusPart(status),
+    requestObject,
+    responseObject: records(level, 'RequestResponse') ? responseObject : undefined,
+    requestReceivedTimestamp: audit.received,
+    stageTimestamp,
+    annotations: annotations && sorted(annotations),
   }
 }
 
 /** In the order of upstream's fields. */
 const statusPart = ({ status, message, reason, details, code }: RecordedStatus): AuditedStatus => ({
-  metadata: {},
-  ...(status !== undefined && { status }),
-  ...(message !== undefined && { message }),
-  ...(reason !== undefined && { reason }),
-  ...(details !== undefined && { details }),
+  metadata: NO_METADATA,
+  status,
+  message,
+  reason,
+  details,
   code,
 })
+const NO_METADATA = {}
 
 /** A backend of the user's, which may take no events, and count none. */
 export function givenBackend(backend: AuditBackend): EventBackend {

@@ -33,6 +33,7 @@ export interface BufferedWorld {
  * @see kubernetes/apiserver plugin/pkg/audit/buffered/buffered.go
  */
 export class BufferedBackend implements EventBackend {
+  readonly #clock: Clock
   readonly #delegate: EventBackend
   readonly #settings: BatchSettings
   readonly #failed: PluginFailed
@@ -44,10 +45,14 @@ export class BufferedBackend implements EventBackend {
   /** How many of the queue's first events have left. */
   #left = 0
   #level: QueueLevel = 'none'
+  /** What the machine knows of it: while it sends, it learns the level at the end. */
+  #toldLevel: QueueLevel = 'none'
+  #isSending = false
   #isClosed = false
   #dropped = 0
 
   constructor(delegate: EventBackend, settings: BatchSettings, { clock, failed }: BufferedWorld) {
+    this.#clock = clock
     this.#delegate = delegate
     this.#settings = settings
     this.#failed = failed
@@ -122,22 +127,49 @@ export class BufferedBackend implements EventBackend {
 
   #noteLevel(): void {
     const waiting = this.#waiting
-    const level = waiting >= this.#settings.maxBatchSize ? 'whole' : waiting > 0 ? 'some' : 'none'
-    if (level === this.#level) return
-    this.#level = level
-    this.#tell({ type: 'queue', level })
+    this.#level = waiting >= this.#settings.maxBatchSize ? 'whole' : waiting > 0 ? 'some' : 'none'
+    if (!this.#isSending) this.#tellLevel()
+  }
+
+  #tellLevel(): void {
+    if (this.#level === this.#toldLevel) return
+    this.#toldLevel = this.#level
+    this.#tell({ type: 'queue', level: this.#level })
+  }
+
+  async #send(due: Due): Promise<Sent> {
+    this.#isSending = true
+    try {
+      return await this.#sendDue(due)
+    } finally {
+      this.#isSending = false
+      this.#tellLevel()
+    }
   }
 
   /** Sends what is due, until nothing is or the throttle has no token. */
-  async #send(due: Due): Promise<Sent> {
+  async #sendDue(due: Due): Promise<Sent> {
     let isLate = due === 'late'
-    while (this.#waiting > 0 && (this.#level === 'whole' || isLate || due === 'all')) {
-      if (this.#bucket && !this.#bucket.take()) return 'throttled'
-      isLate = false
-      const delivery = this.#deliver(this.#take())
-      if (!this.#settings.isAsync) await delivery
-    }
+    do {
+      while (this.#waiting > 0 && (this.#level === 'whole' || isLate || due === 'all')) {
+        if (this.#bucket && !this.#bucket.take()) return 'throttled'
+        isLate = false
+        const delivery = this.#deliver(this.#take())
+        if (!this.#settings.isAsync) await delivery
+      }
+    } while (due !== 'all' && (await this.#hasMoreSoon()))
     return due
+  }
+
+  /**
+   * Where every event is a batch, one sending goes on for as long as they keep coming: a sending for
+   * each would cost more than its delivery. Nothing waits for it, because whatever comes first is
+   * sent with the next turn.
+   */
+  async #hasMoreSoon(): Promise<boolean> {
+    if (this.#settings.maxBatchSize > 1 || this.#isClosed) return false
+    await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, 0))
+    return !this.#isClosed && this.#waiting > 0
   }
 
   /** The array is only made anew when most of it has left. */

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import type { RequestLike } from '../../http/request-info.ts'
+import type { RequestInfo, RequestLike } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { UserInfo } from '../authentication/user.ts'
-import { compactJson } from '../encoding/json.ts'
+import { jsonText, safeJson } from '../encoding/json.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
@@ -34,16 +34,17 @@ export interface AuditedObject {
 
 export interface AuditedStatus {
   readonly metadata: Readonly<Record<string, never>>
-  readonly status?: string
-  readonly message?: string
-  readonly reason?: string
+  readonly status?: string | undefined
+  readonly message?: string | undefined
+  readonly reason?: string | undefined
   readonly details?: unknown
-  readonly code?: number
+  readonly code?: number | undefined
 }
 
 /**
  * One record of a request, with its fields in upstream's order: `JSON.stringify` of it is what
- * upstream writes. Never changed once it is made.
+ * upstream writes. Never changed once it is made. A field that there is nothing to say in may be
+ * undefined.
  * @see kubernetes/apiserver pkg/apis/audit/v1/types.go Event
  */
 export interface AuditEvent {
@@ -55,30 +56,73 @@ export interface AuditEvent {
   readonly requestURI: string
   readonly verb: string
   readonly user: AuditedUser
-  readonly impersonatedUser?: AuditedUser
-  readonly sourceIPs?: readonly string[]
-  readonly userAgent?: string
-  readonly objectRef?: AuditedObject
-  readonly responseStatus?: AuditedStatus
+  readonly impersonatedUser?: AuditedUser | undefined
+  readonly sourceIPs?: readonly string[] | undefined
+  readonly userAgent?: string | undefined
+  readonly objectRef?: AuditedObject | undefined
+  readonly responseStatus?: AuditedStatus | undefined
   readonly requestObject?: unknown
   readonly responseObject?: unknown
   readonly requestReceivedTimestamp: string
   readonly stageTimestamp: string
-  readonly annotations?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>> | undefined
 }
 
 /** One event as its line, with the newline. */
-export const eventJson: (event: AuditEvent) => string = compactJson
+export const eventJson = (event: AuditEvent): string => `${eventText(event)}\n`
 
 /** What a webhook is sent. @see kubernetes/apiserver pkg/apis/audit/v1/types.go EventList */
 export const eventListJson = (events: readonly AuditEvent[]): string =>
-  compactJson({ kind: 'EventList', apiVersion: AUDIT_VERSION, metadata: {}, items: events })
+  `{"kind":"EventList","apiVersion":"${AUDIT_VERSION}","metadata":{},"items":[${events.map(eventText).join(',')}]}\n`
+
+/** What {@link safeJson} writes, put together field by field, which takes a third of the time. */
+function eventText(event: AuditEvent): string {
+  const { user, impersonatedUser, sourceIPs, userAgent, objectRef, responseStatus, requestObject, responseObject, annotations } = event
+  let json =
+    `{"kind":"Event","apiVersion":"${AUDIT_VERSION}","level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"${event.stage}"` +
+    `,"requestURI":${jsonText(event.requestURI)},"verb":${jsonText(event.verb)},"user":${keptJson(user)}`
+  if (impersonatedUser !== undefined) json += `,"impersonatedUser":${keptJson(impersonatedUser)}`
+  if (sourceIPs !== undefined) json += `,"sourceIPs":${keptJson(sourceIPs)}`
+  if (userAgent !== undefined) json += `,"userAgent":${jsonText(userAgent)}`
+  if (objectRef !== undefined) json += `,"objectRef":${safeJson(objectRef)}`
+  if (responseStatus !== undefined) json += `,"responseStatus":${statusJson(responseStatus)}`
+  if (requestObject !== undefined) json += `,"requestObject":${safeJson(requestObject)}`
+  if (responseObject !== undefined) json += `,"responseObject":${safeJson(responseObject)}`
+  json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`
+  if (annotations !== undefined) json += `,"annotations":${safeJson(annotations)}`
+  return `${json}}`
+}
+
+/** Nearly all of them say no more than their code. */
+const statusJson = (status: AuditedStatus): string =>
+  status.code !== undefined && status.status === undefined && status.message === undefined && status.reason === undefined && status.details === undefined
+    ? `{"metadata":{},"code":${status.code}}`
+    : safeJson(status)
+
+/** Parts that many events have in common, by the object that is common to them. */
+const KEPT_JSON = new WeakMap<object, string>()
+
+function keptJson(part: object): string {
+  const known = KEPT_JSON.get(part)
+  if (known !== undefined) return known
+  const json = safeJson(part)
+  KEPT_JSON.set(part, json)
+  return json
+}
+
+/** The second that was written last, in microseconds, and how it is written: `2026-07-01T10:00:00.` */
+let second = Number.NaN
+let ofSecond = ''
 
 /** Wall-clock milliseconds with their fraction, as `2026-07-01T10:00:00.000000Z`. */
 export function microTime(wallMs: number): string {
   const micros = Math.round(wallMs * 1_000)
-  const rest = micros % 1_000
-  return `${new Date((micros - rest) / 1_000).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`
+  const rest = micros % 1_000_000
+  if (micros - rest !== second) {
+    second = micros - rest
+    ofSecond = new Date(second / 1_000).toISOString().slice(0, -4)
+  }
+  return `${ofSecond}${String(rest).padStart(6, '0')}Z`
 }
 
 /** What is the same in every event of a request. */
@@ -86,35 +130,37 @@ export type RequestPart = Pick<AuditEvent, 'requestURI' | 'verb' | 'sourceIPs' |
 
 /** @see kubernetes/apiserver pkg/audit/request.go LogRequestMetadata */
 export function requestPart({ request, info }: ApiExchange): RequestPart {
+  const userAgent = request.headers['user-agent']
   const sourceIPs = sourceIPsOf(request)
-  const userAgent = request.headers['user-agent'] ?? ''
   return {
     requestURI: request.url ?? '/',
     verb: info.verb,
-    ...(sourceIPs.length > 0 && { sourceIPs }),
-    ...(userAgent !== '' && { userAgent: shortened(userAgent) }),
-    ...(info.isResourceRequest && {
-      objectRef: given({
-        resource: info.resource,
-        namespace: info.namespace,
-        name: info.name,
-        apiGroup: info.apiGroup,
-        apiVersion: info.apiVersion,
-        subresource: info.subresource,
-      }),
-    }),
+    sourceIPs: sourceIPs.length > 0 ? sourceIPs : undefined,
+    userAgent: userAgent === undefined || userAgent === '' ? undefined : shortened(userAgent),
+    objectRef: info.isResourceRequest ? objectPart(info) : undefined,
   }
 }
 
+const objectPart = ({ resource, namespace, name, apiGroup, apiVersion, subresource }: RequestInfo): AuditedObject =>
+  given({ resource, namespace, name, apiGroup, apiVersion, subresource })
+
+const NO_USER: AuditedUser = {}
+/** Most requests are of users who have come before; a user is never changed. */
+const USERS = new WeakMap<UserInfo, AuditedUser>()
+
 export function userPart(user: UserInfo | undefined): AuditedUser {
-  if (user === undefined) return {}
+  if (user === undefined) return NO_USER
+  const known = USERS.get(user)
+  if (known !== undefined) return known
   const { name, uid, groups, extra } = user
-  return {
+  const part = {
     ...(name !== '' && { username: name }),
     ...(uid !== undefined && uid !== '' && { uid }),
     ...(groups.length > 0 && { groups }),
     ...(Object.keys(extra).length > 0 && { extra: sorted(extra) }),
   }
+  USERS.set(user, part)
+  return part
 }
 
 /** Keys in order, as Go writes them. */
@@ -134,10 +180,8 @@ const shortened = (userAgent: string): string =>
  * The addresses that a request says it came by, and last the one that it did come from.
  * @see kubernetes/apimachinery pkg/util/net/http.go SourceIPs
  */
-export function sourceIPsOf({
-  headers,
-  socket,
-}: RequestLike & { readonly socket?: { readonly remoteAddress?: string | undefined } }): string[] {
+export function sourceIPsOf({ headers, socket }: Sent): readonly string[] {
+  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined && socket !== undefined) return peerOf(socket)
   const forwarded = String(headers['x-forwarded-for'] ?? '')
     .split(',')
     .map(address)
@@ -147,6 +191,21 @@ export function sourceIPsOf({
   const remote = address(socket?.remoteAddress ?? '')
   if (remote !== undefined && forwarded.at(-1) !== remote) forwarded.push(remote)
   return forwarded
+}
+
+type Sent = RequestLike & { readonly socket?: { readonly remoteAddress?: string | undefined } }
+
+/** The address of a connection is the same for all of its requests. */
+const PEERS = new WeakMap<object, readonly string[]>()
+
+function peerOf(socket: NonNullable<Sent['socket']>): readonly string[] {
+  const known = PEERS.get(socket)
+  if (known !== undefined) return known
+  const remote = address(socket.remoteAddress ?? '')
+  const peer = remote === undefined ? [] : [remote]
+  // One that has been closed has no address any more.
+  if (remote !== undefined) PEERS.set(socket, peer)
+  return peer
 }
 
 /** As Go shows it: an IPv4 address is one, also where a socket is of both families. */

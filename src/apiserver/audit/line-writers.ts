@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { toError } from '../../base/errors.ts'
 import { stdoutDestination } from '../../log/log-destination.ts'
 import type { LineWriter } from './log-backend.ts'
 
@@ -29,11 +30,35 @@ export function fileWriter(path: string): LineWriter {
     },
     write: (line) => {
       const bytes = Buffer.from(line)
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+      const { error } = writeWhole(file, bytes)
+      if (error) throw error
+    },
+    writeAll: (lines) => {
+      const bytes = Buffer.from(lines.join(''))
+      const { written } = writeWhole(file, bytes)
+      return written === bytes.length ? lines.length : linesIn(bytes.subarray(0, written))
     },
     close: () => closeSync(file),
   }
 }
+
+/** How many bytes were written, and what kept the others from it. */
+function writeWhole(file: number, bytes: Buffer): { readonly written: number; readonly error?: Error } {
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(file, bytes, written)
+    return { written }
+  } catch (thrown) {
+    return { written, error: toError(thrown) }
+  }
+}
+
+function linesIn(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++
+  return count
+}
+const NEWLINE = 10
 
 export function makeFolderOf(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: LOG_FOLDER_MODE })

@@ -1,18 +1,22 @@
 import { apiExchangeOf } from '../api-exchange.ts'
 import { type AuditedUser, LEVELS, type Level, type RequestPart, type Stage } from './event.ts'
 
+const NOTHING: ReadonlySet<Stage> = new Set()
+
 /** What is recorded of one request, while it is on its way. */
 export class RequestAudit {
   /** Until the policy has decided, everything may be. */
   level: Level = 'RequestResponse'
   annotations: Record<string, string> | undefined = undefined
   /** From here on the filter's. */
-  omits: ReadonlySet<Stage> = new Set()
+  omits: ReadonlySet<Stage> = NOTHING
   omitManagedFields = false
   part: RequestPart | undefined = undefined
   user: AuditedUser = {}
   /** The clock's wall time when its other time was 0: all stages of a request use the same. */
   wallOffset = 0
+  /** When it came, in events. */
+  received = ''
   hasStarted = false
   /** It could not be recorded and was refused for that: nothing more is. */
   isRefused = false

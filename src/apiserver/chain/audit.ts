@@ -16,12 +16,8 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     name: 'audit',
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) return true
-      const goOn = (isStored: boolean): boolean => {
-        if (isStored && exchange.isLongRunning) recordStart(auditing, exchange)
-        return isStored || refuse(auditing, exchange)
-      }
       const verdict = auditing.record(exchange, 'RequestReceived')
-      return typeof verdict === 'boolean' ? goOn(verdict) : verdict.then(goOn)
+      return typeof verdict === 'boolean' ? goOn(auditing, exchange, verdict) : verdict.then((isStored) => goOn(auditing, exchange, isStored))
     },
     over: (exchange) => {
       const { audit: state, response } = exchange
@@ -33,6 +29,11 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
       auditing.recordEnd(exchange, 'ResponseComplete', status)
     },
   }
+}
+
+function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boolean {
+  if (isStored && exchange.isLongRunning) recordStart(auditing, exchange)
+  return isStored || refuse(auditing, exchange)
 }
 
 /** A socket that another protocol has taken over. */

@@ -138,6 +138,38 @@ describe('a log', () => {
     expect(log.counts()).toEqual({ delivered: 2, lost: 1, pending: 0 })
   })
 
+  test('writes the events of a call at a time, and those behind one that failed one by one', () => {
+    const written: string[] = []
+    const writer = {
+      write: (line: string) => {
+        if (line.includes('"2"')) throw new Error('no disk')
+        written.push(line)
+      },
+      writeAll: (lines: readonly string[]) => {
+        written.push(...lines.slice(0, 2))
+        return 2
+      },
+    }
+    const failures: string[] = []
+    const log = logBackend(writer, 'json', (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`))
+    expect(log.processEvents(events(5))).toBe(false)
+    expect([written.map((line) => (JSON.parse(line) as { auditID: string }).auditID), failures]).toEqual([
+      ['0', '1', '3', '4'],
+      ['log no disk 1'],
+    ])
+    expect(log.counts()).toEqual({ delivered: 4, lost: 1, pending: 0 })
+  })
+
+  test.skipIf(process.platform !== 'linux')('on a disk that is full counts what is not there', async () => {
+    const failures: string[] = []
+    const log = logBackend(fileWriter('/dev/full'), 'json', (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`))
+    await log.run({ signal: signal() })
+    expect(log.processEvents(events(2))).toBe(false)
+    expect(failures).toEqual(Array(2).fill('log ENOSPC: no space left on device, write 1'))
+    expect(log.counts()).toEqual({ delivered: 0, lost: 2, pending: 0 })
+    await log.shutdown({ signal: signal() })
+  })
+
   test('may be in the older format', () => {
     const written: string[] = []
     const log = logBackend({ write: (line) => void written.push(line) }, 'legacy', () => {})

@@ -78,6 +78,21 @@ describe('a batch', () => {
     expect(sink.sizes).toEqual([1, 1, 1])
   })
 
+  test('of one event, when they keep coming, leaves in a later turn: no request sends, and the machine is not asked for each', async () => {
+    const { sink, backend, clock } = await scene({ maxBatchSize: 1 })
+    for (let id = 0; id < 5; id++) {
+      backend.processEvents(events(1, id))
+      for (let tick = 0; tick < 20; tick++) await Promise.resolve()
+    }
+    expect(sink.ids).toEqual(['0'])
+    await clock.advance(0)
+    expect(sink.ids).toEqual(['0', '1', '2', '3', '4'])
+    await clock.runToEnd()
+    expect(clock.pending).toBe(0)
+    backend.processEvents(events(1, 5))
+    expect(sink.ids).toHaveLength(6)
+  })
+
   row('AU-08', 'is one call of the delegate, whether or not calls wait for each other', async () => {
     for (const isAsync of [false, true]) {
       const { sink, backend, clock } = await scene({ isAsync })
@@ -217,6 +232,23 @@ describe('the end', () => {
     await clock.runToEnd()
     await ended
     expect([sink.ids, clock.now()]).toEqual([['0', '1', '2'], 200])
+  })
+
+  test('of single events that keep coming sends what has not left', async () => {
+    const { sink, backend, clock, stop, shutdown } = await scene({ maxBatchSize: 1 })
+    for (let id = 0; id < 3; id++) {
+      backend.processEvents(events(1, id))
+      for (let tick = 0; tick < 20; tick++) await Promise.resolve()
+    }
+    expect(sink.ids).toEqual(['0'])
+    stop()
+    const ended = shutdown()
+    await clock.runToEnd()
+    await ended
+    expect([sink.ids, sink.log]).toEqual([
+      ['0', '1', '2'],
+      ['run', 'shutdown'],
+    ])
   })
 
   test('that is cut waits no longer, and counts what is left', async () => {
