@@ -2,13 +2,14 @@
 // `npm run bench:overhead`: what a life costs, per request and per process. Everything is compared
 // with its bare twin in the same run, in turns, and the twin with a second copy of itself: what
 // those two differ by is the noise. docs/performance.md explains the numbers. `-- --generations 40`
-// for narrower intervals, `-- --only Hono` or `imports` for a part; exit code 1 when a target is
-// certainly missed.
+// for narrower intervals, `-- --only Hono`, `imports` or `filters` (of an API server, by name only)
+// for a part; exit code 1 when a target is certainly missed.
 import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Child } from './child.mjs'
+import { CHAIN_MAX, FILTER_MAX, measureFilters } from './filters.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
@@ -218,7 +219,13 @@ const [cpu] = cpus()
 console.log(
   `node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} x ${cpu?.model}; ${generations} generations of processes, ${ROUNDS} rounds of ${REQUESTS} requests each\n`,
 )
-if (values.only !== 'imports') {
+if (values.only === 'filters') {
+  const { whole, each } = await measureFilters(generations, judge)
+  console.log(`An API server; processor time as a multiple of bare Hono's, target of the whole chain: at most ${CHAIN_MAX}\n`)
+  table(['Hono', 'CPU µs/request', 'times bare', 'median with 95 %', 'target'], whole)
+  console.log(`Each filter; mean of both as a share of bare Hono's request, target: at most ${FILTER_MAX}\n`)
+  table(['filter', 'µs, added to none', 'µs, taken from all', 'share', 'median with 95 %', 'target'], each)
+} else if (values.only !== 'imports') {
   const applications = Object.keys(APPLICATIONS).filter((application) => !values.only || values.only === application)
   /** @type {ReadonlyMap<string, readonly Measured[]>[]} */
   const measured = []

@@ -1,10 +1,10 @@
 // @ts-check
 // One server of the overhead benchmark: a trivial route, served in one of several ways. It says
 // what processor time it used. Argument: { "application", "life": "bare" | "attached" | "created" |
-// "inspected" } as JSON.
+// "inspected" | "apiserver" } as JSON; an API server has of its filters those that `chain` names.
 import { createServer as createHttpServer } from 'node:http'
 
-const { application, life } = JSON.parse(process.argv[2] ?? '')
+const { application, life, chain, audit } = JSON.parse(process.argv[2] ?? '')
 
 /** @param {unknown} _ @param {any} response of HTTP/1.1 or HTTP/2, which have this in common */
 function hello(_, response) {
@@ -58,9 +58,24 @@ const APPLICATIONS = {
 /** Where the inspector is, if there is one. */
 let inspector = ''
 
+/** The filters of the API server, if there is one. @type {readonly string[]} */
+let filters = []
+
+/** A fetch handler as the one handler of an API server, behind its filters. @param {any} app @returns {Promise<number>} the port */
+async function serveBehindFilters(app) {
+  const [{ getRequestListener }, { filtersOf }] = await Promise.all([import('@hono/node-server'), import('./api-server.mjs')])
+  const built = await filtersOf(chain, audit)
+  filters = built.filters
+  built.server.handle('/', getRequestListener(app.fetch))
+  const { life } = built.server.prepare()
+  await life.start()
+  return life.addresses[0]?.port ?? 0
+}
+
 /** @returns {Promise<number>} the port */
 async function serve() {
   const { server, handler, spoken = {} } = await APPLICATIONS[/** @type {ApplicationName} */ (application)]()
+  if (life === 'apiserver') return serveBehindFilters(handler)
   if (life === 'created' || life === 'inspected') {
     const { createServer } = await import('../dist/index.js')
     const created = createServer(handler, { port: 0, host: '127.0.0.1', logger: false, inspector: life === 'inspected', ...spoken })
@@ -84,6 +99,7 @@ const port = await serve()
 let since
 process.on('message', ({ what }) => {
   if (what === 'port') process.send?.({ port, inspector })
+  if (what === 'filters') process.send?.({ filters })
   if (what === 'begin') {
     globalThis.gc?.()
     since = process.cpuUsage()

@@ -1,0 +1,40 @@
+// @ts-check
+// An API server with every filter that it can have, or with some of them: for measuring.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemHost } from '../build/src/actors/host.js'
+import { createApiServerOn } from '../build/src/apiserver/api-server.js'
+import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
+import { completeConfig } from '../build/src/apiserver/config.js'
+
+/** Places of the order at which nothing is done for a request that is answered as it should be. */
+const NO_FILTERS = ['panic-recovery', 'request-received', 'latency', 'retry-after', 'goaway', 'count', 'warnings']
+
+/** A logger that writes no line for a request, as in production. */
+const nothing = () => {}
+const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, isLevelEnabled: (/** @type {string} */ level) => level !== 'debug' }
+
+/**
+ * @param {readonly string[] | undefined} chain default: all
+ * @param {string} [audit] `end`: what comes is not recorded, as many policies have it; else a request makes two events
+ */
+export async function filtersOf(chain, audit) {
+  // Its filters are put together by this list: what is not in it is left out.
+  const order = /** @type {{ name: string, part: string }[]} */ (/** @type {unknown} */ (CHAIN_ORDER))
+  if (chain) for (let at = order.length - 1; at >= 0; at--) if (order[at]?.part !== 'engine' && !chain.includes(order[at]?.name ?? '')) order.splice(at, 1)
+  const server = createApiServerOn(
+    systemHost,
+    completeConfig({
+      port: 0,
+      host: '127.0.0.1',
+      logger,
+      enableIndex: false,
+      hstsDirectives: ['max-age=31536000'],
+      corsAllowedOrigins: ['//www\\.example\\.com(:|$)'],
+      auditPolicy: { rules: [{ level: 'Metadata' }], ...(audit === 'end' && { omitStages: ['RequestReceived'] }) },
+      auditLog: { path: process.env.AUDIT_PATH ?? join(mkdtempSync(join(tmpdir(), 'quiesce-bench-')), 'audit.log'), maxSize: 0, mode: 'batch', maxBatchSize: 400, maxBatchWait: '1s' },
+    }),
+  )
+  return { server, filters: order.map(({ name }) => name).filter((name) => !NO_FILTERS.includes(name)) }
+}
