@@ -13,7 +13,13 @@ const NO_FILTERS = ['panic-recovery', 'request-received', 'latency', 'retry-afte
 
 /** A logger that writes no line for a request, as in production. */
 const nothing = () => {}
-const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, isLevelEnabled: (/** @type {string} */ level) => level !== 'debug' }
+const logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  isLevelEnabled: (/** @type {string} */ level) => level !== 'debug',
+}
 
 /**
  * @param {readonly string[] | undefined} chain default: all
@@ -22,7 +28,9 @@ const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing, i
 export async function filtersOf(chain, audit) {
   // Its filters are put together by this list: what is not in it is left out.
   const order = /** @type {{ name: string, part: string }[]} */ (/** @type {unknown} */ (CHAIN_ORDER))
-  if (chain) for (let at = order.length - 1; at >= 0; at--) if (order[at]?.part !== 'engine' && !chain.includes(order[at]?.name ?? '')) order.splice(at, 1)
+  if (chain)
+    for (let at = order.length - 1; at >= 0; at--)
+      if (order[at]?.part !== 'engine' && !chain.includes(order[at]?.name ?? '')) order.splice(at, 1)
   const server = createApiServerOn(
     systemHost,
     completeConfig({
@@ -33,7 +41,13 @@ export async function filtersOf(chain, audit) {
       hstsDirectives: ['max-age=31536000'],
       corsAllowedOrigins: ['//www\\.example\\.com(:|$)'],
       auditPolicy: { rules: [{ level: 'Metadata' }], ...(audit === 'end' && { omitStages: ['RequestReceived'] }) },
-      auditLog: { path: process.env.AUDIT_PATH ?? join(mkdtempSync(join(tmpdir(), 'quiesce-bench-')), 'audit.log'), maxSize: 0, mode: 'batch', maxBatchSize: 400, maxBatchWait: '1s' },
+      auditLog: {
+        path: process.env.AUDIT_PATH ?? join(mkdtempSync(join(tmpdir(), 'quiesce-bench-')), 'audit.log'),
+        maxSize: 0,
+        mode: 'batch',
+        maxBatchSize: 400,
+        maxBatchWait: '1s',
+      },
     }),
   )
   return { server, filters: order.map(({ name }) => name).filter((name) => !NO_FILTERS.includes(name)) }

@@ -119,7 +119,14 @@ export async function measureFilters(generations, judge) {
     const both = summarize(added.map((one, at) => (one + (removed[at] ?? Number.NaN)) / 2))
     const [low, high] = both.interval
     const micros = (/** @type {readonly number[]} */ shares) => (median(shares) * bare).toFixed(2)
-    return [filter, micros(added), micros(removed), both.median.toFixed(3), range(both.interval), judge(low > FILTER_MAX, high <= FILTER_MAX)]
+    return [
+      filter,
+      micros(added),
+      micros(removed),
+      both.median.toFixed(3),
+      range(both.interval),
+      judge(low > FILTER_MAX, high <= FILTER_MAX),
+    ]
   })
   return { whole: [['bare', bare.toFixed(2), '1', '', ''], ...whole], each }
 }

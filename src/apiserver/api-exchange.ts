@@ -1,9 +1,10 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import type { UserInfo } from './authentication/user.ts'
 import type { Seats } from './chain/max-in-flight.ts'
+import type { OuterHeaders } from './chain/standing-header.ts'
 import type { Warnings } from './chain/warnings.ts'
 import type { Layer } from './latency.ts'
 import type { Failure } from './status.ts'
@@ -40,11 +41,14 @@ export class ApiExchange {
    * The headers that filters before the count have set: what is left when the answer of a handler
    * is given up. Undefined before the count.
    */
-  outerHeaders: OutgoingHttpHeaders | undefined = undefined
+  outerHeaders: OuterHeaders | undefined = undefined
   /** What the handler has returned, if that is a promise. */
   handling: PromiseLike<unknown> | undefined = undefined
   /** request-deadline: milliseconds of the life's clock; undefined: its time is not bounded. */
   deadlineAt: number | undefined = undefined
+  /** request-deadline: neighbours among those with the same time. */
+  older: ApiExchange | undefined = undefined
+  newer: ApiExchange | undefined = undefined
   /** timeout: it bounds this request. */
   isBounded = false
   /** timeout: its time was over before its answer was. */

@@ -33,6 +33,7 @@ import type { ChainName } from './chain/order.ts'
 import { panicRecovery } from './chain/panic-recovery.ts'
 import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
+import { type OuterHeaders, outerHeadersOf } from './chain/standing-header.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
@@ -290,6 +291,7 @@ export class ApiServer implements Delegate {
   prepare(): PreparedApiServer {
     this.#claim()
     let chain: Parts
+    let outerHeaders: (exchange: ApiExchange) => OuterHeaders
     let over: (exchange: ApiExchange) => void
     const steps: PlacedStep[] = [
       {
@@ -315,7 +317,7 @@ export class ApiServer implements Delegate {
       })
     const listener: ApiHandler = (request, response) => {
       const exchange = exchangeAtHandler(request, response)
-      exchange.outerHeaders = response.getHeaders()
+      exchange.outerHeaders = outerHeaders(exchange)
       const verdict = pass(chain.inner, exchange)
       if (typeof verdict === 'boolean') return verdict ? this.#handle(exchange) : undefined
       return verdict.then((isLetPass) => (isLetPass ? this.#handle(exchange) : undefined))
@@ -351,6 +353,7 @@ export class ApiServer implements Delegate {
     void life.ended.then(() => deadlines.close())
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, life }), this.config.filters)
+    outerHeaders = outerHeadersOf(chain, this.config.filters ?? [])
     over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)

@@ -16,6 +16,42 @@ const panics: ApiHandler = async (request, response) => {
   throw new Error('a mistake')
 }
 
+/** Filters before the count may have set any header: that of one of the user's is kept, too. */
+row('TO-04', 'a handler that fails is answered with what a filter of the user has set before the count', async () => {
+  const served = await serveApi({
+    config: {
+      hstsDirectives: ['max-age=1'],
+      filters: [
+        {
+          name: 'mine',
+          after: 'audit-init',
+          admit: ({ response }) => {
+            response.setHeader('X-Mine', 'kept')
+            response.setHeader('Cache-Control', 'mine')
+            return true
+          },
+        },
+        {
+          name: 'later',
+          admit: ({ response }) => {
+            response.setHeader('X-Later', 'not kept')
+            return true
+          },
+        },
+      ],
+    },
+    setUp: (server) => server.handle('/panic', panics),
+  })
+  const { headers } = await served.ask('/panic')
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'x-mine': 'kept',
+    'cache-control': 'mine',
+    'strict-transport-security': 'max-age=1',
+    'audit-id': expect.stringMatching(/^[\da-f-]{36}$/),
+  })
+  expect(headers.has('x-later')).toBe(false)
+})
+
 const serve = (http2 = false): Promise<ServedApi> =>
   serveApi({
     config: { http2 },

@@ -162,9 +162,8 @@ export class BufferedBackend implements EventBackend {
   }
 
   /**
-   * Where every event is a batch, one sending goes on for as long as they keep coming: a sending for
-   * each would cost more than its delivery. Nothing waits for it, because whatever comes first is
-   * sent with the next turn.
+   * Where every event is a batch, one sending goes on for as long as they keep coming: one for each
+   * would cost more than its delivery. What comes meanwhile leaves in the next turn.
    */
   async #hasMoreSoon(): Promise<boolean> {
     if (this.#settings.maxBatchSize > 1 || this.#isClosed) return false

@@ -95,7 +95,11 @@ function eventText(event: AuditEvent): string {
 
 /** Nearly all of them say no more than their code. */
 const statusJson = (status: AuditedStatus): string =>
-  status.code !== undefined && status.status === undefined && status.message === undefined && status.reason === undefined && status.details === undefined
+  status.code !== undefined &&
+  status.status === undefined &&
+  status.message === undefined &&
+  status.reason === undefined &&
+  status.details === undefined
     ? `{"metadata":{},"code":${status.code}}`
     : safeJson(status)
 
@@ -110,7 +114,7 @@ function keptJson(part: object): string {
   return json
 }
 
-/** The second that was written last, in microseconds, and how it is written: `2026-07-01T10:00:00.` */
+/** The second that was written last, in microseconds, and as text: `2026-07-01T10:00:00.` */
 let second = Number.NaN
 let ofSecond = ''
 

@@ -62,7 +62,7 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
       new Promise((resolve, reject) => {
         stream?.write(line, (error?: Error | null) => (error ? reject(error) : resolve()))
       }),
-    // How many of them have arrived before one failed is not known: they are tried again one by one.
+    // How many have arrived before one failed is not known: all are tried again one by one.
     writeAll: (lines) =>
       new Promise((resolve) => {
         stream?.write(lines.join(''), (error?: Error | null) => resolve(error ? 0 : lines.length))

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { ApiExchange } from '../api-exchange.ts'
 import type { PlacedFilter } from './filter.ts'
+import { stand } from './standing-header.ts'
+
+const header = { name: 'Audit-ID', value: ({ auditId }: ApiExchange) => auditId }
 
 /**
  * Gives each request an id: its client's, as it is, or a new one. It is sent with the answer.
@@ -7,10 +11,11 @@ import type { PlacedFilter } from './filter.ts'
  */
 export const auditInit: PlacedFilter = {
   name: 'audit-init',
+  header,
   admit: (exchange) => {
     const given = exchange.request.headers['audit-id']
     exchange.auditId = typeof given === 'string' && given !== '' ? given : randomUUID()
-    if (!exchange.response.hasHeader('Audit-ID')) exchange.response.setHeader('Audit-ID', exchange.auditId)
+    stand(header, exchange)
     return true
   },
 }

@@ -17,7 +17,9 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) return true
       const verdict = auditing.record(exchange, 'RequestReceived')
-      return typeof verdict === 'boolean' ? goOn(auditing, exchange, verdict) : verdict.then((isStored) => goOn(auditing, exchange, isStored))
+      return typeof verdict === 'boolean'
+        ? goOn(auditing, exchange, verdict)
+        : verdict.then((isStored) => goOn(auditing, exchange, isStored))
     },
     over: (exchange) => {
       const { audit: state, response } = exchange

@@ -1,4 +1,7 @@
 import type { PlacedFilter } from './filter.ts'
+import { stand } from './standing-header.ts'
+
+const header = { name: 'Cache-Control', value: () => 'no-cache, private' }
 
 /**
  * Answers are for their client alone and not to be kept, unless a handler says something else.
@@ -6,8 +9,9 @@ import type { PlacedFilter } from './filter.ts'
  */
 export const cacheControl: PlacedFilter = {
   name: 'cache-control',
-  admit: ({ response }) => {
-    if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-cache, private')
+  header,
+  admit: (exchange) => {
+    stand(header, exchange)
     return true
   },
 }

@@ -1,16 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
+import { ExchangeList } from '../../http/traffic/exchange-list.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /**
  * The deadlines of the requests under way. Nearly all have the same time, so that they pass in the
- * order of arrival: one timer, for the oldest, serves these all, and a request costs an entry in a
- * set. One that asks for another time has a timer of its own.
+ * order of arrival: one timer, for the oldest, serves these all, and a request costs a place in a
+ * list. One that asks for another time has a timer of its own.
  */
 export class Deadlines {
   readonly #clock: Clock
   readonly #passed: (exchange: ApiExchange) => void
   /** In the order in which their deadlines pass. */
-  readonly #alike = new Set<ApiExchange>()
+  readonly #alike = new ExchangeList<ApiExchange>()
   readonly #others = new Map<ApiExchange, unknown>()
   #timer: unknown
 
@@ -37,7 +38,10 @@ export class Deadlines {
 
   /** It is over. */
   remove(exchange: ApiExchange): void {
-    if (this.#alike.delete(exchange)) return
+    if (this.#alike.has(exchange)) {
+      this.#alike.remove(exchange)
+      return
+    }
     const timer = this.#others.get(exchange)
     if (timer === undefined) return
     this.#others.delete(exchange)
@@ -47,7 +51,7 @@ export class Deadlines {
   /** The life is over: nothing of it may keep the process. */
   close(): void {
     for (const exchange of [...this.#others.keys()]) this.remove(exchange)
-    this.#alike.clear()
+    for (const exchange of [...this.#alike]) this.#alike.remove(exchange)
     this.#clock.clearTimeout(this.#timer)
   }
 
@@ -59,13 +63,13 @@ export class Deadlines {
   readonly #look = (): void => {
     this.#timer = undefined
     const now = this.#clock.now()
-    for (const exchange of this.#alike) {
+    for (let exchange = this.#alike.oldest; exchange; exchange = this.#alike.oldest) {
       const { deadlineAt = now } = exchange
       if (deadlineAt > now) {
         this.#timer ??= this.#arm(deadlineAt)
         return
       }
-      this.#alike.delete(exchange)
+      this.#alike.remove(exchange)
       this.#passed(exchange)
     }
   }

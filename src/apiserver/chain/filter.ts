@@ -20,9 +20,17 @@ export interface Filter {
   readonly over?: (exchange: ApiExchange) => void
 }
 
+/** A header that every answer has, unless something has set another one of its name. */
+export interface StandingHeader {
+  readonly name: string
+  readonly value: (exchange: ApiExchange) => string
+}
+
 /** A filter of ours, at its place. */
 export interface PlacedFilter extends Filter {
   readonly name: ChainName
+  /** The one that it sets, if it stands before the count and sets one. */
+  readonly header?: StandingHeader
 }
 
 /** A filter of the user's: directly before or after another one. */

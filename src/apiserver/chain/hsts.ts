@@ -1,4 +1,5 @@
 import type { PlacedFilter } from './filter.ts'
+import { stand } from './standing-header.ts'
 
 /**
  * Has browsers come by HTTPS only. Undefined without directives.
@@ -6,11 +7,13 @@ import type { PlacedFilter } from './filter.ts'
  */
 export function hsts(directives: readonly string[]): PlacedFilter | undefined {
   if (directives.length === 0) return undefined
-  const value = directives.join('; ')
+  const joined = directives.join('; ')
+  const header = { name: 'Strict-Transport-Security', value: () => joined }
   return {
     name: 'hsts',
-    admit: ({ response }) => {
-      if (!response.hasHeader('Strict-Transport-Security')) response.setHeader('Strict-Transport-Security', value)
+    header,
+    admit: (exchange) => {
+      stand(header, exchange)
       return true
     },
   }

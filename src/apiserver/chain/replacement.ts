@@ -7,7 +7,7 @@ import type { ApiExchange } from '../api-exchange.ts'
  */
 export function replacement(exchange: ApiExchange, answer: Omit<WireAnswer, 'headers'>, headers: WireAnswer['headers']): WireAnswer {
   const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(exchange.outerHeaders ?? exchange.response.getHeaders()))
+  for (const [name, value] of Object.entries(exchange.outerHeaders?.(exchange) ?? exchange.response.getHeaders()))
     if (value !== undefined) kept[name] = String(value)
   const length = String(Buffer.byteLength(answer.body))
   return { ...answer, headers: { ...kept, ...headers, 'content-length': length } }

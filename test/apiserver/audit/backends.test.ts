@@ -162,7 +162,11 @@ describe('a log', () => {
 
   test.skipIf(process.platform !== 'linux')('on a disk that is full counts what is not there', async () => {
     const failures: string[] = []
-    const log = logBackend(fileWriter('/dev/full'), 'json', (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`))
+    const log = logBackend(
+      fileWriter('/dev/full'),
+      'json',
+      (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`),
+    )
     await log.run({ signal: signal() })
     expect(log.processEvents(events(2))).toBe(false)
     expect(failures).toEqual(Array(2).fill('log ENOSPC: no space left on device, write 1'))

@@ -1,5 +1,5 @@
-// Fails when: the line of an event, or the list of a webhook, is not the JSON of the event in upstream's
-// form; or a time is written wrong.
+// Fails when: the line of an event, or the list of a webhook, is not the JSON of the event in
+// upstream's form; or a time is written wrong.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type AuditEvent, eventJson, eventListJson, microTime } from '#src/apiserver/audit/event.ts'
@@ -57,6 +57,9 @@ test('a time has its microseconds, whatever the one before it was', () => {
   ] as const)
     expect(microTime(wallMs)).toBe(written)
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 4e12 }), (ms) => void expect(microTime(ms)).toBe(`${new Date(ms).toISOString().slice(0, -1)}000Z`)),
+    fc.property(
+      fc.integer({ min: 0, max: 4e12 }),
+      (ms) => void expect(microTime(ms)).toBe(`${new Date(ms).toISOString().slice(0, -1)}000Z`),
+    ),
   )
 })

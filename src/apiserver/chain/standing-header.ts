@@ -1,0 +1,30 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { Parts } from './chain.ts'
+import type { Filter, StandingHeader, UserFilter } from './filter.ts'
+
+/** Sets a header on the answer of a request, unless there is one of that name. */
+export function stand({ name, value }: StandingHeader, exchange: ApiExchange): void {
+  const { response } = exchange
+  if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
+}
+
+/** Of one request, made when it is asked for. */
+export type OuterHeaders = (exchange: ApiExchange) => OutgoingHttpHeaders
+
+/**
+ * Takes note of the headers that filters before the count have set. Ours say which, so that nothing
+ * is copied for a request; those of the user's may have set any.
+ */
+export function outerHeadersOf({ outer, between }: Parts, users: readonly UserFilter[]): (exchange: ApiExchange) => OuterHeaders {
+  const before: readonly (Filter & { readonly header?: StandingHeader })[] = [...outer, ...between]
+  if (before.some((filter) => users.some((one) => one === filter))) {
+    return ({ response }) => {
+      const copy = response.getHeaders()
+      return () => copy
+    }
+  }
+  const standing = before.flatMap(({ header }) => header ?? [])
+  const made: OuterHeaders = (exchange) => Object.fromEntries(standing.map(({ name, value }) => [name.toLowerCase(), value(exchange)]))
+  return () => made
+}
