@@ -17,6 +17,7 @@ const isExternal = (id) =>
 export const ENTRIES = {
   index: 'src/index.ts',
   apiserver: 'src/apiserver/index.ts',
+  metrics: 'src/metrics/index.ts',
   testing: 'src/testing/index.ts',
   opentelemetry: 'src/opentelemetry/index.ts',
   hono: 'src/frameworks/hono.ts',

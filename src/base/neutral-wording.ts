@@ -71,5 +71,11 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
     handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
     connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
+    told: { name: `${prefix}connections_told`, help: 'Open connections whose client was told to leave.' },
+    inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },
+    rejections: { name: `${prefix}requests_rejected_total`, help: 'Requests refused because the server ends, by kind of refusal.' },
+    signals: { name: `${prefix}lifecycle_signal_timestamp_seconds`, help: 'When a lifecycle signal fired, in seconds since the epoch.' },
+    phases: { name: `${prefix}lifecycle_phase_duration_seconds`, help: 'How long a phase of the life took, or runs by now, in seconds.' },
+    budgetLeft: { name: `${prefix}stop_budget_left_seconds`, help: 'Seconds until the deadline of the stop under way.' },
   },
 })

@@ -87,6 +87,18 @@ export interface MetricWords {
   readonly handshakeErrors: MetricName
   /** Gauge of open connections, by protocol and TLS. */
   readonly connections: MetricName
+  /** Gauge of connections that were told to close, and are open. */
+  readonly told: MetricName
+  /** Gauge of what a drain waits for, by kind. */
+  readonly inFlight: MetricName
+  /** Counter of requests that were refused because of the end, by kind. */
+  readonly rejections: MetricName
+  /** Gauge of each lifecycle signal that has fired: when, in seconds since the epoch. */
+  readonly signals: MetricName
+  /** Gauge of each phase that has begun: how long it took, or runs by now, in seconds. */
+  readonly phases: MetricName
+  /** Gauge of the time that is left of a stop until its deadline, in seconds. */
+  readonly budgetLeft: MetricName
 }
 
 export interface MetricName {

@@ -10,7 +10,7 @@ export interface ResponseLike {
   statusCode: number
   readonly headersSent: boolean
   setHeader(name: string, value: string): unknown
-  end(body: string): unknown
+  end(body: string | Uint8Array): unknown
 }
 
 /**
@@ -18,7 +18,10 @@ export interface ResponseLike {
  * by itself) and the connection can be reused. Headers that a filter has set stay. Does nothing
  * when other code has begun to answer.
  */
-export function respond(response: ResponseLike, { status, headers, body }: Answer): void {
+export function respond(
+  response: ResponseLike,
+  { status, headers, body }: Omit<Answer, 'body'> & { readonly body: string | Uint8Array },
+): void {
   if (response.headersSent) return
   response.statusCode = status
   for (const name in headers) response.setHeader(name, headers[name] as string)

@@ -1,5 +1,5 @@
 import type { MetricWords } from '../base/wording.ts'
-import type { MetricFamily } from '../http/health/metrics.ts'
+import type { MetricFamily } from '../metrics/family.ts'
 import type { Certificates, PairStanding } from '../tls/certificates.ts'
 
 /** What health and metrics say of the certificates of a life. */

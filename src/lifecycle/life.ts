@@ -8,6 +8,7 @@ import type { Check, CheckOptions } from '../http/health/health-check.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import type { Counts } from '../http/traffic/traffic.ts'
 import type { SignalName } from '../machines/signals.ts'
+import type { MetricSource, OwnMetrics } from '../metrics/family.ts'
 import type { StopOptions } from '../options/stop-options.ts'
 import type { Report } from '../report/report.ts'
 import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
@@ -262,4 +263,27 @@ export interface Life extends AsyncDisposable {
    * life.addMuxCompleteSignal('routes', loadRoutes())
    */
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable
+
+  /**
+   * What its own `/metrics` says of it, for a registry that prints it among others: see
+   * `registerInto`. Made when it is asked for.
+   * @example
+   * const told = life.metrics.collect().find(({ name }) => name === 'quiesce_connections_told')
+   */
+  readonly metrics: OwnMetrics
+
+  /**
+   * Has `/metrics` print further metrics: those of a `MetricRegistry`, or of a prom-client registry
+   * as `fromPromClient` gives them. A name is printed once: a source that says a name later which
+   * is there already loses that family, and one that fails its whole part of that scrape; both is
+   * reported as an error.
+   * @returns takes it away again; a second time it does nothing
+   * @throws QuiesceError ERR_DUPLICATE for a name that is there, ERR_OPTION_INVALID
+   * @example
+   * const metrics = new MetricRegistry()
+   * const jobs = metrics.counter({ name: 'jobs_total', help: 'Jobs done, by queue.', labels: ['queue'] })
+   * life.addMetrics(metrics)
+   * jobs.with('mail').add()
+   */
+  addMetrics(source: MetricSource): Disposable
 }

@@ -22,7 +22,6 @@ import type { ExchangeView } from '../http/chain.ts'
 import { Health, type HealthOptions, type HookCheckOptions, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions, Verdict } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
-import { type MetricFamily, metricsEndpoint } from '../http/health/metrics.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
@@ -35,6 +34,8 @@ import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
+import { type MetricFamily, type MetricSource, type OwnMetrics, ownMetrics } from '../metrics/family.ts'
+import { MetricSources } from '../metrics/sources.ts'
 import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
@@ -56,7 +57,9 @@ import { checkReportFile, writeReport } from '../report/report-file.ts'
 import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
 import type { Life } from './life.ts'
+import { lifeMetrics } from './life-metrics.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
+import { metricsEndpoint } from './metrics-endpoint.ts'
 import { type DefaultLog, Output } from './output.ts'
 import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
@@ -131,6 +134,8 @@ export class Lifecycle implements Life {
   readonly #output: Output
   readonly #lastWords: LastWords
   readonly #recorder: Recorder
+  /** Milliseconds since the epoch. */
+  readonly #wallAtStart: number
   readonly #observer: Observer | undefined
   #listeners: readonly Listener[]
   #logOpened: Promise<void> = Promise.resolve()
@@ -153,13 +158,14 @@ export class Lifecycle implements Life {
     this.host = host
     const recorder = new Recorder(host.clock)
     this.#recorder = recorder
+    this.#wallAtStart = host.clock.wall()
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
     this.#output = new Output(host, options, parts.log)
     this.#log = new EventLog(() => this.#output.openLogger(this.#run !== undefined), options)
     this.#report = new ReportBuilder({
       view: () => recorder.view,
-      wallAtStart: host.clock.wall(),
+      wallAtStart: this.#wallAtStart,
       rejections: () => this.#traffic.counts().rejected,
       lostLogLines: () => this.#log.lostLines(),
       auditCounts: () => this.options.audit?.counts?.(),
@@ -193,6 +199,15 @@ export class Lifecycle implements Life {
                 onAdmin: true,
                 onPublic: !parts.healthIsHandlers,
                 admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
+              },
+            ]
+          : []),
+        ...(options.metrics
+          ? [
+              {
+                name: 'metrics',
+                before: 'retry-after',
+                admit: ({ request, response }: ExchangeView) => response === undefined || !this.answerMetrics(request, response),
               },
             ]
           : []),
@@ -267,9 +282,18 @@ export class Lifecycle implements Life {
 
   /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
   readonly answerMetrics: AdminAnswer = metricsEndpoint({
-    '/metrics': () => [...this.#health.requestMetrics(), this.#connectionMetric(), ...(this.#parts.metrics?.() ?? [])],
+    '/metrics': () => this.#metrics.collect(),
     '/metrics/slis': () => this.#health.checkMetrics(),
   })
+
+  readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
+  readonly #metrics = new MetricSources(this.metrics, (error) =>
+    this.record({ type: 'error', where: 'metrics', error: errorRecord(error) }),
+  )
+
+  addMetrics(source: MetricSource): Disposable {
+    return this.#metrics.add(source)
+  }
 
   get exitCode(): ExitCode {
     return this.#actor?.getSnapshot().context.exitCode ?? 0
@@ -601,6 +625,12 @@ export class Lifecycle implements Life {
         this.#lastWords.write(exitCode)
       },
     }
+  }
+
+  #ownMetrics(): readonly MetricFamily[] {
+    const { metrics: words } = this.options.wording
+    const seen = { view: this.#recorder.view, gauges: this.gauges(), now: this.elapsed, wallAtStart: this.#wallAtStart }
+    return [...this.#health.requestMetrics(), this.#connectionMetric(), ...lifeMetrics(words, seen), ...(this.#parts.metrics?.() ?? [])]
   }
 
   #connectionMetric(): MetricFamily {

@@ -331,6 +331,12 @@ export const LIFECYCLE_OPTIONS = defineOptions({
   }),
   ...LIFE_HEALTH_OPTIONS,
   /**
+   * Whether `/metrics` and `/metrics/slis` are answered before the application, for a scraper that
+   * reaches no other port. The listener of `admin` answers them in any case.
+   * @default false
+   */
+  metrics: option(onOff(), { default: false, meaning: 'Whether /metrics and /metrics/slis are answered before the application, too' }),
+  /**
    * Longest time of a hook that states none itself; above 0.
    * @default 5s, at most a third of the deadline and four fifths of the hooks' time in the budget
    */

@@ -33,19 +33,13 @@ export interface WordingOptions {
   readonly metrics?: MetricOptions | undefined
 }
 
-interface MetricOptions {
+interface MetricOptions extends NamesOptions {
   /** The start of the names that are not given. Default `quiesce_`. */
   readonly prefix?: string | undefined
   readonly requests?: { readonly [K in keyof MetricWords['requests']]?: MetricWords['requests'][K] | undefined } | undefined
-  readonly check?: NameOptions | undefined
-  readonly checks?: NameOptions | undefined
-  readonly certificateNotAfter?: NameOptions | undefined
-  readonly certificateExpiry?: NameOptions | undefined
-  readonly certificateLoads?: NameOptions | undefined
-  readonly handshakeErrors?: NameOptions | undefined
-  readonly connections?: NameOptions | undefined
 }
 
+type NamesOptions = { readonly [K in Exclude<keyof MetricWords, 'requests'>]?: NameOptions | undefined }
 type NameOptions = { readonly [K in keyof MetricName]?: string | undefined }
 
 /**
@@ -58,16 +52,7 @@ export function resolveWording({ name, refusal = {}, refusals = {}, log = {}, me
   return {
     refusals: mapped(neutral.refusals, (words, kind) => refusalOf(refusalOf(words, refusal), refusals[kind] ?? {})),
     log: over(neutral.log, log),
-    metrics: {
-      requests: over(neutral.metrics.requests, names.requests),
-      check: over(neutral.metrics.check, names.check),
-      checks: over(neutral.metrics.checks, names.checks),
-      certificateNotAfter: over(neutral.metrics.certificateNotAfter, names.certificateNotAfter),
-      certificateExpiry: over(neutral.metrics.certificateExpiry, names.certificateExpiry),
-      certificateLoads: over(neutral.metrics.certificateLoads, names.certificateLoads),
-      handshakeErrors: over(neutral.metrics.handshakeErrors, names.handshakeErrors),
-      connections: over(neutral.metrics.connections, names.connections),
-    },
+    metrics: mapped(neutral.metrics, (words, metric) => over(words, names[metric])) as unknown as MetricWords,
   }
 }
 
@@ -157,16 +142,7 @@ const refusal = object({
 const isSeconds = (given: unknown): boolean => Number.isInteger(given) && (given as number) >= 0 && (given as number) <= 86_400
 
 const NEUTRAL = neutralWording()
-const METRICS = [
-  'requests',
-  'check',
-  'checks',
-  'certificateNotAfter',
-  'certificateExpiry',
-  'certificateLoads',
-  'handshakeErrors',
-  'connections',
-] as const
+const METRICS = Object.keys(NEUTRAL.metrics) as (keyof MetricWords)[]
 const ofEach = (record: object, its: Rule): Rule => object(Object.fromEntries(Object.keys(record).map((name) => [name, its])))
 const metric = { name: metricName, help: line }
 const rules = object({
@@ -175,15 +151,9 @@ const rules = object({
   refusals: ofEach(NEUTRAL.refusals, refusal),
   log: ofEach(NEUTRAL.log, line),
   metrics: object({
+    ...Object.fromEntries(METRICS.map((each) => [each, object(metric)])),
     prefix: metricName,
     requests: object({ ...metric, pathLabel: labelName, labels: metricLabels }),
-    check: object(metric),
-    checks: object(metric),
-    certificateNotAfter: object(metric),
-    certificateExpiry: object(metric),
-    certificateLoads: object(metric),
-    handshakeErrors: object(metric),
-    connections: object(metric),
   }),
 })
 
@@ -192,7 +162,7 @@ function metricClash(given: WordingOptions): Wrong | undefined {
   const { metrics } = given
   const words = resolveWording(given).metrics
   const { requests } = words
-  const names = Object.fromEntries(METRICS.map((each) => [each, words[each].name])) as Record<(typeof METRICS)[number], string>
+  const names = Object.fromEntries(METRICS.map((each) => [each, words[each].name])) as Record<keyof MetricWords, string>
   for (const its of METRICS.filter((each) => metrics?.[each]?.name !== undefined)) {
     const other = METRICS.find((each) => each !== its && names[each] === names[its])
     if (other) return { path: `.metrics.${its}.name`, given: names[its], allowed: `a name of its own; it is that of ${other}` }

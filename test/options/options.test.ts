@@ -291,6 +291,7 @@ describe('refusals', () => {
     livezGrace: [[]],
     hookTimeout: [0],
     healthCheckTimeout: [0],
+    metrics: ['yes', {}],
     keepAliveTimeout: ['x'],
     headersTimeout: [0, 'x'],
     maxHeaderSize: [4_095, 16_777_217, '16kb', 20_000.5],

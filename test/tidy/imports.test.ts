@@ -42,6 +42,8 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/report/', loads: ['node:'] },
   // Loaded only where people read standard output.
   { place: 'src/terminal/', loads: ['node:'], only: ['src/base/', 'src/log/', 'src/platforms/', 'src/report/'] },
+  // An entry of its own: what other parts count with.
+  { place: 'src/metrics/', loads: [], only: ['src/base/'] },
   { place: 'src/http/', loads: ['node:'], types: ['hono'], only: ['src/base/', 'src/machines/signals.ts', 'src/report/diagnostics.ts'] },
   // Loaded only by servers with TLS.
   { place: 'src/tls/', loads: ['node:'], only: ['src/base/'] },

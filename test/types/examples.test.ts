@@ -26,12 +26,13 @@ declare const registry: { leave(): Promise<void> }
 declare const consumer: { pause(): void }
 declare const disk: { free(): number }
 declare const loop: { lagMs(): number }
+declare const register: import('prom-client').Registry
 declare const mailer: { send(message: string, options: Heeds): Promise<void> }
 declare const message: string
 declare const gauge: { set(value: number): void }
 declare const loadRoutes: () => Promise<void>
 declare const mail: (text: string) => Promise<void>
-void [http, readFile, expect, app, life, request, response, pool, queue, outbox, cache, registry, consumer, disk, loop, mailer, message, gauge, loadRoutes, mail]
+void [http, readFile, expect, app, life, request, response, pool, queue, outbox, cache, registry, consumer, disk, loop, register, mailer, message, gauge, loadRoutes, mail]
 `
 
 const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object }
@@ -40,6 +41,7 @@ const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], file
 /** What programs import from an entry, and what of it they call. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   'src/index.ts': [],
+  'src/metrics/index.ts': ['MetricRegistry', 'fromPromClient', 'registerInto'],
   'src/opentelemetry/index.ts': [],
   'src/testing/index.ts': ['testServer', 'testAttached', 'traceScript'],
 }

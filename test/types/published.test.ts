@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { COMPILING_MS } from './typed-file.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const ENTRIES = ['index', 'testing', 'opentelemetry'].map((name) => `${ROOT}dist/${name}.d.ts`)
+const ENTRIES = ['index', 'metrics', 'testing', 'opentelemetry'].map((name) => `${ROOT}dist/${name}.d.ts`)
 
 test.each([false, true])('hold without skipLibCheck, with exactOptionalPropertyTypes %s', { timeout: COMPILING_MS }, (exact) => {
   const program = ts.createProgram(ENTRIES, {

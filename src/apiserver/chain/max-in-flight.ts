@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { MetricFamily } from '../../http/health/metrics.ts'
 import { respond } from '../../http/respond.ts'
+import type { MetricFamily } from '../../metrics/family.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'

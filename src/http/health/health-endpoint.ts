@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import { optionError, show, toError } from '../../base/errors.ts'
 import { Registry } from '../../base/registry.ts'
+import type { MetricSample } from '../../metrics/family.ts'
 import { pathOf, type RequestLike } from '../request-info.ts'
 import { type Answer, type ResponseLike, respond } from '../respond.ts'
 import { type CheckResult, type HealthAnswers, shaped } from './health-answer.ts'
 import { ping } from './health-built-ins.ts'
 import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
-import type { MetricSample } from './metrics.ts'
 
 /**
  * What happened on an endpoint. The callbacks must not throw; one that does is reported to

@@ -6,13 +6,13 @@ import { QuiesceError, show } from '../../base/errors.ts'
 import { checkFields } from '../../base/fields.ts'
 import { neutralWording } from '../../base/neutral-wording.ts'
 import { type MetricWords, STATUS_LABEL } from '../../base/wording.ts'
+import type { MetricFamily } from '../../metrics/family.ts'
 import type { RequestLike } from '../request-info.ts'
 import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck, type Verdict } from './health-check.ts'
 import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
-import type { MetricFamily } from './metrics.ts'
 
 /**
  * `healthz` is the union page, `livez` says whether to restart the process, `readyz` whether to

@@ -1,0 +1,49 @@
+import type { MetricWords } from '../base/wording.ts'
+import type { Labels, MetricFamily } from '../metrics/family.ts'
+import { leftUntil } from '../report/ending.ts'
+import type { Gauges } from '../report/gauges.ts'
+import type { LifeView } from '../report/view.ts'
+
+interface Seen {
+  readonly view: LifeView
+  readonly gauges: Gauges
+  /** Milliseconds since the life began. */
+  readonly now: number
+  /** Milliseconds since the epoch when it began. */
+  readonly wallAtStart: number
+}
+
+/** What a life says of itself to whatever scrapes it: made at each scrape, counted nowhere else. */
+export function lifeMetrics(words: MetricWords, { view, gauges, now, wallAtStart }: Seen): readonly MetricFamily[] {
+  const { connections, rejected, requests, watches, holds, handlers } = gauges
+  const by = (label: string, values: Readonly<Record<string, number>>) =>
+    Object.entries(values).map(([name, value]) => ({ labels: { [label]: name } as Labels, value }))
+  const leftMs = leftUntil(view, 'forced', now)
+  return [
+    { ...words.told, type: 'gauge', samples: [{ labels: {}, value: connections.told }] },
+    {
+      ...words.inFlight,
+      type: 'gauge',
+      samples: by('kind', { request: requests, watch: watches, hold: holds, handler: handlers }),
+    },
+    { ...words.rejections, type: 'counter', samples: by('kind', rejected) },
+    {
+      ...words.signals,
+      type: 'gauge',
+      samples: [...view.signals.values()].map(({ name, at }) => ({ labels: { signal: name }, value: (wallAtStart + at) / 1_000 })),
+    },
+    {
+      ...words.phases,
+      type: 'gauge',
+      samples: [...view.phases.values()].map(({ name, startedAt, endedAt = now, outcome = 'running' }) => ({
+        labels: { phase: name, outcome },
+        value: (endedAt - startedAt) / 1_000,
+      })),
+    },
+    {
+      ...words.budgetLeft,
+      type: 'gauge',
+      samples: Number.isFinite(leftMs) ? [{ labels: {}, value: Math.max(0, leftMs) / 1_000 }] : [],
+    },
+  ]
+}

@@ -1,0 +1,63 @@
+/** Labels of one sample, by name. */
+export type Labels = Readonly<Record<string, string>>
+
+export interface MetricSample {
+  readonly labels: Labels
+  readonly value: number
+  /** What follows the name of the family: `_bucket`, `_sum`, `_count`. Default: nothing. */
+  readonly suffix?: string
+  /**
+   * Seconds since the epoch when it began to count; on one sample of each that counts. OpenMetrics
+   * has it, the older format has not.
+   */
+  readonly createdAt?: number
+}
+
+/**
+ * One metric with all its samples. Those of a histogram are cumulative `_bucket`s, with their upper
+ * bound in the label `le`, then `_sum` and `_count`; of a summary quantiles, then the same.
+ */
+export interface MetricFamily {
+  readonly name: string
+  /** One line for people. */
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  readonly samples: readonly MetricSample[]
+}
+
+/** What `/metrics` asks for families, at each scrape. */
+export interface MetricSource {
+  /** Names of all families that it may ever have. */
+  readonly names: readonly string[]
+  /** One that throws is left out of that scrape, and reported. */
+  collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
+}
+
+/** One that is asked in the same step, and does not throw. */
+export interface OwnMetrics extends MetricSource {
+  collect(): readonly MetricFamily[]
+}
+
+/** Those that a function makes, whenever it is asked. */
+export const ownMetrics = (collect: () => readonly MetricFamily[]): OwnMetrics => ({
+  get names() {
+    return collect().map(({ name }) => name)
+  },
+  collect,
+})
+
+/** OpenMetrics has the name of a counter without its `_total`. */
+export const bareName = (name: string): string => name.replace(/_total$/, '')
+
+/** What a family is called there. */
+export const openMetricsName = ({ name, type }: Pick<MetricFamily, 'name' | 'type'>): string => (type === 'counter' ? bareName(name) : name)
+
+/** Families of one name as one, where the first stands. */
+export function joinFamilies(families: readonly MetricFamily[]): readonly MetricFamily[] {
+  const byName = new Map<string, MetricFamily>()
+  for (const family of families) {
+    const known = byName.get(family.name)
+    byName.set(family.name, known ? { ...known, samples: [...known.samples, ...family.samples] } : family)
+  }
+  return [...byName.values()]
+}

@@ -1,0 +1,8 @@
+export type { Count, Counter } from './counter.ts'
+export type { Labels, MetricFamily, MetricSample, MetricSource, OwnMetrics } from './family.ts'
+export type { Gauge, Level } from './gauge.ts'
+export { type Distribution, exponentialBounds, type Histogram, type HistogramOptions } from './histogram.ts'
+export type { Metric, MetricOptions } from './metric.ts'
+export { fromPromClient, type PromRegistry, registerInto } from './prom-client.ts'
+export { MetricRegistry } from './registry.ts'
+export { type MetricFormat, renderMetrics } from './text.ts'

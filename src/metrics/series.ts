@@ -1,0 +1,81 @@
+import { QuiesceError, show } from '../base/errors.ts'
+import type { Labels } from './family.ts'
+
+/** What stands for the values of labels when there are too many. */
+export const OTHER = 'other'
+
+/** How many series a metric may have; further values count as {@link OTHER}. */
+export const SERIES_MAX = 1_000
+
+interface Node<S> {
+  readonly next: Map<string, Node<S>>
+  series: S | undefined
+}
+
+const emptyNode = <S>(): Node<S> => ({ next: new Map(), series: undefined })
+
+/**
+ * The series of one metric by the values of its labels. A look-up walks from value to value and
+ * makes nothing; that what is kept has an end, whatever clients send, is held here.
+ */
+export class SeriesMap<S> {
+  readonly #labels: readonly string[]
+  readonly #make: () => S
+  readonly #max: number
+  #root = emptyNode<S>()
+  #all: { readonly values: readonly string[]; readonly series: S }[] = []
+
+  constructor(labels: readonly string[], make: () => S, max = SERIES_MAX) {
+    this.#labels = labels
+    this.#make = make
+    this.#max = max
+  }
+
+  /**
+   * The series of these values, in the order of the labels. The list itself is not kept.
+   * @throws QuiesceError ERR_OPTION_INVALID for another number of values than there are labels
+   */
+  of(values: readonly string[]): S {
+    const known = this.known(values)
+    return known === undefined ? this.#add(values) : known
+  }
+
+  /** The same, without making one. */
+  known(values: readonly string[]): S | undefined {
+    let node: Node<S> | undefined = this.#root
+    for (let at = 0; at < values.length && node; at++) node = node.next.get(values[at] as string)
+    return node?.series
+  }
+
+  /** In the order in which they were made. */
+  get all(): readonly { readonly labels: Labels; readonly series: S }[] {
+    return this.#all.map(({ values, series }) => ({
+      labels: Object.fromEntries(values.map((value, at) => [this.#labels[at] as string, value])),
+      series,
+    }))
+  }
+
+  clear(): void {
+    this.#root = emptyNode()
+    this.#all = []
+  }
+
+  #add(given: readonly string[]): S {
+    if (given.length !== this.#labels.length) {
+      const allowed = `${this.#labels.length} values: ${this.#labels.join(', ')}`
+      throw new QuiesceError('ERR_OPTION_INVALID', `labels: got ${show(given)}, allowed: ${allowed}`, { field: 'labels', given, allowed })
+    }
+    const values = this.#all.length < this.#max ? [...given] : given.map(() => OTHER)
+    let node = this.#root
+    for (const value of values) {
+      const next: Node<S> = node.next.get(value) ?? emptyNode()
+      node.next.set(value, next)
+      node = next
+    }
+    if (node.series === undefined) {
+      node.series = this.#make()
+      this.#all.push({ values, series: node.series })
+    }
+    return node.series
+  }
+}

@@ -1,0 +1,200 @@
+// What a scraper gets from a life, over a socket, and what joins a registry of prom-client to it.
+// Fails when: a name is printed twice, a source that fails takes the rest with it, the answer is in
+// another format than was asked for, a lifecycle signal or phase has another time than the report.
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type OpenMetricsContentType,
+  type PrometheusContentType,
+  Registry,
+  Summary,
+} from 'prom-client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { fromPromClient, MetricRegistry, registerInto, renderMetrics } from '#src/metrics/index.ts'
+import { newLife, refusal } from '../support/life.ts'
+import { connectTo } from '../support/raw-client.ts'
+
+/** Outcomes by phase, as a scraper reads them. */
+const phases = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    Array.from(
+      text.matchAll(/^quiesce_lifecycle_phase_duration_seconds\{outcome="(.*)",phase="(.*)"\} [\d.e-]+$/gm),
+      ([, outcome, phase]) => [phase, outcome],
+    ),
+  )
+
+/** A life that answers scrapes before its application. */
+const served = async () => {
+  const t = newLife({ options: { metrics: true, lastCall: 0 } })
+  await t.life.start()
+  return t
+}
+
+const scrape = async (port: number, headers: Record<string, string> = {}) => {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`, { headers })
+  return { type: response.headers.get('content-type'), text: await response.text() }
+}
+
+test('metrics are answered before the application where that is asked for, and else on the admin listener alone', async () => {
+  const t = await served()
+  expect(await t.get('/metrics')).toMatchObject({ status: 200, body: expect.stringContaining('quiesce_connections{') })
+  expect(await t.get('/metrics/slis')).toMatchObject({ status: 200, body: expect.stringContaining('# TYPE quiesce_health_check gauge\n') })
+  expect(await t.get('/metricsx')).toMatchObject({ body: 'hello' })
+  const other = newLife()
+  await other.life.start()
+  expect(await other.get('/metrics')).toMatchObject({ body: 'hello' })
+})
+
+test('in the format and the encoding that the scraper asks for', async () => {
+  const { port } = await served()
+  expect(await scrape(port, { Accept: 'application/openmetrics-text; version=1.0.0' })).toMatchObject({
+    type: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
+    text: expect.stringMatching(/quiesce_requests_rejected_total\{kind="late"\} 0\n.*# EOF\n$/s),
+  })
+  const asked = get({ port, path: '/metrics', headers: { 'Accept-Encoding': 'gzip' }, agent: false })
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' })
+  expect(gunzipSync(await buffer(response)).toString()).toContain('quiesce_connections{')
+})
+
+test('what a life says of itself: signals, phases, what is in flight, what was refused, what is left of the budget', async () => {
+  const t = await served()
+  const client = await connectTo(t.port)
+  const held = t.life.hold('job')
+  onTestFinished(() => held[Symbol.dispose]())
+  const before = await scrape(t.port)
+  expect(before.text).toContain('quiesce_in_flight{kind="hold"} 1\n')
+  expect(before.text).toContain('# TYPE quiesce_stop_budget_left_seconds gauge\n')
+  const ended = t.end()
+  await t.fired('NotAcceptingNewRequest')
+  expect(await client.ask('GET', '/late')).toMatchObject({ status: 503 })
+  const families = Object.fromEntries(t.life.metrics.collect().map((family) => [family.name, family.samples]))
+  await expect.poll(() => phases(renderMetrics(t.life.metrics.collect()))['request-drain']).toBe('running')
+  held[Symbol.dispose]()
+  const report = await ended
+
+  const refused = families['quiesce_requests_rejected_total']?.find(({ labels }) => labels['kind'] === 'not-accepting')
+  expect(refused?.value).toBe(1)
+  const left = families['quiesce_stop_budget_left_seconds']?.[0]?.value as number
+  expect(left).toBeGreaterThan(0)
+  expect(left).toBeLessThanOrEqual(600)
+  const fired = Object.fromEntries(
+    (families['quiesce_lifecycle_signal_timestamp_seconds'] ?? []).map(({ labels, value }) => [labels['signal'], value]),
+  )
+  const stopRequestedAt = Date.parse(report.stopRequestedAt as string)
+  for (const { name, at } of report.signals.filter(({ name }) => name in fired))
+    expect(fired[name]).toBeCloseTo((stopRequestedAt + at) / 1_000, 1)
+  expect(Object.keys(fired)).toContain('NotAcceptingNewRequest')
+  expect(phases(before.text)).toMatchObject({ bind: 'ok', announce: 'ok' })
+})
+
+describe('a registry of prom-client', () => {
+  function withPromClient() {
+    const registry = new Registry<PrometheusContentType | OpenMetricsContentType>()
+    registry.setDefaultLabels({ app: 'orders' })
+    const orders = new Counter({ name: 'orders_total', help: 'Orders.', labelNames: ['kind'], registers: [registry] })
+    orders.inc({ kind: 'book' }, 2)
+    new Histogram({ name: 'order_seconds', help: 'Took.', buckets: [0.5, 1], registers: [registry] }).observe(0.7)
+    new Summary({ name: 'order_bytes', help: 'Size.', percentiles: [0.5], registers: [registry] }).observe(10)
+    return registry
+  }
+
+  test('is printed among ours', async () => {
+    const t = await served()
+    const added = t.life.addMetrics(fromPromClient(withPromClient()))
+    const { text } = await scrape(t.port)
+    expect(text).toContain('# HELP orders_total Orders.\n# TYPE orders_total counter\norders_total{app="orders",kind="book"} 2\n')
+    expect(text).toContain(
+      'order_seconds_bucket{app="orders",le="0.5"} 0\norder_seconds_bucket{app="orders",le="1"} 1\norder_seconds_bucket{app="orders",le="+Inf"} 1\n',
+    )
+    expect(text).toContain('order_seconds_sum{app="orders"} 0.7\norder_seconds_count{app="orders"} 1\n')
+    expect(text).toContain('# TYPE order_bytes summary\norder_bytes{app="orders",quantile="0.5"} 10\norder_bytes_sum{app="orders"} 10\n')
+    expect(text).toContain('quiesce_connections{')
+    added[Symbol.dispose]()
+    expect((await scrape(t.port)).text).not.toContain('orders_total')
+  })
+
+  test('prints ours among its own, in both of its formats', async () => {
+    const registry = withPromClient()
+    const metrics = new MetricRegistry()
+    metrics
+      .counter({ name: 'jobs_total', help: 'Jobs.', labels: ['queue'] })
+      .with('mail')
+      .add(3)
+    metrics.histogram({ name: 'job_seconds', help: 'Took.', bounds: [1] }).observe(0.5)
+    const t = newLife()
+    const added = [registerInto(registry, metrics), registerInto(registry, t.life.metrics)]
+    const text = await registry.metrics()
+    expect(text).toContain('# HELP jobs_total Jobs.\n# TYPE jobs_total counter\njobs_total{queue="mail",app="orders"} 3\n')
+    expect(text).toContain(
+      'job_seconds_bucket{le="+Inf",app="orders"} 1\njob_seconds_sum{app="orders"} 0.5\njob_seconds_count{app="orders"} 1',
+    )
+    expect(text).toContain('quiesce_in_flight{kind="request",app="orders"} 0')
+    registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+    expect(await registry.metrics()).toContain('# TYPE jobs counter\njobs_total{queue="mail",app="orders"} 3\n')
+    for (const each of added) each[Symbol.dispose]()
+    expect(registry.getMetricsAsArray().map(({ name }) => name)).not.toContain('jobs_total')
+  })
+
+  test('with its own metrics of the process is no other than any', async () => {
+    const registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+    const t = await served()
+    t.life.addMetrics(fromPromClient(registry))
+    const { text } = await scrape(t.port, { Accept: 'application/openmetrics-text' })
+    expect(text).toMatch(/\nprocess_cpu_seconds_total [\d.]+\n/)
+    registry.clear()
+  })
+})
+
+describe('a name is printed once', () => {
+  test('what is there already is refused when it is added', () => {
+    const t = newLife()
+    const metrics = new MetricRegistry()
+    metrics.counter({ name: 'quiesce_connections', help: '' })
+    expect(refusal(() => t.life.addMetrics(metrics))).toMatchObject({ code: 'ERR_DUPLICATE', details: { name: 'quiesce_connections' } })
+    const [mine, other] = [new MetricRegistry(), new MetricRegistry()]
+    mine.counter({ name: 'jobs_total', help: '' })
+    other.gauge({ name: 'jobs_total', help: '' })
+    t.life.addMetrics(mine)
+    expect(refusal(() => t.life.addMetrics(other)).message).toBe(
+      'metrics: "jobs_total" is there already: every metric has a name of its own',
+    )
+    const registry = new Registry()
+    registerInto(registry, mine)
+    expect(refusal(() => registerInto(registry, mine))).toMatchObject({ code: 'ERR_DUPLICATE', details: { name: 'jobs_total' } })
+    // Both ways at once would print it in a circle.
+    expect(refusal(() => t.life.addMetrics(fromPromClient(registry)))).toMatchObject({ code: 'ERR_DUPLICATE' })
+  })
+
+  test('one that comes later is left out, and so is all of a source that fails; both is reported, the rest is printed', async () => {
+    const t = await served()
+    const metrics = new MetricRegistry()
+    t.life.addMetrics(metrics)
+    t.life.addMetrics({ names: [], collect: () => Promise.reject(new Error('no such table')) })
+    metrics.counter({ name: 'jobs_total', help: '' })
+    metrics.gauge({ name: 'quiesce_connections', help: 'not ours' })
+    metrics.gauge({ name: 'quiesce_requests_rejected', help: 'that of a counter in OpenMetrics' })
+    const { text } = await scrape(t.port)
+    expect(text).toContain('jobs_total 0\n')
+    expect(text.match(/# TYPE quiesce_connections /g)).toHaveLength(1)
+    expect(text).not.toContain('not ours')
+    const errors = t.events.flatMap((event) => (event.type === 'error' ? [`${event.where}: ${event.error.message}`] : []))
+    expect(errors.sort()).toEqual([
+      'metrics: metrics: "quiesce_connections" is there already: every metric has a name of its own',
+      'metrics: metrics: "quiesce_requests_rejected" is there already: every metric has a name of its own',
+      'metrics: no such table',
+    ])
+  })
+
+  test.each([undefined, null, 5, {}, { names: [] }])('what is no source is refused: %s', (given) => {
+    const { life } = newLife()
+    expect(refusal(() => life.addMetrics(given as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
+    expect(refusal(() => fromPromClient(given as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
+  })
+})
