@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
 import { batchesMachine } from '../build/src/apiserver/audit/batches.js'
 import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
+import { API_SERVER_OPTIONS } from '../build/src/apiserver/config.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
@@ -171,8 +172,8 @@ ${machineSvgs
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
 const options = `# Options
 
-Generated from \`src/options/lifecycle-options.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
-every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Flags have an environment variable \`QUIESCE_…\` and a key in the config file of the same name.
+Generated from \`src/options/lifecycle-options.ts\` and \`src/apiserver/config.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
+every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`.
 
 ## createServer and attachLifecycle
 
@@ -185,6 +186,13 @@ ${markdownOf(LISTEN_OPTIONS)}
 ## stop()
 
 ${markdownOf(STOP_OPTIONS)}
+
+## completeConfig() of quiesce/apiserver
+
+An API server has these and those of createServer, but for \`longRunning\`, \`steps\`, \`health\` and \`websocket\`. \`quiesce apiserver\` has the flags of both; there \`--port\` is \`--secure-port\` (6443),
+and \`--disable-http2-serving\` stands for \`--http2\`.
+
+${markdownOf(API_SERVER_OPTIONS, 'apiserver')}
 `
 
 const { deadline, shutdownDelay } = LIFECYCLE_OPTIONS

@@ -113,7 +113,7 @@ export function refuseOptionsBesideFetch(calledFunction: string, handler: unknow
  * The node listener of a handler; the adapter of fetch handlers is loaded when one is used, and
  * only then.
  */
-function requestListener(handler: Handler): () => Promise<RequestListener> {
+export function requestListener(handler: Handler): () => Promise<RequestListener> {
   if (hasListener(handler)) {
     const { listener } = handler
     return () => Promise.resolve(listener)

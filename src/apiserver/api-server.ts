@@ -46,6 +46,7 @@ import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
+import { StorageReadiness } from './storage-readiness.ts'
 import { asOrdinary, NOT_IMPLEMENTED, takingOver, type UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
@@ -120,6 +121,8 @@ export class ApiServer implements Delegate {
     },
   }
   #loopback: Loopback | undefined
+  /** Storages, and the hook that waits for them; those of a delegate are its own. */
+  readonly storageReadiness: StorageReadiness
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
@@ -143,6 +146,7 @@ export class ApiServer implements Delegate {
     this.#host = host
     this.#delegate = delegate
     this.#metrics = metrics
+    this.storageReadiness = new StorageReadiness(host.clock, config.storageInitializationTimeoutMs, (fact) => this.#say(fact))
     this.#seats = {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
       mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
@@ -341,13 +345,15 @@ export class ApiServer implements Delegate {
       steps,
       health: true,
     }
-    const life = createServerOn(this.#host, { listener }, options, undefined, {
+    const life = createServerOn(this.#host, { listener }, options, this.config.log, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
       metrics: () => [inFlightMetric(this.#seats)],
       upgrade,
       ownClient: loopback,
     })
+    const { auditLog, auditWebhook } = this.config
+    if (!auditing && (auditLog ?? auditWebhook)) this.#say({ type: 'warning', message: 'no audit policy is given, so nothing is audited' })
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
     void life.ended.then(() => deadlines.close())

@@ -1,5 +1,6 @@
 import { apiserverWording } from '../base/apiserver-wording.ts'
 import { longRunningRule } from '../http/long-running.ts'
+import type { DefaultLog } from '../lifecycle/output.ts'
 import {
   composeOptions,
   defineOptions,
@@ -9,17 +10,23 @@ import {
   resolveOptions,
   type UserOptions,
 } from '../options/define.ts'
-import { duration, integer, isRecord, listOf, onOff, setOf, value } from '../options/kinds.ts'
+import { duration, integer, isRecord, listOf, onOff, setOf, value, withCommas } from '../options/kinds.ts'
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
-import { Problems } from '../options/problems.ts'
+import { Problems, type ProblemWording } from '../options/problems.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
+import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
 
 const isText = (given: unknown): boolean => typeof given === 'string'
-const texts = (allowed: string) =>
-  listOf<string>(allowed, (item) => (isText(item) ? undefined : { path: '', given: item, allowed: 'text' }))
+
+/** Upstream's flag is a whole number of seconds; what else is written there has a unit. */
+const secondsOrDuration = () => ({
+  ...duration(),
+  allowedAsText: 'whole seconds, or a duration like 30m or 1h30m',
+  fromText: (given: unknown) => (/^\d+$/.test(String(given)) ? `${String(given)}s` : given),
+})
 
 /**
  * What an API server has beside a server's options. @see kubernetes/apiserver
@@ -31,12 +38,24 @@ export const API_SERVER_OPTIONS = defineOptions({
    * asks for another.
    * @default 30m
    */
-  minRequestTimeout: option(duration(), {
+  minRequestTimeout: option(secondsOrDuration(), {
     flag: 'min-request-timeout',
     default: '30m',
     meaning: 'Shortest time after which a watch ends by itself',
     upstream: '--min-request-timeout',
     upstreamRefusal: '--min-request-timeout can not be negative value',
+  }),
+  /**
+   * Longest time that the hook of `storageReadiness` waits for storages; the server becomes ready
+   * then, with a warning.
+   * @default 1m
+   */
+  storageInitializationTimeout: option(duration(), {
+    flag: 'storage-initialization-timeout',
+    default: '1m',
+    meaning: 'Longest time that the hook of storageReadiness waits for storages',
+    upstream: '--storage-initialization-timeout',
+    upstreamRefusal: '--storage-initialization-timeout can not be negative value',
   }),
   /**
    * Requests that only read which are served at a time; 0 is no limit.
@@ -47,6 +66,7 @@ export const API_SERVER_OPTIONS = defineOptions({
     default: 400,
     meaning: 'Requests that only read which are served at a time; 0 is no limit',
     upstream: '--max-requests-inflight',
+    upstreamRefusal: '--max-requests-inflight can not be negative value',
   }),
   /**
    * Requests that change something which are served at a time; 0 is no limit.
@@ -57,6 +77,7 @@ export const API_SERVER_OPTIONS = defineOptions({
     default: 200,
     meaning: 'Requests that change something which are served at a time; 0 is no limit',
     upstream: '--max-mutating-requests-inflight',
+    upstreamRefusal: '--max-mutating-requests-inflight can not be negative value',
   }),
   /**
    * Origins whose pages may read the answers: regular expressions, each of which matches anywhere
@@ -64,7 +85,8 @@ export const API_SERVER_OPTIONS = defineOptions({
    * none.
    * @default none
    */
-  corsAllowedOrigins: option(listOf<string>(EXPRESSIONS_ALLOWED, wrongExpression), {
+  corsAllowedOrigins: option(withCommas(listOf<string>(EXPRESSIONS_ALLOWED, wrongExpression)), {
+    flag: 'cors-allowed-origins',
     default: [],
     defaultWords: () => 'none',
     meaning: 'Origins whose pages may read the answers: regular expressions such as //example.com(:|$)',
@@ -74,7 +96,8 @@ export const API_SERVER_OPTIONS = defineOptions({
    * Directives of `Strict-Transport-Security`; an empty list sends none.
    * @default none
    */
-  hstsDirectives: option(texts('a list of max-age=SECONDS, includeSubDomains, preload'), {
+  hstsDirectives: option(withCommas(listOf<string>(DIRECTIVES_ALLOWED, wrongDirective)), {
+    flag: 'strict-transport-security-directives',
     default: [],
     defaultWords: () => 'none',
     meaning: 'Directives of the header Strict-Transport-Security',
@@ -152,10 +175,14 @@ const ENGINE_OPTIONS = Object.fromEntries(
   Object.entries(SERVER_OPTIONS).filter(([name]) => !(OF_THE_CHAIN as readonly string[]).includes(name)),
 ) as Omit<typeof SERVER_OPTIONS, (typeof OF_THE_CHAIN)[number]>
 
+/** Every option of an API server. */
+export const API_SERVER_TABLE = composeOptions(ENGINE_OPTIONS, API_SERVER_OPTIONS)
+
 /** Everything that an API server may be told. `undefined` is the same as leaving it out. */
 export interface ApiServerConfig extends Omit<ServerOptions, (typeof OF_THE_CHAIN)[number]>, UserOptions<typeof API_SERVER_OPTIONS> {}
 
-const COMPLETED: unique symbol = Symbol('quiesce.apiserver.completed')
+/** The same in every copy of this package: a module that a command loads may have its own. */
+const COMPLETED: unique symbol = Symbol.for('quiesce.apiserver.completed')
 
 /**
  * A config with every default filled in; only {@link completeConfig} makes one, and a server is
@@ -165,6 +192,8 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   readonly [COMPLETED]: true
   /** What the engine is given. */
   readonly engine: ServerOptions
+  /** Where the engine has no logger of the user's. */
+  readonly log?: DefaultLog | undefined
   readonly isLongRunning: ReturnType<typeof longRunningRule>
   /** Whether it has a listener with certificates. */
   readonly hasTls: boolean
@@ -178,23 +207,39 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
  * @see kubernetes/apiserver pkg/server/config.go Config.Complete
  */
 export function completeConfig(config: ApiServerConfig = {}): CompletedConfig {
-  const table: OptionTable = composeOptions(ENGINE_OPTIONS, API_SERVER_OPTIONS)
-  const problems = new Problems(table)
+  return completeConfigFor({}, config)
+}
+
+/** Who completes it: a command names options as its user wrote them, and has a log of its own. */
+export interface CompletedFor {
+  readonly wording?: ProblemWording
+  readonly log?: DefaultLog
+}
+
+/** {@link completeConfig} for a command. */
+export function completeConfigFor({ wording, log }: CompletedFor, config: ApiServerConfig): CompletedConfig {
+  const table: OptionTable = API_SERVER_TABLE
+  const problems = new Problems(table, wording)
   const given = problems.checkEach(config)
   checkAudit(given, problems)
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
-  const engine: ServerOptions = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
+  const engine = engineOptionsOf(given)
   return {
     ...own,
     [COMPLETED]: true,
     isLongRunning,
     hasTls: (engine.listeners ?? [engine]).some(({ tls }) => tls !== undefined),
     engine: { wording: apiserverWording, ...engine },
+    log,
     toJSON: () => shown(table, given),
   }
 }
+
+/** Of the options of an API server those that its life has. */
+export const engineOptionsOf = (options: Readonly<Record<string, unknown>>): ServerOptions =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
 
 /** What the options of auditing mean for each other. */
 function checkAudit({ auditPolicy, auditPolicyFile }: ApiServerConfig, problems: Problems): void {

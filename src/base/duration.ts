@@ -28,6 +28,17 @@ export function parseDuration(field: string, given: Duration): number {
   return ms
 }
 
+/** Whether {@link parseDuration} takes it. */
+export function isDuration(given: unknown): given is Duration {
+  try {
+    parseDuration('', given as Duration)
+    return true
+  } catch {
+    // Its message names no field; the caller reports this one with the others.
+    return false
+  }
+}
+
 function textMs(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined
   if (text === '0') return 0

@@ -5,8 +5,10 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { takesColor } from '../platforms/terminal.ts'
 import { packageJson } from '../process/package-file.ts'
+import type { ApiServerSettings } from './apiserver-flags.ts'
 import { COMMANDS, type CommandName, isCommand } from './command-names.ts'
-import type { RunSettings, ServeSettings, SettingsSources } from './flags.ts'
+import type { RunSettings, ServeSettings } from './flags.ts'
+import type { SettingsSources } from './serving.ts'
 
 /** The world of a command, so that tests can be one. */
 export interface CliHost {
@@ -22,6 +24,8 @@ export interface CliHost {
   readonly serve: (settings: ServeSettings, host: CliHost) => Promise<void>
   /** The same for a module of the user's; resolves with an exit code when there was no life. */
   readonly run: (settings: RunSettings, host: CliHost) => Promise<number | undefined>
+  /** The same for an API server, with or without a module. */
+  readonly apiserver: (settings: ApiServerSettings, host: CliHost) => Promise<number | undefined>
 }
 
 const OK: ExitCode = 0
@@ -47,6 +51,7 @@ type Run = (host: CliHost, args: readonly string[]) => Promise<number | undefine
 const RUN: Readonly<Record<CommandName, Run>> = {
   run: (host, args) => runCommand(host, args),
   serve: (host, args) => serveCommand(host, args),
+  apiserver: (host, args) => apiserverCommand(host, args),
   check: async (host, args) => (await import('./check.ts')).checkCommand(host, args),
   plan: async (host, args) => (await import('./plan.ts')).planCommand(host, args),
   diagram: async (host, args) => (await import('./diagram.ts')).diagramCommand(host, args),
@@ -78,6 +83,13 @@ async function runCommand(host: CliHost, args: readonly string[]): Promise<numbe
   const settings = await readRunSettings(await sourcesOf(host, args))
   if ('problems' in settings) return host.earlyStop.aborted ? OK : refused(host, settings.problems)
   return host.run(settings, host)
+}
+
+async function apiserverCommand(host: CliHost, args: readonly string[]): Promise<number | undefined> {
+  const { readApiServerSettings } = await import('./apiserver-flags.ts')
+  const settings = await readApiServerSettings(await sourcesOf(host, args))
+  if ('problems' in settings) return host.earlyStop.aborted ? OK : refused(host, settings.problems)
+  return settings.printed === undefined ? host.apiserver(settings, host) : printed(host, settings.printed)
 }
 
 async function sourcesOf({ env, facts, earlyStop }: CliHost, args: readonly string[]): Promise<SettingsSources> {

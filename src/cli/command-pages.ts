@@ -1,8 +1,10 @@
 import { EXIT_CODES, EXIT_CODES_BY_SEVERITY } from '../machines/exit-codes.ts'
 import { type Flag, flagsOf } from '../options/define.ts'
+import { API_SERVER_FLAGS, API_SERVER_GROUPS } from './apiserver-flags.ts'
 import { CHECK_FLAGS } from './check-flags.ts'
 import type { CommandName } from './command-names.ts'
 import { DIAGRAM_OPTIONS } from './diagram-flags.ts'
+import type { FlagGroups } from './flag-groups.ts'
 import { RUN_FLAGS, SERVE_FLAGS } from './flags.ts'
 import { INSPECT_OPTIONS } from './inspect-flags.ts'
 import { PLAN_FLAGS } from './plan-flags.ts'
@@ -20,6 +22,8 @@ export interface CommandPage {
   readonly examples: readonly (readonly [string, string])[]
   readonly about: string
   readonly flags: readonly Flag[]
+  /** How they stand in help. Default: those of a server. */
+  readonly groups?: FlagGroups
   /** Whether flags are settings as well, in the environment and in a file. */
   readonly hasSettings?: boolean
   readonly exitCodes: readonly (readonly [number, string])[]
@@ -60,6 +64,26 @@ drains the process and starts the next one.`,
     ],
     about: 'Serves the example API until SIGTERM or SIGINT, then refuses, drains and ends in order.',
     flags: SERVE_FLAGS,
+    hasSettings: true,
+    exitCodes: OF_A_LIFE,
+  },
+  apiserver: {
+    summary: 'serve a generic API server until stopped',
+    operands: '[APP]',
+    examples: [
+      ['quiesce apiserver --secure-port 6443', 'serve health, /version, /metrics and the index by HTTPS'],
+      ['quiesce apiserver servers.mjs --audit-policy-file policy.yaml --audit-log-path -', 'serve your API servers, and audit them'],
+      ['quiesce apiserver --config apiserver.yaml --print-config', 'check a config file, and see what it comes to'],
+    ],
+    about: `\
+Serves a generic API server until SIGTERM or SIGINT: its filters, health and metrics, with the flags of
+upstream's. Without a certificate it makes one that signs itself. APP, which may be left out, is a module
+  that exports a function apiServer(config), which returns what createApiServer() of quiesce/apiserver made
+  of that config, with its delegates
+  or whose default export is an app, a handler or a server as quiesce run takes it: it answers every path
+  behind the filters but those of health, /version and /metrics`,
+    flags: API_SERVER_FLAGS,
+    groups: API_SERVER_GROUPS,
     hasSettings: true,
     exitCodes: OF_A_LIFE,
   },

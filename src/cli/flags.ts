@@ -1,36 +1,19 @@
-import { didYouMean } from '../base/did-you-mean.ts'
-import { show } from '../base/errors.ts'
-import {
-  composeOptions,
-  defineOptions,
-  ENV_PREFIX,
-  type Flag,
-  flagsOf,
-  type OptionTable,
-  option,
-  type ResolvedOf,
-  withoutCliDefaults,
-} from '../options/define.ts'
-import { choice, file, isRecord, onOff, text } from '../options/kinds.ts'
+import { composeOptions, defineOptions, type Flag, flagsOf, option, type ResolvedOf, withoutCliDefaults } from '../options/define.ts'
+import { choice, file, onOff, text } from '../options/kinds.ts'
 import { LISTEN_OPTIONS, SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
-import type { PlatformFacts } from '../platforms/platform.ts'
-import { readArguments, type Setting, type Settings } from './arguments.ts'
-import { firstLine } from './first-line.ts'
-import { nearFlag } from './near-flag.ts'
+import type { Setting } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
-import { messagesOf, resolvedFrom, valuesOf } from './settings.ts'
+import { flagsOfCommand, type Refused, readAll, type Serving, type SettingsSources } from './serving.ts'
+import { messagesOf } from './settings.ts'
 
-/**
- * What `quiesce serve` and `quiesce run` are told, by flag, `QUIESCE_*` environment variable or
- * config file, in this order. The three use the same names: `--request-timeout`,
- * `QUIESCE_REQUEST_TIMEOUT`, `request-timeout`. Whatever is wrong is collected, named by where it
- * was written, and reported together.
- */
-
-/** What only the commands have. */
-const COMMAND_OPTIONS = defineOptions({
+export const LOG_OPTIONS = defineOptions({
   logLevel: option(choice('debug', 'info', 'warn', 'error', 'silent'), { flag: 'log-level', default: 'info', meaning: 'What is logged' }),
+})
+
+/** What only the commands have that serve. */
+export const COMMAND_OPTIONS = defineOptions({
+  ...LOG_OPTIONS,
   config: option(file('a JSON or YAML file'), {
     flag: 'config',
     defaultWords: 'none',
@@ -38,8 +21,8 @@ const COMMAND_OPTIONS = defineOptions({
   }),
 })
 
-/** What only `quiesce run` has. */
-const RUN_OPTIONS = defineOptions({
+/** Of a command that is given a module. */
+export const EXPORT_OPTIONS = defineOptions({
   export: option(
     { ...text('the name of an export'), placeholder: 'NAME' },
     {
@@ -48,6 +31,11 @@ const RUN_OPTIONS = defineOptions({
       meaning: 'Which export of the module is run',
     },
   ),
+})
+
+/** What only `quiesce run` has. */
+const RUN_OPTIONS = defineOptions({
+  ...EXPORT_OPTIONS,
   watch: option(onOff(), {
     flag: 'watch',
     default: false,
@@ -55,15 +43,9 @@ const RUN_OPTIONS = defineOptions({
   }),
 })
 
-/** A command that serves: the options of its server, and its own. */
-interface Serving<Server extends OptionTable, Own extends OptionTable> {
-  readonly command: string
-  readonly server: Server
-  readonly own: Own
-  readonly operandsMax: number
-}
+const problemsOf: Serving<never, never>['problemsOf'] = (options, context) => messagesOf(() => resolveServerOptions(options, context))
 
-const SERVE = { command: 'serve', server: SERVER_OPTIONS, own: COMMAND_OPTIONS, operandsMax: 0 } as const
+const SERVE = { command: 'serve', server: SERVER_OPTIONS, own: COMMAND_OPTIONS, operandsMax: 0, problemsOf } as const
 
 /** The server is the user's, and so it has the defaults that it has in code. */
 const RUN = {
@@ -71,9 +53,8 @@ const RUN = {
   server: withoutCliDefaults(SERVER_OPTIONS),
   own: composeOptions(RUN_OPTIONS, COMMAND_OPTIONS),
   operandsMax: 1,
+  problemsOf,
 } as const
-
-const flagsOfCommand = ({ server, own }: Serving<OptionTable, OptionTable>): readonly Flag[] => [server, own].flatMap(flagsOf)
 
 /**
  * Every flag of `quiesce serve`: those of the server's options, then those of the command alone.
@@ -97,19 +78,6 @@ export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTION
   readonly createdSettings: readonly Setting[]
 }
 
-export interface SettingsSources {
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly facts: PlatformFacts
-  /** Reads and parses a config file. */
-  readonly readConfig: (path: string) => Promise<unknown>
-}
-
-/** One line each. */
-interface Refused {
-  readonly problems: readonly string[]
-}
-
 /** The settings of `quiesce serve`, or one line for every problem. */
 export async function readSettings(sources: SettingsSources): Promise<ServeSettings | Refused> {
   const read = await readAll(SERVE, sources)
@@ -131,83 +99,3 @@ export async function readRunSettings(sources: SettingsSources): Promise<RunSett
   const createdSettings = [...settings].flatMap(([name, setting]) => (ofCreated.has(name) ? [setting] : []))
   return { app: operand, options, ...rest, serverSettings, createdSettings }
 }
-
-async function readAll<Server extends OptionTable, Own extends OptionTable>(
-  serving: Serving<Server, Own>,
-  sources: SettingsSources,
-): Promise<{ options: ServerOptions; own: ResolvedOf<Own>; operand: string | undefined; settings: Settings } | Refused> {
-  const flags = flagsOfCommand(serving)
-  const fromArgs = readArguments(serving.command, flags, sources.args, serving.operandsMax)
-  const fromEnv = readEnvironment(serving.command, flags, sources.env)
-  const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
-  const fromConfig = file ? await readConfig(serving.command, flags, file, sources.readConfig) : NOTHING
-  const settings = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
-  settings.delete('config')
-  const { options, problems, wording } = valuesOf(serving.server, settings)
-  const { resolved, problems: ofCommand } = resolvedFrom(serving.own, settings)
-  const all = [
-    ...[fromArgs, fromEnv, fromConfig].flatMap((source) => source.problems),
-    ...problems,
-    ...messagesOf(() => resolveServerOptions(options, { ...wording, facts: sources.facts })),
-    ...ofCommand,
-  ]
-  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings }
-}
-
-interface Source {
-  readonly settings: Settings
-  readonly problems: readonly string[]
-}
-
-const NOTHING: Source = { settings: new Map(), problems: [] }
-
-const unknown = (command: string, label: string, what: string, near: string): string =>
-  `${label}: unknown ${what}${near || `, see quiesce ${command} --help`}`
-
-function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env']): Source {
-  const settings = new Map<string, Setting>()
-  const problems: string[] = []
-  const names = flags.map((flag) => flag.env)
-  for (const [label, given] of Object.entries(env)) {
-    const flag = flags.find((each) => each.env === label)
-    if (given === undefined || isServiceLink(label, given)) continue
-    if (flag) settings.set(flag.name, { given, label })
-    else if (label.startsWith(ENV_PREFIX))
-      problems.push(unknown(command, label, 'environment variable', didYouMean(label, names, ENV_PREFIX)))
-  }
-  return { settings, problems }
-}
-
-async function readConfig(
-  command: string,
-  flags: readonly Flag[],
-  { given: path, label }: Setting,
-  read: SettingsSources['readConfig'],
-): Promise<Source> {
-  const refused = (allowed: string): Source => ({ settings: new Map(), problems: [`${label}: got ${show(path)}, allowed: ${allowed}`] })
-  let config: unknown
-  try {
-    config = await read(String(path))
-  } catch (thrown) {
-    return refused(`a JSON or YAML file (${firstLine((thrown as Error).message)})`)
-  }
-  if (!isRecord(config)) return refused(`a file with one object (it holds ${show(config)})`)
-  const settings = new Map<string, Setting>()
-  const problems: string[] = []
-  const known = flags.filter(({ option: name }) => name !== 'config')
-  for (const [name, given] of Object.entries(config)) {
-    const where = `${name} in ${path}`
-    if (known.some((flag) => flag.name === name)) settings.set(name, { given, label: where })
-    else problems.push(unknown(command, where, 'key', nearFlag(name, known, '')))
-  }
-  return { settings, problems }
-}
-
-/**
- * Kubernetes puts the addresses of every Service into the environment of every pod. A Service named
- * `quiesce` must not keep its own pods from starting.
- */
-const isServiceLink = (name: string, value: string): boolean =>
-  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||
-  /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
-  (/_PORT$/.test(name) && /^\w+:\/\//.test(value))

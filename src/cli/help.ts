@@ -2,6 +2,7 @@ import type { Flag } from '../options/define.ts'
 import { packageJson } from '../process/package-file.ts'
 import { COMMANDS, type CommandName } from './command-names.ts'
 import { COMMAND_PAGES, type CommandPage } from './command-pages.ts'
+import { type FlagGroups, grouped } from './flag-groups.ts'
 import { DRAIN_OPTIONS } from './plan-flags.ts'
 
 const WIDTH = 100
@@ -42,7 +43,7 @@ export function commandHelp(name: CommandName): string {
     '',
     page.about,
     '',
-    ...grouped(page.flags).flatMap(([title, flags]) => [`${title}:`, flagsHelp(flags), '']),
+    ...grouped(page.flags, page.groups ?? GROUPS).flatMap(([title, flags]) => [`${title}:`, flagsHelp(flags), '']),
     ...(page.hasSettings ? [SOURCES_OF_SETTINGS] : []),
     'Exit codes:',
     ...exitCodes(page),
@@ -53,12 +54,12 @@ export function commandHelp(name: CommandName): string {
 
 const SOURCES_OF_SETTINGS = `\
 A flag without a value is on, and off as --no-FLAG or --FLAG=false.
-Each flag has an environment variable (--port: QUIESCE_PORT) and a key in the config file (port).
+Each flag has an environment variable (--journal: QUIESCE_JOURNAL) and a key in the config file (journal).
 A flag wins over the environment, the environment over the file, the file over the default.
 `
 
-/** By the option that they set, in the order in which one decides about them. */
-const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+/** In the order in which one decides about them. */
+const GROUPS: FlagGroups = [
   ['What is run', ['export', 'watch']],
   ['Address', ['port', 'host', 'admin']],
   ['TLS and HTTP/2', ['tls', 'http2', 'maxConcurrentStreams']],
@@ -67,13 +68,6 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ['Inspector', ['inspector', 'debugSocket']],
   ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],
 ]
-
-/** The flags by their groups; what has none comes first. */
-function grouped(flags: readonly Flag[]): (readonly [string, readonly Flag[]])[] {
-  const groups = GROUPS.map(([title, options]) => [title, flags.filter(({ option }) => options.includes(option))] as const)
-  const rest = flags.filter((flag) => !groups.some(([, those]) => those.includes(flag)))
-  return [['Flags', rest] as const, ...groups].filter(([, those]) => those.length > 0)
-}
 
 /** Every flag with what it means, what is allowed and the default, from the rows of its option. */
 export const flagsHelp = (flags: readonly Flag[]): string =>

@@ -4,6 +4,7 @@ import { lookedAt } from '../base/looked-at.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
 import { file } from '../options/kinds.ts'
+import { apiServerOf, lifeOfApiServer, makesApiServer } from './api-server-module.ts'
 import { firstLine } from './first-line.ts'
 import { withoutListening } from './module-listens.ts'
 import { answerOf, type Exports, importModule } from './user-module.ts'
@@ -30,12 +31,13 @@ export const lifeModule = () => file(LIFE_MODULE_ALLOWED)
 export async function readLifeModule(label: string, path: string): Promise<LifeModule> {
   const look = async (): Promise<{ module: Exports; life: unknown }> => {
     const module = await importModule(label, path, LIFE_MODULE_ALLOWED)
-    const made: unknown = module['default']
+    const made: unknown = module['default'] ?? (makesApiServer(module) ? () => madeApiServer(path, module) : undefined)
     if (typeof made !== 'function') return { module, life: made }
     // An app of Express or Connect is a function as well.
     return { module, life: isApp(made) ? made : await called(label, path, made as () => unknown) }
   }
-  const { module, life } = await withoutListening(label, path, () => lookedAt(look))
+  const { module, life: found } = await withoutListening(label, path, () => lookedAt(look))
+  const life = lifeOfApiServer(found) ?? found
   if (!isLife(life) && hasLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)}: export its life)`)
   if (!isLife(life) && isApp(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (${APP_HAS_NO_LIFE})`)
   if (!isLife(life)) throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it is ${show(life)})`)
@@ -43,6 +45,12 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
   if (!Array.isArray(properties) || !properties.every(isProperty))
     throw optionError(`properties in ${path}`, properties, 'a list of properties, each with id, text and violation')
   return { life: life as unknown as Life, properties }
+}
+
+/** With the config of code: a command that looks has no flags for it. */
+async function madeApiServer(path: string, module: Exports): Promise<unknown> {
+  const { completeConfig } = await import('../apiserver/config.ts')
+  return apiServerOf(path, module, completeConfig({ logger: false }))
 }
 
 const APP_HAS_NO_LIFE =

@@ -3,9 +3,9 @@ import { stopSignalsDefault } from '../options/stop-signals.ts'
 import { onStopSignal } from '../process/os-signals.ts'
 
 const command = process.argv[2] ?? ''
-const isServing = command === 'serve' || command === 'run'
+const isServing = ['serve', 'run', 'apiserver'].includes(command)
 /** The commands that import a module of the user's. */
-const IMPORTS = ['check', 'plan', 'diagram', 'run']
+const IMPORTS = ['check', 'plan', 'diagram', 'run', 'apiserver']
 
 // First of all, and so all else is loaded later: a stop signal that comes while modules load must
 // stop the server in order, although there is none yet. Node's default is to die of it. Commands
@@ -54,6 +54,7 @@ try {
       settings.watch
         ? (await import('./watch/watch.ts')).watchApp(settings.app, host, release)
         : (await import('./run.ts')).runApp(settings, host, release),
+    apiserver: async (settings, host) => (await import('./apiserver.ts')).serveApi(settings, host, release),
   })
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code

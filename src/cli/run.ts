@@ -1,7 +1,6 @@
 import { systemHost } from '../actors/host.ts'
 import { attachLifecycleOn } from '../attach.ts'
-import { ERROR_CODES, optionError, QuiesceError, toError } from '../base/errors.ts'
-import { lookedAt } from '../base/looked-at.ts'
+import { optionError, QuiesceError } from '../base/errors.ts'
 import { createServerOn } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { DefaultLog } from '../lifecycle/output.ts'
@@ -10,10 +9,9 @@ import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import type { Setting } from './arguments.ts'
 import type { CliHost } from './cli.ts'
-import { firstLine } from './first-line.ts'
 import type { RunSettings } from './flags.ts'
-import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
-import { answerOf, importModule } from './user-module.ts'
+import { loadApp, runnableFrom } from './load-app.ts'
+import type { Runnable } from './runnable.ts'
 import { answerWatcher } from './watch/answer-watcher.ts'
 
 /**
@@ -29,16 +27,9 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
   // Only a watcher says --no-watch.
   const isWatched = settings.watch === false && process.connected
   if (isWatched) answerWatcher(earlyStop)
-  const loading = load(settings, host)
-  // Whatever the module does meanwhile: nothing serves yet that would have to be ended in order.
-  const loaded = await Promise.race([loading, aborted(earlyStop)])
-  if (loaded === 'stopped' || earlyStop.aborted) return 0
+  const loaded = await loadApp(settings.app, host, (exports) => runnableFrom(settings, exports))
   if (typeof loaded === 'number') return loaded
-  const { runnable, listensItself } = loaded
-  if (listensItself)
-    host.stderr.write(
-      `quiesce: ${settings.app} listens by itself as well, and what comes there is not drained: export it without listen()\n`,
-    )
+  const runnable = loaded
   const obeyWatcher = (life: Life): void => {
     if (!isWatched) return
     answerWatcher(life.signal('StopRequested'))
@@ -69,76 +60,6 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
   return undefined
 }
 
-const COULD_NOT_START: ExitCode = 3
-
-interface Loaded {
-  readonly runnable: Runnable
-  /** Beside the server that it exports. */
-  readonly listensItself: boolean
-}
-
-/** The exit code, when the module itself has failed; that has been said then. */
-async function load({ app, export: name }: RunSettings, { stderr }: CliHost): Promise<Loaded | ExitCode> {
-  const before = listening()
-  try {
-    const runnable = await lookedAt(async () => {
-      const { label, value } = chooseExport(await importModule('APP', app, APP_ALLOWED), name, app)
-      return runnableOf({ label, value: await settled(label, value) })
-    })
-    if (runnable.kind === 'server') await runnable.ready?.()
-    // A server has begun to listen by the next turn.
-    await new Promise((resolve) => setImmediate(resolve))
-    return { runnable, listensItself: runnable.kind !== 'life' && listening() > before }
-  } catch (thrown) {
-    const own = thrown instanceof QuiesceError ? thrown.cause : thrown
-    if (own === undefined || isSaidInOneLine(own)) throw thrown
-    const error = toError(own)
-    stderr.write(`quiesce: ${app} could not be loaded: ${firstLine(error.message)}\n`)
-    if (error instanceof SyntaxError) return endOf(error)
-    stderr.write(`${error.stack ?? error.message}\n`)
-    return COULD_NOT_START
-  }
-}
-
-/** Of node's loader. Its other codes come from calls that the module makes. */
-const LOADER_CODE =
-  /^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_|UNKNOWN_(FILE|MODULE|BUILTIN)_|PACKAGE_|INVALID_(MODULE|PACKAGE)_|IMPORT_|REQUIRE_|AMBIGUOUS_)/
-
-/** What a stack would add nothing to: there is no such file, or an option cannot be used. */
-function isSaidInOneLine(own: unknown): boolean {
-  // Anything may be thrown, and codes of databases are numbers.
-  const { code } = (own ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' && (Object.hasOwn(ERROR_CODES, code) || LOADER_CODE.test(code))
-}
-
-/**
- * The process ends as node ends a program that has thrown this, because only node knows the place
- * of a syntax error; but the exit code is that of a server that could not start.
- */
-function endOf(thrown: Error): Promise<never> {
-  process.once('exit', () => {
-    process.exitCode = COULD_NOT_START
-  })
-  setImmediate(() => {
-    // The module may listen to uncaught exceptions.
-    setImmediate(() => process.exit(COULD_NOT_START))
-    throw thrown
-  })
-  return new Promise(() => {})
-}
-
-const listening = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length
-
-/** An app may be a promise: one that an async function makes, or Fastify, which is one itself. */
-async function settled(label: string, value: unknown): Promise<unknown> {
-  if (typeof value !== 'object' || typeof (value as PromiseLike<unknown> | null)?.then !== 'function') return value
-  try {
-    return await answerOf(value as PromiseLike<unknown>)
-  } catch (thrown) {
-    throw new QuiesceError('ERR_OPTION_INVALID', `${label}: its promise was rejected: ${firstLine(toError(thrown).message)}`, {}, thrown)
-  }
-}
-
 /** A life with these options, and what makes its server listen. */
 function around(
   runnable: Exclude<Runnable, { readonly kind: 'life' }>,
@@ -158,9 +79,3 @@ function refuse(given: readonly Setting[], allowed: string): void {
   const problems = given.map((setting) => optionError(setting.label, setting.given, allowed).message)
   if (problems.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', problems.join('\n'))
 }
-
-const aborted = (signal: AbortSignal): Promise<'stopped'> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve('stopped')
-    else signal.addEventListener('abort', () => resolve('stopped'), { once: true })
-  })

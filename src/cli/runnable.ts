@@ -3,6 +3,7 @@ import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import type { FetchHandler, Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
+import { lifeOfApiServer } from './api-server-module.ts'
 import type { Exports } from './user-module.ts'
 
 /** What an export of a user's module is, to `quiesce run`: known by its looks. */
@@ -26,7 +27,7 @@ export const APP_ALLOWED = 'an ES or CommonJS module that exports what is to be 
 
 const EXPORT_ALLOWED =
   'an app of Hono, Express, Koa, Fastify or NestJS, something with fetch, a fetch function (request), a node listener (req, res), ' +
-  'an http.Server that does not listen yet, or what createServer(), attachLifecycle() or createLife() returned'
+  'an http.Server that does not listen yet, or what createServer(), attachLifecycle(), createLife() or createApiServer() returned'
 
 /** An export of a module, named as in messages. */
 export interface Chosen {
@@ -67,6 +68,8 @@ export function runnableOf({ label, value }: Chosen): Runnable {
   if (typeof value === 'function') return { kind: 'handler', handler: ofFunction(label, value, is('handle') || is('listen')) }
   if (typeof value !== 'object' || value === null) throw optionError(label, value, EXPORT_ALLOWED)
   if (is('run', 'plan')) return { kind: 'life', life: given }
+  const life = lifeOfApiServer(value)
+  if (life) return { kind: 'life', life }
   if (is('getHttpServer', 'init', 'close')) return ofNest(given)
   if (is('ready', 'close', 'inject') && isServer((value as Exports)['server'])) return ofFastify(label, given)
   if (isServer(value)) return ofServer(label, value)

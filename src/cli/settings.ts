@@ -47,12 +47,12 @@ function together(own: Flag | undefined, parts: readonly Flag[], settings: Setti
 }
 
 /** undefined when nothing was set, or what was set cannot be read. */
-function readOne({ name, fromText, switch: onOff, allowed }: Flag, settings: Settings, problems: string[]): unknown {
+function readOne({ name, fromText, switch: onOff, allowed, remark }: Flag, settings: Settings, problems: string[]): unknown {
   const setting = settings.get(name)
   if (!setting) return undefined
   const { given, label } = setting
   const value = onOff ? isOn(onOff, given) : fromText(given)
-  if (value === undefined) problems.push(`${label}: got ${show(given)}, allowed: ${allowed}`)
+  if (value === undefined) problems.push(`${label}: got ${show(given)}, allowed: ${allowed}${remark?.(given) ?? ''}`)
   if (!onOff || value === undefined) return value
   return value ? onOff.on : onOff.off
 }

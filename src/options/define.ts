@@ -2,6 +2,7 @@ import { optionError, QuiesceError } from '../base/errors.ts'
 import type { FrontName } from '../platforms/fronts.ts'
 import { PLATFORM_NAMES, PLATFORMS, type PlatformName } from '../platforms/platforms.ts'
 import { terminal } from '../platforms/terminal.ts'
+import { type UpstreamWords, upstreamWords } from './upstream-words.ts'
 import type { Wrong } from './wrong.ts'
 
 /**
@@ -47,6 +48,8 @@ export interface Kind<Given, Resolved = Given, Name extends KindName = KindName>
    * Of a value with parts: which part of a refused one it is, and why. Default: the value itself.
    */
   readonly wrong?: (given: unknown) => Wrong | undefined
+  /** Of a list: every item that is refused; none for what is no list. */
+  readonly wrongs?: (given: unknown) => readonly Wrong[]
   /** Of an object: its fields, which are options themselves. */
   readonly fields?: OptionTable
   /** Flags that set several of its fields at once. */
@@ -80,7 +83,7 @@ export interface Switch<Given> {
   readonly bare: boolean
 }
 
-interface About<Given> {
+interface About<Given> extends UpstreamWords {
   /** In one line, without a full stop: for help and documentation. */
   readonly meaning: string
   /**
@@ -94,15 +97,12 @@ interface About<Given> {
   readonly cliDefault?: Given
   /** For an option that is a choice elsewhere and only on or off as a flag. */
   readonly switch?: Omit<Switch<Given>, 'bare'>
+  /** It is not printed. */
+  readonly secret?: boolean
   /** The flag of a field turns on the object that it belongs to, unless this is false. */
   readonly turnsOn?: boolean
   /** Upstream's name: a flag, a Config field or a server field. */
   readonly upstream?: string
-  /**
-   * Upstream's text for a negative value. @see kubernetes/apiserver
-   * pkg/server/options/server_run_options.go Validate
-   */
-  readonly upstreamRefusal?: string
 }
 
 interface WithDefault<Given, Default> extends About<Given> {
@@ -241,10 +241,14 @@ export interface Flag {
   readonly choices?: readonly string[]
   /** The value, or undefined when the text cannot be read. */
   readonly fromText: (text: unknown) => unknown
+  /** More about a text that cannot be read, with a space in front; empty for nothing. */
+  readonly remark?: (text: unknown) => string
   /** It sets fields of the option: those that `fromText` returns. */
   readonly isPart: boolean
   /** Whether a part brings the option with it. */
   readonly turnsOn: boolean
+  /** Its value is not printed. */
+  readonly isSecret: boolean
 }
 
 export const ENV_PREFIX = 'QUIESCE_'
@@ -279,8 +283,10 @@ function flagOf(option: string, row: AnyOption): Flag[] {
       ...(row.choices && { choices: row.choices }),
       ...(row.joint !== undefined && { joint: row.joint }),
       fromText,
+      remark: (text) => upstreamWords(row, text),
       isPart: false,
       turnsOn: row.turnsOn ?? true,
+      isSecret: row.secret ?? false,
     },
   ]
 }
@@ -295,6 +301,7 @@ const jointFlagOf = (option: string, { flag: name, defaultWords, ...joint }: Joi
   option,
   isPart: true,
   turnsOn: true,
+  isSecret: false,
 })
 
 /**

@@ -1,5 +1,5 @@
 import { didYouMean } from '../base/did-you-mean.ts'
-import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, parseDuration } from '../base/duration.ts'
+import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../base/duration.ts'
 import { show } from '../base/errors.ts'
 import {
   type AnyOption,
@@ -31,20 +31,6 @@ export function duration(atLeast: Duration = 0): Kind<Duration, number, 'duratio
     show: (given) => (typeof given === 'number' ? formatDuration(given) : given),
   }
 }
-
-function isDuration(given: unknown): given is Duration {
-  try {
-    parseDuration('', given as Duration)
-    return true
-  } catch {
-    // Its message names no field; the caller reports this one with the others.
-    return false
-  }
-}
-
-/** Whether a value that was refused is below zero: only then upstream's own text applies. */
-export const isNegativeDuration = (given: unknown): boolean =>
-  (typeof given === 'number' && given < 0) || (typeof given === 'string' && given.startsWith('-') && isDuration(given.slice(1)))
 
 export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => ({
   kind: 'choice',
@@ -185,8 +171,23 @@ export const listOf = <T>(
 ): Kind<readonly T[], readonly T[], 'value'> => {
   const wrongIn = (given: unknown): Wrong | undefined =>
     Array.isArray(given) && given.length < atLeast ? { path: '', given, allowed } : wrongItem(given, allowed, wrong)
-  return { ...value<readonly T[]>(allowed, (given) => wrongIn(given) === undefined), wrong: wrongIn }
+  return {
+    ...value<readonly T[]>(allowed, (given) => wrongIn(given) === undefined),
+    wrong: wrongIn,
+    wrongs: (given) => (Array.isArray(given) ? given.flatMap((item, index) => wrongAt(index, wrong(item))) : []),
+  }
 }
+
+const wrongAt = (index: number, wrong: Wrong | undefined): Wrong[] => (wrong ? [at(`[${index}]`, wrong)] : [])
+
+/** The same as text: with commas between its items, or by several flags. */
+export const withCommas = <T, Resolved>(kind: Kind<readonly T[], Resolved, 'value'>): Kind<readonly T[], Resolved, 'value'> => ({
+  ...kind,
+  placeholder: 'LIST',
+  joint: ',',
+  allowedAsText: `${kind.allowed}, by commas`,
+  fromText: (given) => (typeof given !== 'string' ? given : given === '' ? [] : given.split(',')),
+})
 
 /** Lists that are asked whether they hold something. */
 export const setOf = <T>(allowed: string, accepts: (item: unknown) => boolean): Kind<readonly T[], ReadonlySet<T>, 'value'> => ({
@@ -242,6 +243,12 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
 export function wrongWith({ allowed, wrong }: AnyOption, given: unknown): Wrong {
   const found = wrong?.(given)
   return found && found.path !== '' ? found : { path: '', given, allowed }
+}
+
+/** All that is wrong with one, where its parts are told each by itself. */
+export function wrongsWith(row: AnyOption, given: unknown): readonly Wrong[] {
+  const wrongs = row.wrongs?.(given) ?? []
+  return wrongs.length > 0 ? wrongs : [wrongWith(row, given)]
 }
 
 /** An object of durations. */

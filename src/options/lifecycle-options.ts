@@ -92,6 +92,7 @@ export const INSPECTOR_OPTIONS = defineOptions({
     {
       flag: 'inspector-token',
       turnsOn: false,
+      secret: true,
       defaultWords: 'a new one where it is needed, logged once',
       meaning: 'What a browser has to bring to the inspector; better as an environment variable, which other users do not see',
     },
@@ -316,6 +317,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     default: 0,
     meaning: 'Probability of a request of HTTP/2 to have its client told to leave, for balance between replicas while serving',
     upstream: '--goaway-chance',
+    upstreamBounds: '--goaway-chance can not be less than 0 or greater than 0.02',
   }),
   /**
    * Longest time a request is expected to take.

@@ -1,28 +1,32 @@
-import { type AnyOption, defaultText, type OptionTable } from './define.ts'
+import { type AnyOption, defaultText, envName, type OptionTable } from './define.ts'
 
-const HEAD = `\
-| option | meaning | allowed | default | flag of \`quiesce serve\` (its default) | upstream |
-|---|---|---|---|---|---|`
+const head = (command: string): string => `\
+| option | meaning | allowed | default | flag of \`quiesce ${command}\` (its default) | environment | upstream |
+|---|---|---|---|---|---|---|`
 
 /**
  * The rows of a table for documentation, in Markdown, and below it those of the fields of objects.
+ * @param command whose flags they are
  */
-export function markdownOf(table: OptionTable, prefix = ''): string {
+export function markdownOf(table: OptionTable, command = 'serve', prefix = ''): string {
   const rows = Object.entries(table).map(([name, row]) => line(`${prefix}${name}`, row))
-  const fields = Object.entries(table).flatMap(([name, row]) => (row.fields ? [fieldsOf(`${prefix}${name}`, row, row.fields)] : []))
-  return [[HEAD, ...rows].join('\n'), ...fields].join('\n\n')
+  const fields = Object.entries(table).flatMap(([name, row]) =>
+    row.fields ? [fieldsOf(`${prefix}${name}`, row, row.fields, command)] : [],
+  )
+  return [[head(command), ...rows].join('\n'), ...fields].join('\n\n')
 }
 
-const fieldsOf = (name: string, { jointFlags = [] }: AnyOption, fields: OptionTable): string => {
+const fieldsOf = (name: string, { jointFlags = [] }: AnyOption, fields: OptionTable, command: string): string => {
   const joint = jointFlags.map(
-    ({ flag, meaning, allowed, defaultWords }) => `\`--${flag}\`: ${meaning}. ${allowed}. Default: ${defaultWords}.`,
+    ({ flag, meaning, allowed, defaultWords }) => `\`--${flag}\`, \`${envName(flag)}\`: ${meaning}. ${allowed}. Default: ${defaultWords}.`,
   )
-  return [`Fields of \`${name}\`:`, ...joint, markdownOf(fields, `${name}.`)].join('\n\n')
+  return [`Fields of \`${name}\`:`, ...joint, markdownOf(fields, command, `${name}.`)].join('\n\n')
 }
 
 function line(name: string, row: AnyOption): string {
-  const { meaning, allowed, flag, cliDefault, upstream } = row
+  const { meaning, allowed, flag, env, cliDefault, upstream = '' } = row
   const ofCommand = cliDefault === undefined ? '' : ` (${row.show(cliDefault as never)})`
-  const cells = [`\`${name}\``, meaning, allowed, defaultText(row), flag === undefined ? '' : `\`--${flag}\`${ofCommand}`, upstream ?? '']
+  const [flagCell, envCell] = flag === undefined ? ['', ''] : [`\`--${flag}\`${ofCommand}`, `\`${env ?? envName(flag)}\``]
+  const cells = [`\`${name}\``, meaning, allowed, defaultText(row), flagCell, envCell, upstream]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

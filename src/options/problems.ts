@@ -1,8 +1,9 @@
 import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
-import { isNegativeDuration, isRecord, wrongWith } from './kinds.ts'
-import { allowedWords, wordsOf } from './wrong.ts'
+import { isRecord, wrongsWith } from './kinds.ts'
+import { upstreamWords } from './upstream-words.ts'
+import { allowedWords, type Wrong, wordsOf } from './wrong.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
@@ -80,14 +81,16 @@ export class Problems {
 
   /** One more, in the words in which the user wrote the option. */
   addForOption(name: string, given: unknown, allowed: string): void {
-    const { upstreamRefusal, remark } = this.#row(name) ?? {}
-    const upstreams = upstreamRefusal !== undefined && isNegativeDuration(given) ? ` (${upstreamRefusal})` : ''
-    this.#add(this.label(name), given, allowed, `${upstreams}${remark?.(given) ?? ''}`)
+    const row = this.#row(name)
+    this.#add(this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
   }
 
-  /** One that its row refuses: the part of it that is wrong, if it has parts. */
+  /** One that its row refuses: the parts of it that are wrong, if it has parts. */
   #addRefused(name: string, row: AnyOption, given: unknown): void {
-    const wrong = wrongWith(row, given)
+    for (const wrong of wrongsWith(row, given)) this.#addWrong(name, row, given, wrong)
+  }
+
+  #addWrong(name: string, row: AnyOption, given: unknown, wrong: Wrong): void {
     if (wrong.path === '') {
       this.addForOption(name, given, (this.#wording.asText && row.allowedAsText) || row.allowed)
       return

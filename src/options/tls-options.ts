@@ -21,6 +21,7 @@ const passphrase = (flag?: string) =>
     {
       ...(flag !== undefined && { flag }),
       turnsOn: false,
+      secret: true,
       defaultWords: 'none: the key is not encrypted',
       meaning: 'What an encrypted private key is opened with; better as an environment variable, which other users do not see',
     },

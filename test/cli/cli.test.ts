@@ -35,6 +35,10 @@ async function run(args: readonly string[], { stdin = '', columns }: { stdin?: s
       served.push(settings)
       return undefined
     },
+    apiserver: async (settings) => {
+      served.push(settings)
+      return undefined
+    },
   }
   const code = await runCli(host)
   return { code, out: out.join(''), err: err.join(''), served }
@@ -111,7 +115,7 @@ describe('the command line', () => {
     expect(await run([])).toEqual({
       code: 2,
       out: '',
-      err: 'quiesce: no command, allowed: run, serve, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
+      err: 'quiesce: no command, allowed: run, serve, apiserver, check, plan, diagram, inspect, report, completion; see quiesce --help\n',
       served: [],
     })
     expect(await run(['sreve'])).toMatchObject({ code: 2, err: 'quiesce: sreve: unknown command (did you mean "serve"?)\n' })

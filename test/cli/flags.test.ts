@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings, type SettingsSources } from '#src/cli/flags.ts'
+import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings } from '#src/cli/flags.ts'
+import type { SettingsSources } from '#src/cli/serving.ts'
 import { type AnyOption, envName, type OptionTable } from '#src/options/define.ts'
 import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 import { TLS_OPTIONS } from '#src/options/tls-options.ts'

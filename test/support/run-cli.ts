@@ -24,6 +24,7 @@ export async function runCommand(
     earlyStop: new AbortController().signal,
     serve: () => Promise.reject(new Error('nothing is served')),
     run: () => Promise.reject(new Error('nothing is run')),
+    apiserver: () => Promise.reject(new Error('nothing is served')),
   })
   return { code, out: out.join(''), err: err.join('') }
 }

@@ -1,3 +1,4 @@
+import type { Wrong } from '../../options/wrong.ts'
 import type { PlacedFilter } from './filter.ts'
 import { stand } from './standing-header.ts'
 
@@ -17,4 +18,20 @@ export function hsts(directives: readonly string[]): PlacedFilter | undefined {
       return true
     },
   }
+}
+
+export const DIRECTIVES_ALLOWED = 'a list of max-age=SECONDS, includeSubDomains, preload'
+const REFUSED =
+  '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. ' +
+  'see https://tools.ietf.org/html/rfc6797#section-6.1 for more information'
+
+/**
+ * What is wrong with one of a list of directives, in upstream's words.
+ * @see kubernetes/apiserver pkg/server/options/server_run_options.go validateHSTSDirectives
+ */
+export function wrongDirective(given: unknown): Wrong | undefined {
+  const wrong = { path: '', given, allowed: DIRECTIVES_ALLOWED }
+  if (typeof given !== 'string') return wrong
+  if (given.trim() === '') return { ...wrong, words: 'empty value in strict-transport-security-directives' }
+  return /^(includeSubDomains|preload|max-age=[^=]*)$/.test(given) ? undefined : { ...wrong, words: REFUSED }
 }

@@ -1,0 +1,109 @@
+import type { UserCode } from '../actors/user-code.ts'
+import { checkFunction, checkName } from '../base/checked.ts'
+import type { Clock } from '../base/clock.ts'
+import { formatDuration } from '../base/duration.ts'
+import { QuiesceError, show } from '../base/errors.ts'
+import { errorRecord } from '../base/events.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+
+/** Time between two questions to a storage. */
+const POLL_MS = 100
+
+/**
+ * Says whether what a storage keeps its objects in can be used: it can when this returns or
+ * resolves, with any value but `false`; not yet when it throws or rejects.
+ */
+export type StorageProbe = (context: { readonly signal: AbortSignal }) => unknown
+
+/** What of it is logged. */
+type Say = (fact: Parameters<Lifecycle['record']>[0]) => void
+
+/**
+ * The storages of one server, and the post-start hook that waits for them. Which storages there
+ * are is for those who install them to say; the server does not add the hook itself:
+ *
+ * ```ts
+ * server.storageReadiness.register('apps/v1/deployments', () => db.ping())
+ * server.addPostStartHook('storage-readiness', server.storageReadiness.hook)
+ * ```
+ *
+ * @see kubernetes/apiserver pkg/server/storage_readiness_hook.go StorageReadinessHook
+ */
+export class StorageReadiness {
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #say: Say
+  readonly #probes = new Map<string, StorageProbe>()
+
+  /** @param timeoutMs after which the hook waits no longer */
+  constructor(clock: Clock, timeoutMs: number, say: Say) {
+    this.#clock = clock
+    this.#timeoutMs = timeoutMs
+    this.#say = say
+  }
+
+  /**
+   * Has the hook wait for a storage, one that is registered while it waits, too. A second probe for
+   * a resource is left out, and logged as an error.
+   * @param resource by its group, version and resource: `apps/v1/deployments`
+   * @throws QuiesceError ERR_NAME_MISSING, ERR_FUNCTION_MISSING
+   */
+  register(resource: string, probe: StorageProbe): void {
+    checkName('a storage', resource)
+    checkFunction(`probe of storage ${show(resource)}`, resource, probe)
+    if (!this.#probes.has(resource)) return void this.#probes.set(resource, probe)
+    const error = new QuiesceError('ERR_DUPLICATE', `storage ${show(resource)} has a probe already, which stays`, { name: resource })
+    this.#say({ type: 'error', where: 'storage readiness', error: errorRecord(error) })
+  }
+
+  /**
+   * Asks every storage at once and then every 100 ms, until all are ready in one round. A server
+   * whose time for that is over becomes ready all the same, with a warning that names those that
+   * are not; neither that nor the end of the server is a failure.
+   */
+  readonly hook: UserCode = ({ signal }) =>
+    new Promise<void>((resolve) => {
+      const over = new AbortController()
+      let waiting: ReadonlySet<string> = new Set()
+      let next: unknown
+      const end = (): void => {
+        over.abort()
+        for (const timer of [bound, next]) this.#clock.clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const bound = this.#clock.setTimeout(() => {
+        this.#say(tooLate(this.#timeoutMs, [...waiting]))
+        end()
+      }, this.#timeoutMs)
+      const poll = async (): Promise<void> => {
+        const round = new Set(this.#probes.keys())
+        waiting = round
+        await Promise.all([...this.#probes].map(([resource, probe]) => this.#ask(probe, over.signal, () => round.delete(resource))))
+        if (over.signal.aborted) return
+        if (round.size === 0) end()
+        else next = this.#clock.setTimeout(() => void poll(), POLL_MS)
+      }
+      if (signal.aborted) return end()
+      signal.addEventListener('abort', end)
+      void poll()
+    })
+
+  /** Never rejects; not before the probe has answered, so that one that hangs is asked once. */
+  #ask(probe: StorageProbe, signal: AbortSignal, ready: () => void): Promise<void> {
+    return new Promise((resolve) => resolve(probe({ signal }))).then(
+      (answer) => {
+        if (answer !== false) ready()
+      },
+      () => {
+        // Not ready, whatever the reason: it is asked again.
+      },
+    )
+  }
+}
+
+const tooLate = (timeoutMs: number, waiting: readonly string[]): Parameters<Say>[0] => ({
+  type: 'warning',
+  message: `storage is not ready after ${formatDuration(timeoutMs)}, and is not waited for any longer: ${waiting.join(', ')}`,
+  details: { waiting },
+})

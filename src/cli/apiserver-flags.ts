@@ -1,0 +1,120 @@
+import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../apiserver/config.ts'
+import { composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
+import { present } from '../options/kinds.ts'
+import { resolveServerOptions } from '../options/options.ts'
+import { TLS_OPTIONS } from '../options/tls-options.ts'
+import type { Settings } from './arguments.ts'
+import type { FlagGroups } from './flag-groups.ts'
+import { COMMAND_OPTIONS, EXPORT_OPTIONS, LOG_OPTIONS } from './flags.ts'
+import { printedConfig } from './printed-config.ts'
+import { flagsOfCommand, type Refused, readAll, type Serving, type SettingsSources } from './serving.ts'
+import { messagesOf } from './settings.ts'
+
+/** That of kube-apiserver; upstream's generic server has 443, for which one has to be root. */
+const PORT_DEFAULT = 6443
+
+/** Every option of an API server, by upstream's flag where upstream has one. */
+const SERVER: OptionTable = defineOptions({
+  ...API_SERVER_TABLE,
+  port: { ...API_SERVER_TABLE.port, flag: 'secure-port', cliDefault: PORT_DEFAULT },
+  http2: {
+    ...API_SERVER_TABLE.http2,
+    flag: 'disable-http2-serving',
+    switch: { on: false, off: undefined, meaning: 'Speak HTTP/1.1 only', bare: false },
+    defaultWords: 'false',
+  },
+  tls: {
+    ...API_SERVER_TABLE.tls,
+    fields: {
+      ...TLS_OPTIONS,
+      selfSigned: { ...TLS_OPTIONS.selfSigned, default: undefined, defaultWords: 'true, without another certificate' },
+    },
+  },
+})
+
+/** What only `quiesce apiserver` has. */
+const API_SERVER_COMMAND_OPTIONS = defineOptions({
+  ...EXPORT_OPTIONS,
+  printConfig: option(present(), {
+    flag: 'print-config',
+    default: false,
+    meaning: 'Print every setting as a config file, with its default where none is given and without secrets, and serve nothing',
+  }),
+})
+
+/** What there may be a certificate by. One is made at the start when there is none, as upstream. */
+const CERTIFICATE_FLAGS = ['tls-cert-file', 'tls-private-key-file', 'tls-sni-cert-key', 'tls-self-signed']
+
+function withCertificate(settings: Settings): Settings {
+  if (CERTIFICATE_FLAGS.some((name) => settings.has(name))) return settings
+  return new Map([...settings, ['tls-self-signed', { given: true, label: '--tls-self-signed' }]])
+}
+
+const API_SERVER = {
+  command: 'apiserver',
+  server: SERVER,
+  own: composeOptions(API_SERVER_COMMAND_OPTIONS, COMMAND_OPTIONS),
+  operandsMax: 1,
+  problemsOf: (options, { facts, ...wording }) => [
+    ...new Set([
+      ...messagesOf(() => completeConfigFor({ wording }, options)),
+      ...messagesOf(() => resolveServerOptions(engineOptionsOf(options), { ...wording, facts })),
+    ]),
+  ],
+  completed: withCertificate,
+} as const satisfies Serving<OptionTable, OptionTable>
+
+/** Every flag of `quiesce apiserver`. */
+export const API_SERVER_FLAGS: readonly Flag[] = flagsOfCommand(API_SERVER)
+
+/**
+ * As upstream groups them, and those that upstream has not behind; by option, or by flag where
+ * those of an option are in several groups.
+ * @see kubernetes/apiserver pkg/server/options/recommended.go AddFlags
+ */
+export const API_SERVER_GROUPS: FlagGroups = [
+  [
+    'Generic flags',
+    [
+      'corsAllowedOrigins',
+      'hstsDirectives',
+      'maxRequestsInFlight',
+      'maxMutatingRequestsInFlight',
+      'requestTimeout',
+      'minRequestTimeout',
+      'goawayChance',
+      'livezGrace',
+      'storageInitializationTimeout',
+      'shutdownDelay',
+      'whileDraining',
+      'watchGrace',
+    ],
+  ],
+  ['Secure serving flags', ['host', 'port', 'tls', 'http2', 'maxConcurrentStreams', 'maxHeaderSize']],
+  ['Auditing flags', ['auditPolicyFile', 'auditLog', 'auditWebhook']],
+  ['Features flags', ['debugSocket']],
+  ['Authentication flags', ['--client-ca-file', '--client-certificates']],
+  ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
+  ['Further listeners', ['admin', 'inspector']],
+  ['Logs flags', ['logLevel', 'pretty', 'reportFile', 'journal']],
+  ['Global flags', ['config', 'printConfig', 'export']],
+]
+
+/** What the command knows in the end. */
+export interface ApiServerSettings extends Omit<ResolvedOf<(typeof API_SERVER)['own']>, 'config' | 'printConfig'> {
+  /** The module, if there is one. */
+  readonly app: string | undefined
+  readonly options: ApiServerConfig
+  /** The completed config, when that is all that is wanted. */
+  readonly printed: string | undefined
+}
+
+/** The settings of `quiesce apiserver`, or one line for every problem. */
+export async function readApiServerSettings(sources: SettingsSources): Promise<ApiServerSettings | Refused> {
+  const read = await readAll(API_SERVER, sources)
+  if ('problems' in read) return read
+  const { options, own, operand, settings } = read
+  const { printConfig, config: _, ...rest } = own
+  if (!printConfig) return { app: operand, options, ...rest, printed: undefined }
+  return { app: operand, options, ...rest, printed: printedConfig([API_SERVER.server, EXPORT_OPTIONS, LOG_OPTIONS], settings) }
+}

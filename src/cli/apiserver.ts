@@ -1,0 +1,82 @@
+import { systemHost } from '../actors/host.ts'
+import { type ApiServer, createApiServerOn } from '../apiserver/api-server.ts'
+import { type ApiServerConfig, type CompletedConfig, completeConfigFor } from '../apiserver/config.ts'
+import { type Delegate, emptyDelegate } from '../apiserver/delegate.ts'
+import { takingOver } from '../apiserver/upgrades.ts'
+import { QuiesceError } from '../base/errors.ts'
+import { requestListener } from '../create-server.ts'
+import type { ExitCode } from '../machines/exit-codes.ts'
+import { packageJson } from '../process/package-file.ts'
+import { API_SERVER_EXPORT, apiServerOf, makesApiServer } from './api-server-module.ts'
+import type { ApiServerSettings } from './apiserver-flags.ts'
+import type { CliHost } from './cli.ts'
+import { loadApp, runnableFrom } from './load-app.ts'
+import type { Runnable } from './runnable.ts'
+import type { Exports } from './user-module.ts'
+
+/**
+ * `quiesce apiserver [APP]`: an API server by itself, or what a module of the user's has behind its
+ * filters, with a whole life around it.
+ *
+ * @param release lets go of the stop signals, once the life has them
+ * @returns the exit code when there was no life; undefined when its end has set it
+ * @throws QuiesceError ERR_OPTION_INVALID for what cannot be served; ERR_LOOKED_AT for a module
+ * that runs its server itself
+ */
+export async function serveApi(settings: ApiServerSettings, host: CliHost, release: () => void): Promise<ExitCode | undefined> {
+  const { app, export: name, options, logLevel } = settings
+  const log = { isForAll: true, level: logLevel }
+  const complete: Complete = (own) => completeConfigFor({ log }, { ...own, ...options, signal: host.earlyStop })
+  const found =
+    app === undefined ? core(complete) : await loadApp(app, host, (exports) => servedOf({ app, export: name }, exports, complete))
+  if (typeof found === 'number') return found
+  const ended = found.server.prepare().run()
+  // In the same turn: no signal can come in between.
+  release()
+  await ended
+  return undefined
+}
+
+/** With what is not the user's to say; what is comes before it. */
+type Complete = (own: ApiServerConfig) => CompletedConfig
+
+interface Served {
+  readonly kind: string
+  readonly server: ApiServer
+  /** What has to be done before it is prepared. */
+  readonly ready?: () => unknown
+}
+
+/** It has no API group, so there is none to discover. */
+const core = (complete: Complete): Served => ({
+  kind: 'core',
+  server: createApiServerOn(systemHost, complete({ enableDiscovery: false, version: { gitVersion: `v${packageJson().version}` } })),
+})
+
+async function servedOf(chosen: { readonly app: string; readonly export: string }, exports: Exports, complete: Complete): Promise<Served> {
+  const { app, export: name } = chosen
+  if (name === 'default' && makesApiServer(exports)) return { kind: 'made', server: await apiServerOf(app, exports, complete({})) }
+  const runnable = await runnableFrom(chosen, exports)
+  if (runnable.kind !== 'life') return mounted(runnable, complete)
+  const instead = `quiesce run ${app} runs it; to have those of the flags, export a function ${API_SERVER_EXPORT}(config)`
+  throw new QuiesceError('ERR_OPTION_INVALID', `APP: ${app} exports a server that has options of its own: ${instead}`)
+}
+
+/** Every path is the application's that a server does not need for itself: the index is not. */
+async function mounted(runnable: Exclude<Runnable, { readonly kind: 'life' }>, complete: Complete): Promise<Served> {
+  const delegate = runnable.kind === 'handler' ? emptyDelegate(await requestListener(runnable.handler)()) : serverAsDelegate(runnable)
+  const server = createApiServerOn(systemHost, complete({ enableIndex: false, enableDiscovery: false }), { delegate })
+  if (runnable.kind === 'handler') return { kind: 'handler', server }
+  const { ready, close } = runnable
+  if (close) server.addDestroy(close.name, close.run)
+  return { kind: 'server', server, ...(ready && { ready }) }
+}
+
+/** What a server would do with requests if it listened; with upgrades, once it is ready. */
+const serverAsDelegate = ({ server }: Extract<Runnable, { readonly kind: 'server' }>): Delegate => ({
+  ...emptyDelegate((request, response) => void server.emit('request', request, response)),
+  get upgrades() {
+    const isTaking = server.listenerCount('upgrade') > 0
+    return isTaking ? takingOver((...upgrade) => server.emit('upgrade', ...upgrade)) : undefined
+  },
+})

@@ -1,0 +1,122 @@
+import { ERROR_CODES, QuiesceError, toError } from '../base/errors.ts'
+import { lookedAt } from '../base/looked-at.ts'
+import type { ExitCode } from '../machines/exit-codes.ts'
+import type { CliHost } from './cli.ts'
+import { firstLine } from './first-line.ts'
+import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
+import { answerOf, type Exports, importModule } from './user-module.ts'
+
+const COULD_NOT_START: ExitCode = 3
+const OK: ExitCode = 0
+
+/** What a module is found to be. */
+interface Loadable {
+  readonly kind: string
+  /** What has to be done before it is served. */
+  readonly ready?: () => unknown
+}
+
+/**
+ * Loads a module of the user's that is going to be served, and makes it ready to be.
+ * @param find what of its exports that is
+ * @returns the exit code, when the module itself has failed, and that has been said; or when a stop
+ * signal has come meanwhile
+ * @throws QuiesceError ERR_OPTION_INVALID for a module that cannot be run
+ */
+export async function loadApp<Found extends Loadable>(
+  app: string,
+  { stderr, earlyStop }: CliHost,
+  find: (exports: Exports) => Promise<Found>,
+): Promise<Found | ExitCode> {
+  const loading = load(app, stderr, find)
+  // Whatever the module does meanwhile: nothing serves yet that would have to be ended in order.
+  const loaded = await Promise.race([loading, aborted(earlyStop)])
+  if (loaded === 'stopped' || earlyStop.aborted) return OK
+  if (typeof loaded === 'number') return loaded
+  if (loaded.listensItself)
+    stderr.write(`quiesce: ${app} listens by itself as well, and what comes there is not drained: export it without listen()\n`)
+  return loaded.found
+}
+
+/** The export that is to be run, settled. */
+export async function runnableFrom(
+  { app, export: name }: { readonly app: string; readonly export: string },
+  exports: Exports,
+): Promise<Runnable> {
+  const { label, value } = chooseExport(exports, name, app)
+  return runnableOf({ label, value: await settled(label, value) })
+}
+
+interface Loaded<Found> {
+  readonly found: Found
+  /** Beside the server that it exports. */
+  readonly listensItself: boolean
+}
+
+async function load<Found extends Loadable>(
+  app: string,
+  stderr: CliHost['stderr'],
+  find: (exports: Exports) => Promise<Found>,
+): Promise<Loaded<Found> | ExitCode> {
+  const before = listening()
+  try {
+    const found = await lookedAt(async () => find(await importModule('APP', app, APP_ALLOWED)))
+    await found.ready?.()
+    // A server has begun to listen by the next turn.
+    await new Promise((resolve) => setImmediate(resolve))
+    return { found, listensItself: found.kind !== 'life' && listening() > before }
+  } catch (thrown) {
+    const own = thrown instanceof QuiesceError ? thrown.cause : thrown
+    if (own === undefined || isSaidInOneLine(own)) throw thrown
+    const error = toError(own)
+    stderr.write(`quiesce: ${app} could not be loaded: ${firstLine(error.message)}\n`)
+    if (error instanceof SyntaxError) return endOf(error)
+    stderr.write(`${error.stack ?? error.message}\n`)
+    return COULD_NOT_START
+  }
+}
+
+/** Of node's loader. Its other codes come from calls that the module makes. */
+const LOADER_CODE =
+  /^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_|UNKNOWN_(FILE|MODULE|BUILTIN)_|PACKAGE_|INVALID_(MODULE|PACKAGE)_|IMPORT_|REQUIRE_|AMBIGUOUS_)/
+
+/** What a stack would add nothing to: there is no such file, or an option cannot be used. */
+function isSaidInOneLine(own: unknown): boolean {
+  // Anything may be thrown, and codes of databases are numbers.
+  const { code } = (own ?? {}) as { readonly code?: unknown }
+  return typeof code === 'string' && (Object.hasOwn(ERROR_CODES, code) || LOADER_CODE.test(code))
+}
+
+/**
+ * The process ends as node ends a program that has thrown this, because only node knows the place
+ * of a syntax error; but the exit code is that of a server that could not start.
+ */
+function endOf(thrown: Error): Promise<never> {
+  process.once('exit', () => {
+    process.exitCode = COULD_NOT_START
+  })
+  setImmediate(() => {
+    // The module may listen to uncaught exceptions.
+    setImmediate(() => process.exit(COULD_NOT_START))
+    throw thrown
+  })
+  return new Promise(() => {})
+}
+
+const listening = (): number => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length
+
+/** An app may be a promise: one that an async function makes, or Fastify, which is one itself. */
+async function settled(label: string, value: unknown): Promise<unknown> {
+  if (typeof value !== 'object' || typeof (value as PromiseLike<unknown> | null)?.then !== 'function') return value
+  try {
+    return await answerOf(value as PromiseLike<unknown>)
+  } catch (thrown) {
+    throw new QuiesceError('ERR_OPTION_INVALID', `${label}: its promise was rejected: ${firstLine(toError(thrown).message)}`, {}, thrown)
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<'stopped'> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve('stopped')
+    else signal.addEventListener('abort', () => resolve('stopped'), { once: true })
+  })

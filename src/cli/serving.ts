@@ -1,0 +1,135 @@
+import { didYouMean } from '../base/did-you-mean.ts'
+import { show } from '../base/errors.ts'
+import { ENV_PREFIX, type Flag, flagsOf, type OptionTable, type ResolvedOf } from '../options/define.ts'
+import { isRecord } from '../options/kinds.ts'
+import type { ResolveContext } from '../options/options.ts'
+import type { PlatformFacts } from '../platforms/platform.ts'
+import { readArguments, type Setting, type Settings } from './arguments.ts'
+import { firstLine } from './first-line.ts'
+import { nearFlag } from './near-flag.ts'
+import { resolvedFrom, valuesOf } from './settings.ts'
+
+/**
+ * What commands that serve are told, by flag, `QUIESCE_*` environment variable or config file, in
+ * this order. The three use the same names: `--request-timeout`, `QUIESCE_REQUEST_TIMEOUT`,
+ * `request-timeout`. Whatever is wrong is collected, named by where it was written, and reported
+ * together.
+ */
+
+/** A command that serves: the options of its server, and its own. */
+export interface Serving<Server extends OptionTable, Own extends OptionTable> {
+  readonly command: string
+  readonly server: Server
+  readonly own: Own
+  readonly operandsMax: number
+  /** One line for everything that is wrong with the server's options. */
+  readonly problemsOf: (options: Readonly<Record<string, unknown>>, context: ResolveContext) => readonly string[]
+  /** What is set unless something else is. */
+  readonly completed?: (settings: Settings) => Settings
+}
+
+export const flagsOfCommand = ({ server, own }: Pick<Serving<OptionTable, OptionTable>, 'server' | 'own'>): readonly Flag[] =>
+  [server, own].flatMap(flagsOf)
+
+export interface SettingsSources {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly facts: PlatformFacts
+  /** Reads and parses a config file. */
+  readonly readConfig: (path: string) => Promise<unknown>
+}
+
+/** One line each. */
+export interface Refused {
+  readonly problems: readonly string[]
+}
+
+interface Read<Own extends OptionTable> {
+  readonly options: Readonly<Record<string, unknown>>
+  readonly own: ResolvedOf<Own>
+  readonly operand: string | undefined
+  readonly settings: Settings
+}
+
+/** Everything that the command is told, or one line for every problem. */
+export async function readAll<Server extends OptionTable, Own extends OptionTable>(
+  serving: Serving<Server, Own>,
+  sources: SettingsSources,
+): Promise<Read<Own> | Refused> {
+  const { command, server, own, operandsMax, problemsOf, completed = (settings) => settings } = serving
+  const flags = flagsOfCommand(serving)
+  const fromArgs = readArguments(command, flags, sources.args, operandsMax)
+  const fromEnv = readEnvironment(command, flags, sources.env)
+  const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
+  const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig) : NOTHING
+  const given = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
+  given.delete('config')
+  const settings = completed(given)
+  const { options, problems, wording } = valuesOf(server, settings)
+  const { resolved, problems: ofCommand } = resolvedFrom(own, settings)
+  const all = [
+    ...[fromArgs, fromEnv, fromConfig].flatMap((source) => source.problems),
+    ...problems,
+    ...problemsOf(options, { ...wording, facts: sources.facts }),
+    ...ofCommand,
+  ]
+  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings }
+}
+
+interface Source {
+  readonly settings: Settings
+  readonly problems: readonly string[]
+}
+
+const NOTHING: Source = { settings: new Map(), problems: [] }
+
+const unknown = (command: string, label: string, what: string, near: string): string =>
+  `${label}: unknown ${what}${near || `, see quiesce ${command} --help`}`
+
+function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env']): Source {
+  const settings = new Map<string, Setting>()
+  const problems: string[] = []
+  const names = flags.map((flag) => flag.env)
+  for (const [label, given] of Object.entries(env)) {
+    const flag = flags.find((each) => each.env === label)
+    if (given === undefined || isServiceLink(label, given)) continue
+    if (flag) settings.set(flag.name, { given, label })
+    else if (label.startsWith(ENV_PREFIX))
+      problems.push(unknown(command, label, 'environment variable', didYouMean(label, names, ENV_PREFIX)))
+  }
+  return { settings, problems }
+}
+
+async function readConfig(
+  command: string,
+  flags: readonly Flag[],
+  { given: path, label }: Setting,
+  read: SettingsSources['readConfig'],
+): Promise<Source> {
+  const refused = (allowed: string): Source => ({ settings: new Map(), problems: [`${label}: got ${show(path)}, allowed: ${allowed}`] })
+  let config: unknown
+  try {
+    config = await read(String(path))
+  } catch (thrown) {
+    return refused(`a JSON or YAML file (${firstLine((thrown as Error).message)})`)
+  }
+  if (!isRecord(config)) return refused(`a file with one object (it holds ${show(config)})`)
+  const settings = new Map<string, Setting>()
+  const problems: string[] = []
+  const known = flags.filter(({ option: name }) => name !== 'config')
+  for (const [name, given] of Object.entries(config)) {
+    const where = `${name} in ${path}`
+    if (known.some((flag) => flag.name === name)) settings.set(name, { given, label: where })
+    else problems.push(unknown(command, where, 'key', nearFlag(name, known, '')))
+  }
+  return { settings, problems }
+}
+
+/**
+ * Kubernetes puts the addresses of every Service into the environment of every pod. A Service named
+ * `quiesce` must not keep its own pods from starting.
+ */
+const isServiceLink = (name: string, value: string): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||
+  /_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+  (/_PORT$/.test(name) && /^\w+:\/\//.test(value))

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { completeConfig } from '#src/apiserver/config.ts'
+import { API_SERVER_FLAGS, type ApiServerSettings, readApiServerSettings } from '#src/cli/apiserver-flags.ts'
+import { COMMAND_PAGES } from '#src/cli/command-pages.ts'
+import { grouped } from '#src/cli/flag-groups.ts'
+import { row } from '../support/row.ts'
+
+interface Said {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly config?: unknown
+}
+
+const read = ({ args = [], env = {}, config = {} }: Said) =>
+  readApiServerSettings({
+    args,
+    env,
+    facts: { env: {}, pid: 4711, terminal: false, containerFile: false },
+    readConfig: (path) => (path === 'c.json' ? Promise.resolve(config) : Promise.reject(new Error('ENOENT'))),
+  })
+
+async function settingsOf(said: Said): Promise<ApiServerSettings> {
+  const settings = await read(said)
+  if ('problems' in settings) throw new Error(settings.problems.join('\n'))
+  return settings
+}
+
+async function problemsOf(...args: readonly string[]): Promise<readonly string[]> {
+  const settings = await read({ args })
+  return 'problems' in settings ? settings.problems : []
+}
+
+const said = (...words: readonly string[]) => words.map((word) => expect.stringContaining(word))
+
+const HSTS = '--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see '
+const NOT_PINNED =
+  '--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header'
+
+describe('options of an API server', () => {
+  row(
+    ['OP-01', 'OP-02', 'OP-03', 'OP-04', 'OP-06', 'OP-07', 'OP-11', 'OP-15'],
+    'below zero, and out of bounds, are refused in upstream’s words',
+    async () => {
+      const cases: readonly (readonly [string, string])[] = [
+        ['--max-requests-inflight=-400', '--max-requests-inflight can not be negative value'],
+        ['--max-mutating-requests-inflight=-200', '--max-mutating-requests-inflight can not be negative value'],
+        ['--request-timeout=-2m', '--request-timeout can not be negative value'],
+        ['--min-request-timeout=-1800', '--min-request-timeout can not be negative value'],
+        ['--min-request-timeout=-30m', '--min-request-timeout can not be negative value'],
+        ['--livez-grace-period=-1s', '--livez-grace-period can not be a negative value'],
+        ['--shutdown-delay-duration=-1s', '--shutdown-delay-duration can not be negative value'],
+        ['--storage-initialization-timeout=-1s', '--storage-initialization-timeout can not be negative value'],
+        [
+          '--shutdown-watch-termination-grace-period=-1s',
+          'shutdown-watch-termination-grace-period, if provided, can not be a negative value',
+        ],
+        ['--goaway-chance=-0.1', '--goaway-chance can not be less than 0 or greater than 0.02'],
+        ['--goaway-chance=0.03', '--goaway-chance can not be less than 0 or greater than 0.02'],
+      ]
+      for (const [arg, words] of cases) {
+        const [flag, given] = arg.split('=')
+        expect(await problemsOf(arg)).toEqual([expect.stringMatching(`^${flag}: got "${given}", allowed: .+ \\(${words}\\)$`)])
+      }
+      // What is no number at all, and what is too much, upstream says nothing about.
+      for (const arg of ['--request-timeout=soon', '--request-timeout=99d', '--max-requests-inflight=many', '--goaway-chance=x'])
+        expect((await problemsOf(arg))[0]).not.toContain('can not')
+    },
+  )
+
+  row(['OP-08', 'OP-12', 'OP-13', 'OP-14'], 'as lists have every item looked at', async () => {
+    const hsts = (list: string) => problemsOf(`--strict-transport-security-directives=${list}`)
+    expect(await hsts('fakevalue')).toEqual(said(`--strict-transport-security-directives[0]: ${HSTS}`))
+    expect(await hsts('max-age=1=2,max-age,preload, ')).toEqual(
+      said(`[0]: ${HSTS}`, `[1]: ${HSTS}`, '[3]: empty value in strict-transport-security-directives'),
+    )
+    expect(await hsts('max-age=31536000,includeSubDomains,preload')).toEqual([])
+    const cors = (list: string) => problemsOf(`--cors-allowed-origins=${list}`)
+    for (const good of ['', '^http://foo.com$', '^http://foo.com', '//foo.com$', '://foo.com(:|$)', '(^foo.com$)'])
+      expect(await cors(good)).toEqual([])
+    expect(await cors('^http://foo.com$,')).toEqual(['--cors-allowed-origins[1]: empty value in --cors-allowed-origins'])
+    expect(await cors('^foo.com,//foo.com,foo.com$,foo.com(:|$)')).toEqual(
+      said(`[0]: ${NOT_PINNED}`, `[1]: ${NOT_PINNED}`, `[2]: ${NOT_PINNED}`, `[3]: ${NOT_PINNED}`),
+    )
+  })
+
+  row(['OP-09', 'OP-10'], 'that are usable, and the defaults, are taken; watches have no grace', async () => {
+    const { options } = await settingsOf({})
+    expect(options).toEqual({
+      port: 6443,
+      host: '127.0.0.1',
+      tls: { selfSigned: true },
+      shutdownDelay: '0s',
+      watchGrace: '0s',
+    })
+    const args = [
+      '--max-requests-inflight=400',
+      '--max-mutating-requests-inflight=200',
+      '--request-timeout=2m',
+      '--min-request-timeout=1800',
+      '--livez-grace-period=1s',
+      '--shutdown-delay-duration=1s',
+      '--shutdown-watch-termination-grace-period=2s',
+      '--strict-transport-security-directives=max-age=31536000',
+      '--strict-transport-security-directives=preload',
+      '--cors-allowed-origins=//a.example$,//b.example$',
+      '--goaway-chance=0.02',
+      '--disable-http2-serving',
+      '--secure-port',
+      '8443',
+    ]
+    const given = (await settingsOf({ args })).options
+    expect(given).toMatchObject({
+      maxRequestsInFlight: 400,
+      minRequestTimeout: '1800s',
+      hstsDirectives: ['max-age=31536000', 'preload'],
+      corsAllowedOrigins: ['//a.example$', '//b.example$'],
+      http2: false,
+      port: 8443,
+    })
+    expect(completeConfig(given).minRequestTimeoutMs).toBe(1_800_000)
+  })
+
+  row('OP-16', 'are refused all at once, wherever they were written, and what they mean for each other too', async () => {
+    const settings = await read({
+      args: ['--max-requests-inflight', '-1', '--config=c.json', '--nope', '--tell=after-delay', '--tls-cert-file=a.crt', 'one', 'two'],
+      env: { QUIESCE_MAX_MUTATING_REQUESTS_INFLIGHT: '-2', QUIESCE_PORT: '1' },
+      config: { 'request-timeout': -3, 'cors-allowed-origins': ['foo'], 'min-request-timeout': -1800, port: 1 },
+    })
+    const problems = 'problems' in settings ? settings.problems : []
+    const expected = said(
+      '--nope: unknown flag',
+      'two": unexpected argument',
+      'QUIESCE_PORT: unknown environment variable',
+      'port in c.json: unknown key (did you mean "secure-port"?)',
+      '--max-requests-inflight: got "-1"',
+      'QUIESCE_MAX_MUTATING_REQUESTS_INFLIGHT: got "-2"',
+      'request-timeout in c.json: got -3',
+      'min-request-timeout in c.json: got -1800',
+      'cors-allowed-origins[0] in c.json: --cors-allowed-origins has an invalid regular expression',
+      '--tls-private-key-file: got none',
+      '--tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (--shutdown-send-retry-after)',
+    )
+    expect(problems).toEqual(expect.arrayContaining(expected))
+    expect(problems).toHaveLength(expected.length)
+  })
+})
+
+describe('settings of quiesce apiserver', () => {
+  test('have the same names in the environment and in a file, and seconds as upstream’s flag has them', async () => {
+    const config = { 'max-requests-inflight': 7, 'min-request-timeout': 60, 'secure-port': 1, 'cors-allowed-origins': ['//a$', '//b$'] }
+    const env = { QUIESCE_CONFIG: 'c.json', QUIESCE_SECURE_PORT: '2', QUIESCE_CORS_ALLOWED_ORIGINS: '//c$,//d$' }
+    const { options } = await settingsOf({ args: ['--secure-port=3'], env, config })
+    expect(options).toMatchObject({ maxRequestsInFlight: 7, minRequestTimeout: '60s', port: 3, corsAllowedOrigins: ['//c$', '//d$'] })
+  })
+
+  test('have a certificate that is made at the start, unless there is one or none is wanted', async () => {
+    const tlsOf = async (...args: readonly string[]) => (await settingsOf({ args })).options.tls
+    expect(await tlsOf('--tls-min-version=VersionTLS13')).toEqual({ selfSigned: true, minVersion: 'TLSv1.3' })
+    expect(await tlsOf('--tls-cert-file=a', '--tls-private-key-file=b')).toEqual({ certFile: 'a', keyFile: 'b' })
+    expect(await tlsOf('--tls-sni-cert-key=a,b')).toEqual({ sni: [{ certFile: 'a', keyFile: 'b' }] })
+    expect(await tlsOf('--tls-self-signed=false')).toBeUndefined()
+  })
+
+  test('lead to the flag that is meant', async () => {
+    expect(await problemsOf('--port=1')).toEqual(['--port: unknown flag (did you mean "--secure-port"?)'])
+    expect(await problemsOf('--http2')).toEqual(['--http2: unknown flag (did you mean "--disable-http2-serving"?)'])
+  })
+
+  test('have a group each, in upstream’s order', () => {
+    const { flags, groups = [] } = COMMAND_PAGES.apiserver
+    const titles = grouped(flags, groups).map(([title]) => title)
+    expect(titles).toEqual(groups.map(([title]) => title))
+    expect(titles.slice(0, 5)).toEqual([
+      'Generic flags',
+      'Secure serving flags',
+      'Auditing flags',
+      'Features flags',
+      'Authentication flags',
+    ])
+    expect(grouped(flags, groups).flatMap(([, those]) => those)).toHaveLength(API_SERVER_FLAGS.length)
+  })
+
+  test('are printed as a config file that sets the same, without secrets', async () => {
+    const args = [
+      '--print-config',
+      '--request-timeout=30s',
+      '--audit-log-path=a.log',
+      '--no-audit-log-compress',
+      '--shutdown-send-retry-after',
+      '--cors-allowed-origins=//a$,//b$',
+      '--tls-cert-file=a.crt',
+      '--tls-private-key-file=a.key',
+      '--tls-private-key-passphrase=secret',
+      '--inspector-token=0123456789abcdef',
+    ]
+    const { printed = '' } = await settingsOf({ args })
+    const config = JSON.parse(printed) as Record<string, unknown>
+    expect(config).toMatchObject({
+      'secure-port': 6443,
+      'max-requests-inflight': 400,
+      'request-timeout': '30s',
+      'shutdown-send-retry-after': true,
+      'audit-log-compress': false,
+      'audit-log-mode': 'blocking',
+      'log-level': 'info',
+    })
+    expect(printed).not.toMatch(/secret|0123456789abcdef/)
+    // What follows from others or from the platform, and what is off.
+    for (const name of ['deadline', 'last-call', 'inspector-address', 'audit-webhook-mode']) expect(config[name]).toBeUndefined()
+    const again = await settingsOf({ args: ['--config=c.json', '--print-config'], config })
+    expect(again.printed).toBe(printed)
+    const defaults = await settingsOf({ args: ['--print-config'] })
+    const fromFile = await settingsOf({ args: ['--config=c.json'], config: JSON.parse(defaults.printed ?? '') })
+    const shown = ({ options }: ApiServerSettings) => completeConfig(options).toJSON()
+    expect(shown(fromFile)).toEqual(shown(await settingsOf({})))
+    expect((await settingsOf({})).printed).toBeUndefined()
+  })
+})
