@@ -86,7 +86,7 @@ describe('quiesce run', () => {
       'a number',
       ['--export=number'],
       2,
-      /^quiesce: export number of \S+apps\.mjs: got 42, allowed: an app of Hono, .*createLife\(\) returned\n$/,
+      /^quiesce: export number of \S+apps\.mjs: got 42, allowed: an app of Hono, .*createApiServer\(\) returned\n$/,
     ],
     ['a class', ['--export=App'], 2, /^quiesce: export App of \S+: got "a class", allowed: /],
     ['a server that listens', ['--export=listening'], 2, /got "a server that listens already", .*; quiesce run calls listen\(\) itself\n$/],
