@@ -3,6 +3,7 @@ import type { RequestInfo } from '../../http/request-info.ts'
 import { isRecord } from '../../options/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong, wordsOf, wrongItem } from '../../options/wrong.ts'
 import type { UserInfo } from '../authentication/user.ts'
+import { readDocument } from '../encoding/read-yaml.ts'
 import { AUDIT_VERSION, LEVELS, type Level, STAGES, type Stage } from './event.ts'
 
 export interface GroupResources {
@@ -117,7 +118,7 @@ const matchesPath = (path: string, spec: string): boolean =>
  * @see kubernetes/apiserver pkg/audit/policy/reader.go LoadPolicyFromBytes
  */
 export async function parseAuditPolicy(text: string, name = 'audit policy'): Promise<AuditPolicy> {
-  const policy = await parsed(text, name)
+  const policy = await readDocument(text, name)
   // In a file they are asked for, so that another kind of file is not taken for a policy.
   const wrong =
     isRecord(policy) && (policy['kind'] === undefined || policy['apiVersion'] === undefined)
@@ -126,25 +127,6 @@ export async function parseAuditPolicy(text: string, name = 'audit policy'): Pro
   if (wrong === undefined) return policy as AuditPolicy
   const field = `${name}${wrong.path}`
   throw new QuiesceError('ERR_OPTION_INVALID', `${field}${wordsOf(wrong)}`, { field, given: wrong.given, allowed: wrong.allowed })
-}
-
-async function parsed(text: string, name: string): Promise<unknown> {
-  try {
-    if (/^\s*\{/.test(text)) return JSON.parse(text)
-    const yaml = await import('yaml').catch((cause: unknown) => {
-      throw new QuiesceError(
-        'ERR_DEPENDENCY_MISSING',
-        'reading YAML needs the package "yaml": npm install yaml',
-        { package: 'yaml' },
-        cause,
-      )
-    })
-    return yaml.parse(text) as unknown
-  } catch (thrown) {
-    if (thrown instanceof QuiesceError) throw thrown
-    const { message } = thrown as Error
-    throw new QuiesceError('ERR_OPTION_INVALID', `${name}: ${message}`, { field: name, given: text, allowed: 'YAML or JSON' }, thrown)
-  }
 }
 
 /**

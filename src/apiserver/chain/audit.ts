@@ -1,7 +1,7 @@
 import { toError } from '../../base/errors.ts'
-import { respond } from '../../http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
+import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
 import { TIMED_OUT } from './timeout.ts'
 
@@ -75,17 +75,9 @@ function started(auditing: Auditing, exchange: ApiExchange, status: RecordedStat
   if (typeof verdict !== 'boolean') verdict.catch(() => {})
 }
 
-/** @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError */
 function refuse(auditing: Auditing, exchange: ApiExchange): false {
   auditing.counters.rejected++
   if (exchange.audit) exchange.audit.isRefused = true
-  respond(exchange.response, {
-    status: 500,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-    body: `Internal Server Error: ${escapedForHtml(JSON.stringify(exchange.request.url))}: failed to store audit event\n`,
-  })
+  sendInternalError(exchange, 'failed to store audit event')
   return false
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escapedForHtml = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] as string)

@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { respond } from '../http/respond.ts'
+import { goQuote } from './go-quote.ts'
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** What of a text could be taken for HTML is escaped, in upstream's way. */
+export const sanitized = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] as string)
+
+/**
+ * Answers 500 as text: a filter could not do its work.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/errors.go InternalError
+ */
+export function sendInternalError(
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  why: string,
+): void {
+  respond(response, {
+    status: 500,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    body: `${sanitized(`Internal Server Error: ${goQuote(request.url ?? '/')}: ${why}`)}\n`,
+  })
+}
