@@ -53,6 +53,8 @@ interface ServerParts extends Pick<Parts, 'healthIsHandlers' | 'failureAnswer' |
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
   readonly ownClient?: OwnClient
+  /** What has to be done before it listens; a rejection is a failed start. */
+  readonly beforeListening?: () => Promise<void>
 }
 
 /** A client of its own server, which it reaches whatever that listens on. */
@@ -69,7 +71,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  { upgrade, metrics, ownClient, ...parts }: ServerParts = {},
+  { upgrade, metrics, ownClient, beforeListening, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -79,6 +81,7 @@ export function createServerOn(
     options: resolved,
     host,
     openListeners: async (traffic, answerMetrics) => {
+      await beforeListening?.()
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
       const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare, ownPair: ownClient?.pair })

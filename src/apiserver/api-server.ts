@@ -18,8 +18,11 @@ import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/regist
 import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
 import type { Auditing } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
+import type { Authorizer } from './authorization/authorizer.ts'
+import { authorizerFrom } from './authorization/from-options.ts'
 import { audit } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
+import { authorization } from './chain/authorization.ts'
 import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
 import { cors } from './chain/cors.ts'
@@ -103,6 +106,8 @@ interface Given {
   readonly deadlines: Deadlines
   /** Undefined: nothing is recorded. */
   readonly auditing: Auditing | undefined
+  /** Undefined: everything is allowed. */
+  readonly authorizer: Authorizer | undefined
   readonly life: Lifecycle
 }
 
@@ -330,13 +335,12 @@ export class ApiServer implements Delegate {
     const { engine } = this.config
     const loopback = new Loopback(this.#host.clock, false)
     this.#loopback = loopback
+    const failedAt = (where: string, error: unknown): void => life.record({ type: 'error', where, error: errorRecord(error) })
     const auditing = auditingFrom(
       { ...this.config, audit: engine.audit },
-      {
-        ...this.#host,
-        failed: (plugin, error) => life.record({ type: 'error', where: `audit ${plugin}`, error: errorRecord(error) }),
-      },
+      { ...this.#host, failed: (plugin, error) => failedAt(`audit ${plugin}`, error) },
     )
+    const authorizer = authorizerFrom(this.config)
     const options = {
       ...engine,
       ...(auditing && { audit: auditing }),
@@ -351,6 +355,10 @@ export class ApiServer implements Delegate {
       metrics: () => [inFlightMetric(this.#seats)],
       upgrade,
       ownClient: loopback,
+      beforeListening: async () => {
+        await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error) })
+        void life.ended.then(() => authorizer?.close?.())
+      },
     })
     const { auditLog, auditWebhook } = this.config
     if (!auditing && (auditLog ?? auditWebhook)) this.#say({ type: 'warning', message: 'no audit policy is given, so nothing is audited' })
@@ -358,9 +366,9 @@ export class ApiServer implements Delegate {
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
     void life.ended.then(() => deadlines.close())
     const isComplete = life.signal('MuxAndDiscoveryComplete')
-    chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, life }), this.config.filters)
+    chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authorizer, life }), this.config.filters)
     outerHeaders = outerHeadersOf(chain, this.config.filters ?? [])
-    over = overFor(chain, (filter, error) => life.record({ type: 'error', where: `filter ${filter}`, error: errorRecord(error) }))
+    over = overFor(chain, (filter, error) => failedAt(`filter ${filter}`, error))
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)
     this.#install(life, life.health)
@@ -410,7 +418,7 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, life: { log, options } }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, authorizer, life: { log, options } }: Given): readonly PlacedFilter[] {
     const { config } = this
     const { clock } = this.#host
     const { requestTimeoutMs, logger } = options
@@ -425,6 +433,7 @@ export class ApiServer implements Delegate {
       audit(auditing),
       cors(config.corsAllowedOrigins),
       maxInFlight(this.#seats, this.#metrics),
+      authorization(authorizer, log),
       logger === false ? undefined : httpLog(log, clock),
     ]
     return perhaps

@@ -15,6 +15,7 @@ import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems, type ProblemWording } from '../options/problems.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
+import { AUTHORIZATION_OPTIONS, checkAuthorization } from './authorization/options.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
 import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
@@ -165,6 +166,7 @@ export const API_SERVER_OPTIONS = defineOptions({
     meaning: 'What /version answers',
     upstream: 'Config.EffectiveVersion',
   }),
+  ...AUTHORIZATION_OPTIONS,
   ...AUDIT_OPTIONS,
 })
 
@@ -222,6 +224,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
   const problems = new Problems(table, wording)
   const given = problems.checkEach(config)
   checkAudit(given, problems)
+  checkAuthorization(given, problems)
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })

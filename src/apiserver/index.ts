@@ -6,6 +6,32 @@ export type { AuditLogOptions, AuditWebhookOptions } from './audit/options.ts'
 export { type AuditPolicy, type PolicyRule, parseAuditPolicy } from './audit/policy.ts'
 export { addAuditAnnotation, auditRequestObject, auditResponseObject } from './audit/request-audit.ts'
 export type { UserInfo } from './authentication/user.ts'
+export { allowedPaths } from './authorization/allowed-paths.ts'
+export { alwaysAllow } from './authorization/always-allow.ts'
+export { alwaysDeny } from './authorization/always-deny.ts'
+export type {
+  AuthorizationAttributes,
+  AuthorizationContext,
+  Authorizer,
+  AuthorizerWorld,
+  Decision,
+  SelectorRequirement,
+} from './authorization/authorizer.ts'
+export type { AuthorizationMode } from './authorization/options.ts'
+export { privilegedGroups } from './authorization/privileged-groups.ts'
+export type {
+  ClusterRole,
+  ClusterRoleBinding,
+  RbacObject,
+  RbacRule,
+  RbacSubject,
+  Role,
+  RoleBinding,
+  RoleRef,
+} from './authorization/rbac/objects.ts'
+export { rbac } from './authorization/rbac/rbac.ts'
+export { rbacFile } from './authorization/rbac/rbac-file.ts'
+export { unionAuthorizer } from './authorization/union.ts'
 export type { Filter, UserFilter } from './chain/filter.ts'
 export { CHAIN_ORDER, type ChainName, type ChainPlace } from './chain/order.ts'
 export { ABORT_HANDLER } from './chain/panic-recovery.ts'

@@ -1,0 +1,7 @@
+import type { Authorizer } from './authorizer.ts'
+
+/**
+ * Allows nothing; an authorizer behind it may all the same. @see kubernetes/apiserver
+ * pkg/authorization/authorizerfactory/builtin.go NewAlwaysDenyAuthorizer
+ */
+export const alwaysDeny = (): Authorizer => ({ authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }) })

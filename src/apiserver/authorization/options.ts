@@ -1,0 +1,92 @@
+import { option } from '../../options/define.ts'
+import { file, isRecord, list, listOf, value, withCommas } from '../../options/kinds.ts'
+import type { Problems } from '../../options/problems.ts'
+import { isPathPattern, PATHS_ALLOWED } from './allowed-paths.ts'
+import type { Authorizer } from './authorizer.ts'
+
+/** What decides, beside the groups and paths that are always allowed. */
+export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC'] as const
+export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
+
+const SLOT = 'an object with authorize(attributes, context)'
+
+/**
+ * Who may do what. Everything is allowed without any of `authorizer`, `authorizationMode`,
+ * `authorizationRbacFile`.
+ * @see kubernetes/apiserver pkg/server/options/authorization.go DelegatingAuthorizationOptions
+ */
+export const AUTHORIZATION_OPTIONS = {
+  /**
+   * An authorizer of your own, asked before those of `authorizationMode`.
+   * @default none
+   */
+  authorizer: option(
+    value<Authorizer>(SLOT, (given) => isRecord(given) && typeof given['authorize'] === 'function'),
+    { defaultWords: 'none', meaning: 'An authorizer of your own', upstream: 'Config.Authorization.Authorizer' },
+  ),
+  /**
+   * What is asked, in this order: the first that allows or denies has decided.
+   * @default what is configured: RBAC
+   */
+  authorizationMode: option(list(AUTHORIZATION_MODES), {
+    flag: 'authorization-mode',
+    defaultWords: 'what is configured',
+    meaning: 'What decides whether a request is allowed, in the order in which it is asked',
+    upstream: '--authorization-mode',
+  }),
+  /**
+   * Groups whose users may do everything.
+   * @default ['system:masters']
+   */
+  authorizationAlwaysAllowGroups: option(
+    listOf<string>('a list of groups', (item) => (typeof item === 'string' ? undefined : { path: '', given: item, allowed: 'text' })),
+    { default: ['system:masters'], meaning: 'Groups whose users may do everything', upstream: 'AlwaysAllowGroups' },
+  ),
+  /**
+   * Paths that everyone may ask for, resources apart; one that ends in `*` stands for all that
+   * begin so.
+   * @default ['/healthz', '/readyz', '/livez']
+   */
+  authorizationAlwaysAllowPaths: option(
+    withCommas(
+      listOf<string>(PATHS_ALLOWED, (item) => (isPathPattern(item) ? undefined : { path: '', given: item, allowed: PATHS_ALLOWED })),
+    ),
+    {
+      flag: 'authorization-always-allow-paths',
+      default: ['/healthz', '/readyz', '/livez'],
+      meaning: 'Paths that everyone may ask for; * may stand at the end of one',
+      upstream: '--authorization-always-allow-paths',
+    },
+  ),
+  /**
+   * Roles and bindings as a file, YAML or JSON, in the shape of Kubernetes' own. It is read before
+   * the server listens, which fails when it cannot be used, and again whenever it changes.
+   * @default none
+   */
+  authorizationRbacFile: option(file(), {
+    flag: 'authorization-rbac-file',
+    defaultWords: 'none',
+    meaning: 'File with roles and their bindings',
+  }),
+}
+
+interface Given {
+  readonly authorizationMode?: readonly AuthorizationMode[] | undefined
+  readonly authorizationRbacFile?: string | undefined
+}
+
+/** Which option a mode needs. */
+const NEEDED = { RBAC: 'authorizationRbacFile' } as const satisfies Partial<Record<AuthorizationMode, keyof Given>>
+
+/** What the options of authorization mean for each other. */
+export function checkAuthorization(given: Given, problems: Problems): void {
+  const { authorizationMode: modes } = given
+  if (modes === undefined) return
+  for (const [mode, option] of Object.entries(NEEDED)) {
+    const isAsked = modes.includes(mode as AuthorizationMode)
+    if (isAsked && given[option] === undefined)
+      problems.addForOption(option, undefined, `one beside ${problems.label('authorizationMode')} ${mode}`)
+    if (!isAsked && given[option] !== undefined)
+      problems.addForOption(option, given[option], `none without ${problems.label('authorizationMode')} ${mode}`)
+  }
+}

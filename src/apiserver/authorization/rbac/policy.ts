@@ -1,0 +1,144 @@
+import { QuiesceError, show } from '../../../base/errors.ts'
+import { isRecord } from '../../../options/kinds.ts'
+import { type Wrong, wordsOf } from '../../../options/wrong.ts'
+import { goQuote } from '../../go-quote.ts'
+import { type AuthorizationAttributes, type Decision, NO_OPINION } from '../authorizer.ts'
+import type { ClusterRole, ClusterRoleBinding, RbacObject, RbacSubject, Role, RoleBinding } from './objects.ts'
+import { wrongInObject } from './objects.ts'
+import { type Matcher, matcherOf } from './rules.ts'
+
+/** What a policy says of a request. */
+export type RbacPolicy = (asked: AuthorizationAttributes) => Decision
+
+/** What one binding gives to one of its subjects. */
+interface Grant {
+  readonly rules: readonly Matcher[]
+  readonly allow: Decision
+}
+
+/** Those of one scope: the cluster, or a namespace. */
+interface Grants {
+  readonly ofUser: Map<string, Grant[]>
+  readonly ofGroup: Map<string, Grant[]>
+}
+
+const noGrants = (): Grants => ({ ofUser: new Map(), ofGroup: new Map() })
+
+/**
+ * Roles and their bindings as a function of requests: allowed is what some rule allows, and of
+ * nothing else it has an opinion.
+ * @param objects those of kind List stand for their items
+ * @param nameOf how messages call one of them
+ * @throws QuiesceError ERR_OPTION_INVALID with a line for everything that is wrong: in objects by
+ * themselves, names that are taken, and bindings of roles that are not there
+ * @see kubernetes/kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go
+ */
+export function rbacPolicy(objects: readonly unknown[], nameOf = (index: number): string => `rbac[${index}]`): RbacPolicy {
+  const named = objects.flatMap((given, index) => itemsOf(given, nameOf(index)))
+  const problems = named.flatMap(({ given, name }) => wrongInObject(given).map((wrong) => problem(name, given, wrong)))
+  const sound = named.filter(({ given }) => wrongInObject(given).length === 0) as readonly Named<RbacObject>[]
+  const roles = new Map<string, readonly Matcher[]>()
+  for (const { given, name } of sound) {
+    const key = keyOf(given)
+    if (roles.has(key))
+      problems.push(problem(name, given, { path: '.metadata.name', given: given.metadata.name, allowed: `one ${key} only` }))
+    roles.set(key, 'roleRef' in given ? [] : (given.rules ?? []).map(matcherOf))
+  }
+  const cluster = noGrants()
+  const namespaces = new Map<string, Grants>()
+  for (const { given, name } of sound) {
+    if (!('roleRef' in given)) continue
+    const namespace = given.kind === 'RoleBinding' ? given.metadata.namespace : ''
+    const { kind, name: role } = given.roleRef
+    const rules = roles.get(keyOfRole(kind, role, namespace))
+    if (rules === undefined) {
+      const allowed = `the name of a ${kind} that is there${kind === 'Role' ? `, in the namespace ${show(namespace)}` : ''}`
+      problems.push(problem(name, given, { path: '.roleRef.name', given: role, allowed }))
+      continue
+    }
+    const grants = namespace === '' ? cluster : (namespaces.get(namespace) ?? noGrants())
+    if (namespace !== '') namespaces.set(namespace, grants)
+    for (const subject of given.subjects ?? []) addGrant(grants, subject, namespace, { rules, allow: allowBy(given, subject, namespace) })
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return (asked) => {
+    const allowed = askGrants(cluster, asked)
+    if (allowed || asked.namespace === '') return allowed ?? NO_OPINION
+    const grants = namespaces.get(asked.namespace)
+    return (grants && askGrants(grants, asked)) ?? NO_OPINION
+  }
+}
+
+function askGrants({ ofUser, ofGroup }: Grants, asked: AuthorizationAttributes): Decision | undefined {
+  const { user } = asked
+  if (user === undefined) return undefined
+  const own = firstAllowed(ofUser.get(user.name), asked)
+  if (own || ofGroup.size === 0) return own
+  for (const group of user.groups) {
+    const allowed = firstAllowed(ofGroup.get(group), asked)
+    if (allowed) return allowed
+  }
+  return undefined
+}
+
+function firstAllowed(grants: readonly Grant[] | undefined, asked: AuthorizationAttributes): Decision | undefined {
+  if (grants === undefined) return undefined
+  for (const { rules, allow } of grants) if (rules.some((allows) => allows(asked))) return allow
+  return undefined
+}
+
+function addGrant({ ofUser, ofGroup }: Grants, { kind, name, namespace }: RbacSubject, ofBinding: string, grant: Grant): void {
+  const table = kind === 'Group' ? ofGroup : ofUser
+  const key = kind === 'ServiceAccount' ? `system:serviceaccount:${namespace ?? ofBinding}:${name}` : name
+  const grants = table.get(key)
+  if (grants) grants.push(grant)
+  else table.set(key, [grant])
+}
+
+/** @see kubernetes/kubernetes pkg/registry/rbac/validation/rule.go clusterRoleBindingDescriber */
+function allowBy({ kind, metadata, roleRef }: RoleBinding | ClusterRoleBinding, subject: RbacSubject, ofBinding: string): Decision {
+  const binding = ofBinding === '' ? metadata.name : `${metadata.name}/${ofBinding}`
+  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace ?? ofBinding}` : subject.name
+  const reason = `RBAC: allowed by ${kind} ${goQuote(binding)} of ${roleRef.kind} ${goQuote(roleRef.name)} to ${subject.kind} ${goQuote(who)}`
+  return { decision: 'allow', reason }
+}
+
+const keyOfRole = (kind: string, name: string, namespace: string): string =>
+  `${kind} ${kind === 'Role' ? `${show(name)} in ${show(namespace)}` : show(name)}`
+
+const keyOf = (given: RbacObject): string =>
+  given.kind === 'RoleBinding' || given.kind === 'Role'
+    ? `${given.kind} ${show(given.metadata.name)} in ${show(given.metadata.namespace)}`
+    : keyOfRole(given.kind, given.metadata.name, '')
+
+interface Named<T = unknown> {
+  readonly given: T
+  readonly name: string
+}
+
+/** As `kubectl get -o yaml` writes several. */
+function itemsOf(given: unknown, name: string): readonly Named[] {
+  if (!isRecord(given) || given['kind'] !== 'List' || !Array.isArray(given['items'])) return [{ given, name }]
+  return given['items'].map((item: unknown, index) => ({ given: item, name: `${name}.items[${index}]` }))
+}
+
+interface Problem {
+  readonly field: string
+  readonly given: unknown
+  readonly allowed: string
+  readonly message: string
+}
+
+function problem(name: string, object: unknown, wrong: Wrong): Problem {
+  const { kind, metadata } = (isRecord(object) ? object : {}) as Partial<Role | ClusterRole>
+  const called =
+    typeof kind === 'string' && isRecord(metadata) && typeof metadata.name === 'string' ? `, ${kind} ${show(metadata.name)}` : ''
+  const field = `${name}${called}${wrong.path === '' ? '' : `: ${wrong.path.replace(/^\./, '')}`}`
+  return { field, given: wrong.given, allowed: wrong.allowed, message: `${field}${wordsOf(wrong)}` }
+}
+
+function invalid(problems: readonly Problem[]): QuiesceError {
+  const [first] = problems as readonly [Problem, ...Problem[]]
+  const message = problems.map((each) => each.message).join('\n')
+  return new QuiesceError('ERR_OPTION_INVALID', message, { field: first.field, given: first.given, allowed: first.allowed, problems })
+}

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { QuiesceError, toError } from '../../../base/errors.ts'
+import { Reloader } from '../../../tls/reloader.ts'
+import { readDocuments } from '../../encoding/read-yaml.ts'
+import type { Authorizer } from '../authorizer.ts'
+import { type RbacPolicy, rbacPolicy } from './policy.ts'
+
+/**
+ * The same as `rbac()` from a file, YAML or JSON, with several documents. It is read before the
+ * server listens: a file that cannot be used is a failed start. While it serves the file is
+ * watched; another one that can be used takes the place of what there was at once, and one that
+ * cannot changes nothing and is reported.
+ */
+export function rbacFile(file: string): Authorizer {
+  let text: string | undefined
+  let policy: RbacPolicy = () => {
+    throw new QuiesceError('ERR_INTERNAL', `${file} has not been read`)
+  }
+  let reloader: Reloader | undefined
+
+  const read = async (): Promise<void> => {
+    const current = await readPolicy(file)
+    if (current === text) return
+    const documents = await readDocuments(current, file)
+    policy = rbacPolicy(documents, (index) => (documents.length === 1 ? file : `${file}: document ${index + 1}`))
+    text = current
+  }
+  return {
+    authorize: (attributes) => policy(attributes),
+    open: async ({ clock, failed }) => {
+      await read()
+      const refresh = (): Promise<QuiesceError[]> =>
+        read().then(
+          () => [],
+          (thrown: unknown) => [thrown as QuiesceError],
+        )
+      reloader = new Reloader({ clock, files: [file], refresh, failed, tick: () => {} })
+      reloader.begin()
+    },
+    close: () => reloader?.close(),
+  }
+}
+
+async function readPolicy(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    const why = toError(thrown).message
+    throw new QuiesceError(
+      'ERR_OPTION_INVALID',
+      `${file}: ${why}`,
+      { field: file, given: file, allowed: 'a file that can be read' },
+      thrown,
+    )
+  }
+}

@@ -1,0 +1,77 @@
+import { isThenable } from '../../http/emit-gate.ts'
+import {
+  type AuthorizationAttributes,
+  type AuthorizationContext,
+  type Authorizer,
+  type AuthorizerWorld,
+  askAuthorizer,
+  type Decision,
+} from './authorizer.ts'
+
+/**
+ * Several authorizers as one, asked in order: the first that allows or denies has decided, also
+ * when it tells of an error. When none has an opinion, the union has none; its reason and its error
+ * are those of all.
+ * @see kubernetes/apiserver pkg/authorization/union/union.go
+ * @example
+ * unionAuthorizer(privilegedGroups('system:masters'), rbacFile('rbac.yaml'))
+ */
+export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authorizer {
+  const [only, ...others] = authorizers
+  if (only !== undefined && others.length === 0) return only
+
+  const ask = (asked: Asked, at: number, before: readonly Decision[]): Decision | Promise<Decision> => {
+    const authorizer = authorizers[at]
+    if (authorizer === undefined) return noneOf(before)
+    const goOn = (decision: Decision): Decision | Promise<Decision> =>
+      decision.decision === 'no-opinion' ? ask(asked, at + 1, noted(before, decision)) : decision
+    const decision = askAuthorizer(authorizer, asked.attributes, asked.context)
+    return isThenable(decision) ? decision.then(goOn) : goOn(decision)
+  }
+  return {
+    authorize: (attributes, context) => ask({ attributes, context }, 0, []),
+    open: (world) => openAll(authorizers, world),
+    close: () => {
+      for (const authorizer of authorizers) authorizer.close?.()
+    },
+  }
+}
+
+interface Asked {
+  readonly attributes: AuthorizationAttributes
+  readonly context: AuthorizationContext
+}
+
+/** Few say anything: no list is made for those that do not. */
+const noted = (before: readonly Decision[], decision: Decision): readonly Decision[] =>
+  decision.reason === undefined && decision.error === undefined ? before : [...before, decision]
+
+function noneOf(before: readonly Decision[]): Decision {
+  const reasons = before.map(({ reason = '' }) => reason).filter((reason) => reason !== '')
+  const errors = before.flatMap(({ error = [] }) => error)
+  return {
+    decision: 'no-opinion',
+    ...(reasons.length > 0 && { reason: reasons.join('\n') }),
+    ...(errors.length > 0 && { error: aggregate(errors) }),
+  }
+}
+
+/** @see kubernetes/apimachinery pkg/util/errors/errors.go aggregate.Error */
+function aggregate(errors: readonly Error[]): Error {
+  const [first, ...others] = new Set(errors.map(({ message }) => message))
+  return new AggregateError(errors, others.length === 0 ? first : `[${[first, ...others].join(', ')}]`)
+}
+
+/** One that fails has the others closed. */
+async function openAll(authorizers: readonly Authorizer[], world: AuthorizerWorld): Promise<void> {
+  const opened: Authorizer[] = []
+  try {
+    for (const authorizer of authorizers) {
+      await authorizer.open?.(world)
+      opened.push(authorizer)
+    }
+  } catch (thrown) {
+    for (const authorizer of opened) authorizer.close?.()
+    throw thrown
+  }
+}

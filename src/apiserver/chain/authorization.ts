@@ -1,0 +1,62 @@
+import { isThenable } from '../../http/emit-gate.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import { addAuditAnnotation } from '../audit/request-audit.ts'
+import { attributesOf } from '../authorization/attributes.ts'
+import { type AuthorizationAttributes, type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
+import { sendForbidden } from '../authorization/forbidden.ts'
+import { sendInternalError } from '../internal-error.ts'
+import type { PlacedFilter } from './filter.ts'
+
+const DECISION = 'authorization.k8s.io/decision'
+const REASON = 'authorization.k8s.io/reason'
+
+/**
+ * Lets pass what an authorizer allows, and nothing else: 403 for what it does not, 500 where it has
+ * failed. Undefined without one: everything is allowed.
+ * @see kubernetes/apiserver pkg/endpoints/filters/authorization.go WithAuthorization
+ */
+export function authorization(authorizer: Authorizer | undefined, log: Pick<EventLog, 'writes' | 'debug'>): PlacedFilter | undefined {
+  if (authorizer === undefined) return undefined
+
+  /** All of them have to be allowed, and there is at least one. */
+  const decide = (exchange: ApiExchange, all: readonly AuthorizationAttributes[], at = 0): boolean | Promise<boolean> => {
+    const attributes = all[at] as AuthorizationAttributes
+    const goOn = (decision: Decision): boolean | Promise<boolean> => {
+      if (decision.decision !== 'allow') return refuse(exchange, attributes, decision, log)
+      if (at + 1 < all.length) return decide(exchange, all, at + 1)
+      annotate(exchange, 'allow', decision.reason)
+      return true
+    }
+    const decision = askAuthorizer(authorizer, attributes, exchange)
+    return isThenable(decision) ? decision.then(goOn) : goOn(decision)
+  }
+  return { name: 'authorization', admit: (exchange) => decide(exchange, attributesOf(exchange)) }
+}
+
+function refuse(
+  exchange: ApiExchange,
+  attributes: AuthorizationAttributes,
+  { reason = '', error }: Decision,
+  log: Pick<EventLog, 'writes' | 'debug'>,
+): false {
+  // It has been answered, and recorded, meanwhile.
+  if (exchange.isTimedOut) return false
+  const { request } = exchange
+  if (error !== undefined) {
+    if (exchange.audit) addAuditAnnotation(request, REASON, 'internal error')
+    sendInternalError(exchange, error.message)
+    return false
+  }
+  if (log.writes('debug')) log.debug({ URI: request.url, reason }, 'Forbidden')
+  annotate(exchange, 'forbid', reason)
+  sendForbidden(exchange, attributes, reason)
+  return false
+}
+
+/** Without auditing there is nothing to be added to. */
+function annotate({ audit, request }: ApiExchange, decision: 'allow' | 'forbid', reason = ''): void {
+  if (audit === undefined) return
+  addAuditAnnotation(request, DECISION, decision)
+  addAuditAnnotation(request, REASON, reason)
+}
