@@ -94,6 +94,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
   ['Auditing flags', ['auditPolicyFile', 'auditLog', 'auditWebhook']],
   ['Features flags', ['debugSocket']],
   ['Authentication flags', ['--client-ca-file', '--client-certificates']],
+  ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile']],
   ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
   ['Further listeners', ['admin', 'inspector']],
   ['Logs flags', ['logLevel', 'pretty', 'reportFile', 'journal']],

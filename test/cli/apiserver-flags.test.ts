@@ -170,12 +170,13 @@ describe('settings of quiesce apiserver', () => {
     const { flags, groups = [] } = COMMAND_PAGES.apiserver
     const titles = grouped(flags, groups).map(([title]) => title)
     expect(titles).toEqual(groups.map(([title]) => title))
-    expect(titles.slice(0, 5)).toEqual([
+    expect(titles.slice(0, 6)).toEqual([
       'Generic flags',
       'Secure serving flags',
       'Auditing flags',
       'Features flags',
       'Authentication flags',
+      'Authorization flags',
     ])
     expect(grouped(flags, groups).flatMap(([, those]) => those)).toHaveLength(API_SERVER_FLAGS.length)
   })
