@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
+import type { Level } from '../metrics/gauge.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import type { UserInfo } from './authentication/user.ts'
 import type { Seats } from './chain/max-in-flight.ts'
@@ -42,6 +43,10 @@ export class ApiExchange {
    * is given up. Undefined before the count.
    */
   outerHeaders: OuterHeaders | undefined = undefined
+  /** The mux that serves it: the path that its handler was registered with. */
+  route: string | undefined = undefined
+  /** Where it is counted while it lasts; undefined: it does not. */
+  lastsIn: Level | undefined = undefined
   /** What the handler has returned, if that is a promise. */
   handling: PromiseLike<unknown> | undefined = undefined
   /** request-deadline: milliseconds of the life's clock; undefined: its time is not bounded. */

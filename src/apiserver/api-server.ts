@@ -42,6 +42,8 @@ import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { timed } from './latency.ts'
 import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
+import { ApiMetrics } from './metrics/api-metrics.ts'
+import { auditMetrics } from './metrics/audit-metrics.ts'
 import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
@@ -57,7 +59,7 @@ export interface ApiServerParts {
   readonly name?: string
   /** What answers paths that this server has not. Default: nothing does. */
   readonly delegate?: Delegate
-  /** What filters count, of the server that is run. Default: nothing does. */
+  /** What counts requests, of the server that is run. Default: what `/metrics` prints of them. */
   readonly metrics?: RequestMetrics
 }
 
@@ -133,6 +135,8 @@ export class ApiServer implements Delegate {
   readonly #delegate: Delegate
   #upgrades: PathMux | undefined
   readonly #metrics: RequestMetrics
+  /** Undefined: nothing is printed of it. */
+  readonly #counted: ApiMetrics | undefined
   readonly #seats: InFlightSeats
   #isPrepared = false
   /** Warnings, until there is a life to say them. */
@@ -141,16 +145,13 @@ export class ApiServer implements Delegate {
   readonly #sayTwice = (path: string, registeredAt: string): void =>
     this.#say({ type: 'warning', message: `duplicate path registration of ${show(path)}`, details: { path, registeredAt } })
 
-  constructor(
-    host: Host,
-    config: CompletedConfig,
-    { name = 'apiserver', delegate = notFoundDelegate(), metrics = NO_METRICS }: ApiServerParts,
-  ) {
+  constructor(host: Host, config: CompletedConfig, { name = 'apiserver', delegate = notFoundDelegate(), metrics }: ApiServerParts) {
     this.name = name
     this.config = config
     this.#host = host
     this.#delegate = delegate
-    this.#metrics = metrics
+    this.#counted = metrics === undefined && config.enableMetrics ? new ApiMetrics(host.clock, this.routeOf) : undefined
+    this.#metrics = metrics ?? this.#counted ?? NO_METRICS
     this.storageReadiness = new StorageReadiness(host.clock, config.storageInitializationTimeoutMs, (fact) => this.#say(fact))
     this.#seats = {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
@@ -191,6 +192,9 @@ export class ApiServer implements Delegate {
   get listedPaths(): readonly string[] {
     return [...new Set([...this.#mux.listedPaths, ...this.#delegate.listedPaths])].sort()
   }
+
+  /** What a path is registered as, here or in a delegate; undefined: it is not. */
+  readonly routeOf = (path: string): string | undefined => this.#mux.routeOf(path) ?? this.#delegate.routeOf?.(path)
 
   /**
    * Serves exactly this path, with every method. A second handler for a path takes the place of the
@@ -312,7 +316,9 @@ export class ApiServer implements Delegate {
         },
         over: ({ request }) => {
           const exchange = apiExchangeOf(request)
-          if (exchange) over(exchange)
+          if (!exchange) return
+          over(exchange)
+          if (exchange.outerHeaders !== undefined) this.#metrics.answered(exchange)
         },
       },
       { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, seen(view)) },
@@ -352,7 +358,7 @@ export class ApiServer implements Delegate {
     const life = createServerOn(this.#host, { listener }, options, this.config.log, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
-      metrics: () => [inFlightMetric(this.#seats)],
+      metrics: () => [inFlightMetric(this.#seats), ...auditMetrics(auditing?.counters), ...(this.#counted?.collect() ?? [])],
       upgrade,
       ownClient: loopback,
       beforeListening: async () => {
@@ -414,6 +420,7 @@ export class ApiServer implements Delegate {
     const handler = (upgrade && this.upgrades) ?? this.handler
     const returned = handler(request, response)
     if (isThenable(returned)) exchange.handling = returned
+    if (exchange.isLongRunning || exchange.isTakenOver) this.#metrics.lasts(exchange)
     return returned
   }
 

@@ -15,6 +15,8 @@ export interface Delegate {
   /** Answers upgrades behind the filters; undefined: none is taken here. */
   readonly upgrades: ApiHandler | undefined
   readonly listedPaths: readonly string[]
+  /** What a path is registered as, here or behind; undefined: it is not. */
+  readonly routeOf?: (path: string) => string | undefined
   readonly registered: Registered
   /** The server that is run is being prepared: its life and its own client are those of all. */
   prepareFor(life: Lifecycle, loopback: Loopback): void

@@ -38,12 +38,12 @@ export interface OwnMetrics extends MetricSource {
   collect(): readonly MetricFamily[]
 }
 
-/** Those that a function makes, whenever it is asked. */
-export const ownMetrics = (collect: () => readonly MetricFamily[]): OwnMetrics => ({
+/** Those that a function makes, whenever it is asked; what has the same name is one. */
+export const ownMetrics = (make: () => readonly MetricFamily[]): OwnMetrics => ({
   get names() {
-    return collect().map(({ name }) => name)
+    return make().map(({ name }) => name)
   },
-  collect,
+  collect: () => joinFamilies(make()),
 })
 
 /** OpenMetrics has the name of a counter without its `_total`. */
@@ -53,7 +53,7 @@ export const bareName = (name: string): string => name.replace(/_total$/, '')
 export const openMetricsName = ({ name, type }: Pick<MetricFamily, 'name' | 'type'>): string => (type === 'counter' ? bareName(name) : name)
 
 /** Families of one name as one, where the first stands. */
-export function joinFamilies(families: readonly MetricFamily[]): readonly MetricFamily[] {
+function joinFamilies(families: readonly MetricFamily[]): readonly MetricFamily[] {
   const byName = new Map<string, MetricFamily>()
   for (const family of families) {
     const known = byName.get(family.name)

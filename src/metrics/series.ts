@@ -20,12 +20,12 @@ const emptyNode = <S>(): Node<S> => ({ next: new Map(), series: undefined })
  */
 export class SeriesMap<S> {
   readonly #labels: readonly string[]
-  readonly #make: () => S
+  readonly #make: (values: readonly string[]) => S
   readonly #max: number
   #root = emptyNode<S>()
   #all: { readonly values: readonly string[]; readonly series: S }[] = []
 
-  constructor(labels: readonly string[], make: () => S, max = SERIES_MAX) {
+  constructor(labels: readonly string[], make: (values: readonly string[]) => S, max = SERIES_MAX) {
     this.#labels = labels
     this.#make = make
     this.#max = max
@@ -73,7 +73,7 @@ export class SeriesMap<S> {
       node = next
     }
     if (node.series === undefined) {
-      node.series = this.#make()
+      node.series = this.#make(values)
       this.#all.push({ values, series: node.series })
     }
     return node.series

@@ -1,5 +1,5 @@
 import { optionError, QuiesceError, show } from '../base/errors.ts'
-import { joinFamilies, type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName } from './family.ts'
+import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName } from './family.ts'
 
 /**
  * What one `/metrics` prints: its own families, and those of sources that were added. A name is
@@ -34,7 +34,7 @@ export class MetricSources {
 
   /** In the same step, unless a source takes time. Never throws or rejects. */
   collect(): readonly MetricFamily[] | Promise<readonly MetricFamily[]> {
-    const own = joinFamilies(this.#own.collect())
+    const own = this.#own.collect()
     if (this.#added.size === 0) return own
     return this.#all(own)
   }

@@ -3,6 +3,7 @@ import { systemHost } from '#src/actors/host.ts'
 import { type ApiServer, type ApiServerParts, createApiServerOn } from '#src/apiserver/api-server.ts'
 import { type ApiServerConfig, completeConfig } from '#src/apiserver/config.ts'
 import type { RequestMetrics } from '#src/apiserver/index.ts'
+import { NO_METRICS } from '#src/apiserver/request-metrics.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import type { Logger } from '#src/log/log.ts'
 import { H2Client } from './h2-client.ts'
@@ -37,6 +38,7 @@ export async function serveApi({ config = {}, setUp, ...parts }: Options): Promi
       void lines.push({ level, message, fields: { ...fields } })
   const logger: Logger = { debug: logAs('debug'), info: logAs('info'), warn: logAs('warn'), error: logAs('error') }
   const metrics: RequestMetrics = {
+    ...NO_METRICS,
     terminated: ({ info }, code) => void counted.push(`terminated ${code} ${info.path}`),
     filterTook: (filter) => void counted.push(`${filter} took time`),
     aborted: ({ info }) => void counted.push(`aborted ${info.path}`),

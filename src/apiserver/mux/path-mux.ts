@@ -80,14 +80,22 @@ export class PathMux {
     return [...new Set(listed)].sort()
   }
 
-  readonly serve: ApiHandler = (request, response) => this.#find(apiExchangeOf(request)?.info.path ?? '/')(request, response)
-
-  #find(path: string): ApiHandler {
+  readonly serve: ApiHandler = (request, response) => {
+    const exchange = apiExchangeOf(request)
+    const path = exchange?.info.path ?? '/'
     const { exact, prefixes } = this.#table
-    const handler = exact.get(path)
-    if (handler) return handler
-    for (const [prefix, prefixHandler] of prefixes) if (path.startsWith(prefix)) return prefixHandler
-    return this.#notFound
+    let route: string | undefined = path
+    let handler = exact.get(path)
+    if (handler === undefined) [route, handler] = prefixes.find(([prefix]) => path.startsWith(prefix)) ?? NONE
+    if (handler === undefined) return this.#notFound(request, response)
+    if (exchange) exchange.route = route
+    return handler(request, response)
+  }
+
+  /** What a path is registered as: itself, or a prefix of it; undefined: it is not. */
+  routeOf(path: string): string | undefined {
+    const { exact, prefixes } = this.#table
+    return exact.has(path) ? path : prefixes.find(([prefix]) => path.startsWith(prefix))?.[0]
   }
 
   #add(entries: Map<string, Entry>, path: string, entry: Entry): void {
@@ -102,6 +110,8 @@ export class PathMux {
     this.#table = { exact: new Map(handlers(this.#exact)), prefixes: handlers(this.#prefixes).sort(([a], [b]) => precedence(a, b)) }
   }
 }
+
+const NONE = [undefined, undefined] as const
 
 /** Most slashes first, then the longest, then in reverse alphabetical order. */
 const precedence = (a: string, b: string): number => slashes(b) - slashes(a) || b.length - a.length || (a < b ? 1 : -1)
