@@ -15,7 +15,7 @@ const setupFiles = ['test/support/seed.ts']
 const globalSetup = ['test/support/build.ts']
 
 /** Each test starts node processes, and waits for them more than it works: three times as many at a time. */
-const processes = ['test/processes/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
+const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
 const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
 

@@ -18,6 +18,33 @@ async function left({ connect, traffic }: Rig, path = '/order'): Promise<void> {
   await expect.poll(() => traffic.counts().requests + traffic.counts().watches).toBe(0)
 }
 
+test('a handler that reads on behind its own answer hears that its connection is gone', async () => {
+  let isAnswered = false
+  const made = await rig(async (request, response) => {
+    response.writeHead(408, { Connection: 'close' }).end()
+    isAnswered = true
+    for await (const _ of request);
+  })
+  const client = await made.connect()
+  client.request('POST', '/order', { headers: { 'Content-Length': '100' } })
+  client.send('the rest never comes')
+  await expect.poll(() => isAnswered).toBe(true)
+  client.abort()
+  await made.traffic.handlersDone()
+  expect(made.facts).toMatchObject([{ type: 'error', where: 'handler POST /order', error: { message: 'aborted' } }])
+})
+
+test('a request that was answered early, and that is not read on, breaks off without a word', async () => {
+  const made = await rig((_request, response) => void response.writeHead(408, { Connection: 'close' }).end())
+  const client = await made.connect()
+  client.request('POST', '/order', { headers: { 'Content-Length': '100' } })
+  expect((await client.response()).status).toBe(408)
+  client.abort()
+  await made.traffic.connectionsClosed()
+  await made.settle()
+  expect(made.facts).toEqual([])
+})
+
 describe('a handler that returns no promise, and whose client has left,', () => {
   test.each<[string, (response: ServerResponse) => void]>([
     ['at once', (response) => void response.end('ok')],

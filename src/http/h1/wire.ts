@@ -150,6 +150,9 @@ export class Http1Wire implements Wire {
   closed(): void {
     this.#lingering?.cancel()
     this.connection.closed()
+    // Node forgets it with its response: a handler that reads on would wait for ever [Node 20 to
+    // 26].
+    if (this.unread?.complete === false) this.unread.destroy(aborted())
   }
 
   /**
@@ -165,6 +168,9 @@ export class Http1Wire implements Wire {
 export function wireOf(socket: Socket): Http1Wire | undefined {
   return (socket as Tagged)[WIRE]
 }
+
+/** What node has for a request that breaks off before its response is sent. */
+const aborted = (): Error => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 
 function onSocketClose(this: Socket): void {
   wireOf(this)?.closed()

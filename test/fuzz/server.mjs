@@ -1,0 +1,89 @@
+// The server that the fuzzer attacks, on dist/ and in a process of its own: three API servers in a
+// row, as in docs/examples/api-servers.mjs, with every filter on. On descriptor 3 it says line by
+// line where it listens, and what must never happen. Argument: { folder } as JSON.
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { apiExchangeOf, completeConfig, createApiServer } from '../../dist/apiserver.js'
+
+const { folder } = JSON.parse(process.argv[2])
+const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
+process.on('uncaughtExceptionMonitor', (error) => say({ breach: `uncaught: ${error.stack}` }))
+
+/** Decides by what the filters have read of the path; handlers are found by the same. */
+const gate = {
+  name: 'gate',
+  admit: ({ info, response }) => {
+    if (!info.path.startsWith('/private')) return true
+    response.statusCode = 403
+    response.end()
+    return false
+  },
+}
+
+const config = completeConfig({
+  filters: [gate],
+  listeners: [
+    { port: 0, host: '127.0.0.1' },
+    { port: 0, host: '127.0.0.1', http2: true },
+  ],
+  platform: 'unknown',
+  shutdownDelay: 0,
+  lastCall: 0,
+  requestTimeout: '1s',
+  headersTimeout: '1s',
+  logger: false,
+  reportFile: join(folder, 'report.json'),
+  corsAllowedOrigins: ['//www\\.example\\.com(:|$)'],
+  hstsDirectives: ['max-age=31536000'],
+  auditPolicy: { rules: [{ level: 'Metadata' }] },
+  auditLog: { path: join(folder, 'audit.log'), maxSize: 0, mode: 'batch', maxBatchSize: 400, maxBatchWait: '1s' },
+})
+
+/** What its client has told it, back to its client. */
+async function echo(request, response) {
+  const chunks = []
+  try {
+    for await (const chunk of request) chunks.push(chunk)
+  } catch {
+    // Its client has left, or what it has sent is no body.
+    return
+  }
+  response.setHeader('Content-Type', 'application/json')
+  response.end(
+    `${JSON.stringify({
+      url: request.url,
+      secret: request.headers['x-secret'],
+      user: apiExchangeOf(request).user?.name,
+      body: Buffer.concat(chunks).toString('latin1'),
+    })}\n`,
+  )
+}
+
+const extensions = createApiServer(config, { name: 'extensions' })
+extensions.handle('/apis/shop.example/v1/orders', echo)
+const core = createApiServer(config, { name: 'core', delegate: extensions })
+core.handle('/api/v1/pods', echo)
+core.handle('/api/v1/panics', () => {
+  throw new Error('on purpose')
+})
+core.handle('/api/v1/late', (_request, response) => {
+  response.write('a part')
+  throw new Error('on purpose')
+})
+/** Until its time is over or its client has left. */
+core.handle('/api/v1/never', (request) => once(apiExchangeOf(request).signal, 'abort'))
+const aggregator = createApiServer(config, { name: 'aggregator', delegate: core })
+aggregator.handlePrefix('/private/', (request, response) => {
+  say({ breach: `${request.method} ${request.url} has come to a private path` })
+  response.end('private')
+})
+
+aggregator.addPostStartHook('say', () => say({ ports: life.addresses.map(({ port }) => port) }))
+const { life } = aggregator.prepare()
+life.events$.subscribe((event) => {
+  if (event.type === 'warning') say({ warning: event.message })
+  if (event.type === 'error' && !event.error.message.includes('on purpose'))
+    say({ error: `${event.where}: ${event.error.stack ?? event.error.message}` })
+})
+await life.run()
