@@ -111,5 +111,11 @@ interface Tagged {
 /** That of a request which an API server serves; undefined for any other. */
 export const apiExchangeOf = (request: object): ApiExchange | undefined => (request as Tagged)[API_EXCHANGE]
 
+/**
+ * Who sent a request, or who that one acts as, for its handler. Undefined on a server that does not
+ * authenticate.
+ */
+export const userOf = (request: object): UserInfo | undefined => apiExchangeOf(request)?.user
+
 /** @see kubernetes/apiserver pkg/endpoints/request/requestinfo.go NewRequestInfo */
 export const infoOf = ({ method = 'GET', url = '/' }: IncomingMessage): RequestInfo => requestInfo(method, url)

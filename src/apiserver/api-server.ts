@@ -18,10 +18,13 @@ import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/regist
 import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
 import type { Auditing } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
+import type { Authenticator } from './authentication/authenticator.ts'
+import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
 import type { Authorizer } from './authorization/authorizer.ts'
 import { authorizerFrom } from './authorization/from-options.ts'
 import { audit } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
+import { authentication } from './chain/authentication.ts'
 import { authorization } from './chain/authorization.ts'
 import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
@@ -94,6 +97,7 @@ const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'imper
  */
 const WATERMARK_HOOK = 'max-in-flight-filter'
 
+/** Upstream's is always there; without TLS it has nothing to say. */
 const LOOPBACK_CHECK = 'loopback-serving-certificate'
 
 /** What a hook of an API server is given beside what every hook is. */
@@ -108,6 +112,8 @@ interface Given {
   readonly deadlines: Deadlines
   /** Undefined: nothing is recorded. */
   readonly auditing: Auditing | undefined
+  /** Undefined: it is not asked who sends a request. */
+  readonly authenticator: Authenticator | undefined
   /** Undefined: everything is allowed. */
   readonly authorizer: Authorizer | undefined
   readonly life: Lifecycle
@@ -157,7 +163,7 @@ export class ApiServer implements Delegate {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
       mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
     }
-    if (config.hasTls) this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, () => this.#loopback?.check())
+    this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, () => this.#loopback?.check())
     this.registered.inherit(delegate.registered)
     if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
     const unserved = delegate.handler ?? (config.enableIndex ? indexPage(() => this.listedPaths, 404) : plainNotFound)
@@ -339,14 +345,18 @@ export class ApiServer implements Delegate {
     }
     let recovery: FailureAnswer
     const { engine } = this.config
-    const loopback = new Loopback(this.#host.clock, false)
+    const isAuthenticated = authenticates(this.config)
+    const loopback = new Loopback(this.#host.clock, isAuthenticated)
+    const authorizer = authorizerFrom(this.config)
+    const isAuthorized = authorizer !== undefined && !this.config.authorizationMode?.includes('AlwaysAllow')
+    const parts = { clock: this.#host.clock, loopbackToken: loopback.token, isAuthorized }
+    const authenticator = isAuthenticated ? authenticatorFrom(this.config, parts) : undefined
     this.#loopback = loopback
     const failedAt = (where: string, error: unknown): void => life.record({ type: 'error', where, error: errorRecord(error) })
     const auditing = auditingFrom(
       { ...this.config, audit: engine.audit },
       { ...this.#host, failed: (plugin, error) => failedAt(`audit ${plugin}`, error) },
     )
-    const authorizer = authorizerFrom(this.config)
     const options = {
       ...engine,
       ...(auditing && { audit: auditing }),
@@ -362,17 +372,25 @@ export class ApiServer implements Delegate {
       upgrade,
       ownClient: loopback,
       beforeListening: async () => {
+        const warn = (message: string): void => life.record({ type: 'warning', message })
+        await authenticator?.open?.({ clock: this.#host.clock, warn })
         await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error) })
-        void life.ended.then(() => authorizer?.close?.())
       },
     })
     const { auditLog, auditWebhook } = this.config
     if (!auditing && (auditLog ?? auditWebhook)) this.#say({ type: 'warning', message: 'no audit policy is given, so nothing is audited' })
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
-    void life.ended.then(() => deadlines.close())
+    void life.ended.then(() => {
+      deadlines.close()
+      authenticator?.close?.()
+      authorizer?.close?.()
+    })
     const isComplete = life.signal('MuxAndDiscoveryComplete')
-    chain = buildChain(this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authorizer, life }), this.config.filters)
+    chain = buildChain(
+      this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life }),
+      this.config.filters,
+    )
     outerHeaders = outerHeadersOf(chain, this.config.filters ?? [])
     over = overFor(chain, (filter, error) => failedAt(`filter ${filter}`, error))
     this.registered.giveTo(life)
@@ -425,7 +443,7 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, authorizer, life: { log, options } }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life: { log, options } }: Given): readonly PlacedFilter[] {
     const { config } = this
     const { clock } = this.#host
     const { requestTimeoutMs, logger } = options
@@ -437,6 +455,13 @@ export class ApiServer implements Delegate {
       cacheControl,
       requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure),
       timeout,
+      authentication(authenticator, {
+        clock,
+        log,
+        recordFailure: auditing?.recordFailure,
+        timeoutMs: config.authenticationTimeoutMs,
+        audiences: config.apiAudiences,
+      }),
       audit(auditing),
       cors(config.corsAllowedOrigins),
       maxInFlight(this.#seats, this.#metrics),

@@ -14,7 +14,9 @@ import { duration, integer, isRecord, listOf, onOff, setOf, value, withCommas } 
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems, type ProblemWording } from '../options/problems.ts'
+import type { TlsOptions } from '../options/tls-options.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
+import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
 import { AUTHORIZATION_OPTIONS, checkAuthorization } from './authorization/options.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
@@ -168,6 +170,7 @@ export const API_SERVER_OPTIONS = defineOptions({
   }),
   ...AUTHORIZATION_OPTIONS,
   ...AUDIT_OPTIONS,
+  ...AUTHENTICATION_OPTIONS,
 })
 
 /** What the chain decides itself is no option of its server. */
@@ -197,8 +200,8 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   /** Where the engine has no logger of the user's. */
   readonly log?: DefaultLog | undefined
   readonly isLongRunning: ReturnType<typeof longRunningRule>
-  /** Whether it has a listener with certificates. */
-  readonly hasTls: boolean
+  /** Whether a listener asks its clients for certificates. */
+  readonly hasClientCa: boolean
   /** Everything, as text that people read: for a command that prints its options. */
   toJSON(): Readonly<Record<string, unknown>>
 }
@@ -233,8 +236,8 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
     ...own,
     [COMPLETED]: true,
     isLongRunning,
-    hasTls: (engine.listeners ?? [engine]).some(({ tls }) => tls !== undefined),
-    engine: { wording: apiserverWording, ...engine },
+    hasClientCa: listenersOf(engine).some(({ tls }) => hasClientCa(tls)),
+    engine: { wording: apiserverWording, ...requestingCertificates(engine) },
     log,
     toJSON: () => shown(table, given),
   }
@@ -243,6 +246,21 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
 /** Of the options of an API server those that its life has. */
 export const engineOptionsOf = (options: Readonly<Record<string, unknown>>): ServerOptions =>
   Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
+
+const listenersOf = (engine: ServerOptions): readonly Pick<ServerOptions, 'tls'>[] => engine.listeners ?? [engine]
+
+const hasClientCa = (tls: ServerOptions['tls']): tls is TlsOptions =>
+  typeof tls === 'object' && (tls.clientCa !== undefined || tls.clientCaFile !== undefined)
+
+/**
+ * Clients are asked for certificates and need none, unless that is said: other credentials are as
+ * good, and authentication decides.
+ */
+function requestingCertificates(engine: ServerOptions): ServerOptions {
+  const asking = <T extends Pick<ServerOptions, 'tls'>>(one: T): T =>
+    hasClientCa(one.tls) ? { ...one, tls: { ...one.tls, clientCertificates: one.tls.clientCertificates ?? 'request' } } : one
+  return engine.listeners === undefined ? asking(engine) : { ...engine, listeners: engine.listeners.map(asking) }
+}
 
 /** What the options of auditing mean for each other. */
 function checkAudit({ auditPolicy, auditPolicyFile }: ApiServerConfig, problems: Problems): void {

@@ -93,7 +93,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
   ['Secure serving flags', ['host', 'port', 'tls', 'http2', 'maxConcurrentStreams', 'maxHeaderSize']],
   ['Auditing flags', ['auditPolicyFile', 'auditLog', 'auditWebhook']],
   ['Features flags', ['debugSocket']],
-  ['Authentication flags', ['--client-ca-file', '--client-certificates']],
+  ['Authentication flags', ['--client-ca-file', '--client-certificates', 'tokenAuthFile', 'oidc', 'anonymousAuth', 'apiAudiences']],
   ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile']],
   ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
   ['Further listeners', ['admin', 'inspector']],

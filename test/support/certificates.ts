@@ -42,16 +42,23 @@ export function pairFor({ names = [], commonName = names[0] ?? 'test', days = 30
   return { cert, key }
 }
 
-/** A certificate of a CA, and a key, for a client of this name. */
+/** The command takes no attribute that it has no name for: that of a uid in Kubernetes. */
+const REQUEST_CONFIG = 'oid_section = oids\n[oids]\nuserUid = 1.3.6.1.4.1.57683.2\n[req]\ndistinguished_name = name\n[name]\n'
+
+/**
+ * A certificate of a CA, and a key, for a client of this name, which further attributes may follow:
+ * `ann/O=dev/userUid=7`.
+ */
 export function clientOf(ca: PemPair, name: string): PemPair {
   const folder = mkdtempSync(join(tmpdir(), 'quiesce-ca-'))
   try {
     writeFileSync(join(folder, 'ca.crt'), ca.cert)
     writeFileSync(join(folder, 'ca.key'), ca.key)
+    writeFileSync(join(folder, 'request.cnf'), REQUEST_CONFIG)
     const signed = ['-CA', join(folder, 'ca.crt'), '-CAkey', join(folder, 'ca.key'), '-set_serial', '7', '-days', '30']
     const [cert, key] = made(
       ['cert', 'key'],
-      ['req', ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', 'key', '-out', 'request'],
+      ['req', '-config', join(folder, 'request.cnf'), ...NEW_KEY, '-subj', `/CN=${name}`, '-keyout', 'key', '-out', 'request'],
       ['x509', '-req', '-in', 'request', ...signed, '-out', 'cert'],
     ) as [string, string]
     return { cert, key }

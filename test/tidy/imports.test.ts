@@ -72,7 +72,7 @@ const LAYERS: readonly Layer[] = [
   // The generic API server: an entry of its own, built on a created server. Its machine is as pure
   // as those of the life.
   { place: 'src/apiserver/audit/batches.ts', loads: ['xstate'], only: [] },
-  { place: 'src/apiserver/', loads: ['node:', 'xstate'], lazy: ['yaml'] },
+  { place: 'src/apiserver/', loads: ['node:', 'xstate'], lazy: ['jose', 'yaml'], types: ['jose'] },
   // Entries of their own, for those who have the framework.
   { place: 'src/frameworks/', loads: ['node:', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },

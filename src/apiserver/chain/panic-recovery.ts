@@ -5,6 +5,7 @@ import type { EventLog } from '../../log/event-log.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { abandon } from './abandon.ts'
+import { lineASecond } from './line-a-second.ts'
 import { replacement } from './replacement.ts'
 
 /**
@@ -23,17 +24,15 @@ const PANIC = {
 }
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** Answers that are broken off make one line a second: a flood of them is no reason for more. */
-const ABORT_LINE_MS = 1000
-
 /**
  * What is answered for whatever fails behind it. The engine does the rest (V13): it reports the
  * error, and breaks off what was sent in part.
  * @see kubernetes/apiserver pkg/server/filters/wrap.go WithPanicRecovery
  */
 export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metrics: RequestMetrics): FailureAnswer {
-  let aborts = 0
-  let saidAt = Number.NEGATIVE_INFINITY
+  const sayAborted = lineASecond(clock, (exchange: ApiExchange, requests) =>
+    log.error({ ...named(exchange), ...(requests > 1 && { requests }) }, 'Timeout or abort while handling'),
+  )
   return (view, thrown) => {
     const exchange = apiExchangeOf(view.request)
     // Before the first filter.
@@ -47,12 +46,7 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
       return answer
     }
     metrics.aborted(exchange)
-    aborts++
-    if (clock.now() - saidAt >= ABORT_LINE_MS) {
-      saidAt = clock.now()
-      log.error({ ...named(exchange), ...(aborts > 1 && { requests: aborts }) }, 'Timeout or abort while handling')
-      aborts = 0
-    }
+    sayAborted(exchange)
     return undefined
   }
 }

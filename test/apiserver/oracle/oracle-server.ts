@@ -3,6 +3,7 @@ import {
   ABORT_HANDLER,
   type ApiHandler,
   type ApiServer,
+  bearerTokenAuthenticator,
   completeConfig,
   createApiServer,
   emptyDelegate,
@@ -30,6 +31,16 @@ const VERSION = {
   platform: 'linux/amd64',
 }
 
+/** Who has which bearer token. */
+const USERS: Readonly<Record<string, readonly string[]>> = { admin: ['system:masters'], user: [], nobody: [] }
+
+const TOKENS = bearerTokenAuthenticator({
+  authenticateToken: (name) => {
+    const groups = Object.hasOwn(USERS, name) ? USERS[name] : undefined
+    return groups && { user: { name, groups, extra: {} } }
+  },
+})
+
 interface OracleServer {
   ask(request: RecordedRequest): Promise<Answer>
   /** What was audited, when the server has ended and nothing is added any more. */
@@ -55,6 +66,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
     ...(settings.cors && { corsAllowedOrigins: settings.cors }),
+    ...(settings.authenticate && { authenticators: [TOKENS], anonymousAuth: true }),
   })
   const servers: ApiServer[] = []
   for (let number = settings.delegates ?? 0; number >= 0; number--) {

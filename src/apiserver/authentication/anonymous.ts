@@ -1,0 +1,17 @@
+import type { Authenticated, Authenticator } from './authenticator.ts'
+
+/** @see kubernetes/apiserver pkg/authentication/user/user.go */
+export const ANONYMOUS = 'system:anonymous'
+export const ALL_AUTHENTICATED = 'system:authenticated'
+export const ALL_UNAUTHENTICATED = 'system:unauthenticated'
+
+const NAMELESS: Authenticated = { user: { name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED], extra: {} } }
+
+/**
+ * Of requests without credentials, for all paths or exactly these, as they are decoded.
+ * @see kubernetes/apiserver pkg/authentication/request/anonymous/anonymous.go
+ */
+export function anonymousAuthenticator(paths?: readonly string[]): Authenticator {
+  const allowed = paths && new Set(paths)
+  return { authenticate: (_, { info }) => (allowed === undefined || allowed.has(info.path) ? NAMELESS : undefined) }
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import { show } from '../../base/errors.ts'
+import type { RequestInfo } from '../../http/request-info.ts'
+import { isRecord } from '../../options/kinds.ts'
+import type { UserInfo } from './user.ts'
+
+/** What credentials have proved. */
+export interface Authenticated {
+  readonly user: UserInfo
+  /**
+   * Whom the credentials are for, where they say that: the server has to be one of them. Undefined:
+   * any server.
+   */
+  readonly audiences?: readonly string[] | undefined
+}
+
+/** What an authenticator is given beside the request. */
+export interface AuthenticationContext {
+  /** Aborted when its answer is not awaited any more. */
+  readonly signal: AbortSignal
+  /** What the request is about. */
+  readonly info: RequestInfo
+}
+
+/** What an authenticator that goes on by itself is given. */
+export interface AuthenticatorWorld {
+  readonly clock: Clock
+  /** Told of what is not as it should be, and does not keep the server from starting. */
+  readonly warn: (message: string) => void
+}
+
+/** What an authenticator says of a request; undefined: it brings no credentials of this kind. */
+export type Verdict = Authenticated | undefined
+
+/**
+ * Finds out who sent a request, by one kind of credentials.
+ *
+ * It returns a user, or undefined for a request that brings no credentials of its kind, so that the
+ * next authenticator is asked. It throws, or rejects, for credentials that are wrong, and when it
+ * cannot tell: the next one is asked as well, but a request for which one has thrown and none has
+ * returned a user is answered 401, never taken for an anonymous one. What is neither a user nor
+ * undefined counts as thrown, and so does an answer that does not come within
+ * `authenticationTimeout`.
+ *
+ * The message of what is thrown is logged: it must not hold the credentials.
+ * @see kubernetes/apiserver pkg/authentication/authenticator/interfaces.go Request
+ */
+export interface Authenticator {
+  authenticate(request: IncomingMessage, context: AuthenticationContext): Verdict | PromiseLike<Verdict>
+  /** Called once, before the server listens; a rejection is a failed start. */
+  open?(world: AuthenticatorWorld): void | PromiseLike<void>
+  /** The server has ended; called once. */
+  close?(): void
+}
+
+const areTexts = (given: unknown): boolean => Array.isArray(given) && given.every((each) => typeof each === 'string')
+
+/**
+ * What an authenticator has returned, when it is what it has to be.
+ * @throws Error for anything else
+ */
+export function checkedVerdict(answer: unknown): Verdict {
+  if (answer === undefined) return undefined
+  if (isRecord(answer) && isUser(answer['user']) && (answer['audiences'] === undefined || areTexts(answer['audiences'])))
+    return answer as unknown as Authenticated
+  throw new Error(`an authenticator returned ${show(answer)}, allowed: undefined or { user: { name, uid?, groups, extra }, audiences? }`)
+}
+
+function isUser(given: unknown): boolean {
+  if (!isRecord(given)) return false
+  const { name, uid, groups, extra } = given
+  const hasName = typeof name === 'string' && name !== '' && (uid === undefined || typeof uid === 'string')
+  return hasName && areTexts(groups) && isRecord(extra) && Object.values(extra).every(areTexts)
+}

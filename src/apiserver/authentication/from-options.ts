@@ -1,0 +1,67 @@
+import type { Clock } from '../../base/clock.ts'
+import { anonymousAuthenticator } from './anonymous.ts'
+import type { Authenticator } from './authenticator.ts'
+import { bearerTokenAuthenticator, type TokenAuthenticator } from './bearer-token.ts'
+import { clientCertificateAuthenticator } from './client-certificate.ts'
+import { withAuthenticatedGroup } from './group-adder.ts'
+import { loopbackToken } from './loopback-token.ts'
+import { OidcTokens } from './oidc.ts'
+import type { Anonymous, ResolvedOidc } from './options.ts'
+import { tokenFile } from './token-file.ts'
+import { unionAuthenticator, unionTokens } from './union.ts'
+import { webSocketTokenAuthenticator } from './websocket-token.ts'
+
+export interface AuthenticationSettings {
+  readonly authenticators: readonly Authenticator[]
+  readonly tokenAuthFile: string | undefined
+  readonly oidc: ResolvedOidc | undefined
+  readonly anonymousAuth: Anonymous | undefined
+  /** A listener asks its clients for certificates. */
+  readonly hasClientCa: boolean
+}
+
+/** What an authenticator is made with. */
+export interface AuthenticationParts {
+  readonly clock: Clock
+  /** That of the server's own client. */
+  readonly loopbackToken: string
+  /** Whether something decides who may do what. */
+  readonly isAuthorized: boolean
+}
+
+/** Whether a server asks who sends a request. */
+export const authenticates = (settings: AuthenticationSettings): boolean =>
+  settings.hasClientCa ||
+  settings.tokenAuthFile !== undefined ||
+  settings.oidc !== undefined ||
+  settings.authenticators.length > 0 ||
+  settings.anonymousAuth !== undefined
+
+/** Without authorization nothing else is for everyone. */
+const HEALTH_PATHS = ['/healthz', '/livez', '/readyz']
+
+/**
+ * How a server knows who sends a request, by its options: its own client first, then certificates,
+ * tokens, and the user's own; a request for which none of them has thrown may be anonymous.
+ * @see kubernetes/kubernetes pkg/kubeapiserver/authenticator/config.go Config.New
+ */
+export function authenticatorFrom(settings: AuthenticationSettings, parts: AuthenticationParts): Authenticator {
+  const { authenticators, tokenAuthFile, oidc, hasClientCa, anonymousAuth = parts.isAuthorized || { paths: HEALTH_PATHS } } = settings
+  const tokens: readonly TokenAuthenticator[] = [
+    ...(tokenAuthFile === undefined ? [] : [tokenFile(tokenAuthFile)]),
+    ...(oidc === undefined ? [] : [new OidcTokens(oidc)]),
+  ]
+  const known = unionTokens(tokens)
+  const named = unionAuthenticator([
+    bearerTokenAuthenticator(loopbackToken(parts.loopbackToken)),
+    ...(hasClientCa ? [clientCertificateAuthenticator(() => parts.clock.wall())] : []),
+    ...(tokens.length > 0 ? [bearerTokenAuthenticator(known), webSocketTokenAuthenticator(withoutLife(known))] : []),
+    ...authenticators,
+  ])
+  if (anonymousAuth === false) return withAuthenticatedGroup(named)
+  const anonymous = anonymousAuthenticator(anonymousAuth === true ? undefined : anonymousAuth.paths)
+  return unionAuthenticator([withAuthenticatedGroup(named), anonymous], { failOnError: true })
+}
+
+/** It is opened once, although it is asked in two ways. */
+const withoutLife = ({ authenticateToken }: TokenAuthenticator): TokenAuthenticator => ({ authenticateToken })

@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, RemoteJWKSet } from 'jose'
+import type { Clock } from '../../base/clock.ts'
+import { QuiesceError, toError } from '../../base/errors.ts'
+import { isRecord } from '../../options/kinds.ts'
+import type { Authenticated, AuthenticatorWorld, Verdict } from './authenticator.ts'
+import type { TokenAuthenticator } from './bearer-token.ts'
+import { fetchTrusting, isHttps, type TrustedFetch } from './trusted-fetch.ts'
+
+export interface OidcSettings {
+  readonly issuerUrl: string
+  readonly clientId: string
+  readonly usernameClaim: string
+  /** Undefined: the issuer and `#`, but for e-mail addresses; `-`: none. */
+  readonly usernamePrefix: string | undefined
+  readonly groupsClaim: string | undefined
+  readonly groupsPrefix: string | undefined
+  readonly requiredClaims: Readonly<Record<string, string>>
+  readonly signingAlgs: readonly string[]
+  readonly clockSkewMs: number
+  readonly caFile: string | undefined
+  readonly jwksFile: string | undefined
+}
+
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+
+type Jose = typeof import('jose')
+
+/** After a failure the issuer is left alone for so long. */
+const AFTER_FAILURE_MS = 5_000
+/** After so long the keys are asked for again, beside the requests that go on with the old ones. */
+const KEYS_MAX_AGE_MS = 600_000
+/** For a token with a key that is not known the keys are asked for again, at most so often. */
+const UNKNOWN_KEY_MS = 10_000
+
+/**
+ * Tokens of an OpenID Connect issuer: signed with one of its keys, for our client id, valid now,
+ * with every claim that is required. The keys come from a file, or from where the issuer's own
+ * configuration says, which is asked for when the first token comes: an issuer that is not there is
+ * no reason not to start. Tokens of other issuers are none of ours.
+ * @see kubernetes/apiserver plugin/pkg/authenticator/token/oidc/oidc.go
+ */
+export class OidcTokens implements TokenAuthenticator {
+  readonly #settings: OidcSettings
+  readonly #loadJose: () => Promise<Jose>
+  #jose: Jose | undefined
+  #clock: Clock | undefined
+  #fetch: TrustedFetch | undefined
+  #keys: JWTVerifyGetKey | undefined
+  #remote: RemoteJWKSet | undefined
+  #askedAt = 0
+  #discovering: Promise<JWTVerifyGetKey> | undefined
+  #failure: { readonly error: Error; readonly at: number } | undefined
+
+  constructor(settings: OidcSettings, loadJose: () => Promise<Jose> = () => import('jose')) {
+    this.#settings = settings
+    this.#loadJose = loadJose
+  }
+
+  /**
+   * @throws QuiesceError ERR_DEPENDENCY_MISSING without the package `jose`, ERR_OPTION_INVALID for
+   * a file that cannot be used
+   */
+  async open({ clock }: AuthenticatorWorld): Promise<void> {
+    const { caFile, jwksFile } = this.#settings
+    this.#clock = clock
+    this.#jose = await this.#loadJose().catch((cause: unknown) => {
+      throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'oidc needs the package "jose": npm install jose', { package: 'jose' }, cause)
+    })
+    this.#fetch = fetchTrusting(caFile === undefined ? undefined : await textOf('caFile', caFile), clock)
+    if (jwksFile !== undefined) this.#keys = this.#jose.createLocalJWKSet(keysIn(jwksFile, await textOf('jwksFile', jwksFile)))
+  }
+
+  authenticateToken(token: string): Verdict | Promise<Verdict> {
+    return this.#issuerOf(token) === this.#settings.issuerUrl ? this.#verified(token) : undefined
+  }
+
+  /** By what the token says, of which nothing is proved yet; undefined for what is no JWT. */
+  #issuerOf(token: string): unknown {
+    try {
+      return this.#jose?.decodeJwt(token).iss
+    } catch {
+      // A token of another kind.
+      return undefined
+    }
+  }
+
+  async #verified(token: string): Promise<Authenticated> {
+    const { issuerUrl, clientId, signingAlgs, clockSkewMs } = this.#settings
+    const clock = this.#clock as Clock
+    try {
+      const { payload } = await (this.#jose as Jose).jwtVerify(token, await this.#currentKeys(), {
+        issuer: issuerUrl,
+        audience: clientId,
+        algorithms: [...signingAlgs],
+        clockTolerance: clockSkewMs / 1_000,
+        requiredClaims: ['exp'],
+        currentDate: new Date(clock.wall()),
+      })
+      return { user: userIn(payload, this.#settings) }
+    } catch (thrown) {
+      throw new Error(`oidc: ${toError(thrown).message}`, { cause: thrown })
+    }
+  }
+
+  #currentKeys(): JWTVerifyGetKey | Promise<JWTVerifyGetKey> {
+    const { now } = this.#clock as Clock
+    if (this.#keys) {
+      if (this.#remote && !this.#remote.reloading && now() - this.#askedAt > KEYS_MAX_AGE_MS) {
+        this.#askedAt = now()
+        // The old ones stay: that the issuer is away must not lock everyone out.
+        this.#remote.reload().catch(() => {})
+      }
+      return this.#keys
+    }
+    if (this.#failure && now() - this.#failure.at < AFTER_FAILURE_MS) throw this.#failure.error
+    this.#discovering ??= this.#discover().finally(() => {
+      this.#discovering = undefined
+    })
+    return this.#discovering
+  }
+
+  async #discover(): Promise<JWTVerifyGetKey> {
+    const { issuerUrl } = this.#settings
+    const { now } = this.#clock as Clock
+    const fetch = this.#fetch as TrustedFetch
+    const { createRemoteJWKSet, customFetch } = this.#jose as Jose
+    const url = `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
+    try {
+      const answer = await fetch(url)
+      if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
+      const { issuer, jwks_uri: jwksUri } = (await answer.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
+      if (issuer !== issuerUrl) throw new Error(`is the configuration of another issuer, ${JSON.stringify(issuer)}`)
+      if (!isHttps(jwksUri)) throw new Error('names no keys (jwks_uri) over https')
+      const options = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: UNKNOWN_KEY_MS, [customFetch]: fetch }
+      this.#remote = createRemoteJWKSet(new URL(jwksUri), options)
+      this.#askedAt = now()
+      this.#failure = undefined
+      this.#keys = this.#remote
+      return this.#keys
+    } catch (thrown) {
+      const error = new Error(`${url}: ${toError(thrown).message}`, { cause: thrown })
+      this.#failure = { error, at: now() }
+      throw error
+    }
+  }
+}
+
+const invalid = (field: string, file: string, reason: string, cause?: unknown): QuiesceError =>
+  new QuiesceError('ERR_OPTION_INVALID', `oidc.${field}: ${file}: ${reason}`, { field: `oidc.${field}`, given: file }, cause)
+
+async function textOf(field: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    throw invalid(field, file, `cannot be read (${toError(thrown).message})`, thrown)
+  }
+}
+
+function keysIn(file: string, text: string): JSONWebKeySet {
+  try {
+    const given: unknown = JSON.parse(text)
+    if (isRecord(given) && Array.isArray(given['keys']) && given['keys'].length > 0) return given as unknown as JSONWebKeySet
+  } catch (thrown) {
+    throw invalid('jwksFile', file, `is no JSON (${toError(thrown).message})`, thrown)
+  }
+  throw invalid('jwksFile', file, 'is no key set: { "keys": [...] } with one key at least')
+}
+
+const claimOf = (payload: JWTPayload, name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined)
+
+/**
+ * Who the claims of a token say that it is.
+ * @throws Error for claims that are missing, or of another kind
+ */
+export function userIn(payload: JWTPayload, settings: OidcSettings): Authenticated['user'] {
+  const { issuerUrl, usernameClaim, groupsClaim, groupsPrefix = '', requiredClaims } = settings
+  const { usernamePrefix = usernameClaim === 'email' ? '-' : `${issuerUrl}#` } = settings
+  for (const [name, value] of Object.entries(requiredClaims))
+    if (claimOf(payload, name) !== value) throw new Error(`required claim ${name} is not there, or has another value`)
+  const name = claimOf(payload, usernameClaim)
+  if (typeof name !== 'string' || name === '') throw new Error(`claim ${usernameClaim} is no name`)
+  if (usernameClaim === 'email' && Object.hasOwn(payload, 'email_verified') && payload['email_verified'] !== true)
+    throw new Error('email not verified')
+  const groups = groupsClaim === undefined ? [] : groupsIn(groupsClaim, claimOf(payload, groupsClaim))
+  const { jti } = payload
+  return {
+    name: `${usernamePrefix === '-' ? '' : usernamePrefix}${name}`,
+    groups: groups.map((group) => `${groupsPrefix}${group}`),
+    extra: typeof jti === 'string' && jti !== '' ? { [CREDENTIAL_ID]: [`JTI=${jti}`] } : {},
+  }
+}
+
+function groupsIn(claim: string, given: unknown): readonly string[] {
+  const groups: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
+  if (groups.every((group) => typeof group === 'string')) return groups
+  throw new Error(`claim ${claim} is no list of groups`)
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { QuiesceError, toError } from '../../base/errors.ts'
+import type { TokenAuthenticator } from './bearer-token.ts'
+import type { UserInfo } from './user.ts'
+
+/**
+ * Tokens that stand in a file, read once before the server listens: a line each of
+ * `token,user,uid`, with the groups as a fourth column, `"a,b"`, where there are any.
+ * @throws QuiesceError ERR_OPTION_INVALID, when it is opened, for a file that cannot be read, and a
+ * line that says no user
+ * @see kubernetes/apiserver pkg/authentication/token/tokenfile/tokenfile.go
+ */
+export function tokenFile(path: string): TokenAuthenticator {
+  let users: ReadonlyMap<string, UserInfo> = new Map()
+  return {
+    authenticateToken: (token) => {
+      const user = users.get(token)
+      return user && { user }
+    },
+    open: ({ warn }) => {
+      users = usersIn(read(path), path, warn)
+    },
+  }
+}
+
+const wrong = (path: string, reason: string, cause?: unknown): QuiesceError =>
+  new QuiesceError('ERR_OPTION_INVALID', `tokenAuthFile: ${path}: ${reason}`, { field: 'tokenAuthFile', given: path }, cause)
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (thrown) {
+    throw wrong(path, `cannot be read (${toError(thrown).message})`, thrown)
+  }
+}
+
+/** What is wrong with a line is said without what stands in it. */
+export function usersIn(text: string, path: string, warn: (message: string) => void): ReadonlyMap<string, UserInfo> {
+  const users = new Map<string, UserInfo>()
+  for (const [index, record] of recordsIn(text, path).entries()) {
+    const [token = '', name, uid, groups = ''] = record
+    const where = `record ${index + 1}`
+    if (name === undefined || uid === undefined)
+      throw wrong(path, `${where} has ${record.length} columns, and needs token, user name and user uid`)
+    if (token === '') {
+      warn(`${path}: ${where} has an empty token, and is passed over`)
+      continue
+    }
+    if (name === '') throw wrong(path, `${where} names no user`)
+    if (users.has(token)) warn(`${path}: ${where} has a token that another one has, too: the later one counts`)
+    users.set(token, { name, ...(uid !== '' && { uid }), groups: groups === '' ? [] : groups.split(','), extra: {} })
+  }
+  return users
+}
+
+/** A field in quotes, with its quotes doubled, or a bare one; then what ends it. */
+const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y
+
+/** CSV as Go's encoding/csv reads it: empty lines are none. */
+function recordsIn(text: string, path: string): readonly (readonly string[])[] {
+  const records: string[][] = []
+  let record: string[] = []
+  FIELD.lastIndex = text.startsWith('\uFEFF') ? 1 : 0
+  while (FIELD.lastIndex < text.length || record.length > 0) {
+    const [, quoted, bare = '', end] = FIELD.exec(text) ?? []
+    if (end === undefined) throw wrong(path, `record ${records.length + 1} has a quote in the middle of a field, or one that does not end`)
+    record.push(quoted?.replaceAll('""', '"') ?? bare)
+    if (end === ',') continue
+    if (record.length > 1 || record[0] !== '') records.push(record)
+    record = []
+  }
+  return records
+}

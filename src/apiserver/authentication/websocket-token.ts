@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import { isThenable } from '../../http/emit-gate.ts'
+import type { Authenticator, Verdict } from './authenticator.ts'
+import { known, lifeOf, type TokenAuthenticator } from './bearer-token.ts'
+import { takeHeaders, valuesOf } from './credential-headers.ts'
+
+const HEADER = 'sec-websocket-protocol'
+const PREFIX = 'base64url.bearer.authorization.k8s.io.'
+
+/**
+ * Of browsers, which cannot set headers of a WebSocket: a token among the sub-protocols that it
+ * asks for, as `base64url.bearer.authorization.k8s.io.TOKEN`. There has to be another one, which
+ * the handler may choose; the token is taken out.
+ * @see kubernetes/apiserver pkg/authentication/request/websocket/protocol.go
+ */
+export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
+  return {
+    ...lifeOf(tokens),
+    authenticate: (request, context) => {
+      if (!asksForWebSocket(request)) return undefined
+      const protocols = valuesOf(request, HEADER).flatMap((value) => value.split(',').map((each) => each.trim()))
+      const [encoded, ...others] = protocols.filter((each) => each.startsWith(PREFIX))
+      if (encoded === undefined) return undefined
+      if (others.length > 0) throw new Error('multiple base64.bearer.authorization tokens specified')
+      const rest = protocols.filter((each) => !each.startsWith(PREFIX))
+      if (rest.length === 0) throw new Error('missing additional subprotocol')
+      const token = decoded(encoded.slice(PREFIX.length))
+      if (token === '') return undefined
+      const taken = (verdict: Verdict): Verdict => {
+        takeHeaders(request, (name) => name === HEADER)
+        request.headers[HEADER] = rest.join(',')
+        request.rawHeaders.push('Sec-WebSocket-Protocol', rest.join(','))
+        return verdict
+      }
+      const verdict = known(tokens.authenticateToken(token, context))
+      return isThenable(verdict) ? verdict.then(taken) : taken(verdict)
+    },
+  }
+}
+
+function asksForWebSocket({ headers: { upgrade = '', connection = '' } }: IncomingMessage): boolean {
+  return (
+    upgrade.toLowerCase() === 'websocket' &&
+    connection
+      .toLowerCase()
+      .split(',')
+      .some((each) => each.trim() === 'upgrade')
+  )
+}
+
+/** @throws Error for what is no text in base64url */
+function decoded(encoded: string): string {
+  const bytes = Buffer.from(encoded, 'base64url')
+  if (bytes.toString('base64url') !== encoded) throw new Error('invalid base64.bearer.authorization token encoding')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Error('invalid base64.bearer.authorization token')
+  }
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '../../base/clock.ts'
+import { toError } from '../../base/errors.ts'
+import { formatDuration } from '../../base/format-duration.ts'
+import { isThenable } from '../../http/emit-gate.ts'
+import type { RequestInfo } from '../../http/request-info.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { RecordFailure } from '../audit/auditing.ts'
+import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
+import { ANONYMOUS } from '../authentication/anonymous.ts'
+import type { AuthenticationContext, Authenticator, Verdict } from '../authentication/authenticator.ts'
+import { takeCredentials } from '../authentication/credential-headers.ts'
+import { sendStatus } from '../status.ts'
+import type { PlacedFilter } from './filter.ts'
+import { lineASecond } from './line-a-second.ts'
+
+interface Given {
+  readonly clock: Clock
+  readonly log: Pick<EventLog, 'error'>
+  /** Undefined: nothing is audited. */
+  readonly recordFailure: RecordFailure | undefined
+  readonly timeoutMs: number
+  /** Who the server is; empty: credentials for any are taken. */
+  readonly audiences: readonly string[]
+}
+
+/**
+ * Finds out who sends a request: 401 when that is not known. Undefined without an authenticator:
+ * nothing is asked.
+ * @see kubernetes/apiserver pkg/endpoints/filters/authentication.go WithAuthentication
+ */
+export function authentication(
+  authenticator: Authenticator | undefined,
+  { clock, log, recordFailure, timeoutMs, audiences }: Given,
+): PlacedFilter | undefined {
+  if (authenticator === undefined) return undefined
+  const sayFailed = lineASecond(clock, (error: Error, requests) =>
+    log.error({ err: error.message, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
+  )
+
+  const refuse = (exchange: ApiExchange, thrown: unknown): false => {
+    // It has been answered, and recorded, meanwhile.
+    if (exchange.isTimedOut) return false
+    if (thrown !== undefined) sayFailed(toError(thrown))
+    if (isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
+    if (recordFailure) recordFailedAuthentication(exchange, recordFailure)
+    sendStatus(exchange, { message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
+    return false
+  }
+  const settle = (exchange: ApiExchange, verdict: Verdict): boolean => {
+    if (verdict === undefined) return refuse(exchange, undefined)
+    const { user, audiences: meant = [] } = verdict
+    if (audiences.length > 0 && meant.length > 0 && !meant.some((each) => audiences.includes(each)))
+      return refuse(exchange, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
+    takeCredentials(exchange.request)
+    // One connection of HTTP/2 is many requests: who is not known is told to come anew.
+    if (user.name === ANONYMOUS && isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
+    exchange.user = user
+    return true
+  }
+  return {
+    name: 'authentication',
+    admit: (exchange) => {
+      const attempt = new Attempt(exchange)
+      let verdict: Verdict | PromiseLike<Verdict>
+      try {
+        verdict = authenticator.authenticate(exchange.request, attempt)
+      } catch (thrown) {
+        return refuse(exchange, thrown)
+      }
+      if (!isThenable(verdict)) return settle(exchange, verdict)
+      return attempt.within(verdict, timeoutMs, clock).then(
+        (known) => settle(exchange, known),
+        (thrown: unknown) => refuse(exchange, thrown),
+      )
+    },
+  }
+}
+
+const isHttp2 = ({ request }: ApiExchange): boolean => request.httpVersionMajor === 2
+
+/** One request, while it is asked who sends it. A signal is made for those that want one. */
+class Attempt implements AuthenticationContext {
+  readonly #exchange: ApiExchange
+  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(exchange: ApiExchange) {
+    this.#exchange = exchange
+  }
+
+  get info(): RequestInfo {
+    return this.#exchange.info
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    this.#signal ??= AbortSignal.any([this.#exchange.signal, this.#controller.signal])
+    return this.#signal
+  }
+
+  /** Rejects when it takes longer, or the request is not waited for any more. */
+  within(verdict: PromiseLike<Verdict>, ms: number, clock: Clock): Promise<Verdict> {
+    return new Promise<Verdict>((resolve, reject) => {
+      const timer = clock.setTimeout(() => {
+        const error = new Error(`authentication timed out after ${formatDuration(ms)}`)
+        reject(error)
+        this.#controller?.abort(error)
+      }, ms)
+      Promise.resolve(verdict)
+        .finally(() => clock.clearTimeout(timer))
+        .then(resolve, reject)
+    })
+  }
+}

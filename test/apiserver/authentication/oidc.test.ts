@@ -1,0 +1,293 @@
+// Fails when: a token is taken that its issuer has not signed, for us, for now; a good one is not;
+// keys that were changed are not found; or an issuer that is away keeps the server from starting,
+// or is asked for every request.
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { exportJWK, SignJWT } from 'jose'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Verdict } from '#src/apiserver/authentication/authenticator.ts'
+import { type OidcSettings, OidcTokens, userIn } from '#src/apiserver/authentication/oidc.ts'
+import { type ApiServerConfig, completeConfig, userOf } from '#src/apiserver/index.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { serveApi } from '../../support/api-server.ts'
+import { pairFor } from '../../support/certificates.ts'
+
+const PAIR = pairFor({ names: ['localhost'] })
+const KEYS = Array.from({ length: 2 }, () => generateKeyPairSync('rsa', { modulusLength: 2048 }))
+const [FIRST, SECOND] = KEYS as [(typeof KEYS)[number], (typeof KEYS)[number]]
+
+const folder = mkdtempSync(join(tmpdir(), 'quiesce-oidc-'))
+const CA_FILE = join(folder, 'ca.pem')
+writeFileSync(CA_FILE, PAIR.cert)
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+interface Issuer {
+  readonly url: string
+  /** Paths that were asked for. */
+  readonly asked: string[]
+  keys: readonly { readonly kid: string; readonly key: KeyObject }[]
+  /** What its configuration has instead. */
+  configuration: Readonly<Record<string, unknown>>
+  status: number
+}
+
+async function issuer(): Promise<Issuer> {
+  const server = createServer(PAIR, async (request, response) => {
+    it.asked.push(request.url ?? '')
+    response.statusCode = it.status
+    const isKeys = request.url === '/keys'
+    const jwks = async () => ({
+      keys: await Promise.all(it.keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid, alg: 'RS256' }))),
+    })
+    response.end(JSON.stringify(isKeys ? await jwks() : { issuer: it.url, jwks_uri: `${it.url}/keys`, ...it.configuration }))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  const it: Issuer = {
+    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    keys: [{ kid: 'first', key: FIRST.publicKey }],
+    configuration: {},
+    status: 200,
+  }
+  return it
+}
+
+interface Token {
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly kid?: string
+  readonly key?: KeyObject | Uint8Array
+  readonly alg?: string
+  readonly iss?: string
+  readonly aud?: string | string[]
+  readonly expiresIn?: number
+}
+
+function tokenOf(
+  { url }: Issuer,
+  { claims = {}, kid = 'first', key = FIRST.privateKey, alg = 'RS256', iss = url, aud = 'api', expiresIn = 60 }: Token = {},
+): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const token = new SignJWT({ sub: 'ann', ...claims }).setProtectedHeader({ alg, kid }).setIssuer(iss).setAudience(aud).setIssuedAt(now)
+  return token.setExpirationTime(now + expiresIn).sign(key)
+}
+
+const settingsOf = (url: string): OidcSettings => ({
+  issuerUrl: url,
+  clientId: 'api',
+  usernameClaim: 'sub',
+  usernamePrefix: undefined,
+  groupsClaim: 'groups',
+  groupsPrefix: 'oidc:',
+  requiredClaims: {},
+  signingAlgs: ['RS256'],
+  clockSkewMs: 10_000,
+  caFile: CA_FILE,
+  jwksFile: undefined,
+})
+
+async function opened(of: Issuer, given: Partial<OidcSettings> = {}, clock = systemClock) {
+  const tokens = new OidcTokens({ ...settingsOf(of.url), ...given })
+  await tokens.open({ clock, warn: () => {} })
+  return async (token: string | Promise<string>): Promise<Verdict> => tokens.authenticateToken(await token)
+}
+
+describe('a token of the issuer', () => {
+  test('is that of its user, by a server', async () => {
+    const it = await issuer()
+    const config: ApiServerConfig = { oidc: { issuerUrl: it.url, clientId: 'api', groupsClaim: 'groups', caFile: CA_FILE } }
+    const { ask } = await serveApi({
+      config,
+      setUp: (server) => server.handle('/whoami', (request, response) => response.end(JSON.stringify(userOf(request)))),
+    })
+    const asked = async (token: string) => ask('/whoami', { headers: { Authorization: `Bearer ${token}` } })
+    const answer = await asked(await tokenOf(it, { claims: { groups: ['dev'], jti: 'j1' } }))
+    expect(await answer.json()).toEqual({
+      name: `${it.url}#ann`,
+      groups: ['dev', 'system:authenticated'],
+      extra: { 'authentication.kubernetes.io/credential-id': ['JTI=j1'] },
+    })
+    expect((await asked(`${await tokenOf(it)}x`)).status).toBe(401)
+    expect(it.asked).toEqual(['/.well-known/openid-configuration', '/keys'])
+  })
+
+  test('is taken for one of several audiences, and a little after its time', async () => {
+    const it = await issuer()
+    const ask = await opened(it)
+    expect(await ask(tokenOf(it, { aud: ['other', 'api'] }))).toMatchObject({ user: { name: `${it.url}#ann` } })
+    expect(await ask(tokenOf(it, { expiresIn: -5 }))).toMatchObject({ user: { name: `${it.url}#ann` } })
+  })
+
+  const attacks: [string, (it: Issuer) => Promise<string> | string][] = [
+    ['signed with another key', (it) => tokenOf(it, { key: SECOND.privateKey })],
+    ['of a key that is not known', (it) => tokenOf(it, { kid: 'other', key: SECOND.privateKey })],
+    ['for another audience', (it) => tokenOf(it, { aud: 'other' })],
+    ['for a part of the audience', (it) => tokenOf(it, { aud: ['ap', 'apis'] })],
+    ['that has expired', (it) => tokenOf(it, { expiresIn: -11 })],
+    ['not yet valid', (it) => tokenOf(it, { claims: { nbf: Math.floor(Date.now() / 1000) + 60 } })],
+    [
+      'signed with the public key as a secret',
+      (it) => tokenOf(it, { alg: 'HS256', key: Buffer.from(String(FIRST.publicKey.export({ type: 'spki', format: 'pem' }))) }),
+    ],
+    ['signed in a way that is not allowed', (it) => tokenOf(it, { alg: 'PS256' })],
+    [
+      'without a signature',
+      (it) =>
+        `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ iss: it.url, aud: 'api', sub: 'ann', exp: 9e9 })).toString('base64url')}.`,
+    ],
+    [
+      'whose claims were changed',
+      async (it) =>
+        (await tokenOf(it)).replace(
+          /\.[^.]+\./,
+          `.${Buffer.from(JSON.stringify({ iss: it.url, aud: 'api', sub: 'root', exp: 9e9 })).toString('base64url')}.`,
+        ),
+    ],
+    ['whose user is no text', (it) => tokenOf(it, { claims: { sub: undefined } })],
+    ['whose groups are no texts', (it) => tokenOf(it, { claims: { groups: [1] } })],
+  ]
+  test.each(attacks)('is wrong when it is one %s', async (_, make) => {
+    const it = await issuer()
+    const ask = await opened(it)
+    await expect(ask(make(it))).rejects.toThrow(/^oidc: /)
+  })
+
+  test('needs an end', async () => {
+    const it = await issuer()
+    const ask = await opened(it)
+    const endless = new SignJWT({ sub: 'ann' })
+      .setProtectedHeader({ alg: 'RS256', kid: 'first' })
+      .setIssuer(it.url)
+      .setAudience('api')
+      .sign(FIRST.privateKey)
+    await expect(ask(endless)).rejects.toThrow('exp')
+  })
+
+  test.each(['', 'x', 'a.b.c', '..', `${'x'.repeat(5_000)}.y.z`, 'e30.e30.e30'])('%j is none of its', async (token) => {
+    const it = await issuer()
+    const ask = await opened(it)
+    expect(await ask(token)).toBeUndefined()
+    expect(it.asked).toEqual([])
+  })
+
+  test('of another issuer is none of its', async () => {
+    const it = await issuer()
+    const ask = await opened(it)
+    for (const iss of ['https://other.test', `${it.url}/`, it.url.toUpperCase()]) expect(await ask(tokenOf(it, { iss }))).toBeUndefined()
+  })
+})
+
+describe('claims', () => {
+  const settings = settingsOf('https://issuer.test')
+  test('name user and groups, with prefixes', () => {
+    expect(userIn({ sub: 'ann', groups: 'dev' }, settings)).toEqual({ name: 'https://issuer.test#ann', groups: ['oidc:dev'], extra: {} })
+    expect(userIn({ sub: 'ann' }, { ...settings, usernamePrefix: '-', groupsClaim: undefined })).toEqual({
+      name: 'ann',
+      groups: [],
+      extra: {},
+    })
+    expect(userIn({ sub: 'ann' }, { ...settings, usernamePrefix: 'x:' }).name).toBe('x:ann')
+    const email = { ...settings, usernameClaim: 'email' }
+    expect(userIn({ email: 'ann@a.test' }, email).name).toBe('ann@a.test')
+    expect(userIn({ email: 'ann@a.test', email_verified: true }, email).name).toBe('ann@a.test')
+    for (const verified of [false, 'true', null])
+      expect(() => userIn({ email: 'ann@a.test', email_verified: verified }, email)).toThrow('email not verified')
+  })
+
+  test('that are required have to be there', () => {
+    const strict = { ...settings, requiredClaims: { hd: 'a.test' } }
+    expect(userIn({ sub: 'ann', hd: 'a.test' }, strict).name).toContain('ann')
+    for (const hd of ['b.test', undefined, ['a.test']]) expect(() => userIn({ sub: 'ann', hd }, strict)).toThrow('required claim hd')
+    expect(() => userIn({ sub: 'ann' }, { ...settings, requiredClaims: { toString: 'x' } })).toThrow('required claim toString')
+  })
+})
+
+describe('keys', () => {
+  test('are found when they change, without a token of unknown keys asking for them each time', async () => {
+    let now = 0
+    const it = await issuer()
+    const ask = await opened(it, {}, { ...systemClock, now: () => now })
+    await ask(tokenOf(it))
+    it.keys = [{ kid: 'second', key: SECOND.publicKey }]
+    // The old one goes on until the keys are asked for again, in the background.
+    expect(await ask(tokenOf(it))).toBeDefined()
+    now += 600_001
+    expect(await ask(tokenOf(it))).toBeDefined()
+    await expect.poll(() => it.asked.filter((path) => path === '/keys').length).toBe(2)
+    await expect.poll(async () => ask(tokenOf(it, { kid: 'second', key: SECOND.privateKey })).then(Boolean, () => false)).toBe(true)
+    await expect(ask(tokenOf(it))).rejects.toThrow('no applicable key')
+    const { length } = it.asked
+    for (let times = 0; times < 5; times++) await expect(ask(tokenOf(it, { kid: `unknown ${times}` }))).rejects.toThrow('no applicable key')
+    expect(it.asked.length - length).toBeLessThanOrEqual(1)
+  })
+
+  test('of a file need no issuer', async () => {
+    const it = await issuer()
+    const file = join(folder, 'jwks.json')
+    writeFileSync(file, JSON.stringify({ keys: [{ ...(await exportJWK(FIRST.publicKey)), kid: 'first', alg: 'RS256' }] }))
+    const ask = await opened(it, { jwksFile: file })
+    expect(await ask(tokenOf(it))).toBeDefined()
+    await expect(ask(tokenOf(it, { key: SECOND.privateKey }))).rejects.toThrow('oidc: signature')
+    expect(it.asked).toEqual([])
+    for (const [text, message] of [
+      ['{', 'is no JSON'],
+      ['{"keys":[]}', 'is no key set'],
+      ['[]', 'is no key set'],
+    ] as const) {
+      writeFileSync(file, text)
+      await expect(opened(it, { jwksFile: file })).rejects.toMatchObject({
+        code: 'ERR_OPTION_INVALID',
+        message: expect.stringContaining(message),
+      })
+    }
+  })
+})
+
+describe('an issuer', () => {
+  test.each<[string, Partial<Issuer>, string]>([
+    ['that fails', { status: 503 }, 'answered 503'],
+    ['of another name', { configuration: { issuer: 'https://other.test' } }, 'another issuer, "https://other.test"'],
+    ['whose keys come without TLS', { configuration: { jwks_uri: 'http://other.test/keys' } }, 'no keys'],
+  ])('%s is said, and asked again after a while', async (_, wrong, message) => {
+    let now = 0
+    const it = await issuer()
+    const { status, configuration } = it
+    const ask = await opened(it, {}, { ...systemClock, now: () => now })
+    Object.assign(it, wrong)
+    for (let times = 0; times < 3; times++) await expect(ask(tokenOf(it))).rejects.toThrow(message)
+    expect(it.asked).toHaveLength(1)
+    Object.assign(it, { status, configuration })
+    await expect(ask(tokenOf(it))).rejects.toThrow(message)
+    now += 5_000
+    expect(await ask(tokenOf(it))).toBeDefined()
+  })
+
+  test('that is not trusted, or not there, is no reason not to start', async () => {
+    const it = await issuer()
+    const untrusting = await opened(it, { caFile: undefined })
+    await expect(untrusting(tokenOf(it))).rejects.toThrow(/certificate|self/)
+    const away = await opened({ ...it, url: 'https://localhost:1' })
+    await expect(away(tokenOf({ ...it, url: 'https://localhost:1' }))).rejects.toThrow(
+      'https://localhost:1/.well-known/openid-configuration',
+    )
+  })
+
+  test('is named without mistakes', () => {
+    const wrong = (oidc: unknown) => () => completeConfig({ oidc } as ApiServerConfig)
+    expect(wrong({ issuerUrl: 'http://a.test', clientId: 'x' })).toThrow('oidc.issuerUrl: got "http://a.test", allowed: a URL of https')
+    expect(wrong({ issuerUrl: 'https://a.test' })).toThrow('oidc.clientId')
+    expect(wrong({ issuerUrl: 'https://a.test', clientId: 'x', signingAlgs: ['none'] })).toThrow('oidc.signingAlgs')
+  })
+
+  test('needs jose', async () => {
+    const tokens = new OidcTokens(settingsOf('https://a.test'), () => Promise.reject(new Error('not found')))
+    await expect(tokens.open({ clock: systemClock, warn: () => {} })).rejects.toMatchObject({
+      code: 'ERR_DEPENDENCY_MISSING',
+      message: expect.stringContaining('npm install jose'),
+    })
+  })
+})
