@@ -115,7 +115,7 @@ const BROKEN: readonly Broken[] = [
 
 /** The same of HTTP/2. */
 const OF_HTTP2: readonly Broken[] = [
-  { what: 'tells no client', seenBy: 'half of a later request', breakIt: () => vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue() },
+  { what: 'tells no client', seenBy: 'several requests at once', breakIt: () => vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue() },
   {
     what: 'takes no event stream for a watch',
     seenBy: 'an event stream',
