@@ -394,6 +394,8 @@ test('the timeline is legible at every width, and shows a part of itself when as
     }
   }
   await page.page.setViewportSize({ width: 1280, height: 1400 })
+  // The page hears of its new width in the next frame, and draws in the one after.
+  await page.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))))')
 
   const ticks = `[...document.querySelectorAll('.axis .time')].map((tick) => tick.textContent + tick.style.getPropertyValue('--at'))`
   const times = (): Promise<string[]> => page.page.evaluate(ticks)
