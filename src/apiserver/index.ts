@@ -36,6 +36,8 @@ export type {
 export { rbac } from './authorization/rbac/rbac.ts'
 export { rbacFile } from './authorization/rbac/rbac-file.ts'
 export { unionAuthorizer } from './authorization/union.ts'
+export { webhookAuthorizer } from './authorization/webhook.ts'
+export type { AuthorizationWebhookOptions } from './authorization/webhook-options.ts'
 export type { Filter, UserFilter } from './chain/filter.ts'
 export { CHAIN_ORDER, type ChainName, type ChainPlace } from './chain/order.ts'
 export { ABORT_HANDLER } from './chain/panic-recovery.ts'

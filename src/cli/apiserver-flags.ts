@@ -94,7 +94,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
   ['Auditing flags', ['auditPolicyFile', 'auditLog', 'auditWebhook']],
   ['Features flags', ['debugSocket']],
   ['Authentication flags', ['--client-ca-file', '--client-certificates', 'tokenAuthFile', 'oidc', 'anonymousAuth', 'apiAudiences']],
-  ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile']],
+  ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile', 'authorizationWebhook']],
   ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
   ['Further listeners', ['admin', 'inspector']],
   ['Logs flags', ['logLevel', 'pretty', 'reportFile', 'journal']],

@@ -1,5 +1,7 @@
 import type { AuditBackend } from '../../actors/audit.ts'
 import type { Clock } from '../../base/clock.ts'
+import { RemoteClient } from '../webhook/client.ts'
+import { remoteOf } from '../webhook/options.ts'
 import { Auditing, auditCounters, givenBackend } from './auditing.ts'
 import type { EventBackend, PluginFailed } from './backend.ts'
 import { BufferedBackend } from './buffered.ts'
@@ -11,7 +13,7 @@ import type { AuditPolicy } from './policy.ts'
 import { rotatingWriter } from './rotating-writer.ts'
 import { truncateBackend } from './truncate.ts'
 import { unionBackend } from './union.ts'
-import { WebhookBackend } from './webhook-backend.ts'
+import { WebhookBackend, type WebhookWorld } from './webhook-backend.ts'
 
 export interface AuditSettings {
   readonly auditPolicy: AuditPolicy | undefined
@@ -57,8 +59,8 @@ function writerOf(settings: ResolvedAuditLog, clock: Clock): LineWriter {
   return maxSize === 0 ? fileWriter(path) : rotatingWriter(path, settings, clock)
 }
 
-const webhookOf = ({ url, headers, initialBackoffMs }: ResolvedAuditWebhook, world: AuditWorld): EventBackend =>
-  new WebhookBackend({ url, ...(headers && { headers }), initialBackoffMs }, world)
+const webhookOf = (settings: ResolvedAuditWebhook, world: WebhookWorld): EventBackend =>
+  new WebhookBackend(new RemoteClient(remoteOf(settings)), settings.initialBackoffMs, world)
 
 /** What is too large is cut behind the queue, so that the batches which leave are small enough. */
 function inMode(

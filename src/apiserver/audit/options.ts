@@ -1,5 +1,6 @@
 import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
-import { choice, duration, fieldsNeeding, file, integer, isRecord, onOff, text, value } from '../../options/kinds.ts'
+import { choice, duration, fields, fieldsNeeding, file, integer, onOff, value } from '../../options/kinds.ts'
+import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
 import { LOG_FORMATS } from './log-backend.ts'
 import { type AuditPolicy, policyProblem } from './policy.ts'
 
@@ -143,20 +144,8 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
   ...common('log', { mode: 'blocking', maxBatchSize: 1, maxBatchWait: '0s', throttle: false }),
 })
 
-const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')
-const HEADERS = 'an object of texts'
-
 export const AUDIT_WEBHOOK_OPTIONS = defineOptions({
-  /** Where lists of events are posted to. */
-  url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: 'Where lists of events are posted to' }),
-  /** Sent with each, such as `Authorization`. */
-  headers: option(
-    value<Readonly<Record<string, string>>>(
-      HEADERS,
-      (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
-    ),
-    { defaultWords: 'none', meaning: 'Headers of what is posted' },
-  ),
+  ...remoteOptions('audit-webhook-config-file', 'lists of events'),
   /** Time before a list that could not be posted is posted again; it grows with each attempt. */
   initialBackoff: option(duration('1ms'), {
     flag: 'audit-webhook-initial-backoff',
@@ -172,11 +161,9 @@ export interface AuditLogOptions extends UserOptions<typeof AUDIT_LOG_OPTIONS> {
   readonly path: string
 }
 /** Where audit events are posted to, and how. */
-export interface AuditWebhookOptions extends UserOptions<typeof AUDIT_WEBHOOK_OPTIONS> {
-  readonly url: string
-}
+export interface AuditWebhookOptions extends UserOptions<typeof AUDIT_WEBHOOK_OPTIONS> {}
 export type ResolvedAuditLog = ResolvedOf<typeof AUDIT_LOG_OPTIONS> & { readonly path: string }
-export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS> & { readonly url: string }
+export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS>
 
 const POLICY = 'an audit policy: { rules: [{ level, ... }] }'
 
@@ -217,7 +204,7 @@ export const AUDIT_OPTIONS = {
    * A server that audit events are posted to.
    * @default none
    */
-  auditWebhook: option(fieldsNeeding(AUDIT_WEBHOOK_OPTIONS, ['url'], { allowed: 'an object with url' }), {
+  auditWebhook: option(fields(AUDIT_WEBHOOK_OPTIONS, { allowed: REMOTE_ALLOWED, together: wrongRemote }), {
     defaultWords: 'none',
     meaning: 'A server that audit events are posted to',
   }),

@@ -1,28 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
+import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
+import type { Poster } from '../webhook/client.ts'
 import { type EventBackend, type PluginFailed, Tally } from './backend.ts'
 import { type AuditEvent, eventListJson } from './event.ts'
-
-export interface WebhookSettings {
-  readonly url: string
-  /** Such as `Authorization`. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** Time before the second attempt. */
-  readonly initialBackoffMs: number
-}
 
 export interface WebhookWorld {
   readonly clock: Clock
   /** From 0 up to 1. */
   readonly random: () => number
   readonly failed: PluginFailed
-  readonly fetch?: typeof fetch
 }
 
-/** @see kubernetes/apiserver pkg/util/webhook/webhook.go DefaultRetryBackoffWithInitialDelay */
-const ATTEMPTS = 5
-const FACTOR = 1.5
-const JITTER = 0.2
 /** Of one attempt. @see kubernetes/apiserver pkg/util/webhook/webhook.go defaultRequestTimeout */
 const ATTEMPT_MS = 30_000
 /** Once the server ends no attempt waits longer: its time is the server's. */
@@ -35,7 +24,8 @@ const STOPPING_BACKOFF_MS = 250
  * @see kubernetes/apiserver plugin/pkg/audit/webhook/webhook.go
  */
 export class WebhookBackend implements EventBackend {
-  readonly #settings: WebhookSettings
+  readonly #client: Poster
+  readonly #initialBackoffMs: number
   readonly #world: WebhookWorld
   readonly #tally = new Tally()
   readonly #underWay = new Set<Promise<boolean>>()
@@ -44,13 +34,16 @@ export class WebhookBackend implements EventBackend {
   readonly #cut = new AbortController()
   #isStopping = false
 
-  constructor(settings: WebhookSettings, world: WebhookWorld) {
-    this.#settings = settings
+  /** @param initialBackoffMs time before the second attempt */
+  constructor(client: Poster, initialBackoffMs: number, world: WebhookWorld) {
+    this.#client = client
+    this.#initialBackoffMs = initialBackoffMs
     this.#world = world
   }
 
-  run({ signal }: { readonly signal: AbortSignal }): void {
+  async run({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     signal.addEventListener('abort', () => this.#stop(), { once: true })
+    await this.#client.open(this.#world.clock)
   }
 
   processEvents(events: readonly AuditEvent[]): Promise<boolean> {
@@ -67,6 +60,7 @@ export class WebhookBackend implements EventBackend {
     if (signal.aborted) cut()
     await Promise.all(this.#underWay)
     signal.removeEventListener('abort', cut)
+    this.#client.close()
   }
 
   counts(): ReturnType<Tally['counts']> {
@@ -79,7 +73,6 @@ export class WebhookBackend implements EventBackend {
   }
 
   async #send(body: string, events: number): Promise<boolean> {
-    let delayMs = this.#settings.initialBackoffMs
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#attempt(body)
       if (failure === undefined) return this.#tally.settle(events, true)
@@ -87,26 +80,20 @@ export class WebhookBackend implements EventBackend {
         this.#world.failed('webhook', failure, events)
         return this.#tally.settle(events, false)
       }
-      await this.#wait(delayMs * (1 + JITTER * this.#world.random()))
-      delayMs *= FACTOR
+      await this.#wait(backoffMs(this.#initialBackoffMs, attempt, this.#world.random))
     }
   }
 
   /** Undefined when it was taken. */
   async #attempt(body: string): Promise<Error | undefined> {
-    const { clock, fetch: send = fetch } = this.#world
+    const { clock } = this.#world
     const timeout = new AbortController()
     const timer = clock.setTimeout(() => timeout.abort(new Error(`no answer within ${ATTEMPT_MS / 1_000}s`)), ATTEMPT_MS)
     try {
-      const { url, headers } = this.#settings
-      const signal = AbortSignal.any([timeout.signal, this.#cut.signal])
-      const answer = await send(url, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body, signal })
-      // Read to its end, so that the connection serves again.
-      await answer.arrayBuffer()
-      return answer.ok ? undefined : new Error(`the webhook answered ${answer.status}`)
+      const { status } = await this.#client.post(body, AbortSignal.any([timeout.signal, this.#cut.signal]))
+      return status >= 200 && status < 300 ? undefined : new Error(`the webhook answered ${status}`)
     } catch (thrown) {
-      const error = toError(thrown)
-      return error.cause instanceof Error ? new Error(`${error.message}: ${error.cause.message}`, { cause: error }) : error
+      return toError(thrown)
     } finally {
       clock.clearTimeout(timer)
     }

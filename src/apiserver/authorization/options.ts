@@ -3,16 +3,17 @@ import { file, isRecord, list, listOf, value, withCommas } from '../../options/k
 import type { Problems } from '../../options/problems.ts'
 import { isPathPattern, PATHS_ALLOWED } from './allowed-paths.ts'
 import type { Authorizer } from './authorizer.ts'
+import { AUTHORIZATION_WEBHOOK, type AuthorizationWebhookOptions } from './webhook-options.ts'
 
 /** What decides, beside the groups and paths that are always allowed. */
-export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC'] as const
+export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const
 export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
 
 const SLOT = 'an object with authorize(attributes, context)'
 
 /**
  * Who may do what. Everything is allowed without any of `authorizer`, `authorizationMode`,
- * `authorizationRbacFile`.
+ * `authorizationRbacFile`, `authorizationWebhook`.
  * @see kubernetes/apiserver pkg/server/options/authorization.go DelegatingAuthorizationOptions
  */
 export const AUTHORIZATION_OPTIONS = {
@@ -26,7 +27,7 @@ export const AUTHORIZATION_OPTIONS = {
   ),
   /**
    * What is asked, in this order: the first that allows or denies has decided.
-   * @default what is configured: RBAC
+   * @default what is configured, RBAC before Webhook
    */
   authorizationMode: option(list(AUTHORIZATION_MODES), {
     flag: 'authorization-mode',
@@ -68,15 +69,26 @@ export const AUTHORIZATION_OPTIONS = {
     defaultWords: 'none',
     meaning: 'File with roles and their bindings',
   }),
+  /**
+   * A server that is asked with SubjectAccessReviews.
+   * @default none
+   */
+  authorizationWebhook: option(AUTHORIZATION_WEBHOOK, {
+    defaultWords: 'none',
+    meaning: 'A server that is asked with SubjectAccessReviews',
+  }),
 }
 
 interface Given {
   readonly authorizationMode?: readonly AuthorizationMode[] | undefined
   readonly authorizationRbacFile?: string | undefined
+  readonly authorizationWebhook?: AuthorizationWebhookOptions | undefined
 }
 
-/** Which option a mode needs. */
-const NEEDED = { RBAC: 'authorizationRbacFile' } as const satisfies Partial<Record<AuthorizationMode, keyof Given>>
+/** Which option a mode needs; in the order in which they are asked unless the user says another. */
+export const NEEDED = { RBAC: 'authorizationRbacFile', Webhook: 'authorizationWebhook' } as const satisfies Partial<
+  Record<AuthorizationMode, keyof Given>
+>
 
 /** What the options of authorization mean for each other. */
 export function checkAuthorization(given: Given, problems: Problems): void {

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { PluginFailed } from '#src/apiserver/audit/backend.ts'
 import { ignoreErrors } from '#src/apiserver/audit/ignore-errors.ts'
 import { fileWriter } from '#src/apiserver/audit/line-writers.ts'
 import { logBackend } from '#src/apiserver/audit/log-backend.ts'
@@ -11,6 +12,7 @@ import { type RotatingFileStream, rotatingWriter } from '#src/apiserver/audit/ro
 import { truncateBackend } from '#src/apiserver/audit/truncate.ts'
 import { unionBackend } from '#src/apiserver/audit/union.ts'
 import { WebhookBackend } from '#src/apiserver/audit/webhook-backend.ts'
+import type { Poster } from '#src/apiserver/webhook/client.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../../support/row.ts'
@@ -224,22 +226,21 @@ describe('a log', () => {
 /** A webhook whose server answers as the test says, on a clock of its own. */
 function webhook(...answers: readonly (number | Error)[]) {
   const clock = new VirtualClock()
-  const posts: { at: number; body: unknown; headers: unknown }[] = []
+  const posts: { at: number; body: unknown }[] = []
   const failures: string[] = []
-  const backend = new WebhookBackend(
-    { url: 'http://audit.example/', headers: { Authorization: 'Bearer x' }, initialBackoffMs: 10_000 },
-    {
-      clock,
-      random: () => 0,
-      failed: (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`),
-      fetch: (_, init) => {
-        if (init?.signal?.aborted) return Promise.reject(init.signal.reason as Error)
-        const answer = answers[Math.min(posts.length, answers.length - 1)] as number | Error
-        posts.push({ at: clock.now(), body: JSON.parse(String(init?.body)), headers: init?.headers })
-        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(new Response('', { status: answer }))
-      },
+  const client: Poster = {
+    open: () => Promise.resolve(),
+    post: async (body, signal) => {
+      signal.throwIfAborted()
+      const answer = answers[Math.min(posts.length, answers.length - 1)] as number | Error
+      posts.push({ at: clock.now(), body: JSON.parse(body) })
+      if (answer instanceof Error) throw answer
+      return { status: answer, retryAfter: undefined, body: '' }
     },
-  )
+    close: () => {},
+  }
+  const failed: PluginFailed = (plugin, { message }, count) => void failures.push(`${plugin} ${message} ${count}`)
+  const backend = new WebhookBackend(client, 10_000, { clock, random: () => 0, failed })
   return { clock, posts, failures, backend }
 }
 
@@ -251,7 +252,6 @@ describe('a webhook', () => {
       {
         at: 0,
         body: { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: events(2) },
-        headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
       },
     ])
     expect(backend.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
@@ -270,7 +270,7 @@ describe('a webhook', () => {
   test('that waits is tried at once when the server ends', async () => {
     const { backend, posts, clock } = webhook(500, 200)
     const stop = new AbortController()
-    backend.run({ signal: stop.signal })
+    void backend.run({ signal: stop.signal })
     void backend.processEvents(events(1))
     await clock.advance(1_000)
     stop.abort()

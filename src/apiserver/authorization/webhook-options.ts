@@ -1,0 +1,52 @@
+import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from '../../options/define.ts'
+import { choice, duration, fields } from '../../options/kinds.ts'
+import { Problems } from '../../options/problems.ts'
+import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
+
+/** What is said when the server cannot be asked. */
+export const FAILURE_POLICIES = ['NoOpinion', 'Deny'] as const
+
+export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
+  ...remoteOptions('authorization-webhook-config-file', 'questions'),
+  /** Time for which what was allowed is not asked again; 0 is always. */
+  authorizedTtl: option(duration(), {
+    flag: 'authorization-webhook-cache-authorized-ttl',
+    default: '5m',
+    meaning: 'Time for which what the server has allowed is not asked again',
+    turnsOn: false,
+    upstream: '--authorization-webhook-cache-authorized-ttl',
+  }),
+  /** The same for what was not. */
+  unauthorizedTtl: option(duration(), {
+    flag: 'authorization-webhook-cache-unauthorized-ttl',
+    default: '30s',
+    meaning: 'Time for which what the server has not allowed is not asked again',
+    turnsOn: false,
+    upstream: '--authorization-webhook-cache-unauthorized-ttl',
+  }),
+  /** Time of one attempt. The request's own deadline bounds all of them. */
+  timeout: option(duration('1ms'), { default: '10s', meaning: 'Time for one attempt to ask the server' }),
+  /** Time before the second of five attempts; it grows with each. */
+  initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
+  /**
+   * What a server that cannot be asked stands for: `NoOpinion` has the next authorizer asked, and
+   * is answered 500 behind the last; `Deny` is answered 500 at once.
+   */
+  failurePolicy: option(choice(...FAILURE_POLICIES), { default: 'NoOpinion', meaning: 'What a server that cannot be asked stands for' }),
+})
+
+/** A server that is asked with SubjectAccessReviews. */
+export interface AuthorizationWebhookOptions extends UserOptions<typeof AUTHORIZATION_WEBHOOK_OPTIONS> {}
+export type ResolvedAuthorizationWebhook = ResolvedOf<typeof AUTHORIZATION_WEBHOOK_OPTIONS>
+
+export const AUTHORIZATION_WEBHOOK = fields(AUTHORIZATION_WEBHOOK_OPTIONS, { allowed: REMOTE_ALLOWED, together: wrongRemote })
+
+const TABLE = { webhookAuthorizer: option(AUTHORIZATION_WEBHOOK, { defaultWords: 'none', meaning: 'A server that is asked' }) }
+
+/** @throws QuiesceError ERR_OPTION_INVALID */
+export function resolveWebhook(given: AuthorizationWebhookOptions): ResolvedAuthorizationWebhook {
+  const problems = new Problems(TABLE)
+  problems.checkEach({ webhookAuthorizer: given })
+  problems.throwIfAny()
+  return resolveOptions(AUTHORIZATION_WEBHOOK_OPTIONS, given)
+}

@@ -1,0 +1,138 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { createSecureContext } from 'node:tls'
+import type { Clock } from '../../base/clock.ts'
+import { QuiesceError, toError } from '../../base/errors.ts'
+import { remoteOfKubeconfig } from './kubeconfig.ts'
+import { type LoadedRemote, loadRemote, type Remote } from './remote.ts'
+
+/** What a server has answered. */
+export interface RemoteAnswer {
+  readonly status: number
+  /** `Retry-After`, when there is one. */
+  readonly retryAfter: string | undefined
+  readonly body: string
+}
+
+/** Posts JSON to one server. */
+export interface Poster {
+  /** Before the first post. @throws QuiesceError ERR_OPTION_INVALID for files of no use */
+  open(clock: Clock): Promise<void>
+  /** Rejects when there was no whole answer; aborted, with the reason of the signal. */
+  post(body: string, signal: AbortSignal): Promise<RemoteAnswer>
+  /** After the last post. */
+  close(): void
+}
+
+/** Files are read again when they may be older; upstream's tokens are, too. */
+const RELOAD_MS = 60_000
+/** Of an answer. A server that sends more is not the one that was meant. */
+const BYTES_MAX = 1024 * 1024
+
+/**
+ * A client of the server that a kubeconfig file names, or that is given. Connections are kept. What
+ * stands in files is read again about once a minute, when it is needed: tokens and certificates
+ * that are renewed are taken, and one that cannot be read any more leaves what there was.
+ */
+export class RemoteClient implements Poster {
+  readonly #remote: Remote | { readonly kubeconfig: string }
+  #clock: Clock | undefined
+  #loaded: LoadedRemote | undefined
+  #loadedAt = 0
+  #agent: HttpAgent | HttpsAgent | undefined
+
+  constructor(remote: Remote | { readonly kubeconfig: string }) {
+    this.#remote = remote
+  }
+
+  async open(clock: Clock): Promise<void> {
+    this.#clock = clock
+    await this.#load()
+  }
+
+  async post(body: string, signal: AbortSignal): Promise<RemoteAnswer> {
+    if (this.#clock && this.#clock.now() - this.#loadedAt >= RELOAD_MS) {
+      // What there was may still do; if not, its server says so.
+      await this.#load().catch(() => {})
+    }
+    signal.throwIfAborted()
+    const sent = this.#send(body, signal)
+    try {
+      return await sent.answer
+    } catch (thrown) {
+      // It was closed while the request was on its way to it.
+      if (!sent.request.reusedSocket || (thrown as NodeJS.ErrnoException).code !== 'ECONNRESET' || signal.aborted) throw thrown
+      return this.#send(body, signal).answer
+    }
+  }
+
+  close(): void {
+    this.#agent?.destroy()
+  }
+
+  async #load(): Promise<void> {
+    // Asked for again after the same time, also when it fails.
+    this.#loadedAt = this.#clock?.now() ?? 0
+    const remote = 'kubeconfig' in this.#remote ? await remoteOfKubeconfig(this.#remote.kubeconfig) : this.#remote
+    const loaded = await loadRemote(remote)
+    if (JSON.stringify(loaded) === JSON.stringify(this.#loaded)) return
+    const agent = agentFor(loaded, 'kubeconfig' in this.#remote ? this.#remote.kubeconfig : loaded.url)
+    if (this.#agent) retire(this.#agent)
+    this.#agent = agent
+    this.#loaded = loaded
+  }
+
+  #send(body: string, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
+    const { url, headers } = this.#loaded as LoadedRemote
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const length = String(Buffer.byteLength(body))
+    const request = send(url, {
+      method: 'POST',
+      agent: this.#agent as HttpsAgent,
+      signal,
+      headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
+    })
+    return { request, answer: answerOf(request, body, signal) }
+  }
+}
+
+function agentFor({ url, tls }: LoadedRemote, from: string): HttpAgent | HttpsAgent {
+  if (!url.startsWith('https:')) return new HttpAgent({ keepAlive: true })
+  const { ca, cert, key, ...rest } = tls
+  try {
+    const secureContext = createSecureContext({ ca, cert, key })
+    return new HttpsAgent({ keepAlive: true, secureContext, ...rest })
+  } catch (thrown) {
+    const why = toError(thrown).message
+    const allowed = 'certificates, and a key that fits'
+    throw new QuiesceError('ERR_OPTION_INVALID', `${from}: ${why}`, { field: from, given: why, allowed }, thrown)
+  }
+}
+
+/** What is under way goes on, and is the last on its connection. */
+function retire(agent: HttpAgent): void {
+  agent.maxFreeSockets = 0
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+}
+
+function answerOf(request: ClientRequest, body: string, signal: AbortSignal): Promise<RemoteAnswer> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => reject(signal.aborted ? (signal.reason as Error) : error)
+    request.on('error', fail)
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes > BYTES_MAX) response.destroy(new Error(`the answer is longer than ${BYTES_MAX} bytes`))
+      })
+      response.on('error', fail)
+      response.on('end', () => {
+        const { statusCode = 0, headers } = response
+        resolve({ status: statusCode, retryAfter: headers['retry-after'], body: Buffer.concat(chunks).toString() })
+      })
+    })
+    request.end(body)
+  })
+}

@@ -1,0 +1,75 @@
+import { option } from '../../options/define.ts'
+import { file, isRecord, text, value } from '../../options/kinds.ts'
+import type { Wrong } from '../../options/wrong.ts'
+import type { Remote } from './remote.ts'
+
+const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')
+const PEM = 'PEM as text'
+const isPem = (given: string): boolean => given.includes('-----BEGIN')
+
+/**
+ * How a server is reached that something is posted to: a kubeconfig file, or a URL and what belongs
+ * to it.
+ * @param flag of the file
+ * @param what is posted, for documentation
+ */
+export const remoteOptions = <const Flag extends string>(flag: Flag, what: string) => ({
+  /** A kubeconfig file, YAML or JSON; the server is that of its current context. */
+  kubeconfig: option(file(), {
+    flag,
+    defaultWords: 'none',
+    meaning: `Kubeconfig file of the server that ${what} are posted to`,
+    upstream: `--${flag}`,
+  }),
+  /** In place of a kubeconfig. */
+  url: option(text('a URL of http or https', isUrl), { defaultWords: 'none', meaning: `Where ${what} are posted to` }),
+  /** Sent with each, such as `Authorization`. */
+  headers: option(
+    value<Readonly<Record<string, string>>>(
+      'an object of texts',
+      (given) => isRecord(given) && Object.values(given).every((each) => typeof each === 'string'),
+    ),
+    { defaultWords: 'none', meaning: 'Headers of what is posted' },
+  ),
+  /** Sent as `Authorization: Bearer`. */
+  token: option(text('a text that is not empty'), { defaultWords: 'none', meaning: 'Token that is shown to the server', secret: true }),
+  /** What the server's certificate is checked with; without it what node trusts. */
+  ca: option(text(PEM, isPem), { defaultWords: 'what node trusts', meaning: 'Certificates of the CAs of the server, as PEM' }),
+  /** Shown to the server, with its key. */
+  cert: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Certificate that is shown to the server, as PEM' }),
+  key: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Key of that certificate, as PEM', secret: true }),
+})
+
+/** A server, as its options say. */
+export interface GivenRemote {
+  readonly kubeconfig?: string | undefined
+  readonly url?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly token?: string | undefined
+  readonly ca?: string | undefined
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+}
+
+export const REMOTE_ALLOWED = 'an object with kubeconfig or url'
+
+/** What these options mean for each other. */
+export function wrongRemote(given: GivenRemote): Wrong | undefined {
+  const { kubeconfig, ...others } = given
+  if (kubeconfig === undefined && given.url === undefined) return { path: '', given, allowed: REMOTE_ALLOWED }
+  const [beside] = Object.entries(others).filter(([name, value]) => OF_URL.includes(name) && value !== undefined)
+  if (kubeconfig !== undefined && beside !== undefined)
+    return { path: `.${beside[0]}`, given: beside[1], allowed: 'none', beside: '.kubeconfig' }
+  if ((given.cert === undefined) === (given.key === undefined)) return undefined
+  return given.cert === undefined
+    ? { path: '.cert', given: undefined, allowed: 'one', beside: '.key' }
+    : { path: '.key', given: undefined, allowed: 'one', beside: '.cert' }
+}
+
+const OF_URL: readonly string[] = ['url', 'headers', 'token', 'ca', 'cert', 'key']
+
+export function remoteOf({ kubeconfig, url, headers, token, ca, cert, key }: GivenRemote): Remote | { readonly kubeconfig: string } {
+  if (kubeconfig !== undefined) return { kubeconfig }
+  const sourced = (given: string | undefined) => (given === undefined ? undefined : { text: given })
+  return { url: url as string, headers, token: sourced(token), ca: sourced(ca), cert: sourced(cert), key: sourced(key) }
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { QuiesceError, toError } from '../../base/errors.ts'
+
+/** A text, or the file that it is read from, again and again. */
+export type Sourced = { readonly text: string } | { readonly file: string }
+
+/** A server that something is posted to, and how it is reached. */
+export interface Remote {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** What its certificate is checked with; default: what node trusts. PEM, as are the next two. */
+  readonly ca?: Sourced | undefined
+  /** The certificate that it is shown, with its key. */
+  readonly cert?: Sourced | undefined
+  readonly key?: Sourced | undefined
+  /** Sent as `Authorization: Bearer`. */
+  readonly token?: Sourced | undefined
+  /** Sent as `Authorization: Basic`, where there is no token. */
+  readonly basic?: { readonly username: string; readonly password: string } | undefined
+  /** The name that its certificate has to have; default: that of the URL. */
+  readonly serverName?: string | undefined
+  /** Its certificate is not checked. */
+  readonly insecure?: boolean | undefined
+}
+
+/** One as it is now: with all that stood in files. */
+export interface LoadedRemote {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: {
+    readonly ca?: string
+    readonly cert?: string
+    readonly key?: string
+    readonly servername?: string
+    readonly rejectUnauthorized?: false
+  }
+}
+
+/**
+ * Reads what stands in files.
+ * @throws QuiesceError ERR_OPTION_INVALID for a file that cannot be read
+ */
+export async function loadRemote({ url, headers, token, basic, serverName, insecure, ...pems }: Remote): Promise<LoadedRemote> {
+  const [ca, cert, key, bearer] = await Promise.all([pems.ca, pems.cert, pems.key, token].map(textOf))
+  const credentials = bearer === undefined ? basic && `Basic ${base64(`${basic.username}:${basic.password}`)}` : `Bearer ${bearer.trim()}`
+  return {
+    url,
+    headers: { ...(credentials !== undefined && { Authorization: credentials }), ...headers },
+    tls: {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ...(serverName !== undefined && { servername: serverName }),
+      ...(insecure && { rejectUnauthorized: false }),
+    },
+  }
+}
+
+async function textOf(sourced: Sourced | undefined): Promise<string | undefined> {
+  if (sourced === undefined || 'text' in sourced) return sourced?.text
+  return readNamed(sourced.file)
+}
+
+/** @throws QuiesceError ERR_OPTION_INVALID for a file that cannot be read */
+export async function readNamed(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    const why = toError(thrown).message
+    throw new QuiesceError(
+      'ERR_OPTION_INVALID',
+      `${file}: ${why}`,
+      { field: file, given: file, allowed: 'a file that can be read' },
+      thrown,
+    )
+  }
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
