@@ -33,6 +33,7 @@ import { Deadlines } from './chain/deadlines.ts'
 import type { PlacedFilter } from './chain/filter.ts'
 import { hsts } from './chain/hsts.ts'
 import { httpLog } from './chain/http-log.ts'
+import { impersonation } from './chain/impersonation.ts'
 import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/max-in-flight.ts'
 import { muxComplete } from './chain/mux-complete.ts'
 import type { ChainName } from './chain/order.ts'
@@ -465,6 +466,7 @@ export class ApiServer implements Delegate {
       audit(auditing),
       cors(config.corsAllowedOrigins),
       maxInFlight(this.#seats, this.#metrics),
+      authenticator || authorizer ? impersonation(authorizer, log) : undefined,
       authorization(authorizer, log),
       logger === false ? undefined : httpLog(log, clock),
     ]

@@ -155,7 +155,7 @@ function eventOf(
   status: RecordedStatus | undefined,
 ): AuditEvent {
   const { requestURI, verb, sourceIPs, userAgent, objectRef } = audit.part as NonNullable<typeof audit.part>
-  const { level, annotations, requestObject, responseObject } = audit
+  const { level, annotations, requestObject, responseObject, impersonationConstraint } = audit
   return {
     kind: 'Event',
     apiVersion: AUDIT_VERSION,
@@ -166,6 +166,7 @@ function eventOf(
     verb,
     user: audit.user,
     impersonatedUser: exchange.impersonator && userPart(exchange.user),
+    authenticationMetadata: impersonationConstraint === undefined ? undefined : { impersonationConstraint },
     sourceIPs,
     userAgent,
     objectRef,

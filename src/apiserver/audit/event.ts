@@ -57,6 +57,7 @@ export interface AuditEvent {
   readonly verb: string
   readonly user: AuditedUser
   readonly impersonatedUser?: AuditedUser | undefined
+  readonly authenticationMetadata?: { readonly impersonationConstraint: string } | undefined
   readonly sourceIPs?: readonly string[] | undefined
   readonly userAgent?: string | undefined
   readonly objectRef?: AuditedObject | undefined
@@ -77,11 +78,13 @@ export const eventListJson = (events: readonly AuditEvent[]): string =>
 
 /** What {@link safeJson} writes, put together field by field, which takes a third of the time. */
 function eventText(event: AuditEvent): string {
-  const { user, impersonatedUser, sourceIPs, userAgent, objectRef, responseStatus, requestObject, responseObject, annotations } = event
+  const { user, impersonatedUser, authenticationMetadata, sourceIPs, userAgent, objectRef } = event
+  const { responseStatus, requestObject, responseObject, annotations } = event
   let json =
     `{"kind":"Event","apiVersion":"${AUDIT_VERSION}","level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"${event.stage}"` +
     `,"requestURI":${jsonText(event.requestURI)},"verb":${jsonText(event.verb)},"user":${keptJson(user)}`
   if (impersonatedUser !== undefined) json += `,"impersonatedUser":${keptJson(impersonatedUser)}`
+  if (authenticationMetadata !== undefined) json += `,"authenticationMetadata":${safeJson(authenticationMetadata)}`
   if (sourceIPs !== undefined) json += `,"sourceIPs":${keptJson(sourceIPs)}`
   if (userAgent !== undefined) json += `,"userAgent":${jsonText(userAgent)}`
   if (objectRef !== undefined) json += `,"objectRef":${safeJson(objectRef)}`

@@ -18,6 +18,8 @@ export class RequestAudit {
   /** When it came, in events. */
   received = ''
   hasStarted = false
+  /** The verb that allowed it to act as another user; undefined for the older way. */
+  impersonationConstraint: string | undefined = undefined
   /** It could not be recorded and was refused for that: nothing more is. */
   isRefused = false
   requestObject: unknown = undefined

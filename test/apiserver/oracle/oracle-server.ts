@@ -3,6 +3,7 @@ import {
   ABORT_HANDLER,
   type ApiHandler,
   type ApiServer,
+  type Authorizer,
   bearerTokenAuthenticator,
   completeConfig,
   createApiServer,
@@ -41,6 +42,14 @@ const TOKENS = bearerTokenAuthenticator({
   },
 })
 
+/** One may do nothing, and who is not known may touch no resources. */
+const RULES: Authorizer = {
+  authorize: ({ user, isResourceRequest }) => {
+    if (user?.name === 'nobody') return { decision: 'deny', reason: 'nobody may do nothing' }
+    return { decision: isResourceRequest && user?.name === 'system:anonymous' ? 'no-opinion' : 'allow' }
+  },
+}
+
 interface OracleServer {
   ask(request: RecordedRequest): Promise<Answer>
   /** What was audited, when the server has ended and nothing is added any more. */
@@ -66,7 +75,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
     ...(settings.cors && { corsAllowedOrigins: settings.cors }),
-    ...(settings.authenticate && { authenticators: [TOKENS], anonymousAuth: true }),
+    ...(settings.authenticate && { authenticators: [TOKENS], anonymousAuth: true, authorizer: RULES, authorizationAlwaysAllowPaths: [] }),
   })
   const servers: ApiServer[] = []
   for (let number = settings.delegates ?? 0; number >= 0; number--) {

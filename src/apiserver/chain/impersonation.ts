@@ -1,0 +1,59 @@
+import { toError } from '../../base/errors.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import { attributesOf } from '../authorization/attributes.ts'
+import { type Authorizer, askAuthorizer } from '../authorization/authorizer.ts'
+import { sendForbidden } from '../authorization/forbidden.ts'
+import { impersonate, Refused } from '../impersonation/impersonate.ts'
+import { type WantedUser, wantedUser } from '../impersonation/wanted-user.ts'
+import { sendInternalError } from '../internal-error.ts'
+import { sendStatus } from '../status.ts'
+import type { PlacedFilter } from './filter.ts'
+
+/** Without authorization none is allowed to act as another: that is not left to chance. */
+const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', reason: 'nothing is configured that could allow it' }) }
+
+/**
+ * Lets a request act as the user that its headers name, when its own user may do that: 403 when
+ * not, 400 for headers that name none.
+ * @see kubernetes/apiserver pkg/endpoints/filters/impersonation WithConstrainedImpersonation
+ */
+export function impersonation(authorizer: Authorizer = NONE_DECIDES, log: Pick<EventLog, 'writes' | 'debug'>): PlacedFilter {
+  const actAs = async (exchange: ApiExchange, wanted: WantedUser): Promise<boolean> => {
+    const { user: requestor, request } = exchange
+    if (requestor === undefined) {
+      sendInternalError(exchange, 'no User found in the context')
+      return false
+    }
+    try {
+      const { user, constraint } = await impersonate(wanted, requestor, attributesOf(exchange), (attributes) =>
+        askAuthorizer(authorizer, attributes, exchange),
+      )
+      exchange.impersonator = requestor
+      exchange.user = user
+      if (exchange.audit) exchange.audit.impersonationConstraint = constraint
+      return true
+    } catch (thrown) {
+      if (!(thrown instanceof Refused)) throw thrown
+      // It has been answered, and recorded, meanwhile.
+      if (exchange.isTimedOut) return false
+      if (log.writes('debug')) log.debug({ URI: request.url, reason: thrown.reason }, 'Forbidden')
+      sendForbidden(exchange, thrown.attributes, thrown.reason)
+      return false
+    }
+  }
+  return {
+    name: 'impersonation',
+    admit: (exchange) => {
+      let wanted: WantedUser | undefined
+      try {
+        wanted = wantedUser(exchange.request)
+      } catch (thrown) {
+        exchange.response.setHeader('X-Content-Type-Options', 'nosniff')
+        sendStatus(exchange, { message: toError(thrown).message, reason: 'BadRequest', code: 400 })
+        return false
+      }
+      return wanted === undefined || actAs(exchange, wanted)
+    },
+  }
+}

@@ -1,0 +1,31 @@
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const SUBDOMAIN_LENGTH_MAX = 253
+
+export const isSubdomain = (text: string): boolean => text.length <= SUBDOMAIN_LENGTH_MAX && SUBDOMAIN.test(text)
+
+interface ServiceAccount {
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * Of `system:serviceaccount:NAMESPACE:NAME`; undefined for any other user.
+ * @see kubernetes/apiserver pkg/authentication/serviceaccount/util.go SplitUsername
+ */
+export function serviceAccountOf(user: string): ServiceAccount | undefined {
+  const [, namespace = '', name = ''] = /^system:serviceaccount:([^:]*):([^:]*)$/.exec(user) ?? []
+  return LABEL.test(namespace) && isSubdomain(name) ? { namespace, name } : undefined
+}
+
+/** @see kubernetes/apiserver pkg/authentication/serviceaccount/util.go MakeGroupNames */
+export const groupsOf = ({ namespace }: ServiceAccount): readonly string[] => [
+  'system:serviceaccounts',
+  `system:serviceaccounts:${namespace}`,
+]
+
+/** The node of `system:node:NAME`; undefined for any other user. */
+export function nodeOf(user: string): string | undefined {
+  const [, name = ''] = /^system:node:(.*)$/s.exec(user) ?? []
+  return isSubdomain(name) ? name : undefined
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http'
+import { takeHeaders, valuesOf } from '../authentication/credential-headers.ts'
+import type { UserInfo } from '../authentication/user.ts'
+import { goQuote } from '../go-quote.ts'
+
+const USER = 'impersonate-user'
+const UID = 'impersonate-uid'
+const GROUP = 'impersonate-group'
+const EXTRA = 'impersonate-extra-'
+
+/** A user that a request asks to act as, as its headers say it. */
+export type WantedUser = Required<UserInfo>
+
+const isOfImpersonation = (name: string): boolean => name === USER || name === UID || name === GROUP || name.startsWith(EXTRA)
+
+/**
+ * Whom a request asks to act as; undefined: as the one that it is. The headers are taken out of it.
+ * One that names no user, or several, is none (V42).
+ * @throws Error with what its client is told
+ * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/constrained_impersonation.go
+ * processImpersonationHeaders
+ */
+export function wantedUser(request: IncomingMessage): WantedUser | undefined {
+  if (!asksFor(request.headers)) return undefined
+  const wanted: WantedUser = {
+    name: only(request, USER),
+    uid: only(request, UID),
+    groups: valuesOf(request, GROUP).map(textOf),
+    extra: extraOf(request),
+  }
+  if (wanted.name === '') throw new Error(`requested ${goSyntax(wanted)} without impersonating a user name`)
+  takeHeaders(request, isOfImpersonation)
+  return wanted
+}
+
+/** Of nearly all requests none of the names begins so. */
+function asksFor(headers: object): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-') && isOfImpersonation(name)) return true
+  return false
+}
+
+function only(request: IncomingMessage, name: string): string {
+  const [value = '', ...others] = valuesOf(request, name)
+  if (others.length > 0) throw new Error(`more than one header ${name}`)
+  return textOf(value)
+}
+
+function extraOf(request: IncomingMessage): WantedUser['extra'] {
+  const extra = new Map<string, string[]>()
+  for (const name of Object.keys(request.headers)) {
+    if (!name.startsWith(EXTRA)) continue
+    const key = unescaped(name.slice(EXTRA.length))
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(request, name).map(textOf)])
+  }
+  return Object.fromEntries(extra)
+}
+
+/** A key with an escape that is none stays as it is. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
+}
+
+/** Node reads the bytes of a header as Latin-1. */
+function textOf(value: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'latin1'))
+  } catch {
+    throw new Error('an impersonation header is no UTF-8')
+  }
+}
+
+/** As Go prints the value of such a struct. */
+function goSyntax({ name, uid, groups, extra }: WantedUser): string {
+  const list = (texts: readonly string[]): string => (texts.length === 0 ? '[]string(nil)' : `[]string{${texts.map(goQuote).join(', ')}}`)
+  const keys = Object.keys(extra).sort()
+  const map = keys.length === 0 ? '(nil)' : `{${keys.map((key) => `${goQuote(key)}:${list(extra[key] as readonly string[])}`).join(', ')}}`
+  return `&user.DefaultInfo{Name:${goQuote(name)}, UID:${goQuote(uid)}, Groups:${list(groups)}, Extra:map[string][]string${map}}`
+}
