@@ -1,5 +1,5 @@
 import { Console } from 'node:console'
-import { PassThrough } from 'node:stream'
+import { Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
@@ -32,10 +32,11 @@ const messagesOf = (events: readonly LifecycleEvent[], context = plain): string[
 
 describe('the log', () => {
   test('of a console has no debug lines', () => {
-    const stdout = new PassThrough()
+    const written: string[] = []
+    const stdout = new Writable({ write: (chunk, _, done) => done(void written.push(String(chunk)) as undefined) })
     const write = logEvents(new Console(stdout), plain)
     for (const event of quietLife) write(event)
-    const told = String(stdout.read())
+    const told = written.join('')
     expect(told).toContain('shutdown event')
     expect(told).not.toContain('lifecycle signal')
     expect(told).not.toContain('phase started')
