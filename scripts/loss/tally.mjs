@@ -20,6 +20,7 @@ import { nameOf } from '../../test/loss/cells.mjs'
  * @property {number} refused
  * @property {number} again
  * @property {number} givenUp
+ * @property {number} misaudited answers that are not in the audit log as they should be
  * @property {number} lateMs the longest that a client was
  * @property {Record<string, number>} exits
  */
@@ -41,6 +42,7 @@ const SUMS = [
   'refused',
   'again',
   'givenUp',
+  'misaudited',
 ]
 
 /** @param {Pick<Tally, 'who' | 'node' | 'cell'>} what @returns {Tally} */
@@ -59,12 +61,13 @@ export const emptyTally = (what) => ({
   refused: 0,
   again: 0,
   givenUp: 0,
+  misaudited: 0,
   lateMs: 0,
   exits: {},
 })
 
 /** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round @param {number} lateMs */
-export function addRound(tally, { clients, exit, lagMs, ledger }, lateMs) {
+export function addRound(tally, { clients, exit, lagMs, ledger, misaudited }, lateMs) {
   const { lost, rejected, told, closedIdle, refused, again, givenUp } = ledger
   tally.rounds++
   if (lagMs > lateMs) tally.late++
@@ -78,6 +81,7 @@ export function addRound(tally, { clients, exit, lagMs, ledger }, lateMs) {
   tally.refused += refused
   tally.again += again
   tally.givenUp += givenUp
+  tally.misaudited += misaudited.length
   tally.lateMs = Math.max(tally.lateMs, lagMs)
   const end = String(exit ?? 'killed')
   tally.exits[end] = (tally.exits[end] ?? 0) + 1
@@ -95,7 +99,7 @@ export function sumOf([first, ...others]) {
 }
 
 /** Nothing lost, and ended as a server ends that lost nothing. @param {Tally} tally */
-export const isClean = ({ exits, lost, rounds }) => lost === 0 && exits['0'] === rounds
+export const isClean = ({ exits, lost, misaudited, rounds }) => lost === 0 && misaudited === 0 && exits['0'] === rounds
 
 /** @param {Tally} tally */
 export function lineOf({ cell, who, ...tally }) {
@@ -107,6 +111,7 @@ export function lineOf({ cell, who, ...tally }) {
     exits,
     lateMs,
     lost,
+    misaudited,
     neverAccepted,
     refusedUntold,
     refused,
@@ -117,6 +122,6 @@ export function lineOf({ cell, who, ...tally }) {
   } = tally
   const of = lost === 0 ? '' : ` (${neverAccepted} never accepted, ${refusedUntold} refused untold)`
   const ends = Object.entries(exits).map(([exit, count]) => `${count} x exit ${exit}`)
-  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected, ${again} to be sent again, ${givenUp} given up; ${ends.join(', ')}; clients up to ${lateMs} ms late${spoiled > 0 ? `, ${spoiled} spoiled` : ''}`
+  const counts = `${told} told, ${rejected} rejected, ${closedIdle} closed idle, ${refused} not connected, ${again} to be sent again, ${givenUp} given up${misaudited > 0 ? `, ${misaudited} NOT AUDITED RIGHTLY` : ''}; ${ends.join(', ')}; clients up to ${lateMs} ms late${spoiled > 0 ? `, ${spoiled} spoiled` : ''}`
   return `${who}: ${nameOf(cell)}: ${lost} lost of ${clients} clients in ${rounds} rounds${of}; ${counts}`
 }

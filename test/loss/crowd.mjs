@@ -24,6 +24,7 @@ import { wallTime } from './link.mjs'
  * @property {number} again requests over HTTP/2 that are to be sent again
  * @property {number} givenUp requests that their client's own library gave up when it was told, although the server answers them
  * @property {number} told clients that moved because a response said that its connection closes, or because of a GOAWAY
+ * @property {readonly string[]} auditIds under which the first replica has answered, where it says so
  * @property {number} closedIdle clients that moved because their connection was closed while they had nothing to ask
  */
 
@@ -69,10 +70,12 @@ export const CALM_GAP_MS = 600
  * @property {import('./clients.mjs').Client} client
  */
 
+/** @typedef {Omit<Ledger, 'auditIds'> & { auditIds: string[] }} OpenLedger */
+
 /** Clients that never retry, and go on until they are told to stop. */
 export class Crowd {
-  /** @type {Ledger} */
-  ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, again: 0, givenUp: 0, told: 0, closedIdle: 0 }
+  /** @type {OpenLedger} */
+  ledger = { asked: 0, answered: 0, rejected: 0, lost: [], refused: 0, again: 0, givenUp: 0, told: 0, closedIdle: 0, auditIds: [] }
   /** Requests on their way, or with the server. */
   waiting = 0
   /** Whether they ask ten times less often. */
@@ -192,6 +195,9 @@ export class Crowd {
       const { response } = outcome
       if (response.status === 200 && response.body === answer) {
         ledger.answered++
+        // Over HTTP/2 undici has lists of values.
+        const { 'audit-id': id } = response.headers
+        if (id !== undefined) ledger.auditIds.push(String(id))
         this.#unserved.delete(index)
         if (this.#unserved.size === 0) this.#allServed()
         moveIfTold()

@@ -4,7 +4,7 @@ import { seed } from '../support/seed.ts'
 import { type Cell, DIMENSIONS, nameOf } from './cells.mjs'
 import { CLIENTS_OF } from './clients.mjs'
 import { PROTOCOLS, type Protocol } from './protocols.mjs'
-import { LIVES, livesOf, Replica, type ServerKind } from './replicas.mjs'
+import { API_SERVER, LIVES, livesOf, Replica, type ServerKind } from './replicas.mjs'
 import { freshOf, type Round, runRound } from './round.mjs'
 
 /**
@@ -53,12 +53,15 @@ afterAll(async () => {
 async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<Round> {
   const second = seconds.get(cell.protocol) as Replica
   const round = await runRound({ cell, server, seed: Math.trunc(random() * 2 ** 31), second, lastCall, patienceMs: 1000 })
-  const { lost, ...counts } = round.ledger
+  const { lost, auditIds, ...counts } = round.ledger
   const list = Object.entries({ lost: lost.length, ...counts }).map(([name, count]) => `${count} ${name}`)
   console.log(`${server}, ${nameOf(cell)}, seed ${seed}: ${list.join(', ')}`)
   // The ledger closes: nothing was asked that is not accounted for.
   const { again, answered, asked, givenUp, refused, rejected } = counts
   expect(answered + rejected + refused + again + givenUp + lost.length).toBe(asked)
+  // What a client was answered is in the audit log, once with its beginning and once with its end.
+  expect(round.misaudited).toEqual([])
+  if (server === API_SERVER) expect(auditIds.length).toBeGreaterThan(0)
   return round
 }
 
@@ -72,6 +75,9 @@ describe.each(LIVES)('a termination loses nothing: %s', (server) => {
 
 // Of HTTP/2 and TLS a sample each: what they share with HTTP/1.1 is above.
 test.each(OTHERS)('a termination loses nothing: over %s', (protocol) => losesNothing(anyOf(livesOf(protocol)), sample({ protocol })))
+
+test('a termination loses nothing: an API server with every filter on, and its audit log is complete', () =>
+  losesNothing(API_SERVER, sample({ protocol: anyOf(PROTOCOLS) })))
 
 async function losesNothing(server: ServerKind, cell: Cell): Promise<void> {
   let neverAccepted = Number.POSITIVE_INFINITY

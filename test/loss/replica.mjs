@@ -117,6 +117,23 @@ const SERVERS = {
     trace(life)
     return life.run()
   },
+
+  async 'API server'() {
+    const { apiServer } = await import('./api-server.mjs')
+    const life = await apiServer(
+      host,
+      {
+        ...options,
+        host: '127.0.0.1',
+        port: 0,
+        ...(pair ? { tls: pair } : { http2: isHttp2(protocol) }),
+      },
+      listener,
+    )
+    life.events$.subscribe((event) => event.type === 'listening' && !event.admin && say({ port: event.port }))
+    trace(life)
+    return life.run()
+  },
 }
 
 /**

@@ -11,11 +11,14 @@ import { isHttp2 } from './protocols.mjs'
 /** quiesce's, in turns. */
 export const LIVES = /** @type {const} */ (['attached node:http', 'created Hono', 'attached Express'])
 
+/** A life, too, with every filter that it can have, and with an audit log beside its report. */
+export const API_SERVER = 'API server'
+
 /** Express makes its responses those of HTTP/1.1. @param {import('./protocols.mjs').Protocol} protocol */
 export const livesOf = (protocol) => LIVES.filter((life) => life !== 'attached Express' || !isHttp2(protocol))
 
 /**
- * @typedef {(typeof LIVES)[number] | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
+ * @typedef {(typeof LIVES)[number] | typeof API_SERVER | 'bare' | import('../../bench/peers.mjs').Peer} ServerKind `bare`: without anything for its end
  * @typedef {object} ReplicaOptions
  * @property {ServerKind} server
  * @property {import('./protocols.mjs').Protocol} protocol peers have HTTP/1.1 alone
@@ -71,7 +74,7 @@ export class Replica {
   constructor(options, folder) {
     this.#folder = folder
     this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify(options)], {
-      env: { ...process.env, REPORT_FILE: join(folder, 'report.json') },
+      env: { ...process.env, REPORT_FILE: join(folder, 'report.json'), AUDIT_FILE: join(folder, 'audit.log') },
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     })
     this.ended = once(this.#child, 'close')
@@ -102,6 +105,15 @@ export class Replica {
   async report() {
     const text = await readFile(join(this.#folder, 'report.json'), 'utf8').catch(() => undefined)
     return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  /** What is in its audit log, if it has one. @returns {Promise<readonly import('../../src/apiserver/index.ts').AuditEvent[]>} */
+  async audited() {
+    const text = await readFile(join(this.#folder, 'audit.log'), 'utf8').catch(() => '')
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
   }
 
   /** Ends it, however far it is. */

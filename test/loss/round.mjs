@@ -35,6 +35,7 @@ const LAST_PATIENCE_MS = 25_000
  * @property {number | string | undefined} exit the first replica's exit code, or the signal that ended it; undefined when it did not end
  * @property {number} exitMs from SIGTERM
  * @property {import('../../src/index.ts').Report | undefined} report
+ * @property {readonly string[]} misaudited of a server with an audit log, the ids of answers that are not in it, or not once with all that belongs to one, and what it says itself of lost events
  * @property {readonly string[]} trace
  * @property {number} lagMs the longest that the clients' own event loop was late, from a second before connections may close
  */
@@ -94,18 +95,41 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
     await Promise.race([end, pause(LAST_PATIENCE_MS)])
     const { exit } = first
     if (exit === undefined) first.kill('SIGKILL')
+    const ledger = crowd.settle(first.accepted)
+    const report = await first.report()
     return {
       clients: CLIENTS,
       exit,
       exitMs: Math.round((await end) - signalledAt),
-      ledger: crowd.settle(first.accepted),
-      report: await first.report(),
+      ledger,
+      report,
+      misaudited: ledger.auditIds.length === 0 ? [] : misauditedIn(ledger.auditIds, await first.audited(), report),
       trace: first.trace,
       lagMs: Math.round(lag.max / 1e6),
     }
   } finally {
     await first.dispose()
   }
+}
+
+/**
+ * What the clients know against what was written down.
+ * @param {readonly string[]} answered @param {readonly import('../../src/apiserver/index.ts').AuditEvent[]} events @param {Round['report']} report
+ */
+function misauditedIn(answered, events, report) {
+  /** @type {Map<string, string[]>} */
+  const stages = new Map()
+  for (const { auditID, stage, responseStatus } of events)
+    stages.set(auditID, [...(stages.get(auditID) ?? []), `${stage} ${responseStatus?.code ?? ''}`])
+  const wrong = answered.filter((id) => stages.get(id)?.join() !== 'RequestReceived ,ResponseComplete 200')
+  const { delivered, lost } = report?.audit ?? {}
+  return [
+    ...wrong.map((id) => `${id}: ${stages.get(id)?.join() ?? 'nothing'}`),
+    ...(new Set(answered).size === answered.length ? [] : ['an id was given twice']),
+    ...(lost === 0 && delivered === events.length
+      ? []
+      : [`the report says ${delivered} stored and ${lost} lost; the log has ${events.length}`]),
+  ]
 }
 
 /** Asks a replica to block its event loop; what becomes of that request is not of interest. @param {Replica} replica @param {import('./protocols.mjs').Protocol} protocol */
