@@ -104,7 +104,7 @@ export function askAuthorizer(
 ): Decision | Promise<Decision> {
   try {
     const answer: unknown = authorizer.authorize(attributes, context)
-    return isThenable(answer) ? unlessAborted(Promise.resolve(answer).then(checked), context.signal) : checked(answer)
+    return isThenable(answer) ? unlessAborted(Promise.resolve(answer).then(checkedDecision), context.signal) : checkedDecision(answer)
   } catch (thrown) {
     return failed(thrown)
   }
@@ -125,7 +125,8 @@ function unlessAborted(decision: Promise<Decision>, signal: AbortSignal): Promis
   })
 }
 
-function checked(answer: unknown): Decision {
+/** @throws Error for what is no decision */
+export function checkedDecision(answer: unknown): Decision {
   if (isRecord(answer) && DECISIONS.has(answer['decision'])) {
     const { reason, error } = answer
     const hasReason = reason === undefined || typeof reason === 'string'
