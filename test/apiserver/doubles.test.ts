@@ -1,5 +1,6 @@
 // Fails when: a double of the test kit answers something else than it was told to, or forgets what
-// it was asked; or an authorizer that breaks its contract is not found out, or one that keeps it is.
+// it was asked; or an authorizer that breaks its contract is not found out, or one that keeps it
+// is.
 import { describe, expect, test } from 'vitest'
 import { type Authorizer, allowedPaths, alwaysAllow, alwaysDeny, privilegedGroups, rbac, unionAuthorizer } from '#src/apiserver/index.ts'
 import { authorizerFaults, RecordingAuthenticator, RecordingAuthorizer } from '#src/testing/index.ts'
