@@ -6,6 +6,7 @@ import type { AuditEvent } from '#src/apiserver/audit/event.ts'
 import { type ApiServer, type Authorizer, allowedPaths } from '#src/apiserver/index.ts'
 import { RecordingAuthorizer } from '#src/testing/index.ts'
 import { type ServedApi, serveApi } from '../../support/api-server.ts'
+import { row } from '../../support/row.ts'
 import { Sink } from '../audit/sink.ts'
 import { NAMED } from './users.ts'
 
@@ -197,6 +198,7 @@ describe('an authorizer that fails lets nothing pass', () => {
     expect((await served.ask('/after')).status).toBe(200)
     expect(handled).toEqual(['/after'])
     expect(await annotations(sink, 1)).toBeUndefined()
+    expect(served.counted).not.toContain('ended after timeout: ok /echo')
   })
 
   test('hangs on a watch: the client that leaves ends the question', async () => {
@@ -320,6 +322,16 @@ describe('a target that can be read in two ways', () => {
     await client.ask('GET', '/a/..%2fb')
     expect(authorizer.asked.slice(1).map(({ path }) => path)).toEqual(['/a/../b', '/a/..%2fb', '/b'])
   })
+})
+
+row('DG-17', 'what the server serves by itself is asked about, too', async () => {
+  const authorizer = new RecordingAuthorizer()
+  const paths = ['/', '/version', '/apis', '/metrics', '/readyz/ping', '/nothing']
+  const { ask } = await serveApi({ config: { authorizer } })
+  for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, path === '/nothing' ? 404 : 200])
+  authorizer.answer = 'deny'
+  for (const path of paths) expect([path, (await ask(path)).status]).toEqual([path, 403])
+  expect(authorizer.asked.map(({ path }) => path)).toEqual([...paths, ...paths])
 })
 
 test('without an authorizer everything is served, and nothing is annotated', async () => {
