@@ -3,7 +3,7 @@ import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
 import { isRecord, wrongsWith } from './kinds.ts'
 import { upstreamWords } from './upstream-words.ts'
-import { allowedWords, type Wrong, wordsOf } from './wrong.ts'
+import { allowedWords, type Wrong } from './wrong.ts'
 
 /** How what is wrong is said. */
 export interface ProblemWording {
@@ -87,12 +87,12 @@ export class Problems {
 
   /** One that its row refuses: the parts of it that are wrong, if it has parts. */
   #addRefused(name: string, row: AnyOption, given: unknown): void {
-    for (const wrong of wrongsWith(row, given)) this.#addWrong(name, row, given, wrong)
+    for (const wrong of wrongsWith(row, given)) this.#addWrong(name, row, wrong)
   }
 
-  #addWrong(name: string, row: AnyOption, given: unknown, wrong: Wrong): void {
+  #addWrong(name: string, row: AnyOption, wrong: Wrong): void {
     if (wrong.path === '') {
-      this.addForOption(name, given, (this.#wording.asText && row.allowedAsText) || row.allowed)
+      this.addForOption(name, wrong.given, (this.#wording.asText && row.allowedAsText) || row.allowed)
       return
     }
     // `admin-address in FILE` becomes `admin-address.port in FILE`.
@@ -101,9 +101,8 @@ export class Problems {
     const field = labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
     const parent = path.replace(/\.[^.]*$/, '')
     const allowed = allowedWords(wrong, asText, (beside) => labelOfField?.(`${parent}${beside}`) ?? beside.slice(1))
-    const message =
-      asText && wrong.given === undefined ? `${field}: got none, allowed: ${allowed}` : `${field}${wordsOf({ ...wrong, allowed })}`
-    this.#problems.push({ field, given: wrong.given, allowed, message })
+    const { given, words = `got ${this.#shown(given)}, allowed: ${allowed}` } = wrong
+    this.#problems.push({ field, given, allowed, message: `${field}: ${words}` })
   }
 
   #row(name: string): AnyOption | undefined {
@@ -128,6 +127,11 @@ export class Problems {
   }
 
   #add(field: string, given: unknown, allowed: string, remark = ''): void {
-    this.#problems.push({ field, given, allowed, message: `${field}: got ${show(given)}, allowed: ${allowed}${remark}` })
+    this.#problems.push({ field, given, allowed, message: `${field}: got ${this.#shown(given)}, allowed: ${allowed}${remark}` })
+  }
+
+  /** Nothing was written where only text can be. */
+  #shown(given: unknown): string {
+    return given === undefined && this.#wording.asText ? 'none' : show(given)
   }
 }

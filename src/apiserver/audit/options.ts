@@ -175,7 +175,7 @@ const POLICY = 'an audit policy: { rules: [{ level, ... }] }'
 export const AUDIT_OPTIONS = {
   /**
    * What is recorded of which requests, in upstream's format.
-   * @default none: nothing is
+   * @default none
    */
   auditPolicy: option(
     { ...value<AuditPolicy>(POLICY, (given) => policyProblem(given) === undefined), wrong: policyProblem },

@@ -37,7 +37,7 @@ export const AUTHORIZATION_OPTIONS = {
   }),
   /**
    * Groups whose users may do everything.
-   * @default ['system:masters']
+   * @default system:masters
    */
   authorizationAlwaysAllowGroups: option(
     listOf<string>('a list of groups', (item) => (typeof item === 'string' ? undefined : { path: '', given: item, allowed: 'text' })),
@@ -46,7 +46,7 @@ export const AUTHORIZATION_OPTIONS = {
   /**
    * Paths that everyone may ask for, resources apart; one that ends in `*` stands for all that
    * begin so.
-   * @default ['/healthz', '/readyz', '/livez']
+   * @default /healthz, /readyz, /livez
    */
   authorizationAlwaysAllowPaths: option(
     withCommas(
