@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
 import { batchesMachine } from '../build/src/apiserver/audit/batches.js'
 import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
-import { API_SERVER_OPTIONS, completeConfig } from '../build/src/apiserver/config.js'
+import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/src/apiserver/config.js'
 import { createApiServer, notFoundDelegate } from '../build/src/apiserver/index.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
@@ -212,7 +212,7 @@ ${markdownOf(STOP_OPTIONS)}
 
 ## completeConfig() of quiesce/apiserver
 
-An API server has these and those of createServer, but for \`longRunning\`, \`steps\`, \`health\` and \`websocket\`. \`quiesce apiserver\` has the flags of both; there \`--port\` is \`--secure-port\` (6443),
+An API server has these and those of createServer, but for ${OF_THE_CHAIN.map((name) => `\`${name}\``).join(', ')}. \`quiesce apiserver\` has the flags of both; there \`--port\` is \`--secure-port\` (6443),
 and \`--disable-http2-serving\` stands for \`--http2\`.
 
 ${markdownOf(API_SERVER_OPTIONS, 'apiserver')}

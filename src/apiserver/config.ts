@@ -174,7 +174,7 @@ export const API_SERVER_OPTIONS = defineOptions({
 })
 
 /** What the chain decides itself is no option of its server. */
-const OF_THE_CHAIN = ['longRunning', 'steps', 'health', 'metrics', 'websocket'] as const satisfies readonly (keyof ServerOptions)[]
+export const OF_THE_CHAIN = ['longRunning', 'steps', 'health', 'metrics', 'websocket'] as const satisfies readonly (keyof ServerOptions)[]
 
 const ENGINE_OPTIONS = Object.fromEntries(
   Object.entries(SERVER_OPTIONS).filter(([name]) => !(OF_THE_CHAIN as readonly string[]).includes(name)),

@@ -28,6 +28,8 @@ const SERVER: OptionTable = defineOptions({
     fields: {
       ...TLS_OPTIONS,
       selfSigned: { ...TLS_OPTIONS.selfSigned, default: undefined, defaultWords: 'true, without another certificate' },
+      // Other credentials are as good: completeConfig().
+      clientCertificates: { ...TLS_OPTIONS.clientCertificates, default: 'request' },
     },
   },
 })
