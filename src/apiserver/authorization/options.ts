@@ -31,7 +31,7 @@ export const AUTHORIZATION_OPTIONS = {
    */
   authorizationMode: option(list(AUTHORIZATION_MODES), {
     flag: 'authorization-mode',
-    defaultWords: 'what is configured',
+    defaultWords: 'what is configured, RBAC before Webhook',
     meaning: 'What decides whether a request is allowed, in the order in which it is asked',
     upstream: '--authorization-mode',
   }),
