@@ -11,6 +11,9 @@ const texts = (allowed: string, isOne: (item: string) => boolean = (item) => ite
     ),
   )
 
+/** @param placeholder what stands for it in help */
+const named = (placeholder: string, what = 'a text', isAllowed?: (given: string) => boolean) => ({ ...text(what, isAllowed), placeholder })
+
 const CLAIMS_ALLOWED = 'an object of claims and the texts that they have to be'
 
 /** `claim=value`, as a flag that may be given several times. */
@@ -37,14 +40,14 @@ const withFlag = (name: string) => ({ flag: name, upstream: `--${name}`, turnsOn
 
 export const OIDC_OPTIONS = defineOptions({
   /** The issuer, as it stands in its tokens: a URL of https, below which its configuration is. */
-  issuerUrl: option(text('a URL of https', isHttps), {
+  issuerUrl: option(named('URL', 'a URL of https', isHttps), {
     flag: 'oidc-issuer-url',
     upstream: '--oidc-issuer-url',
     defaultWords: 'none',
     meaning: 'URL of the OpenID Connect issuer whose tokens are taken',
   }),
   /** Whom its tokens have to be for. */
-  clientId: option(text('a text'), {
+  clientId: option(named('ID'), {
     ...withFlag('oidc-client-id'),
     defaultWords: 'none',
     meaning: 'Audience that its tokens have to be for',
@@ -53,12 +56,12 @@ export const OIDC_OPTIONS = defineOptions({
    * The claim that names the user.
    * @default sub
    */
-  usernameClaim: option(text('a text'), { ...withFlag('oidc-username-claim'), default: 'sub', meaning: 'Claim that names the user' }),
+  usernameClaim: option(named('CLAIM'), { ...withFlag('oidc-username-claim'), default: 'sub', meaning: 'Claim that names the user' }),
   /**
    * What is put in front of the name of a user; `-` is nothing.
    * @default the issuer and #, and nothing for the claim email
    */
-  usernamePrefix: option(text('a text'), {
+  usernamePrefix: option(named('PREFIX'), {
     ...withFlag('oidc-username-prefix'),
     defaultWords: 'the issuer and #, and nothing for the claim email',
     meaning: 'What is put in front of the name of a user; - is nothing',
@@ -67,12 +70,12 @@ export const OIDC_OPTIONS = defineOptions({
    * The claim that names the groups: a text, or a list of texts.
    * @default none
    */
-  groupsClaim: option(text('a text'), { ...withFlag('oidc-groups-claim'), defaultWords: 'none', meaning: 'Claim that names the groups' }),
+  groupsClaim: option(named('CLAIM'), { ...withFlag('oidc-groups-claim'), defaultWords: 'none', meaning: 'Claim that names the groups' }),
   /**
    * What is put in front of the name of a group.
    * @default none
    */
-  groupsPrefix: option(text('a text'), {
+  groupsPrefix: option(named('PREFIX'), {
     ...withFlag('oidc-groups-prefix'),
     defaultWords: 'none',
     meaning: 'What is put in front of the name of a group',
