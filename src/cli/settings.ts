@@ -33,8 +33,19 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
   return {
     options,
     problems,
-    wording: { asText: true, label: (name) => labels.get(name) ?? name, labelOfField: (path) => labels.get(path) },
+    wording: {
+      asText: true,
+      label: (name) => labels.get(name) ?? name,
+      labelOfField: (path) => labels.get(path),
+      labelOfMissing: (name) => labels.get(name) ?? flagOfPart(name, flags),
+    },
   }
+}
+
+/** The first that brings the option with it: where it is, or who it is. */
+function flagOfPart(name: string, flags: readonly Flag[]): string | undefined {
+  const part = flags.find(({ option, isPart, turnsOn }) => option === name && isPart && turnsOn)
+  return part && `--${part.name}`
 }
 
 /** One option by several flags: on by its own, or by a part of it. */

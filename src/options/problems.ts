@@ -13,6 +13,8 @@ export interface ProblemWording {
   readonly label?: (name: string) => string
   /** The same for a field of an option, which the command line may have a flag for. */
   readonly labelOfField?: (path: string) => string | undefined
+  /** The same for an option that was not given, and that only flags of its fields can give. */
+  readonly labelOfMissing?: (name: string) => string | undefined
   /** The user can only write text: messages do not offer numbers. */
   readonly asText?: boolean
   /** What is allowed instead of an option that belongs to another table, by its name. */
@@ -82,7 +84,8 @@ export class Problems {
   /** One more, in the words in which the user wrote the option. */
   addForOption(name: string, given: unknown, allowed: string): void {
     const row = this.#row(name)
-    this.#add(this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
+    const missing = given === undefined ? this.#wording.labelOfMissing?.(name) : undefined
+    this.#add(missing ?? this.label(name), given, allowed, row && `${upstreamWords(row, given)}${row.remark?.(given) ?? ''}`)
   }
 
   /** One that its row refuses: the parts of it that are wrong, if it has parts. */

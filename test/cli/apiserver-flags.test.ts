@@ -161,6 +161,19 @@ describe('settings of quiesce apiserver', () => {
     expect(await tlsOf('--tls-self-signed=false')).toBeUndefined()
   })
 
+  test('mean something for each other, also where an option has flags for its parts alone', async () => {
+    const cases: readonly (readonly [string, string])[] = [
+      ['--audit-log-maxage=3', '--audit-log-path: got none, allowed: a file name, or - for standard output'],
+      ['--audit-webhook-mode=batch', '--audit-webhook-config-file: got none, allowed: a file name'],
+      ['--oidc-client-id=x', '--oidc-issuer-url: got none, allowed: a URL of https'],
+      ['--authorization-mode=RBAC', '--authorization-rbac-file: got none, allowed: one beside --authorization-mode RBAC'],
+      ['--authorization-mode=Webhook', '--authorization-webhook-config-file: got none, allowed: one beside --authorization-mode Webhook'],
+    ]
+    for (const [arg, words] of cases) expect(await problemsOf(arg), arg).toEqual([words])
+    const twice = await problemsOf('--authorization-mode=AlwaysAllow,AlwaysAllow')
+    expect(twice).toEqual(['--authorization-mode: got ["AlwaysAllow","AlwaysAllow"], allowed: each mode once'])
+  })
+
   test('lead to the flag that is meant', async () => {
     expect(await problemsOf('--port=1')).toEqual(['--port: unknown flag (did you mean "--secure-port"?)'])
     expect(await problemsOf('--http2')).toEqual(['--http2: unknown flag (did you mean "--disable-http2-serving"?)'])

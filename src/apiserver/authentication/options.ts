@@ -36,7 +36,7 @@ const claims = (): Kind<Readonly<Record<string, string>>, Readonly<Record<string
 /** @see kubernetes/apiserver pkg/apis/apiserver AllValidSigningAlgorithms */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 
-const withFlag = (name: string) => ({ flag: name, upstream: `--${name}`, turnsOn: false }) as const
+const withFlag = (name: string) => ({ flag: name, upstream: `--${name}` }) as const
 
 export const OIDC_OPTIONS = defineOptions({
   /** The issuer, as it stands in its tokens: a URL of https, below which its configuration is. */

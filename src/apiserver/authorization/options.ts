@@ -94,6 +94,7 @@ export const NEEDED = { RBAC: 'authorizationRbacFile', Webhook: 'authorizationWe
 export function checkAuthorization(given: Given, problems: Problems): void {
   const { authorizationMode: modes } = given
   if (modes === undefined) return
+  if (new Set(modes).size < modes.length) problems.addForOption('authorizationMode', modes, 'each mode once')
   for (const [mode, option] of Object.entries(NEEDED)) {
     const isAsked = modes.includes(mode as AuthorizationMode)
     if (isAsked && given[option] === undefined)

@@ -56,7 +56,8 @@ export const REMOTE_ALLOWED = 'an object with kubeconfig or url'
 /** What these options mean for each other. */
 export function wrongRemote(given: GivenRemote): Wrong | undefined {
   const { kubeconfig, ...others } = given
-  if (kubeconfig === undefined && given.url === undefined) return { path: '', given, allowed: REMOTE_ALLOWED }
+  if (kubeconfig === undefined && given.url === undefined)
+    return { path: '.kubeconfig', given: undefined, allowed: 'a file name, or url', allowedAsText: 'a file name' }
   const [beside] = Object.entries(others).filter(([name, value]) => OF_URL.includes(name) && value !== undefined)
   if (kubeconfig !== undefined && beside !== undefined)
     return { path: `.${beside[0]}`, given: beside[1], allowed: 'none', beside: '.kubeconfig' }

@@ -261,7 +261,7 @@ test('one that has not been opened decides nothing', () => {
 })
 
 test('options that cannot be used are named', () => {
-  expect(() => webhookAuthorizer({})).toThrow('webhookAuthorizer: got {}, allowed: an object with kubeconfig or url')
+  expect(() => webhookAuthorizer({})).toThrow('webhookAuthorizer.kubeconfig: got undefined, allowed: a file name, or url')
   expect(() => completeConfig({ authorizationWebhook: { kubeconfig: 'a', url: 'http://b' } })).toThrow(
     'authorizationWebhook.url: got "http://b", allowed: none beside kubeconfig',
   )
