@@ -269,7 +269,7 @@ test('options that cannot be used are named', () => {
     'authorizationWebhook.key: got undefined, allowed: one beside cert',
   )
   expect(() => completeConfig({ auditWebhook: { headers: {} } })).toThrow(
-    'auditWebhook: got {"headers":{}}, allowed: an object with kubeconfig or url',
+    'auditWebhook.kubeconfig: got undefined, allowed: a file name, or url',
   )
   expect(() => completeConfig({ authorizationMode: ['Webhook'] })).toThrow(
     'authorizationWebhook: got undefined, allowed: one beside authorizationMode Webhook',
