@@ -462,6 +462,7 @@ export class ApiServer implements Delegate {
         recordFailure: auditing?.recordFailure,
         timeoutMs: config.authenticationTimeoutMs,
         audiences: config.apiAudiences,
+        metrics: this.#metrics,
       }),
       audit(auditing),
       cors(config.corsAllowedOrigins),

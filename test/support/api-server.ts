@@ -42,6 +42,7 @@ export async function serveApi({ config = {}, setUp, ...parts }: Options): Promi
     terminated: ({ info }, code) => void counted.push(`terminated ${code} ${info.path}`),
     filterTook: (filter) => void counted.push(`${filter} took time`),
     aborted: ({ info }) => void counted.push(`aborted ${info.path}`),
+    authenticated: (result, _, user) => void counted.push(`authenticated: ${[result, user].join(' ').trim()}`),
     endedAfterTimeout: ({ info }, status) => void counted.push(`ended after timeout: ${status} ${info.path}`),
   }
   const completed = completeConfig({ port: 0, host: '127.0.0.1', logger, lastCall: 0, platform: 'unknown', shutdownDelay: 0, ...config })

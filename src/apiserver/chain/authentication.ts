@@ -10,6 +10,7 @@ import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
 import { ANONYMOUS } from '../authentication/anonymous.ts'
 import type { AuthenticationContext, Authenticator, Verdict } from '../authentication/authenticator.ts'
 import { takeCredentials } from '../authentication/credential-headers.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { PlacedFilter } from './filter.ts'
 import { lineASecond } from './line-a-second.ts'
@@ -22,6 +23,7 @@ interface Given {
   readonly timeoutMs: number
   /** Who the server is; empty: credentials for any are taken. */
   readonly audiences: readonly string[]
+  readonly metrics: Pick<RequestMetrics, 'authenticated'>
 }
 
 /**
@@ -31,47 +33,50 @@ interface Given {
  */
 export function authentication(
   authenticator: Authenticator | undefined,
-  { clock, log, recordFailure, timeoutMs, audiences }: Given,
+  { clock, log, recordFailure, timeoutMs, audiences, metrics }: Given,
 ): PlacedFilter | undefined {
   if (authenticator === undefined) return undefined
   const sayFailed = lineASecond(clock, (error: Error, requests) =>
     log.error({ err: error.message, ...(requests > 1 && { requests }) }, 'Unable to authenticate the request'),
   )
 
-  const refuse = (exchange: ApiExchange, thrown: unknown): false => {
+  const refuse = (exchange: ApiExchange, startedAt: number, error?: Error): false => {
+    metrics.authenticated(error === undefined ? 'failure' : 'error', clock.now() - startedAt)
     // It has been answered, and recorded, meanwhile.
     if (exchange.isTimedOut) return false
-    if (thrown !== undefined) sayFailed(toError(thrown))
+    if (error !== undefined) sayFailed(error)
     if (isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
     if (recordFailure) recordFailedAuthentication(exchange, recordFailure)
     sendStatus(exchange, { message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
     return false
   }
-  const settle = (exchange: ApiExchange, verdict: Verdict): boolean => {
-    if (verdict === undefined) return refuse(exchange, undefined)
+  const settle = (exchange: ApiExchange, startedAt: number, verdict: Verdict): boolean => {
+    if (verdict === undefined) return refuse(exchange, startedAt)
     const { user, audiences: meant = [] } = verdict
     if (audiences.length > 0 && meant.length > 0 && !meant.some((each) => audiences.includes(each)))
-      return refuse(exchange, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
+      return refuse(exchange, startedAt, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
     takeCredentials(exchange.request)
     // One connection of HTTP/2 is many requests: who is not known is told to come anew.
     if (user.name === ANONYMOUS && isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
     exchange.user = user
+    metrics.authenticated('success', clock.now() - startedAt, user.name)
     return true
   }
   return {
     name: 'authentication',
     admit: (exchange) => {
+      const startedAt = clock.now()
       const attempt = new Attempt(exchange)
       let verdict: Verdict | PromiseLike<Verdict>
       try {
         verdict = authenticator.authenticate(exchange.request, attempt)
       } catch (thrown) {
-        return refuse(exchange, thrown)
+        return refuse(exchange, startedAt, toError(thrown))
       }
-      if (!isThenable(verdict)) return settle(exchange, verdict)
+      if (!isThenable(verdict)) return settle(exchange, startedAt, verdict)
       return attempt.within(verdict, timeoutMs, clock).then(
-        (known) => settle(exchange, known),
-        (thrown: unknown) => refuse(exchange, thrown),
+        (known) => settle(exchange, startedAt, known),
+        (thrown: unknown) => refuse(exchange, startedAt, toError(thrown)),
       )
     },
   }

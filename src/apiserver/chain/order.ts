@@ -73,7 +73,7 @@ export const CHAIN_ORDER = [
     part: 'inner',
     upstream: 'WithImpersonation',
     why: 'limits and permissions are those of the user acted as',
-    ends: [400, 403],
+    ends: [400, 403, 500],
   },
   {
     name: 'flow-control',

@@ -93,6 +93,12 @@ describe('a server with a file of tokens', () => {
     expect((await ask('/nothing')).status).toBe(401)
   })
 
+  test('counts what it has looked at', async () => {
+    const { whoAmI, counted } = await served({ tokenAuthFile: fileOf(TOKENS) })
+    for (const authorization of ['Bearer ann-token', 'Bearer wrong', undefined]) await whoAmI(authorization)
+    expect(counted).toEqual(['authenticated: success ann', 'authenticated: error', 'authenticated: failure'])
+  })
+
   test('lets probes in without credentials, and none with wrong ones', async () => {
     const { ask } = await served({ tokenAuthFile: fileOf(TOKENS) })
     const statuses = async (path: string, headers = {}) => (await ask(path, { headers })).status
