@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
 import type { AuthenticationContext, Authenticator, Verdict } from './authenticator.ts'
-import { occurrences } from './credential-headers.ts'
+import { unionAuthenticator } from './union.ts'
 
 /** Finds out who has a token; as an {@link Authenticator}, for what came as one. */
 export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'> {
@@ -12,18 +12,29 @@ export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'
 export const INVALID_TOKEN = 'invalid bearer token'
 
 /**
- * Of requests with `Authorization: Bearer TOKEN`. A token that is not known is wrong. Two headers
- * are wrong, too: another program may have looked at the other one (V41).
+ * Of requests with `Authorization: Bearer TOKEN`. A token that is not known is wrong.
  * @see kubernetes/apiserver pkg/authentication/request/bearertoken/bearertoken.go
  */
-export function bearerTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
+export const bearerTokenAuthenticator = (tokens: TokenAuthenticator): Authenticator =>
+  unionAuthenticator([bearerTokens(tokens), UNKNOWN_TOKENS])
+
+/** The same, where others may know a token that these do not. */
+export function bearerTokens(tokens: TokenAuthenticator): Authenticator {
   return {
     ...lifeOf(tokens),
     authenticate: (request, context) => {
       const token = bearerTokenOf(request)
-      return token === undefined ? undefined : known(tokens.authenticateToken(token, context))
+      return token === undefined ? undefined : tokens.authenticateToken(token, context)
     },
   }
+}
+
+/** Behind all that may know one: it is wrong. To throw costs more than all else that is done. */
+export const UNKNOWN_TOKENS: Authenticator = {
+  authenticate: (request) => {
+    if (bearerTokenOf(request) !== undefined) throw new Error(INVALID_TOKEN)
+    return undefined
+  },
 }
 
 /** Something that has come as a token, and that none knows, is wrong. */
@@ -38,11 +49,13 @@ export const lifeOf = ({ open, close }: TokenAuthenticator): Pick<Authenticator,
   ...(close && { close: () => close() }),
 })
 
-/** @throws Error for more than one header */
+const USUAL = 'Bearer '
+
 function bearerTokenOf(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers
   if (authorization === undefined) return undefined
-  if (occurrences(request, 'authorization') > 1) throw new Error('more than one Authorization header')
+  if (authorization.startsWith(USUAL) && authorization.lastIndexOf(' ') === USUAL.length - 1)
+    return authorization.slice(USUAL.length) || undefined
   const [scheme = '', token, rest] = authorization.trim().split(' ')
   if (scheme.toLowerCase() !== 'bearer' || token === undefined) return undefined
   if (token !== '') return token

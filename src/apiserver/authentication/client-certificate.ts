@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import type { Authenticated, Authenticator } from './authenticator.ts'
+import { knownUser } from './group-adder.ts'
 
 /** @see kubernetes/apiserver pkg/authentication/request/x509/x509.go */
 const UID = '1.3.6.1.4.1.57683.2'
@@ -54,8 +55,9 @@ function read(socket: TLSSocket): Known | undefined {
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
   if (!socket.authorized) throw new Error(`verifying the client certificate failed: ${String(socket.authorizationError)}`)
+  const found = authenticatedBy(certificate)
   const known = {
-    authenticated: authenticatedBy(certificate),
+    authenticated: found && { user: knownUser(found.user) },
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
   }

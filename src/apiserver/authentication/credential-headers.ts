@@ -1,34 +1,64 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 
 /** How often a header stands in a request, which node may have joined, or left out, since. */
 export function occurrences({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const each = rawHeaders[at] as string
-    if (each.length === name.length && each.toLowerCase() === name) count++
+    if (isNamed(rawHeaders[at] as string, name)) count++
   }
   return count
 }
 
 /** All values of a header, in their order. */
 export const valuesOf = ({ rawHeaders }: IncomingMessage, name: string): readonly string[] =>
-  rawHeaders.filter((_, at) => at % 2 === 1 && (rawHeaders[at - 1] as string).toLowerCase() === name)
+  rawHeaders.filter((_, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1] as string, name))
+
+/** Nearly all are of another length. */
+const isNamed = (raw: string, name: string): boolean => raw.length === name.length && raw.toLowerCase() === name
 
 /**
  * Takes headers out of a request, so that nothing behind sees them, in whichever form it looks.
  * @param isTaken asked for each name, in small letters
  */
 export function takeHeaders(request: IncomingMessage, isTaken: (name: string) => boolean): void {
-  const { rawHeaders, headers } = request
-  // Made of the raw headers when they are first read, which have to be whole until then.
-  const distinct = request.headersDistinct as NodeJS.Dict<string[]> | undefined
-  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
-    const name = (rawHeaders[at] as string).toLowerCase()
+  const { headers } = request
+  const distinct = distinctOf(request)
+  for (const name in headers) {
     if (!isTaken(name)) continue
-    rawHeaders.splice(at, 2)
     delete headers[name]
     if (distinct) delete distinct[name]
+    takeRaw(request, name)
   }
+}
+
+function takeRaw(request: IncomingMessage, name: string): void {
+  const { rawHeaders } = request
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) if (isNamed(rawHeaders[at] as string, name)) rawHeaders.splice(at, 2)
+  if (COUNT === undefined) return
+  const count = (request as Kept)[COUNT]
+  if (typeof count === 'number') (request as Kept)[COUNT] = Math.min(count, rawHeaders.length)
+}
+
+type Kept = IncomingMessage & Record<symbol, unknown>
+
+/**
+ * `headersDistinct` is made of the raw headers when it is first read, of as many as there were. To
+ * have it made costs more than all else here, so it is left unmade where node's names for that are
+ * those that are known, and made here where they are not.
+ */
+function distinctOf(request: IncomingMessage): NodeJS.Dict<string[]> | undefined {
+  if (COUNT === undefined || DISTINCT === undefined) return request.headersDistinct
+  return (request as Kept)[DISTINCT] as NodeJS.Dict<string[]> | undefined
+}
+
+const [COUNT, DISTINCT] = keptNames()
+
+function keptNames(): readonly (symbol | undefined)[] {
+  const probe = new IncomingMessage(new Socket())
+  void probe.headersDistinct
+  const names = Object.getOwnPropertySymbols(probe)
+  return ['kHeadersCount', 'kHeadersDistinct'].map((wanted) => names.find(({ description }) => description === wanted))
 }
 
 /** Said by a proxy in front of who its client is; none is believed here. */
@@ -36,7 +66,8 @@ const FRONT_PROXY_EXTRA = 'x-remote-extra-'
 const FRONT_PROXY = new Set(['x-remote-user', 'x-remote-uid', 'x-remote-group'])
 
 const isCredential = (name: string): boolean =>
-  name === 'authorization' || name === 'x-quiesce-loopback' || FRONT_PROXY.has(name) || name.startsWith(FRONT_PROXY_EXTRA)
+  name === 'authorization' ||
+  (name.startsWith('x-') && (name === 'x-quiesce-loopback' || FRONT_PROXY.has(name) || name.startsWith(FRONT_PROXY_EXTRA)))
 
 /**
  * Takes what says who sent a request out of it, once that is known: handlers, and servers that they
@@ -44,9 +75,5 @@ const isCredential = (name: string): boolean =>
  * @see kubernetes/apiserver pkg/endpoints/filters/authentication.go withAuthentication
  */
 export function takeCredentials(request: IncomingMessage): void {
-  for (const name in request.headers) {
-    if (!isCredential(name)) continue
-    takeHeaders(request, isCredential)
-    return
-  }
+  takeHeaders(request, isCredential)
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { anonymousAuthenticator } from './anonymous.ts'
 import type { Authenticator } from './authenticator.ts'
-import { bearerTokenAuthenticator, type TokenAuthenticator } from './bearer-token.ts'
+import { bearerTokens, type TokenAuthenticator, UNKNOWN_TOKENS } from './bearer-token.ts'
 import { clientCertificateAuthenticator } from './client-certificate.ts'
 import { withAuthenticatedGroup } from './group-adder.ts'
 import { loopbackToken } from './loopback-token.ts'
@@ -53,10 +53,11 @@ export function authenticatorFrom(settings: AuthenticationSettings, parts: Authe
   ]
   const known = unionTokens(tokens)
   const named = unionAuthenticator([
-    bearerTokenAuthenticator(loopbackToken(parts.loopbackToken)),
+    bearerTokens(loopbackToken(parts.loopbackToken)),
     ...(hasClientCa ? [clientCertificateAuthenticator(() => parts.clock.wall())] : []),
-    ...(tokens.length > 0 ? [bearerTokenAuthenticator(known), webSocketTokenAuthenticator(withoutLife(known))] : []),
+    ...(tokens.length > 0 ? [bearerTokens(known), webSocketTokenAuthenticator(withoutLife(known))] : []),
     ...authenticators,
+    UNKNOWN_TOKENS,
   ])
   if (anonymousAuth === false) return withAuthenticatedGroup(named)
   const anonymous = anonymousAuthenticator(anonymousAuth === true ? undefined : anonymousAuth.paths)

@@ -1,6 +1,7 @@
 import { isThenable } from '../../http/emit-gate.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from './anonymous.ts'
 import type { Authenticator, Verdict } from './authenticator.ts'
+import type { UserInfo } from './user.ts'
 
 /**
  * Has every user that is known be one of `system:authenticated`, unless it says itself whether it
@@ -17,7 +18,13 @@ export const withAuthenticatedGroup = (authenticator: Authenticator): Authentica
 
 function added(verdict: Verdict): Verdict {
   if (verdict === undefined) return undefined
-  const { user } = verdict
-  if (user.name === ANONYMOUS || [ALL_AUTHENTICATED, ALL_UNAUTHENTICATED].some((group) => user.groups.includes(group))) return verdict
-  return { ...verdict, user: { ...user, groups: [...user.groups, ALL_AUTHENTICATED] } }
+  const user = knownUser(verdict.user)
+  return user === verdict.user ? verdict : { ...verdict, user }
+}
+
+/** For what keeps its users: that one is made for all of its requests. */
+export function knownUser(user: UserInfo): UserInfo {
+  const { name, groups } = user
+  if (name === ANONYMOUS || groups.includes(ALL_AUTHENTICATED) || groups.includes(ALL_UNAUTHENTICATED)) return user
+  return { ...user, groups: [...groups, ALL_AUTHENTICATED] }
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { QuiesceError, toError } from '../../base/errors.ts'
+import type { Authenticated } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
+import { knownUser } from './group-adder.ts'
 import type { UserInfo } from './user.ts'
 
 /**
@@ -11,14 +13,11 @@ import type { UserInfo } from './user.ts'
  * @see kubernetes/apiserver pkg/authentication/token/tokenfile/tokenfile.go
  */
 export function tokenFile(path: string): TokenAuthenticator {
-  let users: ReadonlyMap<string, UserInfo> = new Map()
+  let users: ReadonlyMap<string, Authenticated> = new Map()
   return {
-    authenticateToken: (token) => {
-      const user = users.get(token)
-      return user && { user }
-    },
+    authenticateToken: (token) => users.get(token),
     open: ({ warn }) => {
-      users = usersIn(read(path), path, warn)
+      users = new Map(Array.from(usersIn(read(path), path, warn), ([token, user]) => [token, { user: knownUser(user) }]))
     },
   }
 }

@@ -9,7 +9,7 @@ import type { RecordFailure } from '../audit/auditing.ts'
 import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
 import { ANONYMOUS } from '../authentication/anonymous.ts'
 import type { AuthenticationContext, Authenticator, Verdict } from '../authentication/authenticator.ts'
-import { takeCredentials } from '../authentication/credential-headers.ts'
+import { occurrences, takeCredentials } from '../authentication/credential-headers.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -66,6 +66,9 @@ export function authentication(
     name: 'authentication',
     admit: (exchange) => {
       const startedAt = clock.now()
+      // Another program may have looked at the other one (V41).
+      if (exchange.request.headers.authorization !== undefined && occurrences(exchange.request, 'authorization') > 1)
+        return refuse(exchange, startedAt, new Error('more than one Authorization header'))
       const attempt = new Attempt(exchange)
       let verdict: Verdict | PromiseLike<Verdict>
       try {

@@ -109,10 +109,14 @@ describe('a server with a file of tokens', () => {
   })
 
   test('refuses two credentials, head and all', async () => {
-    const { connect } = await served({ tokenAuthFile: fileOf(TOKENS) })
-    const client = await connect()
-    client.send('GET /whoami HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann-token\r\nauthorization: Bearer ann-token\r\n\r\n')
-    expect((await client.response()).status).toBe(401)
+    // Also where other credentials would do.
+    const ANN = { user: { name: 'ann', groups: [], extra: {} } }
+    const { connect } = await served({ tokenAuthFile: fileOf(TOKENS), authenticators: [{ authenticate: () => ANN }] })
+    for (const other of ['Authorization: Bearer ann-token', 'authorization: Basic x', 'AUTHORIZATION:']) {
+      const client = await connect()
+      client.send(`GET /whoami HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann-token\r\n${other}\r\n\r\n`)
+      expect((await client.response()).status).toBe(401)
+    }
   })
 
   test('refuses upgrades that it does not know', async () => {

@@ -41,7 +41,7 @@ async function issuer(): Promise<Issuer> {
     response.statusCode = it.status
     const isKeys = request.url === '/keys'
     const jwks = async () => ({
-      keys: await Promise.all(it.keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid, alg: 'RS256' }))),
+      keys: await Promise.all(it.keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))),
     })
     response.end(JSON.stringify(isKeys ? await jwks() : { issuer: it.url, jwks_uri: `${it.url}/keys`, ...it.configuration }))
   })
