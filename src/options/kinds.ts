@@ -85,10 +85,11 @@ export const list = <Item extends string>(items: readonly Item[]): Kind<readonly
   choices: items,
   allowed: `a list, by commas, of ${items.join(', ')}`,
   accepts: (given) => Array.isArray(given) && given.every((item) => items.includes(item)),
-  fromText: (given) =>
-    typeof given === 'string' && given.split(',').every((item) => (items as readonly string[]).includes(item))
-      ? given.split(',')
-      : undefined,
+  // In a config file it may be a list.
+  fromText: (given) => {
+    const split = typeof given === 'string' ? given.split(',') : given
+    return Array.isArray(split) && split.every((item) => items.includes(item as Item)) ? split : undefined
+  },
   resolve: asIs,
   show: (given) => given.join(','),
 })

@@ -147,10 +147,12 @@ describe('options of an API server', () => {
 
 describe('settings of quiesce apiserver', () => {
   test('have the same names in the environment and in a file, and seconds as upstream’s flag has them', async () => {
-    const config = { 'max-requests-inflight': 7, 'min-request-timeout': 60, 'secure-port': 1, 'cors-allowed-origins': ['//a$', '//b$'] }
+    const lists = { 'cors-allowed-origins': ['//a$', '//b$'], 'authorization-mode': ['AlwaysAllow', 'AlwaysDeny'] }
+    const config = { 'max-requests-inflight': 7, 'min-request-timeout': 60, 'secure-port': 1, ...lists }
     const env = { QUIESCE_CONFIG: 'c.json', QUIESCE_SECURE_PORT: '2', QUIESCE_CORS_ALLOWED_ORIGINS: '//c$,//d$' }
     const { options } = await settingsOf({ args: ['--secure-port=3'], env, config })
     expect(options).toMatchObject({ maxRequestsInFlight: 7, minRequestTimeout: '60s', port: 3, corsAllowedOrigins: ['//c$', '//d$'] })
+    expect(options.authorizationMode).toEqual(['AlwaysAllow', 'AlwaysDeny'])
   })
 
   test('have a certificate that is made at the start, unless there is one or none is wanted', async () => {
