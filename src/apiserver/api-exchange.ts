@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 import type { Level } from '../metrics/gauge.ts'
+import type { RequestSpan } from '../opentelemetry/request-tracing.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import type { UserInfo } from './authentication/user.ts'
-import type { Seats } from './chain/max-in-flight.ts'
+import type { Seat } from './chain/flow-control.ts'
 import type { OuterHeaders } from './chain/standing-header.ts'
 import type { Warnings } from './chain/warnings.ts'
 import type { Layer } from './latency.ts'
@@ -62,8 +63,8 @@ export class ApiExchange {
   warnings: Warnings | undefined = undefined
   /** Milliseconds that layers have taken; undefined while none has said so. */
   latency: Map<Layer, number> | undefined = undefined
-  /** flow-control: where it has a seat. */
-  seats: Seats | undefined = undefined
+  /** flow-control: it is given back when the request is over. */
+  seat: Seat | undefined = undefined
   /** Of an upgrade that has come behind the count. */
   upgrade: Upgrade | undefined = undefined
   /** Its socket was given to the handler of an upgrade. */
@@ -72,6 +73,8 @@ export class ApiExchange {
   user: UserInfo | undefined = undefined
   /** impersonation: who acts as {@link user}. */
   impersonator: UserInfo | undefined = undefined
+  /** tracing */
+  span: RequestSpan | undefined = undefined
   /** audit, or what is noted for it before: what is recorded of the request. */
   audit: RequestAudit | undefined = undefined
   /** panic-recovery: what a handler, or a filter, has thrown. */

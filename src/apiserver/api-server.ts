@@ -30,7 +30,8 @@ import { cacheControl } from './chain/cache-control.ts'
 import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
 import { cors } from './chain/cors.ts'
 import { Deadlines } from './chain/deadlines.ts'
-import type { PlacedFilter } from './chain/filter.ts'
+import type { Filter, PlacedFilter } from './chain/filter.ts'
+import { flowControl } from './chain/flow-control.ts'
 import { hsts } from './chain/hsts.ts'
 import { httpLog } from './chain/http-log.ts'
 import { impersonation } from './chain/impersonation.ts'
@@ -42,6 +43,7 @@ import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
 import { type OuterHeaders, outerHeadersOf } from './chain/standing-header.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
+import { inSpan, splitAtSpan, tracing } from './chain/tracing.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { timed } from './latency.ts'
@@ -50,8 +52,10 @@ import { ApiMetrics } from './metrics/api-metrics.ts'
 import { auditMetrics } from './metrics/audit-metrics.ts'
 import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
+import { metricsPage } from './mux/metrics-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
+import { profilesPage, toProfiles } from './mux/profiles.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
@@ -311,6 +315,8 @@ export class ApiServer implements Delegate {
   prepare(): PreparedApiServer {
     this.#claim()
     let chain: Parts
+    let untilSpan: readonly Filter[]
+    let behindSpan: readonly Filter[]
     let outerHeaders: (exchange: ApiExchange) => OuterHeaders
     let over: (exchange: ApiExchange) => void
     const steps: PlacedStep[] = [
@@ -340,7 +346,12 @@ export class ApiServer implements Delegate {
     const listener: ApiHandler = (request, response) => {
       const exchange = exchangeAtHandler(request, response)
       exchange.outerHeaders = outerHeaders(exchange)
-      const verdict = pass(chain.inner, exchange)
+      const verdict = pass(untilSpan, exchange)
+      if (typeof verdict === 'boolean') return verdict ? inSpan(exchange, () => handle(exchange)) : undefined
+      return verdict.then((isLetPass) => (isLetPass ? inSpan(exchange, () => handle(exchange)) : undefined))
+    }
+    const handle = (exchange: ApiExchange): unknown => {
+      const verdict = pass(behindSpan, exchange)
       if (typeof verdict === 'boolean') return verdict ? this.#handle(exchange) : undefined
       return verdict.then((isLetPass) => (isLetPass ? this.#handle(exchange) : undefined))
     }
@@ -369,7 +380,11 @@ export class ApiServer implements Delegate {
     const life = createServerOn(this.#host, { listener }, options, this.config.log, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
-      metrics: () => [inFlightMetric(this.#seats), ...auditMetrics(auditing?.counters), ...(this.#counted?.collect() ?? [])],
+      metrics: () => [
+        ...(this.config.flowControl ? [] : [inFlightMetric(this.#seats)]),
+        ...auditMetrics(auditing?.counters),
+        ...(this.#counted?.collect() ?? []),
+      ],
       upgrade,
       ownClient: loopback,
       beforeListening: async () => {
@@ -392,6 +407,7 @@ export class ApiServer implements Delegate {
       this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life }),
       this.config.filters,
     )
+    ;[untilSpan, behindSpan] = splitAtSpan(chain.inner)
     outerHeaders = outerHeadersOf(chain, this.config.filters ?? [])
     over = overFor(chain, (filter, error) => failedAt(`filter ${filter}`, error))
     this.registered.giveTo(life)
@@ -444,9 +460,10 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life: { log, options } }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life }: Given): readonly PlacedFilter[] {
     const { config } = this
     const { clock } = this.#host
+    const { log, options } = life
     const { requestTimeoutMs, logger } = options
     const perhaps = [
       auditInit,
@@ -466,9 +483,12 @@ export class ApiServer implements Delegate {
       }),
       audit(auditing),
       cors(config.corsAllowedOrigins),
-      maxInFlight(this.#seats, this.#metrics),
+      tracing(config.tracing, clock),
       authenticator || authorizer ? impersonation(authorizer, log) : undefined,
-      authorization(authorizer, log),
+      flowControl(config.flowControl ?? maxInFlight(this.#seats), this.#metrics, (error) =>
+        life.record({ type: 'error', where: 'filter flow-control', error: errorRecord(error) }),
+      ),
+      authorization(authorizer, log, this.#metrics, clock),
       logger === false ? undefined : httpLog(log, clock),
     ]
     return perhaps
@@ -484,11 +504,13 @@ export class ApiServer implements Delegate {
     for (const endpoint of HEALTH_ENDPOINTS)
       for (const path of [`/${endpoint}`, ...health.checkNames(endpoint).map((check) => `/${endpoint}/${check}`)])
         this.#mux.handle(path, answer)
-    if (!this.config.enableMetrics) return
-    for (const path of ['/metrics', '/metrics/slis'])
-      this.#mux.handle(path, (request, response) => {
-        answerMetrics(request, response)
-      })
+    if (this.config.enableMetrics) {
+      this.#mux.handle('/metrics', metricsPage(answerMetrics, this.config.enableProfiling ? () => this.#counted?.reset() : undefined))
+      this.#mux.handle('/metrics/slis', metricsPage(answerMetrics))
+    }
+    if (!this.config.enableProfiling) return
+    this.#mux.handle('/debug/pprof', toProfiles, { listed: false })
+    this.#mux.handlePrefix('/debug/pprof/', profilesPage(this.#host.clock), { listed: false })
   }
 }
 

@@ -1,6 +1,7 @@
 import { apiserverWording } from '../base/apiserver-wording.ts'
 import { longRunningRule } from '../http/long-running.ts'
 import type { DefaultLog } from '../lifecycle/output.ts'
+import type { RequestTracing } from '../opentelemetry/request-tracing.ts'
 import {
   composeOptions,
   defineOptions,
@@ -20,7 +21,9 @@ import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
 import { AUTHORIZATION_OPTIONS, checkAuthorization } from './authorization/options.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
+import { type FlowControl, isFlowControl } from './chain/flow-control.ts'
 import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
+import { isTracing } from './chain/tracing.ts'
 
 const isText = (given: unknown): boolean => typeof given === 'string'
 
@@ -158,6 +161,37 @@ export const API_SERVER_OPTIONS = defineOptions({
     ),
     { defaultWords: 'none', meaning: 'Filters of your own, each directly before or after another one' },
   ),
+  /**
+   * Which requests are served at a time, and which wait or are sent away, in place of the two
+   * limits.
+   * @default the limits maxRequestsInFlight and maxMutatingRequestsInFlight
+   */
+  flowControl: option(value<FlowControl>('an object with admit()', isFlowControl), {
+    defaultWords: 'the limits maxRequestsInFlight and maxMutatingRequestsInFlight',
+    meaning: 'Which requests are served at a time, and which wait or are sent away, in place of the two limits',
+    upstream: 'Config.FlowControl',
+  }),
+  /**
+   * Has each request be a span, with what `traceRequests()` of `quiesce/opentelemetry` returns.
+   * @default none
+   */
+  tracing: option(value<RequestTracing>('what traceRequests() returns', isTracing), {
+    defaultWords: 'none',
+    meaning: 'Has each request be a span of OpenTelemetry',
+    upstream: 'Config.TracerProvider',
+  }),
+  /**
+   * Whether `/debug/pprof/` serves CPU profiles and heap snapshots, and `DELETE /metrics` forgets
+   * what was counted. A heap snapshot has every secret of the process in it: only with
+   * authorization.
+   * @default false
+   */
+  enableProfiling: option(onOff(), {
+    flag: 'profiling',
+    default: false,
+    meaning: 'Whether /debug/pprof/ serves CPU profiles and heap snapshots, and DELETE /metrics forgets what was counted',
+    upstream: '--profiling',
+  }),
   /**
    * What `/version` answers.
    * @default { gitVersion: 'v0.0.0' }

@@ -27,8 +27,8 @@ export const takingOver =
     const exchange = apiExchangeOf(request) as ApiExchange
     const { socket, head } = upgradeOf(request)
     exchange.isTakenOver = true
-    exchange.seats?.giveBack()
-    exchange.seats = undefined
+    exchange.seat?.giveBack()
+    exchange.seat = undefined
     takeSocket(exchangeOf(request) as Exchange)
     return handler(request, socket, head)
   }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts'
 import { isThenable } from '../../http/emit-gate.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
@@ -6,6 +7,7 @@ import { attributesOf } from '../authorization/attributes.ts'
 import { type AuthorizationAttributes, type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
 import { sendInternalError } from '../internal-error.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
@@ -16,13 +18,20 @@ const REASON = 'authorization.k8s.io/reason'
  * failed. Undefined without one: everything is allowed.
  * @see kubernetes/apiserver pkg/endpoints/filters/authorization.go WithAuthorization
  */
-export function authorization(authorizer: Authorizer | undefined, log: Pick<EventLog, 'writes' | 'debug'>): PlacedFilter | undefined {
+export function authorization(
+  authorizer: Authorizer | undefined,
+  log: Pick<EventLog, 'writes' | 'debug'>,
+  metrics: RequestMetrics,
+  clock: Clock,
+): PlacedFilter | undefined {
   if (authorizer === undefined) return undefined
 
   /** All of them have to be allowed, and there is at least one. */
   const decide = (exchange: ApiExchange, all: readonly AuthorizationAttributes[], at = 0): boolean | Promise<boolean> => {
     const attributes = all[at] as AuthorizationAttributes
+    const from = clock.now()
     const goOn = (decision: Decision): boolean | Promise<boolean> => {
+      metrics.authorized(resultOf(decision), clock.now() - from)
       if (decision.decision !== 'allow') return refuse(exchange, attributes, decision, log)
       if (at + 1 < all.length) return decide(exchange, all, at + 1)
       annotate(exchange, 'allow', decision.reason)
@@ -32,6 +41,13 @@ export function authorization(authorizer: Authorizer | undefined, log: Pick<Even
     return isThenable(decision) ? decision.then(goOn) : goOn(decision)
   }
   return { name: 'authorization', admit: (exchange) => decide(exchange, attributesOf(exchange)) }
+}
+
+/** @see kubernetes/apiserver pkg/endpoints/filters/metrics.go recordAuthorizationMetrics */
+function resultOf({ decision, error }: Decision): Parameters<RequestMetrics['authorized']>[0] {
+  if (decision === 'allow') return 'allowed'
+  if (error !== undefined) return 'error'
+  return decision === 'deny' ? 'denied' : decision
 }
 
 function refuse(

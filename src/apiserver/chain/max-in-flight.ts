@@ -1,23 +1,14 @@
 import type { Clock } from '../../base/clock.ts'
-import { respond } from '../../http/respond.ts'
 import type { MetricFamily } from '../../metrics/family.ts'
-import type { ApiExchange } from '../api-exchange.ts'
-import type { RequestMetrics } from '../request-metrics.ts'
-import type { PlacedFilter } from './filter.ts'
+import type { FlowControl, Seat } from './flow-control.ts'
 
 /** Everything else may change something. */
 const READS = new Set(['get', 'list', 'watch'])
 /** Who is served whatever there is to do. */
 const MASTERS = 'system:masters'
 
-const TOO_MANY = {
-  status: 429,
-  headers: { 'Retry-After': '1', 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-  body: 'Too many requests, please try again later.\n',
-}
-
 /** Requests that are served at a time, of one kind. */
-export class Seats {
+export class Seats implements Seat {
   /** 0: no limit. */
   readonly #limit: number
   readonly #clock: Clock
@@ -74,38 +65,19 @@ export interface InFlightSeats {
 
 /**
  * Lets in so many requests at a time, those that read and those that may change something apart,
- * and sends the others away at once; requests that last are not counted. Undefined without a limit.
- *
- * A seat is given back when the request is over. A handler that goes on although its time is over
- * or its client has left keeps it until it has ended, when it has returned a promise that says so.
+ * and sends the others away at once. Undefined without a limit.
  * @see kubernetes/apiserver pkg/server/filters/maxinflight.go WithMaxInFlightLimit
  */
-export function maxInFlight({ readOnly, mutating }: InFlightSeats, metrics: RequestMetrics): PlacedFilter | undefined {
+export function maxInFlight({ readOnly, mutating }: InFlightSeats): FlowControl | undefined {
   if (!readOnly.isLimited && !mutating.isLimited) return undefined
   return {
-    name: 'flow-control',
-    admit: (exchange) => {
-      const seats = READS.has(exchange.info.verb) ? readOnly : mutating
-      if (exchange.isLongRunning || !seats.isLimited) return true
-      if (seats.take()) exchange.seats = seats
-      else if (!exchange.user?.groups.includes(MASTERS)) {
-        metrics.terminated(exchange, TOO_MANY.status)
-        respond(exchange.response, TOO_MANY)
-        return false
-      }
-      return true
-    },
-    over: (exchange) => {
-      const { seats, handling } = exchange
-      if (seats === undefined) return
-      const giveBack = (): void => seats.giveBack()
-      if (handling && goesOn(exchange)) handling.then(giveBack, giveBack)
-      else giveBack()
+    admit: ({ info, user }) => {
+      const seats = READS.has(info.verb) ? readOnly : mutating
+      if (!seats.isLimited) return true
+      return seats.take() ? seats : user?.groups.includes(MASTERS) === true
     },
   }
 }
-
-const goesOn = ({ isTimedOut, response }: ApiExchange): boolean => isTimedOut || !response.writableEnded
 
 /** What monitoring is shown of them, under upstream's name. */
 export const inFlightMetric = ({ readOnly, mutating }: InFlightSeats): MetricFamily => ({

@@ -53,6 +53,11 @@ const answered =
   ({ answer }) =>
     answer.status === status
 
+const asksTo =
+  (method: string): Where =>
+  ({ request }) =>
+    request.method === method
+
 const accepts =
   (type: string): Where =>
   ({ request }) =>
@@ -63,6 +68,12 @@ function withBody({ headers, ...answer }: Answer, body: string): Answer {
   const length = String(Buffer.byteLength(body))
   return { ...answer, headers: { ...headers, ...(headers?.['content-length'] && { 'content-length': length }) }, body }
 }
+
+/** Another body, which says its length. */
+const withoutBody = ({ headers: { 'transfer-encoding': _, ...headers } = {}, body, bodyBegins, metrics, ...answer }: Answer): Answer => ({
+  ...answer,
+  headers: { ...headers, 'content-length': '<length>' },
+})
 
 /** A path of the index, or a check of a health endpoint, that is not listed. */
 const notListed = (name: string): Pick<Difference, 'where' | 'change'> => {
@@ -91,8 +102,18 @@ export const KNOWN_DIFFERENCES: readonly Difference[] = [
   { why: 'not yet: OpenAPI', where: all(below('/openapi/'), not(answered(404))) },
   { why: 'not yet: statusz', ...notListed('/statusz') },
   { why: 'not yet: statusz', where: at('/statusz') },
-  { why: 'not yet: profiling', where: below('/debug/') },
-  { why: 'not yet: metrics registry', where: all(below('/metrics'), not(answered(404))) },
+  { why: 'V44: profiles are those of Node', where: all(at('/debug/pprof/'), answered(200)), change: withoutBody },
+  {
+    why: 'V44: what knows no profile is no pprof',
+    where: at('/debug/pprof/cmdline'),
+    change: ({ headers: { 'x-go-pprof': _, ...headers } = {}, ...answer }) => ({ ...answer, headers }),
+  },
+  { why: 'V44: the level of a log is its logger’s', where: below('/debug/flags') },
+  {
+    why: 'V43: metrics are those of what is there',
+    where: all(at('/metrics', '/metrics/slis'), not(asksTo('DELETE'))),
+    change: withoutBody,
+  },
 
   {
     why: 'not yet: API groups',

@@ -72,6 +72,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     logger: false,
     lastCall: 0,
     version: VERSION,
+    enableProfiling: true,
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
     ...(settings.cors && { corsAllowedOrigins: settings.cors }),

@@ -1,0 +1,91 @@
+import { isThenable } from '../../http/emit-gate.ts'
+import { respond } from '../../http/respond.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
+import type { PlacedFilter } from './filter.ts'
+
+/** A place among the requests that are served at a time. */
+export interface Seat {
+  /** Called once, when it is free again. One that throws is reported. */
+  giveBack(): void
+}
+
+/** A seat; true: let in without one; false: sent away with 429. */
+export type Admission = Seat | boolean
+
+/**
+ * Which requests are served, and which wait or are sent away. It is asked for every request that
+ * does not last, when it is known who sent it and before it is decided whether it may.
+ *
+ * The contract: a request that is let in keeps its seat until its answer has been sent or its
+ * client has left, and until its handler has ended when that takes longer; then the seat is given
+ * back, once. One whose time is over, or whose client leaves, while it waits in a queue gets
+ * nothing of the seat that it is given then: that one is given back at once. `exchange.signal`
+ * says when that happens, so that it can be taken out of the queue. One that throws or rejects lets
+ * nothing in: 500.
+ */
+export interface FlowControl {
+  /** At once, where that can be said: what takes no time costs none. */
+  admit(exchange: ApiExchange): Admission | Promise<Admission>
+  /** Whole seconds of `Retry-After` for one that is sent away. Default: 1. */
+  retryAfterSeconds?(exchange: ApiExchange): number
+}
+
+/** Whether it can be asked. */
+export const isFlowControl = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && 'admit' in given && typeof given.admit === 'function'
+
+/**
+ * Lets in what flow control lets in. Undefined without any.
+ * @param failed is told of a seat that could not be given back
+ * @see kubernetes/apiserver pkg/server/filters/priority-and-fairness.go WithPriorityAndFairness
+ */
+export function flowControl(
+  control: FlowControl | undefined,
+  metrics: RequestMetrics,
+  failed: (error: unknown) => void,
+): PlacedFilter | undefined {
+  if (control === undefined) return undefined
+  const take = (exchange: ApiExchange, admission: Admission): boolean => {
+    if (admission === false) return refuse(exchange)
+    if (admission === true) return true
+    if (!exchange.view.isOver) {
+      exchange.seat = admission
+      return true
+    }
+    // What gives seats back was told that it is over while it waited.
+    admission.giveBack()
+    return false
+  }
+  const refuse = (exchange: ApiExchange): false => {
+    if (exchange.view.isOver || exchange.isTimedOut) return false
+    metrics.terminated(exchange, TOO_MANY.status)
+    const seconds = String(control.retryAfterSeconds?.(exchange) ?? 1)
+    respond(exchange.response, { ...TOO_MANY, headers: { 'Retry-After': seconds, ...TOO_MANY.headers } })
+    return false
+  }
+  return {
+    name: 'flow-control',
+    admit: (exchange) => {
+      if (exchange.isLongRunning) return true
+      const admission = control.admit(exchange)
+      return isThenable(admission) ? admission.then((given) => take(exchange, given)) : take(exchange, admission)
+    },
+    over: (exchange) => {
+      const { seat, handling } = exchange
+      if (seat === undefined) return
+      exchange.seat = undefined
+      if (!handling || !goesOn(exchange)) return seat.giveBack()
+      const giveBack = (): void => seat.giveBack()
+      handling.then(giveBack, giveBack).then(undefined, failed)
+    },
+  }
+}
+
+const TOO_MANY = {
+  status: 429,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  body: 'Too many requests, please try again later.\n',
+}
+
+const goesOn = ({ isTimedOut, response }: ApiExchange): boolean => isTimedOut || !response.writableEnded

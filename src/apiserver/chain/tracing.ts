@@ -1,0 +1,68 @@
+import type { Clock } from '../../base/clock.ts'
+import type { RequestInfo } from '../../http/request-info.ts'
+import type { RequestTracing } from '../../opentelemetry/request-tracing.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import { statusOfAnswer } from '../metrics/answer-status.ts'
+import type { Filter, PlacedFilter } from './filter.ts'
+
+/** Those whose own traces are believed. */
+const TRUSTED: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring'])
+
+/** Whether it can be asked. */
+export const isTracing = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && 'begin' in given && typeof given.begin === 'function'
+
+/**
+ * Makes a request a span. Undefined without what makes them: then it costs nothing.
+ * @see kubernetes/apiserver pkg/endpoints/filters/traces.go WithTracing
+ */
+export function tracing(by: RequestTracing | undefined, clock: Clock): PlacedFilter | undefined {
+  if (by === undefined) return undefined
+  return {
+    name: 'tracing',
+    admit: (exchange) => {
+      const { request, info, auditId, receivedAt, user } = exchange
+      exchange.span = by.begin({
+        request,
+        name: spanName(request.method ?? 'GET', info),
+        receivedAt: clock.wall() - (clock.now() - receivedAt),
+        isTrusted: user?.groups.some((group) => TRUSTED.has(group)) === true,
+        attributes: { 'audit-id': auditId },
+      })
+      return true
+    },
+    over: (exchange) => exchange.span?.end(statusOfAnswer(exchange), exchange.panic?.thrown),
+  }
+}
+
+/**
+ * The method; of a request for a resource with its path, whose names are left out: a span's name
+ * has to be one of few.
+ * @see kubernetes/apiserver pkg/endpoints/filters/traces.go getSpanNameFromRequestInfo
+ */
+export function spanName(method: string, info: RequestInfo): string {
+  if (!info.isResourceRequest) return method
+  const { apiPrefix, apiGroup, apiVersion, namespace, resource, name, subresource } = info
+  const pieces = [
+    apiPrefix,
+    apiGroup,
+    apiVersion,
+    ...(namespace === '' ? [] : ['namespaces', '{:namespace}']),
+    resource,
+    name === '' ? '' : '{:name}',
+    subresource,
+  ]
+  return `${method} /${pieces.filter((piece) => piece !== '').join('/')}`
+}
+
+/**
+ * Filters up to the one that begins a span, and those that run inside of it. Without that one all
+ * of them are before.
+ */
+export function splitAtSpan(filters: readonly Filter[]): readonly [readonly Filter[], readonly Filter[]] {
+  const at = filters.findIndex(({ name }) => name === 'tracing')
+  return at < 0 ? [filters, []] : [filters.slice(0, at + 1), filters.slice(at + 1)]
+}
+
+/** Runs what belongs to a request inside of its span, if it has one. */
+export const inSpan = <R>({ span }: ApiExchange, work: () => R): R => (span === undefined ? work() : span.run(work))

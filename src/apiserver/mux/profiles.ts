@@ -1,0 +1,55 @@
+import type { Clock } from '../../base/clock.ts'
+import { respond } from '../../http/respond.ts'
+import { PROFILES, type ProfileName } from '../../lifecycle/profile-names.ts'
+import { apiExchangeOf } from '../api-exchange.ts'
+import type { ApiHandler } from './path-mux.ts'
+
+const ROOT = '/debug/pprof/'
+
+/** @see kubernetes/apiserver pkg/server/routes/profiling.go redirectTo */
+export const toProfiles: ApiHandler = (_request, response) =>
+  respond(response, {
+    status: 302,
+    headers: { 'Content-Type': 'text/html; charset=utf-8', Location: ROOT },
+    body: `<a href="${ROOT}">Found</a>.\n\n`,
+  })
+
+/**
+ * Profiles of this process, those of the debug socket: Node has others than Go. A request for one
+ * lasts; a drain that tells it to end gets what was taken by then.
+ * @see kubernetes/apiserver pkg/server/routes/profiling.go
+ */
+export const profilesPage =
+  (clock: Clock): ApiHandler =>
+  async (request, response) => {
+    const url = new URL(request.url ?? ROOT, 'http://debug')
+    const name = url.pathname.slice(ROOT.length)
+    if (name === '') return respond(response, INDEX)
+    if (!Object.hasOwn(PROFILES, name)) return respond(response, UNKNOWN)
+    const { sendProfile } = await import('../../lifecycle/profiles.ts')
+    return sendProfile(name as ProfileName, url, response, clock, apiExchangeOf(request)?.signal)
+  }
+
+const INDEX = {
+  status: 200,
+  headers: { 'Content-Type': 'text/html; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  body: `<html>
+<head>
+<title>${ROOT}</title>
+</head>
+<body>
+<ul>
+${Object.entries(PROFILES)
+  .map(([name, what]) => `<li><a href="${name}">${name}</a>: ${what}</li>`)
+  .join('\n')}
+</ul>
+</body>
+</html>
+`,
+}
+
+const UNKNOWN = {
+  status: 404,
+  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  body: 'Unknown profile\n',
+}

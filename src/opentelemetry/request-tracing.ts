@@ -1,0 +1,29 @@
+import type { RequestLike } from '../http/request-info.ts'
+
+/** One request that is to be a span. */
+export interface TracedRequest {
+  /** Node's. */
+  readonly request: RequestLike & { readonly httpVersion: string; readonly socket: { readonly remoteAddress?: string | undefined } }
+  /** That of the span: nothing in it is of the client's choice, but its method. */
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number
+  /** Whether the span of its client is to be the parent; else it is only linked. */
+  readonly isTrusted: boolean
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+export interface RequestSpan {
+  /** Runs what belongs to the request: spans that it makes are children of this one. */
+  run<R>(work: () => R): R
+  /**
+   * @param status what the client was told; 0: nothing
+   * @param thrown by its handler
+   */
+  end(status: number, thrown?: unknown): void
+}
+
+/** What makes requests spans; nothing of it throws. */
+export interface RequestTracing {
+  begin(traced: TracedRequest): RequestSpan | undefined
+}

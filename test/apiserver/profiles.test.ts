@@ -1,0 +1,62 @@
+// Profiles of an API server, where they are asked for. Fails when: they are there without, one does
+// not end with the drain or with its client, what was counted is forgotten without leave.
+import { expect, test } from 'vitest'
+import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
+import { serveApi } from '../support/api-server.ts'
+
+const served = (enableProfiling: boolean) =>
+  serveApi({ config: { enableProfiling }, setUp: (server) => server.handle('/a', (_, response) => void response.end('a')) })
+
+test('are not there unless they are asked for', async () => {
+  const { ask } = await served(false)
+  for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/heap']) expect((await ask(path)).status).toBe(404)
+  expect(await (await ask('/metrics', { method: 'DELETE' })).text()).toContain('# TYPE apiserver_connections gauge')
+  expect(completeConfig({}).enableProfiling).toBe(false)
+})
+
+test('are listed, and what there is not is said', async () => {
+  const { ask } = await served(true)
+  const index = await ask('/debug/pprof/')
+  expect([index.status, index.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(await index.text()).toContain('<a href="profile">')
+  const answers = await Promise.all(['goroutine', 'profile?seconds=0', 'toString'].map((name) => ask(`/debug/pprof/${name}`)))
+  expect(answers.map(({ status }) => status)).toEqual([404, 400, 404])
+  const index2 = (await (await ask('/')).json()) as { paths: string[] }
+  expect(index2.paths.filter((path) => path.startsWith('/debug'))).toEqual([])
+})
+
+test('one lasts until it is told to end, by a drain too, and what was taken by then is sent; there is one at a time', async () => {
+  const { ask, life } = await served(true)
+  const taken = ask('/debug/pprof/profile?seconds=600')
+  await expect.poll(() => life.counts().watches).toBe(1)
+  await expect.poll(async () => (await ask('/debug/pprof/profile?seconds=1')).status).toBe(409)
+  const ended = life.stop('the profile has been taken')
+  const answer = await taken
+  expect([answer.status, answer.headers.get('content-disposition')]).toEqual([200, `attachment; filename="cpu.cpuprofile-${process.pid}"`])
+  expect(await answer.json()).toMatchObject({ nodes: expect.any(Array), samples: expect.any(Array) })
+  await ended
+})
+
+test('DELETE forgets what was counted', async () => {
+  const server = createApiServer(
+    completeConfig({
+      port: 0,
+      host: '127.0.0.1',
+      logger: false,
+      lastCall: 0,
+      platform: 'unknown',
+      shutdownDelay: 0,
+      enableProfiling: true,
+    }),
+  )
+  server.handle('/a', (_, response) => void response.end('a'))
+  const { life } = server.prepare()
+  await life.start()
+  const ask = async (path: string, method = 'GET') => (await fetch(`${life.addresses[0]?.url}${path}`, { method })).text()
+  await ask('/a')
+  const counted = async () => (await ask('/metrics')).includes('subresource="/a"')
+  await expect.poll(counted).toBe(true)
+  expect(await ask('/metrics', 'DELETE')).toBe('metrics reset\n')
+  expect(await counted()).toBe(false)
+  await life.stop({ now: true })
+})
