@@ -94,7 +94,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
   ],
   ['Secure serving flags', ['host', 'port', 'tls', 'http2', 'maxConcurrentStreams', 'maxHeaderSize']],
   ['Auditing flags', ['auditPolicyFile', 'auditLog', 'auditWebhook']],
-  ['Features flags', ['debugSocket']],
+  ['Features flags', ['enableProfiling', 'debugSocket']],
   ['Authentication flags', ['--client-ca-file', '--client-certificates', 'tokenAuthFile', 'oidc', 'anonymousAuth', 'apiAudiences']],
   ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile', 'authorizationWebhook']],
   ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
