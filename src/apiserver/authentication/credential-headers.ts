@@ -40,6 +40,17 @@ function takeRaw(request: IncomingMessage, name: string): void {
   if (typeof count === 'number') (request as Kept)[COUNT] = Math.min(count, rawHeaders.length)
 }
 
+/** Puts a header into a request in the place of those of its name. */
+export function replaceHeader(request: IncomingMessage, name: string, value: string): void {
+  const own = name.toLowerCase()
+  takeHeaders(request, (each) => each === own)
+  request.headers[own] = value
+  request.rawHeaders.push(name, value)
+  const distinct = distinctOf(request)
+  if (distinct) distinct[own] = [value]
+  else if (COUNT !== undefined) (request as Kept)[COUNT] = request.rawHeaders.length
+}
+
 type Kept = IncomingMessage & Record<symbol, unknown>
 
 /**

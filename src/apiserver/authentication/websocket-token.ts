@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
 import type { Authenticator, Verdict } from './authenticator.ts'
 import { known, lifeOf, type TokenAuthenticator } from './bearer-token.ts'
-import { takeHeaders, valuesOf } from './credential-headers.ts'
+import { replaceHeader, valuesOf } from './credential-headers.ts'
 
 const HEADER = 'sec-websocket-protocol'
 const PREFIX = 'base64url.bearer.authorization.k8s.io.'
@@ -27,9 +27,7 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
       const token = decoded(encoded.slice(PREFIX.length))
       if (token === '') return undefined
       const taken = (verdict: Verdict): Verdict => {
-        takeHeaders(request, (name) => name === HEADER)
-        request.headers[HEADER] = rest.join(',')
-        request.rawHeaders.push('Sec-WebSocket-Protocol', rest.join(','))
+        replaceHeader(request, 'Sec-WebSocket-Protocol', rest.join(','))
         return verdict
       }
       const verdict = known(tokens.authenticateToken(token, context))

@@ -119,6 +119,22 @@ describe('a server with a file of tokens', () => {
     }
   })
 
+  test('refuses credentials that are too long, or no text', async () => {
+    const { connect } = await served({ tokenAuthFile: fileOf(TOKENS), anonymousAuth: true })
+    const statusWith = async (value: string | Buffer) => {
+      const client = await connect()
+      client.send(
+        Buffer.concat([Buffer.from('GET /whoami HTTP/1.1\r\nHost: x\r\nAuthorization: '), Buffer.from(value), Buffer.from('\r\n\r\n')]),
+      )
+      return (await client.response()).status
+    }
+    expect(await statusWith(`Bearer ${'x'.repeat(12_000)}`)).toBe(401)
+    expect(await statusWith(`Bearer ${'x'.repeat(20_000)}`)).toBe(431)
+    expect(await statusWith('Bearer ann-token\0')).toBe(400)
+    expect(await statusWith(Buffer.from([...Buffer.from('Bearer ann-token'), 0xff]))).toBe(401)
+    expect(await statusWith('Bearer ann-token ')).toBe(200)
+  })
+
   test('refuses upgrades that it does not know', async () => {
     const { connect } = await served({ tokenAuthFile: fileOf(TOKENS) })
     const answers = [{}, { Authorization: 'Bearer wrong' }, { Authorization: 'Bearer ann-token' }].map(async (headers) => {
@@ -126,6 +142,16 @@ describe('a server with a file of tokens', () => {
       return (await client.ask('GET', '/upgrade', { headers: { Connection: 'Upgrade', Upgrade: 'x', ...headers } })).status
     })
     expect(await Promise.all(answers)).toEqual([401, 401, 101])
+  })
+
+  test('lets in WebSockets of browsers, whose token is a protocol', async () => {
+    const { connect } = await served({ tokenAuthFile: fileOf(TOKENS) })
+    const statusWith = async (token: string) => {
+      const protocol = `chat, base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
+      const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Protocol': protocol }
+      return (await (await connect()).ask('GET', '/upgrade', { headers })).status
+    }
+    expect([await statusWith('ann-token'), await statusWith('wrong')]).toEqual([101, 401])
   })
 
   test('that cannot be used does not start', async () => {

@@ -147,6 +147,23 @@ describe('a request that may act as another user', () => {
       ['system:nodes', 'system:authenticated'],
     ],
     [
+      'a node that it does not run on, as any',
+      'system:serviceaccount:blue:agent+n2',
+      'system:node:n1',
+      [
+        'system:serviceaccount:blue:agent impersonate-on:arbitrary-node:get /x',
+        'system:serviceaccount:blue:agent impersonate:arbitrary-node authentication.k8s.io/nodes/n1',
+      ],
+      ['system:nodes', 'system:authenticated'],
+    ],
+    [
+      'the node that a user who is no service account says that it runs on, as any',
+      'root+n1',
+      'system:node:n1',
+      ['root impersonate-on:arbitrary-node:get /x', 'root impersonate:arbitrary-node authentication.k8s.io/nodes/n1'],
+      ['system:nodes', 'system:authenticated'],
+    ],
+    [
       'who is not known',
       'root',
       'system:anonymous',
@@ -158,7 +175,7 @@ describe('a request that may act as another user', () => {
     const { as } = await served(authorizer)
     expect((await as(token, [user(name)])).body.user).toEqual({ name, groups, extra: {} })
     expect(asked.slice(0, -1)).toEqual(questions)
-    if (name === 'system:node:n1' && token !== 'root')
+    if (token === 'system:serviceaccount:blue:agent+n1')
       expect(users[0]?.extra).toEqual({
         'authentication.kubernetes.io/associated-node-keys': ['authentication.kubernetes.io/node-name', 'other'],
       })
