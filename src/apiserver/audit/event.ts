@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { RequestInfo, RequestLike } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
-import type { UserInfo } from '../authentication/user.ts'
+import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
@@ -92,8 +92,14 @@ function eventText(event: AuditEvent): string {
   if (requestObject !== undefined) json += `,"requestObject":${safeJson(requestObject)}`
   if (responseObject !== undefined) json += `,"responseObject":${safeJson(responseObject)}`
   json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`
-  if (annotations !== undefined) json += `,"annotations":${safeJson(annotations)}`
+  if (annotations !== undefined) json += `,"annotations":${textsJson(annotations)}`
   return `${json}}`
+}
+
+function textsJson(texts: Readonly<Record<string, string>>): string {
+  let json = ''
+  for (const key in texts) json += `${json === '' ? '{' : ','}${jsonText(key)}:${jsonText(texts[key] as string)}`
+  return json === '' ? '{}' : `${json}}`
 }
 
 /** Nearly all of them say no more than their code. */
@@ -106,10 +112,11 @@ const statusJson = (status: AuditedStatus): string =>
     ? `{"metadata":{},"code":${status.code}}`
     : safeJson(status)
 
-/** Parts that many events have in common, by the object that is common to them. */
+/** Parts that many events have in common, by the object that is common to them, which is frozen. */
 const KEPT_JSON = new WeakMap<object, string>()
 
 function keptJson(part: object): string {
+  if (!Object.isFrozen(part)) return safeJson(part)
   const known = KEPT_JSON.get(part)
   if (known !== undefined) return known
   const json = safeJson(part)
@@ -151,8 +158,8 @@ export function requestPart({ request, info }: ApiExchange): RequestPart {
 const objectPart = ({ resource, namespace, name, apiGroup, apiVersion, subresource }: RequestInfo): AuditedObject =>
   given({ resource, namespace, name, apiGroup, apiVersion, subresource })
 
-const NO_USER: AuditedUser = {}
-/** Most requests are of users who have come before; a user is never changed. */
+const NO_USER: AuditedUser = Object.freeze({})
+/** Users who cannot change, of whom nothing has to be made for each request. */
 const USERS = new WeakMap<UserInfo, AuditedUser>()
 
 export function userPart(user: UserInfo | undefined): AuditedUser {
@@ -160,19 +167,25 @@ export function userPart(user: UserInfo | undefined): AuditedUser {
   const known = USERS.get(user)
   if (known !== undefined) return known
   const { name, uid, groups, extra } = user
-  const part = {
+  const part: AuditedUser = {
     ...(name !== '' && { username: name }),
     ...(uid !== undefined && uid !== '' && { uid }),
     ...(groups.length > 0 && { groups }),
     ...(Object.keys(extra).length > 0 && { extra: sorted(extra) }),
   }
-  USERS.set(user, part)
+  if (isFixed(user)) USERS.set(user, Object.freeze(part))
   return part
 }
 
-/** Keys in order, as Go writes them. */
-export const sorted = <T>(values: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
-  Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)))
+/** A copy with its keys in order, as Go writes them; most are in it already. */
+export function sorted<T>(values: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  let before = ''
+  for (const key in values) {
+    if (key < before) return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)))
+    before = key
+  }
+  return { ...values }
+}
 
 /** Empty texts are left out. */
 const given = (texts: Readonly<Record<string, string>>): AuditedObject =>
@@ -209,7 +222,7 @@ function peerOf(socket: NonNullable<Sent['socket']>): readonly string[] {
   const known = PEERS.get(socket)
   if (known !== undefined) return known
   const remote = address(socket.remoteAddress ?? '')
-  const peer = remote === undefined ? [] : [remote]
+  const peer = Object.freeze(remote === undefined ? [] : [remote])
   // One that has been closed has no address any more.
   if (remote !== undefined) PEERS.set(socket, peer)
   return peer

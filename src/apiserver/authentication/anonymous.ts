@@ -1,11 +1,12 @@
 import type { Authenticated, Authenticator } from './authenticator.ts'
+import { fixed } from './user.ts'
 
 /** @see kubernetes/apiserver pkg/authentication/user/user.go */
 export const ANONYMOUS = 'system:anonymous'
 export const ALL_AUTHENTICATED = 'system:authenticated'
 export const ALL_UNAUTHENTICATED = 'system:unauthenticated'
 
-const NAMELESS: Authenticated = { user: { name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED], extra: {} } }
+const NAMELESS: Authenticated = { user: fixed({ name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED], extra: {} }) }
 
 /**
  * Of requests without credentials, for all paths or exactly these, as they are decoded.

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { show } from '../../base/errors.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import { isRecord } from '../../options/kinds.ts'
-import type { UserInfo } from './user.ts'
+import { isFixed, type UserInfo } from './user.ts'
 
 /** What credentials have proved. */
 export interface Authenticated {
@@ -67,8 +67,18 @@ export function checkedVerdict(answer: unknown): Verdict {
   throw new Error(`an authenticator returned ${show(answer)}, allowed: undefined or { user: { name, uid?, groups, extra }, audiences? }`)
 }
 
+/** That cannot change, and were seen to be as they have to be. */
+const CHECKED = new WeakSet<object>()
+
 function isUser(given: unknown): boolean {
   if (!isRecord(given)) return false
+  if (CHECKED.has(given)) return true
+  const isOne = hasItsFields(given)
+  if (isOne && isFixed(given as unknown as UserInfo)) CHECKED.add(given)
+  return isOne
+}
+
+function hasItsFields(given: Readonly<Record<string, unknown>>): boolean {
   const { name, uid, groups, extra } = given
   const hasName = typeof name === 'string' && name !== '' && (uid === undefined || typeof uid === 'string')
   return hasName && areTexts(groups) && isRecord(extra) && Object.values(extra).every(areTexts)

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Authenticated } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
+import { fixed } from './user.ts'
 
 /** The server's own client may do everything. */
 const OWN_CLIENT: Authenticated = {
-  user: { name: 'system:apiserver', groups: ['system:authenticated', 'system:masters'], extra: {} },
+  user: fixed({ name: 'system:apiserver', groups: ['system:authenticated', 'system:masters'], extra: {} }),
 }
 
 /**

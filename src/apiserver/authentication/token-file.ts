@@ -3,7 +3,7 @@ import { QuiesceError, toError } from '../../base/errors.ts'
 import type { Authenticated } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 import { knownUser } from './group-adder.ts'
-import type { UserInfo } from './user.ts'
+import { fixed, type UserInfo } from './user.ts'
 
 /**
  * Tokens that stand in a file, read once before the server listens: a line each of
@@ -17,7 +17,7 @@ export function tokenFile(path: string): TokenAuthenticator {
   return {
     authenticateToken: (token) => users.get(token),
     open: ({ warn }) => {
-      users = new Map(Array.from(usersIn(read(path), path, warn), ([token, user]) => [token, { user: knownUser(user) }]))
+      users = new Map(Array.from(usersIn(read(path), path, warn), ([token, user]) => [token, { user: fixed(knownUser(user)) }]))
     },
   }
 }
