@@ -1,6 +1,6 @@
 // @ts-check
 // An API server with every filter that it can have, or with some of them: for measuring.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemHost } from '../build/src/actors/host.js'
@@ -9,7 +9,7 @@ import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
 import { completeConfig } from '../build/src/apiserver/config.js'
 
 /** Places of the order at which nothing is done for a request that is answered as it should be. */
-const NO_FILTERS = ['panic-recovery', 'request-received', 'latency', 'retry-after', 'goaway', 'count', 'warnings']
+const NO_FILTERS = ['panic-recovery', 'request-received', 'latency', 'retry-after', 'goaway', 'count', 'warnings', 'tracing']
 
 /** A logger that writes no line for a request, as in production. */
 const nothing = () => {}
@@ -19,6 +19,28 @@ const logger = {
   warn: nothing,
   error: nothing,
   isLevelEnabled: (/** @type {string} */ level) => level !== 'debug',
+}
+
+const RBAC_VERSION = 'rbac.authorization.k8s.io/v1'
+const ROLE = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' }
+const RBAC = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: RBAC_VERSION,
+      kind: 'ClusterRole',
+      metadata: { name: 'reader' },
+      rules: [{ nonResourceURLs: ['/', '/api/*'], verbs: ['get'] }],
+    },
+    {
+      apiVersion: RBAC_VERSION,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'readers' },
+      roleRef: ROLE,
+      subjects: [{ apiGroup: ROLE.apiGroup, kind: 'Group', name: 'readers' }],
+    },
+  ],
 }
 
 /**
@@ -31,6 +53,10 @@ export async function filtersOf(chain, audit) {
   if (chain)
     for (let at = order.length - 1; at >= 0; at--)
       if (order[at]?.part !== 'engine' && !chain.includes(order[at]?.name ?? '')) order.splice(at, 1)
+  const folder = mkdtempSync(join(tmpdir(), 'quiesce-bench-'))
+  const [tokenAuthFile, authorizationRbacFile] = [join(folder, 'tokens.csv'), join(folder, 'rbac.json')]
+  writeFileSync(tokenAuthFile, 'of-the-benchmark,bench,1,"readers"\n')
+  writeFileSync(authorizationRbacFile, JSON.stringify(RBAC))
   const server = createApiServerOn(
     systemHost,
     completeConfig({
@@ -38,11 +64,13 @@ export async function filtersOf(chain, audit) {
       host: '127.0.0.1',
       logger,
       enableIndex: false,
+      tokenAuthFile,
+      authorizationRbacFile,
       hstsDirectives: ['max-age=31536000'],
       corsAllowedOrigins: ['//www\\.example\\.com(:|$)'],
       auditPolicy: { rules: [{ level: 'Metadata' }], ...(audit === 'end' && { omitStages: ['RequestReceived'] }) },
       auditLog: {
-        path: process.env.AUDIT_PATH ?? join(mkdtempSync(join(tmpdir(), 'quiesce-bench-')), 'audit.log'),
+        path: join(folder, 'audit.log'),
         maxSize: 0,
         mode: 'batch',
         maxBatchSize: 400,

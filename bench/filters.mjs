@@ -6,6 +6,8 @@
 import { Child } from './child.mjs'
 import { median, summarize } from './statistics.mjs'
 
+/** Bare servers are sent it, too. */
+const TOKEN = 'of-the-benchmark'
 const CONNECTIONS = 16
 const ROUNDS = 8
 const REQUESTS = 10_000
@@ -18,6 +20,13 @@ const GROUP = 12
 /** Of the whole chain, and of one filter: shares of what a bare request costs. */
 export const CHAIN_MAX = 1.2
 export const FILTER_MAX = 0.05
+
+/** What allows knows who asks: one cannot be there without the other. */
+const NEEDED = { authorization: 'authentication' }
+/** @param {string} filter */
+const neededBy = (filter) => (filter in NEEDED ? [NEEDED[/** @type {keyof typeof NEEDED} */ (filter)]] : [])
+/** @param {string} filter */
+const needing = (filter) => Object.keys(NEEDED).filter((one) => neededBy(one).includes(filter))
 
 /**
  * One server: `chain` are the filters that it has; undefined: as many as there are.
@@ -38,8 +47,12 @@ async function variants() {
       { name: 'the whole chain', life: 'apiserver' },
       { name: 'the whole chain, audited when answered only', life: 'apiserver', audit: 'end' },
       ...all.flatMap((filter) => [
-        /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [filter] }),
-        /** @type {Variant} */ ({ name: `all but ${filter}`, life: 'apiserver', chain: all.filter((one) => one !== filter) }),
+        /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
+        /** @type {Variant} */ ({
+          name: `all but ${filter}`,
+          life: 'apiserver',
+          chain: all.filter((one) => one !== filter && !needing(filter).includes(one)),
+        }),
       ]),
     ],
   }
@@ -54,15 +67,15 @@ async function measureGroup(group) {
   const all = [{ name: 'bare', life: 'bare' }, { name: 'again', life: 'bare' }, ...group]
   const servers = all.map(({ life, chain, audit }) => new Child('server.mjs', { application: 'Hono', life, chain, audit }, 0))
   const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: WARM_UP_REQUESTS })
+  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, token: TOKEN, requests: WARM_UP_REQUESTS })
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, requests: SECOND_WARM_UP_REQUESTS })
+  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, token: TOKEN, requests: SECOND_WARM_UP_REQUESTS })
   const cpu = all.map(() => /** @type {number[]} */ ([]))
   for (let round = 0; round < ROUNDS; round++) {
     for (const index of shuffled([...servers.keys()])) {
       const server = /** @type {Child} */ (servers[index])
       await server.ask({ what: 'begin' })
-      await load.ask({ port: ports[index], connections: CONNECTIONS, requests: REQUESTS })
+      await load.ask({ port: ports[index], connections: CONNECTIONS, token: TOKEN, requests: REQUESTS })
       const { cpuMicroseconds } = await server.ask({ what: 'end' })
       cpu[index]?.push(cpuMicroseconds / REQUESTS)
     }
@@ -114,8 +127,10 @@ export async function measureFilters(generations, judge) {
   })
   const each = filters.map((filter) => {
     // Multiples of bare in one generation are of processes of that generation.
-    const added = differences(of(`${filter} alone`), of('no filter'))
-    const removed = differences(of('the whole chain'), of(`all but ${filter}`))
+    const [needed] = neededBy(filter)
+    const [dependent] = needing(filter)
+    const added = differences(of(`${filter} alone`), of(needed === undefined ? 'no filter' : `${needed} alone`))
+    const removed = differences(of(dependent === undefined ? 'the whole chain' : `all but ${dependent}`), of(`all but ${filter}`))
     const both = summarize(added.map((one, at) => (one + (removed[at] ?? Number.NaN)) / 2))
     const [low, high] = both.interval
     const micros = (/** @type {readonly number[]} */ shares) => (median(shares) * bare).toFixed(2)

@@ -6,7 +6,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n'
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n'
 /** How many requests one connection of HTTP/2 has on its way at a time. */
 const STREAMS = 4
 
@@ -17,10 +17,11 @@ const STREAMS = 4
  * @property {Protocol} [protocol] default: HTTP/1.1
  * @property {number} connections requests on their way at a time; over HTTP/2 with several on one connection
  * @property {number} requests
+ * @property {string} [token] of all requests over HTTP/1.1; default: none has one
  * @property {boolean} [timed] whether the time of each request is taken, which costs a little
  * @param {Plan} plan @returns {Promise<{ seconds: number, p99Ms: number }>}
  */
-async function load({ port, protocol = 'HTTP/1.1', connections, requests, timed = false }) {
+async function load({ port, protocol = 'HTTP/1.1', connections, requests, token, timed = false }) {
   /** @type {number[]} */
   const times = []
   const begun = performance.now()
@@ -29,6 +30,7 @@ async function load({ port, protocol = 'HTTP/1.1', connections, requests, timed 
   const work = {
     port,
     protocol,
+    request: `${REQUEST}${token === undefined ? '' : `Authorization: Bearer ${token}\r\n`}\r\n`,
     isMore: () => left-- > 0,
     took: (ms) => {
       if (timed) times.push(ms)
@@ -48,12 +50,13 @@ async function load({ port, protocol = 'HTTP/1.1', connections, requests, timed 
  * @typedef {object} Work
  * @property {number} port
  * @property {Protocol} protocol
+ * @property {string} request as it is written over HTTP/1.1
  * @property {() => boolean} isMore whether there is one more request to be sent; takes it
  * @property {(ms: number) => void} took
  */
 
 /** One connection of HTTP/1.1. @param {Work} work */
-function overHttp1({ port, protocol, isMore, took }) {
+function overHttp1({ port, protocol, request, isMore, took }) {
   return new Promise((resolve, reject) => {
     let answerBytes = 0
     let received = 0
@@ -66,7 +69,7 @@ function overHttp1({ port, protocol, isMore, took }) {
     let sentAt = 0
     const next = () => {
       sentAt = performance.now()
-      if (isMore()) socket.write(REQUEST)
+      if (isMore()) socket.write(request)
       else {
         isOver = true
         socket.end()

@@ -181,22 +181,6 @@ describe('settings of quiesce apiserver', () => {
     expect(await problemsOf('--http2')).toEqual(['--http2: unknown flag (did you mean "--disable-http2-serving"?)'])
   })
 
-  test('say who may do what, with upstream’s names where it has them', async () => {
-    const file = '--authorization-rbac-file=rbac.yaml'
-    const paths = ['--authorization-always-allow-paths=/docs/*,/a', '--authorization-always-allow-paths=/b']
-    const webhook = ['--authorization-webhook-config-file=authz.yaml', '--authorization-webhook-cache-authorized-ttl=1m']
-    const { options } = await settingsOf({ args: ['--authorization-mode=Webhook,RBAC', file, ...paths, ...webhook] })
-    expect(options).toMatchObject({
-      authorizationMode: ['Webhook', 'RBAC'],
-      authorizationRbacFile: 'rbac.yaml',
-      authorizationAlwaysAllowPaths: ['/docs/*', '/a', '/b'],
-      authorizationWebhook: { kubeconfig: 'authz.yaml' },
-    })
-    expect(completeConfig(options).authorizationWebhook).toMatchObject({ authorizedTtlMs: 60_000, unauthorizedTtlMs: 30_000 })
-    expect((await settingsOf({ args: webhook.slice(1) })).options.authorizationWebhook).toBeUndefined()
-    expect(await problemsOf('--authorization-always-allow-paths=/a*b')).toEqual(said('got "/a*b", allowed: a list of paths'))
-  })
-
   test('have a group each, in upstream’s order', () => {
     const { flags, groups = [] } = COMMAND_PAGES.apiserver
     const titles = grouped(flags, groups).map(([title]) => title)

@@ -33,12 +33,25 @@ export function diceOf(random) {
   }
 }
 
+/** Of the one user that there is. */
+export const TOKEN = 'token-of-the-fuzzer'
 export const ECHO = '/api/v1/pods'
 export const PRIVATE = '/private/x'
 
-/** A request as it should be, or nearly. @param {string} secret @param {{ method?: string, target?: string, version?: string, headers?: readonly string[], body?: string }} [parts] */
-export const requestText = (secret, { method = 'GET', target = ECHO, version = 'HTTP/1.1', headers = [], body = '' } = {}) =>
-  [`${method} ${target} ${version}`, 'Host: localhost', `X-Secret: ${secret}`, ...headers, '', body].join('\r\n')
+/** A request as it should be, or nearly. @param {string} secret @param {{ method?: string, target?: string, version?: string, headers?: readonly string[], body?: string, isAnonymous?: boolean }} [parts] */
+export const requestText = (
+  secret,
+  { method = 'GET', target = ECHO, version = 'HTTP/1.1', headers = [], body = '', isAnonymous = false } = {},
+) =>
+  [
+    `${method} ${target} ${version}`,
+    'Host: localhost',
+    `X-Secret: ${secret}`,
+    ...(isAnonymous ? [] : [`Authorization: Bearer ${TOKEN}`]),
+    ...headers,
+    '',
+    body,
+  ].join('\r\n')
 
 const h1 = /** @type {const} */ ('h1')
 const h2 = /** @type {const} */ ('h2')
@@ -104,7 +117,7 @@ export const ATTACKS = {
         '/\u00ff\u00fe',
         `${ECHO}%20`,
       ]),
-      [0, 200, 400, 404],
+      [0, 200, 400, 403, 404],
     ),
   traversal: (dice, secret) => {
     const up = dice.of(['..', '%2e%2e', '%2E.', '.%2e', '..;', '..%00', '%252e%252e', '..%5c', '..\\', '...', '.'])
@@ -379,7 +392,7 @@ export const ATTACKS = {
       `${ECHO}${dice.of(['?', '/', '#'])}${dice.of(['x', '%61', '/', '../', '&a=b', ';'])}`.concat(
         dice.of(['a', '/', '%2f', '..']).repeat(8000),
       ),
-      [0, 200, 400, 404, 414, 431],
+      [0, 200, 400, 403, 404, 414, 431],
     ),
     isOver: true,
   }),
@@ -459,12 +472,35 @@ export const ATTACKS = {
       [200],
     ),
   'credentials that are none': (dice, secret) => ({
-    ...withHeaders(
-      secret,
-      dice.of(CREDENTIALS(dice)).map((value) => `Authorization: ${value}`),
-      [200, 400, 401, 431],
-    ),
+    on: h1,
+    chunks: [
+      requestText(secret, {
+        isAnonymous: true,
+        target: dice.of([ECHO, PRIVATE, '/version', '/metrics', '/none']),
+        headers: dice.of(CREDENTIALS(dice)).map((value) => `Authorization: ${value}`),
+      }),
+    ],
+    allowed: [400, 401, 403, 431],
     isOver: true,
+  }),
+  'no credentials': (dice, secret) => ({
+    on: h1,
+    chunks: [
+      requestText(secret, {
+        isAnonymous: true,
+        target: dice.of([ECHO, PRIVATE, '/version', '/metrics', '/none', '/healthz/../api/v1/pods', '/readyz/../private/x']),
+        headers: dice.of([
+          [],
+          ['X-Remote-User: fuzzer', 'X-Remote-Group: system:masters'],
+          [`Cookie: token=${TOKEN}`],
+          [`Proxy-Authorization: Bearer ${TOKEN}`],
+          [`X-Authorization: Bearer ${TOKEN}`],
+          [`Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.${Buffer.from(TOKEN).toString('base64url')}, x`],
+          ['Impersonate-User: fuzzer'],
+        ]),
+      }),
+    ],
+    allowed: [401, 403],
   }),
   'another user than it is': (dice, secret) =>
     withHeaders(
@@ -483,7 +519,7 @@ export const ATTACKS = {
         ['Impersonate-User: a', ...Array.from({ length: 200 }, (_, at) => `Impersonate-Group: g${at}`)],
         [`Impersonate-User: ${'x'.repeat(5000)}`],
       ]),
-      [200, 400, 401, 403],
+      [400, 403],
     ),
   'a handler that fails': (_dice, secret) => ({
     ...get(secret, '/api/v1/panics', [500]),
@@ -494,7 +530,7 @@ export const ATTACKS = {
   'lines that end otherwise': (dice, secret) => ({
     on: h1,
     chunks: [requestText(secret).replaceAll('\r\n', dice.of(['\n', '\r', '\r\n\r\n', '\r\r\n', '\n\r\n']))],
-    allowed: [0, 200, 400],
+    allowed: [0, 200, 400, 401, 403],
     isOver: true,
   }),
   'a client that leaves': (dice, secret) => {
@@ -540,7 +576,17 @@ export const ATTACKS = {
     chunks: [
       PREFACE,
       frame(4),
-      headersFrame({ ':method': 'GET', ':scheme': 'http', ':authority': 'localhost', ':path': ECHO, 'x-secret': secret }, 1),
+      headersFrame(
+        {
+          ':method': 'GET',
+          ':scheme': 'http',
+          ':authority': 'localhost',
+          ':path': ECHO,
+          'x-secret': secret,
+          authorization: `Bearer ${TOKEN}`,
+        },
+        1,
+      ),
       ...Array.from({ length: 1 + dice.below(20) }, () =>
         frame(dice.below(14), {
           flags: dice.below(256),
@@ -553,7 +599,14 @@ export const ATTACKS = {
     isOver: true,
   }),
   'headers of HTTP/2 that are none': (dice, secret) => {
-    const usual = { ':method': 'GET', ':scheme': 'http', ':authority': 'localhost', ':path': ECHO, 'x-secret': secret }
+    const usual = {
+      ':method': 'GET',
+      ':scheme': 'http',
+      ':authority': 'localhost',
+      ':path': ECHO,
+      'x-secret': secret,
+      authorization: `Bearer ${TOKEN}`,
+    }
     const odd = dice.of([
       { ':path': PRIVATE },
       { ':path': '' },

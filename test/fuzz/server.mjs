@@ -1,28 +1,68 @@
 // The server that the fuzzer attacks, on dist/ and in a process of its own: three API servers in a
 // row, as in docs/examples/api-servers.mjs, with every filter on. On descriptor 3 it says line by
-// line where it listens, and what must never happen. Argument: { folder } as JSON.
+// line where it listens, and what must never happen. Argument: { folder, options } as JSON.
 import { once } from 'node:events'
-import { writeSync } from 'node:fs'
+import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { apiExchangeOf, completeConfig, createApiServer } from '../../dist/apiserver.js'
+import { TOKEN } from './attacks.mjs'
 
-const { folder } = JSON.parse(process.argv[2])
+const { folder, options } = JSON.parse(process.argv[2])
 const say = (what) => writeSync(3, `${JSON.stringify(what)}\n`)
 process.on('uncaughtExceptionMonitor', (error) => say({ breach: `uncaught: ${error.stack}` }))
 
-/** Decides by what the filters have read of the path; handlers are found by the same. */
-const gate = {
-  name: 'gate',
-  admit: ({ info, response }) => {
-    if (!info.path.startsWith('/private')) return true
-    response.statusCode = 403
-    response.end()
-    return false
-  },
+const USER = 'fuzzer'
+const RBAC = 'rbac.authorization.k8s.io'
+/** Everything but what is private, and but to act as another. */
+const roles = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: [
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'public' },
+      rules: [
+        {
+          apiGroups: ['*'],
+          resources: ['*'],
+          verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
+        },
+        {
+          nonResourceURLs: [
+            '/',
+            '/index.html',
+            '/api',
+            '/api/*',
+            '/apis',
+            '/apis/*',
+            '/version',
+            '/readyz*',
+            '/livez*',
+            '/healthz*',
+            '/metrics',
+            '/none',
+          ],
+          verbs: ['*'],
+        },
+      ],
+    },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'public' },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'public' },
+      subjects: [{ apiGroup: RBAC, kind: 'User', name: USER }],
+    },
+  ],
 }
+const [tokenAuthFile, authorizationRbacFile] = [join(folder, 'tokens.csv'), join(folder, 'rbac.json')]
+writeFileSync(tokenAuthFile, `${TOKEN},${USER},1\n`)
+writeFileSync(authorizationRbacFile, JSON.stringify(roles))
 
 const config = completeConfig({
-  filters: [gate],
+  tokenAuthFile,
+  authorizationRbacFile,
   listeners: [
     { port: 0, host: '127.0.0.1' },
     { port: 0, host: '127.0.0.1', http2: true },
@@ -38,10 +78,13 @@ const config = completeConfig({
   hstsDirectives: ['max-age=31536000'],
   auditPolicy: { rules: [{ level: 'Metadata' }] },
   auditLog: { path: join(folder, 'audit.log'), maxSize: 0, mode: 'batch', maxBatchSize: 400, maxBatchWait: '1s' },
+  ...options,
 })
 
 /** What its client has told it, back to its client. */
 async function echo(request, response) {
+  const { user } = apiExchangeOf(request)
+  if (user?.name !== USER) say({ breach: `${request.method} ${request.url} has come through as ${JSON.stringify(user)}` })
   const chunks = []
   try {
     for await (const chunk of request) chunks.push(chunk)
@@ -54,7 +97,7 @@ async function echo(request, response) {
     `${JSON.stringify({
       url: request.url,
       secret: request.headers['x-secret'],
-      user: apiExchangeOf(request).user?.name,
+      user: user?.name,
       body: Buffer.concat(chunks).toString('latin1'),
     })}\n`,
   )
@@ -64,6 +107,7 @@ const extensions = createApiServer(config, { name: 'extensions' })
 extensions.handle('/apis/shop.example/v1/orders', echo)
 const core = createApiServer(config, { name: 'core', delegate: extensions })
 core.handle('/api/v1/pods', echo)
+core.handle('/api/v1/large', (_request, response) => response.end(Buffer.alloc(64 * 2 ** 20)))
 core.handle('/api/v1/panics', () => {
   throw new Error('on purpose')
 })

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
+/** @typedef {import('../../src/apiserver/index.ts').AuditEvent} AuditEvent */
+
 const PROGRAM = fileURLToPath(new URL('server.mjs', import.meta.url))
 /** Longer than the deadline of its end, on a machine that is busy. */
 const END_MS = 30_000
@@ -20,8 +22,9 @@ export class Target {
   #child
   #folder
 
-  static async start() {
-    const target = new Target(await mkdtemp(join(tmpdir(), 'quiesce-fuzz-')))
+  /** @param {object} [options] of the server, beside its own */
+  static async start(options = {}) {
+    const target = new Target(await mkdtemp(join(tmpdir(), 'quiesce-fuzz-')), options)
     await target.#listening
     return target
   }
@@ -31,10 +34,12 @@ export class Target {
   /** @type {Promise<void>} */
   #listening
 
-  /** @param {string} folder */
-  constructor(folder) {
+  /** @param {string} folder @param {object} options */
+  constructor(folder, options) {
     this.#folder = folder
-    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify({ folder })], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] })
+    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify({ folder, options })], {
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    })
     this.#listening = new Promise((resolve, reject) => {
       this.#listens = resolve
       this.#child.once('exit', (code) => reject(new Error(`the server ended with ${code} before it listened`)))
@@ -57,9 +62,10 @@ export class Target {
 
   /**
    * Ends it by a SIGTERM, and says what was wrong in its life: what it has said itself, how it ended, and what its audit log has twice or not at all.
-   * @returns {Promise<{ report: import('../../src/index.ts').Report | undefined, wrong: readonly string[] }>}
+   * @param {number} [exit] the right exit code
+   * @returns {Promise<{ report: import('../../src/index.ts').Report | undefined, audit: readonly AuditEvent[], wrong: readonly string[] }>}
    */
-  async stop() {
+  async stop(exit = 0) {
     const ended = once(this.#child, 'close')
     this.#child.kill('SIGTERM')
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS)
@@ -71,9 +77,14 @@ export class Target {
     /** @type {import('../../src/index.ts').Report | undefined} */
     const report = reportText ? JSON.parse(reportText) : undefined
     const wrong = [...this.breaches]
-    if (this.exit !== 0) wrong.push(`the server ended with ${this.exit}: ${JSON.stringify(report)}`)
+    if (this.exit !== exit) wrong.push(`the server ended with ${this.exit}: ${JSON.stringify(report)}`)
     if (report?.audit?.lost !== 0) wrong.push(`audit events: ${JSON.stringify(report?.audit)}`)
-    return { report, wrong: [...wrong, ...wrongIn(log)] }
+    /** @type {readonly AuditEvent[]} */
+    const audit = log
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+    return { report, audit, wrong: [...wrong, ...wrongIn(audit)] }
   }
 
   /** Takes its files away, and ends it if it is still there. */
@@ -90,13 +101,8 @@ export class Target {
 /** Of ids that the server has made: clients may give the same one twice. */
 const MADE = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** Every request that has come to the log has a last event, and no event twice. @param {string} log */
-function wrongIn(log) {
-  /** @type {import('../../src/apiserver/index.ts').AuditEvent[]} */
-  const events = log
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
+/** Every request that has come to the log has a last event, and no event twice. @param {readonly AuditEvent[]} events */
+function wrongIn(events) {
   const made = events.filter(({ auditID }) => MADE.test(auditID))
   /** @type {Map<string, string[]>} */
   const stages = new Map()
