@@ -3,7 +3,7 @@ import { composeOptions, defineOptions, type Flag, type OptionTable, option, typ
 import { present } from '../options/kinds.ts'
 import { resolveServerOptions } from '../options/options.ts'
 import { TLS_OPTIONS } from '../options/tls-options.ts'
-import type { Settings } from './arguments.ts'
+import type { AbsentFlags, Settings } from './arguments.ts'
 import type { FlagGroups } from './flag-groups.ts'
 import { COMMAND_OPTIONS, EXPORT_OPTIONS, LOG_OPTIONS } from './flags.ts'
 import { printedConfig } from './printed-config.ts'
@@ -12,6 +12,8 @@ import { messagesOf } from './settings.ts'
 
 /** That of kube-apiserver; upstream's generic server has 443, for which one has to be root. */
 const PORT_DEFAULT = 6443
+
+const MAX_STREAMS = API_SERVER_TABLE.maxConcurrentStreams
 
 /** Every option of an API server, by upstream's flag where upstream has one. */
 const SERVER: OptionTable = defineOptions({
@@ -22,6 +24,11 @@ const SERVER: OptionTable = defineOptions({
     flag: 'disable-http2-serving',
     switch: { on: false, off: undefined, meaning: 'Speak HTTP/1.1 only', bare: false },
     defaultWords: 'false',
+  },
+  maxConcurrentStreams: {
+    ...MAX_STREAMS,
+    allowedAsText: `${MAX_STREAMS.allowed}; 0 is ${MAX_STREAMS.default}`,
+    fromText: (text: unknown) => (String(text) === '0' ? MAX_STREAMS.default : MAX_STREAMS.fromText?.(text)),
   },
   tls: {
     ...API_SERVER_TABLE.tls,
@@ -44,6 +51,18 @@ const API_SERVER_COMMAND_OPTIONS = defineOptions({
   }),
 })
 
+/** Flags of upstream's generic server whose matter is another one here. */
+const ABSENT: AbsentFlags = {
+  'cert-dir': 'a certificate that is made at the start stays in memory',
+  'contention-profiling': 'node has no such profile',
+  'enable-priority-and-fairness':
+    'a module may bring a flowControl, else --max-requests-inflight and --max-mutating-requests-inflight hold',
+  'permit-address-sharing': 'addresses are shared without it',
+  'permit-port-sharing': 'the workers of a cluster share a port',
+  'tls-cipher-suites': 'node has them: NODE_OPTIONS=--tls-cipher-list=LIST',
+  'tls-curve-preferences': 'node has them',
+}
+
 /** What there may be a certificate by. One is made at the start when there is none, as upstream. */
 const CERTIFICATE_FLAGS = ['tls-cert-file', 'tls-private-key-file', 'tls-sni-cert-key', 'tls-self-signed']
 
@@ -63,6 +82,7 @@ const API_SERVER = {
       ...messagesOf(() => resolveServerOptions(engineOptionsOf(options), { ...wording, facts })),
     ]),
   ],
+  absent: ABSENT,
   completed: withCertificate,
 } as const satisfies Serving<OptionTable, OptionTable>
 

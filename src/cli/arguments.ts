@@ -26,8 +26,15 @@ export interface Arguments {
  * unless it is a list of such texts. What they mean is read by valuesOf().
  * @param operandsMax how many things the command may be given without a flag, as `quiesce report
  * FILE` is given one
+ * @param absent flags that there are not, with what to do instead
  */
-export function readArguments(command: string, flags: readonly Flag[], args: readonly string[], operandsMax = 0): Arguments {
+export function readArguments(
+  command: string,
+  flags: readonly Flag[],
+  args: readonly string[],
+  operandsMax = 0,
+  absent: AbsentFlags = {},
+): Arguments {
   const settings = new Map<string, Setting>()
   const problems: string[] = []
   const operands: string[] = []
@@ -52,7 +59,7 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
     const off = value === undefined ? flags.find(({ name, switch: onOff }) => onOff?.bare === false && `--no-${name}` === label) : undefined
     if (off) settings.set(off.name, { given: false, label })
     else if (!flag) {
-      const hint = label.startsWith('--') ? nearFlag(label.slice(2), flags) : ''
+      const hint = label.startsWith('--') ? (instead(absent, label.slice(2)) ?? nearFlag(label.slice(2), flags)) : ''
       problems.push(`${label}: unknown flag${hint || `, see quiesce ${command} --help`}`)
       unknownAt = index
     } else if (flag.switch) {
@@ -66,6 +73,13 @@ export function readArguments(command: string, flags: readonly Flag[], args: rea
   }
   return { settings, operands, problems }
 }
+
+/** By their names, without the dashes. */
+export type AbsentFlags = Readonly<Record<string, string>>
+
+/** `; …`, behind what says that it is unknown. */
+export const instead = (absent: AbsentFlags, name: string): string | undefined =>
+  Object.hasOwn(absent, name) ? `; ${absent[name]}` : undefined
 
 /** A value that is a flag was meant as one: `--bind-address --port 80`. */
 function tokensOf(flags: readonly Flag[], args: readonly string[], noValue: (label: string) => void) {

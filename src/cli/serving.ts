@@ -1,10 +1,10 @@
 import { didYouMean } from '../base/did-you-mean.ts'
 import { show } from '../base/errors.ts'
-import { ENV_PREFIX, type Flag, flagsOf, type OptionTable, type ResolvedOf } from '../options/define.ts'
+import { ENV_PREFIX, envName, type Flag, flagsOf, type OptionTable, type ResolvedOf } from '../options/define.ts'
 import { isRecord } from '../options/kinds.ts'
 import type { ResolveContext } from '../options/options.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
-import { readArguments, type Setting, type Settings } from './arguments.ts'
+import { type AbsentFlags, instead, readArguments, type Setting, type Settings } from './arguments.ts'
 import { firstLine } from './first-line.ts'
 import { nearFlag } from './near-flag.ts'
 import { resolvedFrom, valuesOf } from './settings.ts'
@@ -24,6 +24,8 @@ export interface Serving<Server extends OptionTable, Own extends OptionTable> {
   readonly operandsMax: number
   /** One line for everything that is wrong with the server's options. */
   readonly problemsOf: (options: Readonly<Record<string, unknown>>, context: ResolveContext) => readonly string[]
+  /** Flags of others that it has not, with what to do instead. */
+  readonly absent?: AbsentFlags
   /** What is set unless something else is. */
   readonly completed?: (settings: Settings) => Settings
 }
@@ -56,12 +58,12 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
   serving: Serving<Server, Own>,
   sources: SettingsSources,
 ): Promise<Read<Own> | Refused> {
-  const { command, server, own, operandsMax, problemsOf, completed = (settings) => settings } = serving
+  const { command, server, own, operandsMax, problemsOf, absent = {}, completed = (settings) => settings } = serving
   const flags = flagsOfCommand(serving)
-  const fromArgs = readArguments(command, flags, sources.args, operandsMax)
-  const fromEnv = readEnvironment(command, flags, sources.env)
+  const fromArgs = readArguments(command, flags, sources.args, operandsMax, absent)
+  const fromEnv = readEnvironment(command, flags, sources.env, absent)
   const file = fromArgs.settings.get('config') ?? fromEnv.settings.get('config')
-  const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig) : NOTHING
+  const fromConfig = file ? await readConfig(command, flags, file, sources.readConfig, absent) : NOTHING
   const given = new Map([...fromConfig.settings, ...fromEnv.settings, ...fromArgs.settings])
   given.delete('config')
   const settings = completed(given)
@@ -86,7 +88,7 @@ const NOTHING: Source = { settings: new Map(), problems: [] }
 const unknown = (command: string, label: string, what: string, near: string): string =>
   `${label}: unknown ${what}${near || `, see quiesce ${command} --help`}`
 
-function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env']): Source {
+function readEnvironment(command: string, flags: readonly Flag[], env: SettingsSources['env'], absent: AbsentFlags): Source {
   const settings = new Map<string, Setting>()
   const problems: string[] = []
   const names = flags.map((flag) => flag.env)
@@ -94,8 +96,11 @@ function readEnvironment(command: string, flags: readonly Flag[], env: SettingsS
     const flag = flags.find((each) => each.env === label)
     if (given === undefined || isServiceLink(label, given)) continue
     if (flag) settings.set(flag.name, { given, label })
-    else if (label.startsWith(ENV_PREFIX))
-      problems.push(unknown(command, label, 'environment variable', didYouMean(label, names, ENV_PREFIX)))
+    else if (label.startsWith(ENV_PREFIX)) {
+      const other = Object.keys(absent).find((name) => envName(name) === label)
+      const hint = other === undefined ? didYouMean(label, names, ENV_PREFIX) : (instead(absent, other) ?? '')
+      problems.push(unknown(command, label, 'environment variable', hint))
+    }
   }
   return { settings, problems }
 }
@@ -105,6 +110,7 @@ async function readConfig(
   flags: readonly Flag[],
   { given: path, label }: Setting,
   read: SettingsSources['readConfig'],
+  absent: AbsentFlags,
 ): Promise<Source> {
   const refused = (allowed: string): Source => ({ settings: new Map(), problems: [`${label}: got ${show(path)}, allowed: ${allowed}`] })
   let config: unknown
@@ -120,7 +126,7 @@ async function readConfig(
   for (const [name, given] of Object.entries(config)) {
     const where = `${name} in ${path}`
     if (known.some((flag) => flag.name === name)) settings.set(name, { given, label: where })
-    else problems.push(unknown(command, where, 'key', nearFlag(name, known, '')))
+    else problems.push(unknown(command, where, 'key', instead(absent, name) ?? nearFlag(name, known, '')))
   }
   return { settings, problems }
 }

@@ -105,6 +105,7 @@ describe('options of an API server', () => {
       '--cors-allowed-origins=//a.example$,//b.example$',
       '--goaway-chance=0.02',
       '--disable-http2-serving',
+      '--http2-max-streams-per-connection=0',
       '--secure-port',
       '8443',
     ]
@@ -115,6 +116,7 @@ describe('options of an API server', () => {
       hstsDirectives: ['max-age=31536000', 'preload'],
       corsAllowedOrigins: ['//a.example$', '//b.example$'],
       http2: false,
+      maxConcurrentStreams: 100,
       port: 8443,
     })
     expect(completeConfig(given).minRequestTimeoutMs).toBe(1_800_000)
@@ -178,6 +180,19 @@ describe('settings of quiesce apiserver', () => {
 
   test('lead to the flag that is meant', async () => {
     expect(await problemsOf('--port=1')).toEqual(['--port: unknown flag (did you mean "--secure-port"?)'])
+    const absent = await read({
+      args: ['--permit-port-sharing', '--cert-dir=here', '--config=c.json'],
+      env: { QUIESCE_TLS_CIPHER_SUITES: 'x' },
+      config: { 'contention-profiling': true },
+    })
+    expect(absent).toEqual({
+      problems: [
+        '--permit-port-sharing: unknown flag; the workers of a cluster share a port',
+        '--cert-dir: unknown flag; a certificate that is made at the start stays in memory',
+        'QUIESCE_TLS_CIPHER_SUITES: unknown environment variable; node has them: NODE_OPTIONS=--tls-cipher-list=LIST',
+        'contention-profiling in c.json: unknown key; node has no such profile',
+      ],
+    })
     expect(await problemsOf('--http2')).toEqual(['--http2: unknown flag (did you mean "--disable-http2-serving"?)'])
   })
 
