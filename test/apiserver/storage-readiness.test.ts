@@ -89,7 +89,7 @@ describe('the hook that waits for storages', () => {
     expect(signals.every(({ aborted }) => aborted)).toBe(true)
     const { ended: never, readiness } = waiting({ probes: { 'v1/pods': fails } })
     await readiness.hook({ name: HOOK, signal: AbortSignal.abort(), reason: undefined })
-    expect(await Promise.race([never, 'waits'])).toBe('waits')
+    expect(await Promise.race([never, Promise.resolve('waits')])).toBe('waits')
   })
 
   row('SR-04', 'keeps the first probe of a resource, and logs the second as an error', async () => {
