@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
+import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
 import type { Level } from '../metrics/gauge.ts'
 import type { RequestSpan } from '../opentelemetry/request-tracing.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
@@ -99,11 +100,31 @@ export class ApiExchange {
     return this.view.signal
   }
 
+  /**
+   * What is given to those that filters wait for. Their signal is that of the request, and its
+   * handler has not asked for it: a connection that the handler takes over is ended in its turn.
+   */
+  get waiting(): { readonly signal: AbortSignal } {
+    return new Waiting(this.view)
+  }
+
   /** The handler's own objects, where the first filters have had others. */
   handOver(request: IncomingMessage, response: ServerResponse): void {
     this.request = request
     this.response = response
     ;(request as Tagged)[API_EXCHANGE] = this
+  }
+}
+
+class Waiting {
+  readonly #view: ExchangeView
+
+  constructor(view: ExchangeView) {
+    this.#view = view
+  }
+
+  get signal(): AbortSignal {
+    return (exchangeOf(this.#view.request) as Exchange).signalBeforeHandler
   }
 }
 

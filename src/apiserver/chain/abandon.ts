@@ -5,5 +5,5 @@ import type { ApiExchange } from '../api-exchange.ts'
 /** Aborts the context of a request, when there is one that anything can have asked for. */
 export function abandon({ view }: ApiExchange, why: string | QuiesceError): void {
   const exchange = exchangeOf(view.request)
-  if (exchange?.isSignalTaken) exchange.askToEnd(why)
+  if (exchange?.isHeard) exchange.askToEnd(why)
 }

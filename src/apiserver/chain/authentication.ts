@@ -103,7 +103,7 @@ class Attempt implements AuthenticationContext {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    this.#signal ??= AbortSignal.any([this.#exchange.signal, this.#controller.signal])
+    this.#signal ??= AbortSignal.any([this.#exchange.waiting.signal, this.#controller.signal])
     return this.#signal
   }
 

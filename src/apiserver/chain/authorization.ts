@@ -37,7 +37,7 @@ export function authorization(
       annotate(exchange, 'allow', decision.reason)
       return true
     }
-    const decision = askAuthorizer(authorizer, attributes, exchange)
+    const decision = askAuthorizer(authorizer, attributes, exchange.waiting)
     return isThenable(decision) ? decision.then(goOn) : goOn(decision)
   }
   return { name: 'authorization', admit: (exchange) => decide(exchange, attributesOf(exchange)) }

@@ -27,7 +27,7 @@ export function impersonation(authorizer: Authorizer = NONE_DECIDES, log: Pick<E
     }
     try {
       const { user, constraint } = await impersonate(wanted, requestor, attributesOf(exchange), (attributes) =>
-        askAuthorizer(authorizer, attributes, exchange),
+        askAuthorizer(authorizer, attributes, exchange.waiting),
       )
       exchange.impersonator = requestor
       exchange.user = user

@@ -71,6 +71,7 @@ export class Exchange implements ExchangeView, Passing {
   #name: string | undefined = undefined
   #spoken: Spoken | undefined = undefined
   #ending: AbortController | undefined = undefined
+  #isSignalTaken = false
   #endReason: QuiesceError | undefined = undefined
   /** `clock.now()` until which its end is waited for once it was asked to. */
   #endBy = 0
@@ -110,6 +111,12 @@ export class Exchange implements ExchangeView, Passing {
    * Aborted when the handler has to come to its end. Made when first asked for: few handlers ask.
    */
   get signal(): AbortSignal {
+    this.#isSignalTaken = true
+    return this.signalBeforeHandler
+  }
+
+  /** The same, for what is over before the handler: asking for it promises nothing of that. */
+  get signalBeforeHandler(): AbortSignal {
     if (!this.#ending) {
       this.#ending = new AbortController()
       if (this.#endReason) this.#ending.abort(this.#endReason)
@@ -143,6 +150,11 @@ export class Exchange implements ExchangeView, Passing {
 
   /** Whether a handler holds its signal, and so may have something to do before the end. */
   get isSignalTaken(): boolean {
+    return this.#isSignalTaken
+  }
+
+  /** Whether anything hears of its end by a signal. */
+  get isHeard(): boolean {
     return this.#ending !== undefined
   }
 

@@ -255,6 +255,25 @@ describe('what lasts is asked about, too', () => {
     expect((await other.ask('GET', '/upgrade', { headers: upgrade })).status).toBe(101)
     expect(handled).toEqual(['/upgrade'])
   })
+
+  test('an upgrade whose authorizer took its time is ended in its turn, as one whose handler has asked for no signal', async () => {
+    const authorizer = new RecordingAuthorizer(async (_asked, { signal }) => {
+      await Promise.resolve(signal)
+      return { decision: 'allow' }
+    })
+    const { life, connect } = await serveApi({
+      // Longer than this test may take.
+      config: { authorizer, watchGrace: '60s' },
+      setUp: (server) =>
+        server.handleUpgrade('/upgrade', (_request, socket: Duplex) => {
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+          socket.pipe(socket)
+        }),
+    })
+    const client = await connect()
+    expect((await client.ask('GET', '/upgrade', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })).status).toBe(101)
+    expect((await life.stop()).exitCode).toBe(0)
+  })
 })
 
 describe('of what is always allowed', () => {
