@@ -8,6 +8,8 @@ import { Target } from './target.mjs'
 
 const DEADLINE_MS = 3000
 const OUT_OF_TIME = 5
+const PING = 6
+const MARK = Buffer.from('12345678')
 /** Of each kind of client. */
 const EACH = 4
 
@@ -22,13 +24,15 @@ test('hostile connections keep no API server from its deadline, and what could n
     return client
   }
   const secret = 'of-no-interest'
-  const headers = { ':method': 'GET', ':scheme': 'http', ':authority': 'localhost', authorization: `Bearer ${TOKEN}` }
+  const pseudo = { ':method': 'GET', ':scheme': 'http', ':authority': 'localhost', ':path': '/api/v1/never' }
   for (let count = 0; count < EACH; count++) {
     await send(h1, requestText(secret).slice(0, -2))
     await send(h1, requestText(secret, { method: 'POST', headers: ['Content-Length: 100'], body: 'not all of it' }))
     await send(h1, requestText(secret, { target: '/api/v1/never' }))
     await send(h1, requestText(secret, { target: '/api/v1/never', headers: ['Connection: Upgrade', 'Upgrade: websocket'] }))
-    await send(h2, PREFACE, frame(4), headersFrame({ ...headers, ':path': '/api/v1/never' }, 1))
+    const request = headersFrame({ ...pseudo, authorization: `Bearer ${TOKEN}` }, 1)
+    const asking = await send(h2, PREFACE, frame(4), request, frame(PING, { payload: MARK }))
+    await asking.until('an answer to what was sent behind the request', () => asking.bytes.includes(MARK))
     const { socket } = await send(h1, requestText(secret, { target: '/api/v1/large' }))
     socket.pause()
   }
