@@ -2,7 +2,8 @@ import { dirname, resolve } from 'node:path'
 import { QuiesceError, show } from '../../base/errors.ts'
 import { isRecord } from '../../options/kinds.ts'
 import { readDocument } from '../encoding/read-yaml.ts'
-import { type Remote, readNamed, type Sourced } from './remote.ts'
+import { readNamed } from '../named-file.ts'
+import type { Remote, Sourced } from './remote.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { QuiesceError, toError } from '../../base/errors.ts'
+import { readNamed } from '../named-file.ts'
 
 /** A text, or the file that it is read from, again and again. */
 export type Sourced = { readonly text: string } | { readonly file: string }
@@ -59,21 +58,6 @@ export async function loadRemote({ url, headers, token, basic, serverName, insec
 async function textOf(sourced: Sourced | undefined): Promise<string | undefined> {
   if (sourced === undefined || 'text' in sourced) return sourced?.text
   return readNamed(sourced.file)
-}
-
-/** @throws QuiesceError ERR_OPTION_INVALID for a file that cannot be read */
-export async function readNamed(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (thrown) {
-    const why = toError(thrown).message
-    throw new QuiesceError(
-      'ERR_OPTION_INVALID',
-      `${file}: ${why}`,
-      { field: file, given: file, allowed: 'a file that can be read' },
-      thrown,
-    )
-  }
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { QuiesceError, toError } from '../../../base/errors.ts'
+import { QuiesceError } from '../../../base/errors.ts'
 import { Reloader } from '../../../tls/reloader.ts'
 import { readDocuments } from '../../encoding/read-yaml.ts'
+import { readNamed } from '../../named-file.ts'
 import type { Authorizer } from '../authorizer.ts'
 import { type RbacPolicy, rbacPolicy } from './policy.ts'
 
@@ -19,7 +19,7 @@ export function rbacFile(file: string): Authorizer {
   let reloader: Reloader | undefined
 
   const read = async (): Promise<void> => {
-    const current = await readPolicy(file)
+    const current = await readNamed(file)
     if (current === text) return
     const documents = await readDocuments(current, file)
     policy = rbacPolicy(documents, (index) => (documents.length === 1 ? file : `${file}: document ${index + 1}`))
@@ -38,19 +38,5 @@ export function rbacFile(file: string): Authorizer {
       reloader.begin()
     },
     close: () => reloader?.close(),
-  }
-}
-
-async function readPolicy(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (thrown) {
-    const why = toError(thrown).message
-    throw new QuiesceError(
-      'ERR_OPTION_INVALID',
-      `${file}: ${why}`,
-      { field: file, given: file, allowed: 'a file that can be read' },
-      thrown,
-    )
   }
 }
