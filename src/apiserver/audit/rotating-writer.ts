@@ -38,7 +38,13 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
   const { maxSize, compress } = settings
   const folder = dirname(path)
   const suffix = compress ? '.gz' : ''
+  let begin: (() => NodeJS.WritableStream) | undefined
   let stream: NodeJS.WritableStream | undefined
+  /** One that has failed takes nothing more: the next line is the first of another one. */
+  const current = (): NodeJS.WritableStream | undefined => {
+    if (stream?.writable === false) stream = begin?.()
+    return stream
+  }
   return {
     open: async () => {
       const { createStream } = await loadStream().catch((cause: unknown) => {
@@ -52,25 +58,29 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
       makeFolderOf(path)
       const name = (time: number | Date | null, index = 1): string =>
         time === null ? basename(path) : `${setAside(path, time, index)}${suffix}`
-      stream = createStream(name, { path: folder, size: `${maxSize}M`, mode: LOG_FILE_MODE, ...(compress && { compress: 'gzip' }) })
-      // A failed line is told by its own callback.
-      stream.on('error', () => {})
-      stream.on('rotated', () => removeOld(path, settings, clock.wall()))
+      begin = () => {
+        const begun = createStream(name, { path: folder, size: `${maxSize}M`, mode: LOG_FILE_MODE, ...(compress && { compress: 'gzip' }) })
+        // A failed line is told by its own callback.
+        begun.on('error', () => {})
+        begun.on('rotated', () => removeOld(path, settings, clock.wall()))
+        return begun
+      }
+      stream = begin()
       removeOld(path, settings, clock.wall())
     },
     write: (line) =>
       new Promise((resolve, reject) => {
-        stream?.write(line, (error?: Error | null) => (error ? reject(error) : resolve()))
+        current()?.write(line, (error?: Error | null) => (error ? reject(error) : resolve()))
       }),
     // How many have arrived before one failed is not known: all are tried again one by one.
     writeAll: (lines) =>
       new Promise((resolve) => {
-        stream?.write(lines.join(''), (error?: Error | null) => resolve(error ? 0 : lines.length))
+        current()?.write(lines.join(''), (error?: Error | null) => resolve(error ? 0 : lines.length))
       }),
     close: (signal) =>
       new Promise((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true })
-        if (stream === undefined) resolve()
+        if (stream === undefined || stream.writable === false) resolve()
         else stream.end(resolve)
       }),
   }
@@ -92,7 +102,7 @@ function parts(path: string): { readonly stem: string; readonly extension: strin
 function removeOld(path: string, { maxAge, maxBackups }: RotationSettings, now: number): void {
   const { stem, extension } = parts(path)
   const stamps = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2}\.\d{3})/
-  const full = readdirSync(dirname(path))
+  const full = namesIn(dirname(path))
     .filter((name) => name.startsWith(`${stem}-`) && name.replace(/\.gz$/, '').endsWith(extension))
     .flatMap((name) => {
       const [stamp, date = '', hours = '', minutes = '', seconds = ''] = stamps.exec(name.slice(stem.length + 1)) ?? []
@@ -106,5 +116,14 @@ function removeOld(path: string, { maxAge, maxBackups }: RotationSettings, now: 
     } catch {
       // Gone, or not ours to remove.
     }
+  }
+}
+
+/** A folder that is gone, which the next line finds out, has none. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }

@@ -1,6 +1,6 @@
 // Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
 // a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -220,6 +220,26 @@ describe('a log', () => {
     expect(lines.map((line) => Number((JSON.parse(line) as { auditID: string }).auditID)).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 22 }, (_, id) => id),
     )
+  })
+
+  test.skipIf(!installed)('that rotates goes on when its folder is there again', async () => {
+    const inside = join(folder(), 'logs')
+    const failures: string[] = []
+    const log = logBackend(rotatingWriter(join(inside, 'audit.log'), rotation, systemClock), 'json', (_, error) =>
+      failures.push(error.message),
+    )
+    await log.run({ signal: signal() })
+    expect(await log.processEvents([event(1)])).toBe(true)
+    // The file cannot be put aside: its folder is none any more.
+    renameSync(inside, `${inside}-away`)
+    writeFileSync(inside, '')
+    expect(await log.processEvents([event(2, { requestURI: `/${'x'.repeat(1_100_000)}` })])).toBe(false)
+    expect(failures).toHaveLength(1)
+    rmSync(inside)
+    expect(await log.processEvents([event(3)])).toBe(true)
+    await log.shutdown({ signal: signal() })
+    expect(readFileSync(join(inside, 'audit.log'), 'utf8')).toContain('"auditID":"3"')
+    expect(log.counts()).toEqual({ delivered: 2, lost: 1, pending: 0 })
   })
 })
 
