@@ -113,7 +113,7 @@ export class Model {
   }
 
   leave(peer: Peer): void {
-    this.#close(peer, peer.wasTold ? 'told' : 'ended')
+    this.#close(peer, peer.isBrokenOff ? 'forced' : peer.wasTold ? 'told' : 'ended')
   }
 
   next(): Step {
