@@ -1,21 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
 import { type Host, systemHost } from '../actors/host.ts'
 import type { StopCode, StopCodeContext, UserCodeContext } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 import { createServerOn } from '../create-server.ts'
-import type { ExchangeView, PlacedStep } from '../http/chain.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { HEALTH_ENDPOINTS, type Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
-import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
-import { responseOfUpgrade } from '../http/upgrade-answer.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
-import { ApiExchange, apiExchangeOf, infoOf } from './api-exchange.ts'
+import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Auditing } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
 import type { Authenticator } from './authentication/authenticator.ts'
@@ -27,10 +23,10 @@ import { auditInit } from './chain/audit-init.ts'
 import { authentication } from './chain/authentication.ts'
 import { authorization } from './chain/authorization.ts'
 import { cacheControl } from './chain/cache-control.ts'
-import { buildChain, overFor, type Parts, pass, passNow } from './chain/chain.ts'
+import { buildChain } from './chain/chain.ts'
 import { cors } from './chain/cors.ts'
 import { Deadlines } from './chain/deadlines.ts'
-import type { Filter, PlacedFilter } from './chain/filter.ts'
+import type { PlacedFilter } from './chain/filter.ts'
 import { flowControl } from './chain/flow-control.ts'
 import { hsts } from './chain/hsts.ts'
 import { httpLog } from './chain/http-log.ts'
@@ -39,11 +35,11 @@ import { type InFlightSeats, inFlightMetric, maxInFlight, Seats } from './chain/
 import { muxComplete } from './chain/mux-complete.ts'
 import type { ChainName } from './chain/order.ts'
 import { panicRecovery } from './chain/panic-recovery.ts'
+import { Passage } from './chain/passage.ts'
 import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
-import { type OuterHeaders, outerHeadersOf } from './chain/standing-header.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
-import { inSpan, splitAtSpan, tracing } from './chain/tracing.ts'
+import { tracing } from './chain/tracing.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
 import { timed } from './latency.ts'
@@ -60,7 +56,7 @@ import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
 import { StorageReadiness } from './storage-readiness.ts'
-import { asOrdinary, NOT_IMPLEMENTED, takingOver, type UpgradeHandler } from './upgrades.ts'
+import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
 
 export interface ApiServerParts {
   /** For errors and logs. Default `apiserver`. */
@@ -314,47 +310,7 @@ export class ApiServer implements Delegate {
    */
   prepare(): PreparedApiServer {
     this.#claim()
-    let chain: Parts
-    let untilSpan: readonly Filter[]
-    let behindSpan: readonly Filter[]
-    let outerHeaders: (exchange: ApiExchange) => OuterHeaders
-    let over: (exchange: ApiExchange) => void
-    const steps: PlacedStep[] = [
-      {
-        name: 'chain-outer',
-        before: 'retry-after',
-        admit: (view) => {
-          const exchange = begin(view)
-          return exchange !== undefined && passNow(chain.outer, exchange)
-        },
-        over: ({ request }) => {
-          const exchange = apiExchangeOf(request)
-          if (!exchange) return
-          over(exchange)
-          if (exchange.outerHeaders !== undefined) this.#metrics.answered(exchange)
-        },
-      },
-      { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(chain.between, seen(view)) },
-    ]
-    const upgrade =
-      this.upgrades &&
-      ((request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        const exchange = apiExchangeOf(request) as ApiExchange
-        exchange.upgrade = { socket, head, ordinary: this.handler }
-        return listener(request, exchange.response)
-      })
-    const listener: ApiHandler = (request, response) => {
-      const exchange = exchangeAtHandler(request, response)
-      exchange.outerHeaders = outerHeaders(exchange)
-      const verdict = pass(untilSpan, exchange)
-      if (typeof verdict === 'boolean') return verdict ? inSpan(exchange, () => handle(exchange)) : undefined
-      return verdict.then((isLetPass) => (isLetPass ? inSpan(exchange, () => handle(exchange)) : undefined))
-    }
-    const handle = (exchange: ApiExchange): unknown => {
-      const verdict = pass(behindSpan, exchange)
-      if (typeof verdict === 'boolean') return verdict ? this.#handle(exchange) : undefined
-      return verdict.then((isLetPass) => (isLetPass ? this.#handle(exchange) : undefined))
-    }
+    const passage = new Passage(this.#metrics, (exchange) => this.#handle(exchange), this.handler)
     let recovery: FailureAnswer
     const { engine } = this.config
     const isAuthenticated = authenticates(this.config)
@@ -374,10 +330,10 @@ export class ApiServer implements Delegate {
       ...(auditing && { audit: auditing }),
       // The filter request-info has been asked before.
       longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning === true,
-      steps,
+      steps: passage.steps,
       health: true,
     }
-    const life = createServerOn(this.#host, { listener }, options, this.config.log, {
+    const life = createServerOn(this.#host, { listener: passage.listener }, options, this.config.log, {
       healthIsHandlers: true,
       failureAnswer: (exchange, thrown) => recovery(exchange, thrown),
       metrics: () => [
@@ -385,7 +341,7 @@ export class ApiServer implements Delegate {
         ...auditMetrics(auditing?.counters),
         ...(this.#counted?.collect() ?? []),
       ],
-      upgrade,
+      upgrade: this.upgrades && passage.upgrade,
       ownClient: loopback,
       beforeListening: async () => {
         const warn = (message: string): void => life.record({ type: 'warning', message })
@@ -403,13 +359,9 @@ export class ApiServer implements Delegate {
       authorizer?.close?.()
     })
     const isComplete = life.signal('MuxAndDiscoveryComplete')
-    chain = buildChain(
-      this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life }),
-      this.config.filters,
-    )
-    ;[untilSpan, behindSpan] = splitAtSpan(chain.inner)
-    outerHeaders = outerHeadersOf(chain, this.config.filters ?? [])
-    over = overFor(chain, (filter, error) => failedAt(`filter ${filter}`, error))
+    const { filters: users = [] } = this.config
+    const ours = this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life })
+    passage.open(buildChain(ours, users), users, (filter, error) => failedAt(`filter ${filter}`, error))
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)
     this.#install(life, life.health)
@@ -535,25 +487,4 @@ export class PreparedApiServer {
   run(): ReturnType<Life['run']> {
     return this.life.run()
   }
-}
-
-/** Without a response it is an upgrade, or a CONNECT, which is not served at all. */
-function begin(view: ExchangeView): ApiExchange | undefined {
-  const exchange = exchangeOf(view.request) as Exchange
-  if (view.response === undefined && view.request.method === 'CONNECT') {
-    exchange.connection.wire.refuse(exchange, NOT_IMPLEMENTED)
-    return undefined
-  }
-  return new ApiExchange(view, view.response ?? responseOfUpgrade(exchange), infoOf(view.request))
-}
-
-const seen = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange
-
-/** Over HTTP/2 a handler gets objects of node's, which the steps have not seen. */
-function exchangeAtHandler(request: IncomingMessage, response: ServerResponse): ApiExchange {
-  const known = apiExchangeOf(request)
-  if (known) return known
-  const exchange = seen(exchangeOf(request) as ExchangeView)
-  exchange.handOver(request, response)
-  return exchange
 }

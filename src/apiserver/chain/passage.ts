@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ExchangeView, PlacedStep } from '../../http/chain.ts'
+import { type Exchange, exchangeOf } from '../../http/traffic/exchange.ts'
+import { responseOfUpgrade } from '../../http/upgrade-answer.ts'
+import { ApiExchange, apiExchangeOf, infoOf } from '../api-exchange.ts'
+import type { ApiHandler } from '../mux/path-mux.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
+import { NOT_IMPLEMENTED } from '../upgrades.ts'
+import { overFor, type Parts, pass, passNow } from './chain.ts'
+import type { Filter, UserFilter } from './filter.ts'
+import { type OuterHeaders, outerHeadersOf } from './standing-header.ts'
+import { inSpan, splitAtSpan } from './tracing.ts'
+
+/** What requests pass, and what is made of it once for all of them. */
+interface Way extends Parts {
+  /** The filters behind the count up to that of tracing, and those behind it. */
+  readonly untilSpan: readonly Filter[]
+  readonly behindSpan: readonly Filter[]
+  readonly outerHeaders: (exchange: ApiExchange) => OuterHeaders
+  readonly over: (exchange: ApiExchange) => void
+}
+
+/**
+ * How a request goes through the filters of a server to its handler: as steps of the engine's chain
+ * before the count, and as its listener behind it. Filters need a life, and a life what its
+ * requests pass: so it is made without filters, and given them before the first request.
+ */
+export class Passage {
+  #way: Way | undefined
+  readonly #metrics: RequestMetrics
+  readonly #serve: (exchange: ApiExchange) => unknown
+  readonly #ordinary: ApiHandler
+
+  /**
+   * @param serve what comes behind all filters
+   * @param ordinary answers upgrades that no handler takes
+   */
+  constructor(metrics: RequestMetrics, serve: (exchange: ApiExchange) => unknown, ordinary: ApiHandler) {
+    this.#metrics = metrics
+    this.#serve = serve
+    this.#ordinary = ordinary
+  }
+
+  /** To be called once. `failed` is told of filters that cannot hear of an end. */
+  open(chain: Parts, users: readonly UserFilter[], failed: (filter: string, error: unknown) => void): void {
+    const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
+    this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed) }
+  }
+
+  /** Those before the count. */
+  get steps(): readonly PlacedStep[] {
+    return [
+      {
+        name: 'chain-outer',
+        before: 'retry-after',
+        admit: (view) => {
+          const exchange = begin(view)
+          return exchange !== undefined && passNow(this.#filters.outer, exchange)
+        },
+        over: ({ request }) => {
+          const exchange = apiExchangeOf(request)
+          if (!exchange) return
+          this.#filters.over(exchange)
+          if (exchange.outerHeaders !== undefined) this.#metrics.answered(exchange)
+        },
+      },
+      { name: 'chain-between', after: 'retry-after', admit: (view) => passNow(this.#filters.between, seen(view)) },
+    ]
+  }
+
+  /** Those behind the count, and the handler. */
+  readonly listener: ApiHandler = (request, response) => {
+    const exchange = exchangeAtHandler(request, response)
+    const { outerHeaders, untilSpan } = this.#filters
+    exchange.outerHeaders = outerHeaders(exchange)
+    const verdict = pass(untilSpan, exchange)
+    if (typeof verdict === 'boolean') return verdict ? inSpan(exchange, () => this.#goOn(exchange)) : undefined
+    return verdict.then((isLetPass) => (isLetPass ? inSpan(exchange, () => this.#goOn(exchange)) : undefined))
+  }
+
+  /** The same for an upgrade. */
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): unknown => {
+    const exchange = apiExchangeOf(request) as ApiExchange
+    exchange.upgrade = { socket, head, ordinary: this.#ordinary }
+    return this.listener(request, exchange.response)
+  }
+
+  get #filters(): Way {
+    return this.#way as Way
+  }
+
+  #goOn(exchange: ApiExchange): unknown {
+    const verdict = pass(this.#filters.behindSpan, exchange)
+    if (typeof verdict === 'boolean') return verdict ? this.#serve(exchange) : undefined
+    return verdict.then((isLetPass) => (isLetPass ? this.#serve(exchange) : undefined))
+  }
+}
+
+/** Without a response it is an upgrade, or a CONNECT, which is not served at all. */
+function begin(view: ExchangeView): ApiExchange | undefined {
+  const exchange = exchangeOf(view.request) as Exchange
+  if (view.response === undefined && view.request.method === 'CONNECT') {
+    exchange.connection.wire.refuse(exchange, NOT_IMPLEMENTED)
+    return undefined
+  }
+  return new ApiExchange(view, view.response ?? responseOfUpgrade(exchange), infoOf(view.request))
+}
+
+const seen = ({ request }: ExchangeView): ApiExchange => apiExchangeOf(request) as ApiExchange
+
+/** Over HTTP/2 a handler gets objects of node's, which the steps have not seen. */
+function exchangeAtHandler(request: IncomingMessage, response: ServerResponse): ApiExchange {
+  const known = apiExchangeOf(request)
+  if (known) return known
+  const exchange = seen(exchangeOf(request) as ExchangeView)
+  exchange.handOver(request, response)
+  return exchange
+}
