@@ -18,19 +18,14 @@ const { values } = parseArgs({
 const generations = Number(values.generations)
 const CONNECTIONS = 16
 /** Rounds of one generation of processes, and the requests of each. */
-const ROUNDS = 8
-const REQUESTS = 10_000
+const ROUNDS = 16
+const REQUESTS = 5000
 /**
- * V8 compiles and recompiles parts of node during the first 30 000 requests; from then on a request
- * costs the same [measured up to 400 000].
+ * V8 compiles and recompiles parts of node during the first 30 000 requests, and a life rehearses its end in its first 45 s, beside
+ * its requests (what that costs is told apart, docs/performance.md). So servers are measured after a minute of the same load, in turns.
+ * Without load in that minute some processes are slower by a tenth from then on, bare or not.
  */
-const WARM_UP_REQUESTS = 60_000
-/**
- * A life rehearses its end in its first 45 s, beside its requests; what that costs is told apart
- * (docs/performance.md), so servers are measured when it is over. Then they are warmed up anew.
- */
-const SETTLE_MS = 55_000
-const SECOND_WARM_UP_REQUESTS = 20_000
+const WARM_UP_MS = 60_000
 const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.25
@@ -86,50 +81,34 @@ function judge(isMissed, isMet) {
 /**
  * Where memory lies and when code is compiled is luck that a process keeps, and larger than what is looked for: rounds of one process are
  * no independent measurements of its life. So each generation of processes gives one.
- * @param {readonly string[]} applications
- * @returns {Promise<ReadonlyMap<string, readonly Measured[]>>} by application, in the order of LIVES
+ * @param {string} application
+ * @returns {Promise<readonly Measured[]>} in the order of LIVES
  */
-async function measureGeneration(applications) {
+async function measureGeneration(application) {
   const load = new Child('load.mjs', {}, 1)
-  /** @param {Running} running @param {number} requests */
-  const warmUp = async ({ protocol, ports }, requests) => {
-    for (const port of ports) await load.ask({ port, protocol, connections: CONNECTIONS, requests })
-  }
-  /** @type {Map<string, Running>} */
-  const running = new Map()
-  for (const application of applications) {
-    const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
-    const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-    running.set(application, { servers, ports, protocol: APPLICATIONS[application] })
-    await warmUp(/** @type {Running} */ (running.get(application)), WARM_UP_REQUESTS)
-  }
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-  /** @type {Map<string, readonly Measured[]>} */
-  const measured = new Map()
-  for (const [application, its] of running) {
-    await warmUp(its, SECOND_WARM_UP_REQUESTS)
-    measured.set(application, await measureRounds(load, its))
-    for (const server of its.servers) server.end()
-  }
-  load.end()
+  const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
+  const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
+  const protocol = APPLICATIONS[application]
+  const loaded = (/** @type {number} */ index) => load.ask({ port: ports[index], protocol, connections: CONNECTIONS, requests: REQUESTS })
+  const warmAt = performance.now() + WARM_UP_MS
+  while (performance.now() < warmAt) for (const index of servers.keys()) await loaded(index)
+  const measured = await measureRounds(servers, loaded)
+  for (const child of [...servers, load]) child.end()
   return measured
 }
 
 /**
- * The servers of one application, in the order of LIVES.
- * @typedef {object} Running
- * @property {readonly Child[]} servers
- * @property {readonly number[]} ports
- * @property {import('./load.mjs').Protocol | undefined} protocol
- * @param {Child} load @param {Running} running @returns {Promise<readonly Measured[]>}
+ * @param {readonly Child[]} servers in the order of LIVES
+ * @param {(index: number) => Promise<{ seconds: number }>} loaded sends REQUESTS to one of them
+ * @returns {Promise<readonly Measured[]>}
  */
-async function measureRounds(load, { servers, ports, protocol }) {
+async function measureRounds(servers, loaded) {
   const cpu = LIVES.map(() => /** @type {number[]} */ ([]))
   const perSecond = LIVES.map(() => /** @type {number[]} */ ([]))
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, server] of shuffled([...servers.entries()])) {
       await server.ask({ what: 'begin' })
-      const { seconds } = await load.ask({ port: ports[index], protocol, connections: CONNECTIONS, requests: REQUESTS })
+      const { seconds } = await loaded(index)
       const { cpuMicroseconds } = await server.ask({ what: 'end' })
       cpu[index]?.push(cpuMicroseconds / REQUESTS)
       perSecond[index]?.push(REQUESTS / seconds)
@@ -227,15 +206,11 @@ if (values.only === 'filters') {
   table(['filter', 'µs, added to none', 'µs, taken from all', 'share', 'median with 95 %', 'target'], each)
 } else if (values.only !== 'imports') {
   const applications = Object.keys(APPLICATIONS).filter((application) => !values.only || values.only === application)
-  /** @type {ReadonlyMap<string, readonly Measured[]>[]} */
-  const measured = []
-  for (let generation = 0; generation < generations; generation++) measured.push(await measureGeneration(applications))
-  const rows = applications.flatMap((application) =>
-    perRequest(
-      application,
-      measured.map((generation) => generation.get(application) ?? []),
-    ),
-  )
+  const measured = new Map(applications.map((application) => [application, /** @type {(readonly Measured[])[]} */ ([])]))
+  for (let generation = 0; generation < generations; generation++) {
+    for (const [application, its] of measured) its.push(await measureGeneration(application))
+  }
+  const rows = [...measured].flatMap(([application, its]) => perRequest(application, its))
   console.log(`Throughput by processor time, as a share of bare; target: at least ${THROUGHPUT_MIN}\n`)
   table(['application', 'life', 'CPU µs/request', 'requests/s', 'ratio', 'half of the generations', 'median with 95 %', 'target'], rows)
 }
