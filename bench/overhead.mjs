@@ -61,6 +61,9 @@ const shuffled = (items) =>
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
+const parts = [...Object.keys(APPLICATIONS), 'imports', 'filters']
+if (values.only !== undefined && !parts.includes(values.only)) throw new Error(`--only: got ${values.only}, allowed: ${parts.join(', ')}`)
+
 let missed = 0
 /** @param {boolean} isMissed the whole interval is on the wrong side @param {boolean} isMet the whole interval is on the right side */
 function judge(isMissed, isMet) {
