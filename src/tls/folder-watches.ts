@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { QuiesceError, toError } from '../base/errors.ts'
 
 interface Watched {
@@ -11,16 +11,19 @@ interface Watched {
 
 /**
  * Watches the folders of some files. Not the files: what replaces one by another, a rename or the
- * symlink that Kubernetes swaps, happens in the folder.
+ * symlink that Kubernetes swaps, happens in the folder. Other files of the folder, such as a log,
+ * may be written without that it matters.
  */
 export class FolderWatches {
   readonly #files: readonly string[]
   readonly #changed: () => void
   readonly #watched = new Map<string, Watched>()
+  /** The files without their folders, as they are named and as they really are. */
+  #names: ReadonlySet<string> = new Set()
   #isClosed = false
 
   /**
-   * @param changed something has happened in one of the folders, or one cannot be watched any more
+   * @param changed one of the files may be another one now, or its folder cannot be watched any more
    */
   constructor(files: readonly string[], changed: () => void) {
     this.#files = files
@@ -32,7 +35,9 @@ export class FolderWatches {
    * @returns one error for each folder that cannot be watched
    */
   async refresh(): Promise<QuiesceError[]> {
-    const folders = await foldersOf(this.#files)
+    const paths = await pathsOf(this.#files)
+    this.#names = new Set(paths.map((path) => basename(path)))
+    const folders = new Set(paths.map((path) => dirname(path)))
     for (const folder of this.#watched.keys()) if (!folders.has(folder)) this.#drop(folder)
     const errors: QuiesceError[] = []
     for (const folder of folders) {
@@ -59,7 +64,10 @@ export class FolderWatches {
     if (this.#isClosed || this.#watched.get(folder)?.identity === identity) return
     this.#drop(folder)
     // The listening socket is what keeps the process alive.
-    const watcher = watch(folder, { persistent: false }, this.#changed)
+    const watcher = watch(folder, { persistent: false }, (what, name) => {
+      // Only what is written into a file is not told as a renaming.
+      if (what === 'rename' || name === null || this.#names.has(name)) this.#changed()
+    })
     watcher.on('error', () => {
       this.#drop(folder)
       this.#changed()
@@ -73,14 +81,9 @@ export class FolderWatches {
   }
 }
 
-/** Those that the files are named in, and those that they really are in. */
-async function foldersOf(files: readonly string[]): Promise<ReadonlySet<string>> {
-  const folders = new Set<string>()
-  for (const file of files) {
-    folders.add(dirname(resolve(file)))
-    // A file that is not there is looked for in its own folder.
-    const real = await realpath(file).catch(() => undefined)
-    if (real !== undefined) folders.add(dirname(real))
-  }
-  return folders
+/** As the files are named, and as they really are. */
+async function pathsOf(files: readonly string[]): Promise<readonly string[]> {
+  // A file that is not there is looked for in its own folder.
+  const real = await Promise.all(files.map((file) => realpath(file).catch(() => resolve(file))))
+  return [...files.map((file) => resolve(file)), ...real]
 }
