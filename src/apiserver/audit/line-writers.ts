@@ -20,26 +20,55 @@ export function stdoutWriter(): LineWriter {
   }
 }
 
+/** What several lines are encoded into, one by one: a text of all of them would be two more copies. */
+const CHUNK_BYTES = 256 * 1_024
+/** What one unit of a text can take in UTF-8. */
+const UNIT_BYTES_MAX = 3
+
 /** A file that is written as each line comes: a process that dies then has lost none. */
 export function fileWriter(path: string): LineWriter {
   let file = -1
+  let chunk: Buffer | undefined
   return {
     open: () => {
       makeFolderOf(path)
       file = openSync(path, 'a', LOG_FILE_MODE)
     },
     write: (line) => {
-      const bytes = Buffer.from(line)
-      const { error } = writeWhole(file, bytes)
+      const { error } = writeWhole(file, Buffer.from(line))
       if (error) throw error
     },
     writeAll: (lines) => {
-      const bytes = Buffer.from(lines.join(''))
-      const { written } = writeWhole(file, bytes)
-      return written === bytes.length ? lines.length : linesIn(bytes.subarray(0, written))
+      chunk ??= Buffer.allocUnsafe(CHUNK_BYTES)
+      let stored = 0
+      for (const { bytes, count } of encoded(lines, chunk)) {
+        const { written } = writeWhole(file, bytes)
+        if (written < bytes.length) return stored + linesIn(bytes.subarray(0, written))
+        stored += count
+      }
+      return stored
     },
     close: () => closeSync(file),
   }
+}
+
+/** Lines as bytes, in pieces of so many lines: in the chunk, which the next piece overwrites, or by itself a line that may be too long. */
+function* encoded(lines: readonly string[], chunk: Buffer): Generator<{ readonly bytes: Buffer; readonly count: number }> {
+  let filled = 0
+  let count = 0
+  for (const line of lines) {
+    const room = line.length * UNIT_BYTES_MAX
+    if (count > 0 && filled + room > chunk.length) {
+      yield { bytes: chunk.subarray(0, filled), count }
+      filled = count = 0
+    }
+    if (room > chunk.length) yield { bytes: Buffer.from(line), count: 1 }
+    else {
+      filled += chunk.write(line, filled)
+      count++
+    }
+  }
+  if (count > 0) yield { bytes: chunk.subarray(0, filled), count }
 }
 
 /** How many bytes were written, and what kept the others from it. */

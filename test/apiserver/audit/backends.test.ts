@@ -125,6 +125,16 @@ describe('a log', () => {
     expect(log.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
   })
 
+  test('writes many lines at a time as they are, short, long and of any script', async () => {
+    const path = join(folder(), 'audit.log')
+    const file = fileWriter(path)
+    await file.open?.()
+    const of = (length: number, at: number): string => `${'a\u043F\u{1F642}'.repeat(length)}${at}\n`
+    const lines = [1, 25_000, 20_000, 30_000, 100_000, 2, 43_690, 1].map(of)
+    expect(file.writeAll?.([...lines, ...lines])).toBe(2 * lines.length)
+    expect(readFileSync(path, 'utf8')).toBe([...lines, ...lines].join(''))
+  })
+
   test('tries all events of a call, and says false when one failed', async () => {
     const written: string[] = []
     const writer = {
