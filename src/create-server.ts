@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
@@ -53,6 +53,8 @@ interface ServerParts extends Pick<Parts, 'healthIsHandlers' | 'failureAnswer' |
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
   readonly ownClient?: OwnClient
+  /** What responses of HTTP/1.1 are made of. */
+  readonly response?: typeof ServerResponse
   /** What has to be done before it listens; a rejection is a failed start. */
   readonly beforeListening?: () => Promise<void>
 }
@@ -71,7 +73,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  { upgrade, metrics, ownClient, beforeListening, ...parts }: ServerParts = {},
+  { upgrade, metrics, ownClient, response, beforeListening, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -84,7 +86,7 @@ export function createServerOn(
       await beforeListening?.()
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
-      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare, ownPair: ownClient?.pair })
+      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare, response, ownPair: ownClient?.pair })
       ownClient?.opened(opened.map(({ listener }) => listener.server))
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []

@@ -9,7 +9,9 @@ export const SERIES_MAX = 1_000
 
 interface Node<S> {
   readonly next: Map<string, Node<S>>
-  /** The value that was looked for last, and what it led to: most labels have one value for long. */
+  /**
+   * The value that was looked for last, and what it led to: most labels have one value for long.
+   */
   lastValue: string | undefined
   last: Node<S> | undefined
   series: S | undefined

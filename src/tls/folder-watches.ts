@@ -23,7 +23,8 @@ export class FolderWatches {
   #isClosed = false
 
   /**
-   * @param changed one of the files may be another one now, or its folder cannot be watched any more
+   * @param changed one of the files may be another one now, or its folder cannot be watched any
+   * more
    */
   constructor(files: readonly string[], changed: () => void) {
     this.#files = files

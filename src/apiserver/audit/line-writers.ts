@@ -20,7 +20,9 @@ export function stdoutWriter(): LineWriter {
   }
 }
 
-/** What several lines are encoded into, one by one: a text of all of them would be two more copies. */
+/**
+ * What several lines are encoded into, one by one: a text of all of them would be two more copies.
+ */
 const CHUNK_BYTES = 256 * 1_024
 /** What one unit of a text can take in UTF-8. */
 const UNIT_BYTES_MAX = 3
@@ -52,7 +54,10 @@ export function fileWriter(path: string): LineWriter {
   }
 }
 
-/** Lines as bytes, in pieces of so many lines: in the chunk, which the next piece overwrites, or by itself a line that may be too long. */
+/**
+ * Lines as bytes, in pieces of so many lines: in the chunk, which the next piece overwrites, or by
+ * itself one that may be too long for it.
+ */
 function* encoded(lines: readonly string[], chunk: Buffer): Generator<{ readonly bytes: Buffer; readonly count: number }> {
   let filled = 0
   let count = 0

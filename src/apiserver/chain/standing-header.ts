@@ -2,11 +2,13 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { Parts } from './chain.ts'
 import type { Filter, StandingHeader, UserFilter } from './filter.ts'
+import { StandingResponse } from './standing-response.ts'
 
 /** Sets a header on the answer of a request, unless there is one of that name. */
 export function stand({ name, value }: StandingHeader, exchange: ApiExchange): void {
   const { response } = exchange
-  if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
+  if (response instanceof StandingResponse) response.stand(name, value(exchange))
+  else if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
 }
 
 /** Of one request, made when it is asked for. */
