@@ -13,6 +13,12 @@ export interface MetricSample {
   readonly createdAt?: number
 }
 
+/** In both formats. */
+export const isMetricName = (given: unknown): given is string => typeof given === 'string' && /^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(given)
+export const METRIC_NAME_ALLOWED = 'letters, digits, _ and :, not a digit first'
+
+export const FAMILY_TYPES = ['counter', 'gauge', 'histogram', 'summary'] as const
+
 /**
  * One metric with all its samples. Those of a histogram are cumulative `_bucket`s, with their upper
  * bound in the label `le`, then `_sum` and `_count`; of a summary quantiles, then the same.
@@ -21,7 +27,7 @@ export interface MetricFamily {
   readonly name: string
   /** One line for people. */
   readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  readonly type: (typeof FAMILY_TYPES)[number]
   readonly samples: readonly MetricSample[]
 }
 
@@ -29,7 +35,10 @@ export interface MetricFamily {
 export interface MetricSource {
   /** Names of all families that it may ever have. */
   readonly names: readonly string[]
-  /** One that throws is left out of that scrape, and reported. */
+  /**
+   * One that throws is left out of that scrape, and so is a family that cannot be printed; both is
+   * reported.
+   */
   collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
 }
 

@@ -1,5 +1,5 @@
 import { optionError } from '../base/errors.ts'
-import type { MetricFamily, MetricSample } from './family.ts'
+import { isMetricName, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
 import { SERIES_MAX, SeriesMap } from './series.ts'
 
 /** What every metric is told. */
@@ -24,8 +24,7 @@ export abstract class Metric<S> {
 
   /** @param reserved labels that the metric has itself */
   constructor({ name, help, labels = [], seriesMax = SERIES_MAX }: MetricOptions, make: () => S, reserved: readonly string[] = []) {
-    if (typeof name !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name))
-      throw optionError('name', name, 'letters, digits, _ and :, not a digit first')
+    if (!isMetricName(name)) throw optionError('name', name, METRIC_NAME_ALLOWED)
     if (typeof help !== 'string') throw optionError(`help of ${name}`, help, 'text')
     for (const label of labels)
       if (typeof label !== 'string' || !/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) || reserved.includes(label))

@@ -1,5 +1,5 @@
 import { optionError, QuiesceError, show } from '../base/errors.ts'
-import type { MetricFamily, MetricSource, OwnMetrics } from './family.ts'
+import { FAMILY_TYPES, type MetricFamily, type MetricSource, type OwnMetrics } from './family.ts'
 
 /** As much of a registry of prom-client as is needed; its own type fits. */
 export interface PromRegistry {
@@ -48,10 +48,8 @@ function familyOf({ name, help, type, values }: PromMetric): MetricFamily {
     labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, textOf(text)])),
     value,
   }))
-  return { name, help, type: TYPES.find((known) => known === type) ?? 'gauge', samples }
+  return { name, help, type: FAMILY_TYPES.find((known) => known === type) ?? 'gauge', samples }
 }
-
-const TYPES: readonly MetricFamily['type'][] = ['counter', 'gauge', 'histogram', 'summary']
 
 const textOf = (label: string | number | undefined): string => (label === Number.POSITIVE_INFINITY ? '+Inf' : String(label ?? ''))
 

@@ -1,4 +1,5 @@
 import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { checkedFamilies } from './checked-families.ts'
 import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName } from './family.ts'
 
 /**
@@ -54,7 +55,7 @@ export class MetricSources {
 
   async #ask(source: MetricSource): Promise<readonly MetricFamily[]> {
     try {
-      return await source.collect()
+      return checkedFamilies(await source.collect(), this.#failed)
     } catch (error) {
       this.#failed(error)
       return []
@@ -63,7 +64,12 @@ export class MetricSources {
 }
 
 const isSource = (given: unknown): boolean =>
-  typeof given === 'object' && given !== null && 'collect' in given && typeof given.collect === 'function' && 'names' in given
+  typeof given === 'object' &&
+  given !== null &&
+  'collect' in given &&
+  typeof given.collect === 'function' &&
+  'names' in given &&
+  Array.isArray(given.names)
 
 const duplicate = (name: string): QuiesceError =>
   new QuiesceError('ERR_DUPLICATE', `metrics: ${show(name)} is there already: every metric has a name of its own`, { name })

@@ -192,7 +192,33 @@ describe('a name is printed once', () => {
     ])
   })
 
-  test.each([undefined, null, 5, {}, { names: [] }])('what is no source is refused: %s', (given) => {
+  test('a family that cannot be printed is left out and reported, and neither the scrape nor the life is lost', async () => {
+    const t = await served()
+    const printed = { name: 'mine', help: 'Mine.', type: 'gauge', samples: [{ labels: {}, value: 1 }] }
+    const withSample = (sample: object) => ({ ...printed, samples: [{ ...printed.samples[0], ...sample }] })
+    const broken = [
+      undefined,
+      { ...printed, name: 'a 1\nevil' },
+      { ...printed, help: undefined },
+      { ...printed, type: 'number' },
+      { ...printed, samples: undefined },
+      withSample({ labels: { kind: undefined } }),
+      withSample({ labels: { 'a="",b': 'x' } }),
+      withSample({ value: '1\nevil 1' }),
+      { ...printed, samples: [undefined] },
+    ]
+    t.life.addMetrics({ names: ['mine'], collect: () => [...broken, printed] as never })
+    t.life.addMetrics({ names: [], collect: () => null as never })
+    const { text } = await scrape(t.port)
+    expect(text).toContain('# TYPE mine gauge\nmine 1\n')
+    expect(text).not.toContain('evil')
+    const errors = t.events.flatMap((event) => (event.type === 'error' ? [`${event.where}: ${event.error.message}`] : []))
+    expect(errors).toHaveLength(broken.length + 1)
+    expect(errors).toContain('metrics: type of mine: got "number", allowed: counter, gauge, histogram, summary')
+    expect(errors).toContain('metrics: what collect() returned: got null, allowed: a list of families')
+  })
+
+  test.each([undefined, null, 5, {}, { names: [] }, { names: 5, collect: () => [] }])('what is no source is refused: %s', (given) => {
     const { life } = newLife()
     expect(refusal(() => life.addMetrics(given as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
     expect(refusal(() => fromPromClient(given as never))).toMatchObject({ code: 'ERR_OPTION_INVALID' })
