@@ -125,9 +125,8 @@ function resourceVerb(method: string, name: string, url: string): string {
 
 /** The parameter's presence is enough; only `0` and `false` deny it. The first one counts. */
 function asksToWatch(url: string): boolean {
-  const query = url.indexOf('?')
-  if (query < 0) return false
-  const value = new URLSearchParams(url.slice(query)).get('watch')
+  if (!url.includes('?')) return false
+  const value = queryOf(url).get('watch')
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
@@ -141,6 +140,12 @@ function split(path: string): string[] {
   while (path[start] === '/') start++
   while (end > start && path[end - 1] === '/') end--
   return start === end ? [] : path.slice(start, end).split('/')
+}
+
+/** What a request target asks for behind its path; the target itself may be no URL. */
+export function queryOf(url: string): URLSearchParams {
+  const query = url.indexOf('?')
+  return new URLSearchParams(query < 0 ? '' : url.slice(query))
 }
 
 /**

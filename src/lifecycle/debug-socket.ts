@@ -1,5 +1,6 @@
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
+import { pathOf } from '../http/request-info.ts'
 import { type Answer, respond } from '../http/respond.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import { PROFILES } from './profile-names.ts'
@@ -32,8 +33,9 @@ interface Debugged {
  */
 export async function openDebugSocket(debugged: Debugged, path: string): Promise<Listener> {
   const server = await debugged.host.servers.http({}, (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://debug')
-    switch (url.pathname as keyof typeof PATHS) {
+    const { url = '/' } = request
+    const path = pathOf(url)
+    switch (path as keyof typeof PATHS) {
       case '/debug/life':
         return respond(response, json(debugged.look()))
       case '/debug/handles':
@@ -43,7 +45,7 @@ export async function openDebugSocket(debugged: Debugged, path: string): Promise
       case '/debug/pprof/profile':
         return sendProfile('profile', url, response, debugged.host.clock)
       default:
-        return respond(response, url.pathname === '/' ? plain(200, INDEX) : plain(404, INDEX))
+        return respond(response, path === '/' ? plain(200, INDEX) : plain(404, INDEX))
     }
   })
   debugged.traffic.takeOverOwn(server, { admin: true })

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { getHeapSnapshot } from 'node:v8'
 import type { Clock } from '../base/clock.ts'
 import { toError } from '../base/errors.ts'
+import { queryOf } from '../http/request-info.ts'
 import { type Answer, respond } from '../http/respond.ts'
 import { type ProfileName, SECONDS_DEFAULT, SECONDS_MAX } from './profile-names.ts'
 
@@ -15,13 +16,13 @@ let isProfiling = false
  * aborted: what was taken by then is sent.
  * @param url of the request, for what it asks for
  */
-export function sendProfile(name: ProfileName, url: URL, response: ServerResponse, clock: Clock, signal?: AbortSignal): void {
+export function sendProfile(name: ProfileName, url: string, response: ServerResponse, clock: Clock, signal?: AbortSignal): void {
   const failed = (error: unknown): void => respond(response, plain(500, toError(error).message))
   if (name === 'heap') {
     sendSnapshot(response).catch(failed)
     return
   }
-  const seconds = Number(url.searchParams.get('seconds') ?? SECONDS_DEFAULT)
+  const seconds = Number(queryOf(url).get('seconds') ?? SECONDS_DEFAULT)
   if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
     respond(response, plain(400, `seconds: above 0, at most ${SECONDS_MAX}`))
     return
@@ -58,6 +59,14 @@ async function sendSnapshot(response: ServerResponse): Promise<void> {
 }
 
 async function profile(clock: Clock, seconds: number, response: ServerResponse, signal?: AbortSignal): Promise<void> {
+  // A client that leaves while the profiler starts is not waited for either.
+  let isLeft = false
+  const left = new Promise<void>((resolve) => {
+    response.once('close', () => {
+      isLeft = true
+      resolve()
+    })
+  })
   const { Session: Inspector } = await import('node:inspector/promises')
   const session: Session = new Inspector()
   session.connect()
@@ -70,12 +79,12 @@ async function profile(clock: Clock, seconds: number, response: ServerResponse, 
         resolve()
       }
       const timer = clock.setTimeout(end, seconds * 1_000)
-      response.once('close', end)
+      void left.then(end)
       signal?.addEventListener('abort', end, { once: true })
       if (signal?.aborted) end()
     })
     const { profile: taken } = await session.post('Profiler.stop')
-    if (response.destroyed) return
+    if (isLeft) return
     const text = JSON.stringify(taken)
     response.writeHead(200, fileHeaders('cpu.cpuprofile'))
     response.end(text)

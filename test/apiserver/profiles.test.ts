@@ -1,7 +1,11 @@
 // Profiles of an API server, where they are asked for. Fails when: they are there without, one does
 // not end with the drain or with its client, what was counted is forgotten without leave.
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { sendProfile } from '#src/lifecycle/profiles.ts'
 import { serveApi } from '../support/api-server.ts'
 
 const served = (enableProfiling: boolean) =>
@@ -35,6 +39,22 @@ test('one lasts until it is told to end, by a drain too, and what was taken by t
   expect([answer.status, answer.headers.get('content-disposition')]).toEqual([200, `attachment; filename="cpu.cpuprofile-${process.pid}"`])
   expect(await answer.json()).toMatchObject({ nodes: expect.any(Array), samples: expect.any(Array) })
   await ended
+})
+
+test('a target that is no URL is none to fail about', async () => {
+  const { connect, lines } = await served(true)
+  const client = await connect()
+  expect(await client.ask('GET', 'http://debug:999999/debug/pprof/')).toMatchObject({ status: 200 })
+  expect(await client.ask('GET', 'http://debug:999999/debug/pprof/profile?seconds=0')).toMatchObject({ status: 400 })
+  expect(lines.filter(({ level }) => level === 'error')).toEqual([])
+})
+
+test('a client that leaves while the profiler starts does not keep it from others', async () => {
+  const { ask } = await served(true)
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  sendProfile('profile', '/debug/pprof/profile?seconds=600', response, systemClock)
+  response.emit('close')
+  await expect.poll(async () => (await ask('/debug/pprof/profile?seconds=0.01')).status).toBe(200)
 })
 
 test('DELETE forgets what was counted', async () => {

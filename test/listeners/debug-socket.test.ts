@@ -39,6 +39,8 @@ describe.skipIf(!hasCurl)('the debug socket of a process', () => {
     expect(statSync(socket).mode & 0o777).toBe(0o600)
     expect(await curl(socket, '/')).toContain('/debug/pprof/profile\n')
     expect(await curl(socket, '/nowhere', '--write-out', '%{http_code}')).toMatch(/404$/)
+    // Two slashes are no host.
+    expect(await curl(socket, '//', '--write-out', '%{http_code}')).toMatch(/404$/)
   })
 
   test('profiles what runs, one at a time', async () => {

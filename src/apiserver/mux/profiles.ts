@@ -22,12 +22,12 @@ export const toProfiles: ApiHandler = (_request, response) =>
 export const profilesPage =
   (clock: Clock): ApiHandler =>
   async (request, response) => {
-    const url = new URL(request.url ?? ROOT, 'http://debug')
-    const name = url.pathname.slice(ROOT.length)
+    const exchange = apiExchangeOf(request)
+    const name = exchange?.info.path.slice(ROOT.length) ?? ''
     if (name === '') return respond(response, INDEX)
     if (!Object.hasOwn(PROFILES, name)) return respond(response, UNKNOWN)
     const { sendProfile } = await import('../../lifecycle/profiles.ts')
-    return sendProfile(name as ProfileName, url, response, clock, apiExchangeOf(request)?.signal)
+    return sendProfile(name as ProfileName, request.url ?? '', response, clock, exchange?.signal)
   }
 
 const INDEX = {
