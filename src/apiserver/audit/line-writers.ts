@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { toError } from '../../base/errors.ts'
 import { stdoutDestination } from '../../log/log-destination.ts'
@@ -94,8 +94,20 @@ function linesIn(bytes: Buffer): number {
 }
 const NEWLINE = 10
 
+/**
+ * One by one: where the kernel lets no folder be made (`/proc/1/x`), node's own way of making all
+ * of them never comes back.
+ */
 export function makeFolderOf(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: LOG_FOLDER_MODE })
+  const folder = dirname(path)
+  if (folder === path || existsSync(folder)) return
+  makeFolderOf(folder)
+  try {
+    mkdirSync(folder, { mode: LOG_FOLDER_MODE })
+  } catch (thrown) {
+    // Another process may have been faster.
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+  }
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

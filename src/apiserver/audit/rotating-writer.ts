@@ -1,4 +1,4 @@
-import { readdirSync, unlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
@@ -32,7 +32,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /**
  * A file that is put aside when it is full, as `audit-2026-07-01T10-00-00.000.log` beside
  * `audit.log`, and a new one begun.
- * @see kubernetes/apiserver pkg/server/options/audit.go AuditLogOptions.getWriter (lumberjack)
+ * @see kubernetes/apiserver pkg/server/options/audit.go AuditLogOptions.getWriter (lumberjack),
+ * ensureLogFile
  */
 export function rotatingWriter(path: string, settings: RotationSettings, clock: Clock, loadStream = load): LineWriter {
   const { maxSize, compress } = settings
@@ -56,6 +57,8 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
         )
       })
       makeFolderOf(path)
+      // A file that cannot be written is told of now, not by the first event.
+      closeSync(openSync(path, 'a', LOG_FILE_MODE))
       const name = (time: number | Date | null, index = 1): string =>
         time === null ? basename(path) : `${setAside(path, time, index)}${suffix}`
       begin = () => {

@@ -1,12 +1,12 @@
 // Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
 // a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { platform, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PluginFailed } from '#src/apiserver/audit/backend.ts'
 import { ignoreErrors } from '#src/apiserver/audit/ignore-errors.ts'
-import { fileWriter } from '#src/apiserver/audit/line-writers.ts'
+import { fileWriter, makeFolderOf } from '#src/apiserver/audit/line-writers.ts'
 import { logBackend } from '#src/apiserver/audit/log-backend.ts'
 import { type RotatingFileStream, rotatingWriter } from '#src/apiserver/audit/rotating-writer.ts'
 import { truncateBackend } from '#src/apiserver/audit/truncate.ts'
@@ -211,6 +211,20 @@ describe('a log', () => {
       code: 'ERR_DEPENDENCY_MISSING',
       message: expect.stringMatching(/npm install rotating-file-stream, or maxSize 0/),
     })
+  })
+
+  test.skipIf(!installed)('that rotates is refused at the start where nothing can be written', async () => {
+    const isFolder = folder()
+    const log = logBackend(rotatingWriter(isFolder, rotation, systemClock), 'json', () => {})
+    await expect(async () => log.run({ signal: signal() })).rejects.toMatchObject({ code: 'EISDIR' })
+    const inside = join(folder(), 'a', 'b', 'audit.log')
+    makeFolderOf(inside)
+    expect([statSync(dirname(inside)).mode & 0o777, statSync(dirname(dirname(inside))).mode & 0o777]).toEqual([0o700, 0o700])
+  })
+
+  test.skipIf(platform() !== 'linux')('is refused, too, where the kernel lets no folder be made', () => {
+    // Node's own way of making all folders of a path never comes back from here.
+    expect(() => makeFolderOf('/proc/1/x/y/audit.log')).toThrow(/ENOENT/)
   })
 
   test.skipIf(!installed)('that rotates has every event in one of its files, and keeps as many as it is told', async () => {
