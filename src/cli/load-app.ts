@@ -1,4 +1,4 @@
-import { ERROR_CODES, QuiesceError, toError } from '../base/errors.ts'
+import { ERROR_CODES, type ErrorCode, QuiesceError, toError } from '../base/errors.ts'
 import { lookedAt } from '../base/looked-at.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { CliHost } from './cli.ts'
@@ -66,8 +66,11 @@ async function load<Found extends Loadable>(
     await new Promise((resolve) => setImmediate(resolve))
     return { found, listensItself: found.kind !== 'life' && listening() > before }
   } catch (thrown) {
-    const own = thrown instanceof QuiesceError ? thrown.cause : thrown
-    if (own === undefined || isSaidInOneLine(own)) throw thrown
+    const isOurs = thrown instanceof QuiesceError
+    const own = isOurs ? thrown.cause : thrown
+    const line = inOneLine(app, own)
+    if (isOurs && (own === undefined || line)) throw thrown
+    if (line) throw line
     const error = toError(own)
     stderr.write(`quiesce: ${app} could not be loaded: ${firstLine(error.message)}\n`)
     if (error instanceof SyntaxError) return endOf(error)
@@ -80,11 +83,18 @@ async function load<Found extends Loadable>(
 const LOADER_CODE =
   /^ERR_(MODULE_NOT_FOUND|UNSUPPORTED_|UNKNOWN_(FILE|MODULE|BUILTIN)_|PACKAGE_|INVALID_(MODULE|PACKAGE)_|IMPORT_|REQUIRE_|AMBIGUOUS_)/
 
-/** What a stack would add nothing to: there is no such file, or an option cannot be used. */
-function isSaidInOneLine(own: unknown): boolean {
+/**
+ * What a stack would add nothing to: there is no such file, or an option cannot be used, as another
+ * copy of this package, which a module may have, may have found. Undefined for anything else.
+ */
+function inOneLine(app: string, own: unknown): QuiesceError | undefined {
   // Anything may be thrown, and codes of databases are numbers.
   const { code } = (own ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' && (Object.hasOwn(ERROR_CODES, code) || LOADER_CODE.test(code))
+  if (typeof code !== 'string') return undefined
+  const { message } = toError(own)
+  if (Object.hasOwn(ERROR_CODES, code)) return new QuiesceError(code as ErrorCode, message, {}, own)
+  if (!LOADER_CODE.test(code)) return undefined
+  return new QuiesceError('ERR_OPTION_INVALID', `APP: ${app} could not be loaded: ${firstLine(message)}`, {}, own)
 }
 
 /**

@@ -137,12 +137,21 @@ describe('quiesce apiserver', () => {
       expect(program.stdout).toBe('')
       return program.stderr.trimEnd().split('\n')
     }
-    const [flags, notThere, life, other] = await Promise.all([
+    const [anotherCopy, nothing] = ['other-copy.mjs', 'nothing.mjs'].map((name) => join(folder, name)) as [string, string]
+    const error = 'Object.assign(new Error("\\"db\\" is there"), { code: "ERR_DUPLICATE" })'
+    writeFileSync(anotherCopy, `export function apiServer() {\n  throw ${error}\n}\n`)
+    writeFileSync(nothing, 'export const apiServer = () => Promise.reject()\n')
+    const rejected = command('apiserver', [nothing])
+    const [flags, notThere, life, other, copy] = await Promise.all([
       refused([`--config=${config}`, '--max-requests-inflight=-1', '--goaway-chance=1', '--nope'], { QUIESCE_SECURE_PORT: '70000' }),
       refused([join(folder, 'missing.mjs')]),
       refused([fixture('api-servers.mjs'), '--export=own']),
       refused([fixture('no-api-server.mjs')]),
+      refused([anotherCopy]),
     ])
+    expect(copy).toEqual(['quiesce: "db" is there'])
+    expect(await rejected.ended()).toMatchObject({ code: 3 })
+    expect(rejected.stderr).toMatch(/^quiesce: .*nothing.mjs could not be loaded: undefined\n/)
     const starting = (...beginnings: readonly string[]) => beginnings.map((beginning) => expect.stringMatching(`^quiesce: ${beginning}`))
     expect(flags).toEqual(
       starting(
