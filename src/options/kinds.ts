@@ -78,11 +78,12 @@ export const onOffAuto = (): Kind<boolean | 'auto', boolean | 'auto', 'switch'> 
 /** On when it is there. Only flags can be that. */
 export const present = (): Kind<boolean, boolean, 'switch'> => ({ ...onOff(), switch: { on: true, off: false, bare: true } })
 
-/** A list that is written with commas between its items. */
+/** A list that is written with commas between its items, or by several flags. */
 export const list = <Item extends string>(items: readonly Item[]): Kind<readonly Item[], readonly Item[], 'value'> => ({
   kind: 'value',
   placeholder: 'LIST',
   choices: items,
+  joint: ',',
   allowed: `a list, by commas, of ${items.join(', ')}`,
   accepts: (given) => Array.isArray(given) && given.every((item) => items.includes(item)),
   // In a config file it may be a list.
