@@ -4,16 +4,11 @@
 // alone, with all, and with all but each. A bare server and a second copy of it run with every
 // group of them, so that each is compared with what ran in the same minute.
 import { Child } from './child.mjs'
+import { measureInTurns, shuffled } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
 
 /** Bare servers are sent it, too. */
 const TOKEN = 'of-the-benchmark'
-const CONNECTIONS = 16
-const ROUNDS = 8
-const REQUESTS = 10_000
-const WARM_UP_REQUESTS = 60_000
-const SETTLE_MS = 55_000
-const SECOND_WARM_UP_REQUESTS = 20_000
 /** Servers of one group, beside the two bare ones: more would be minutes apart. */
 const GROUP = 12
 
@@ -62,42 +57,22 @@ async function variants() {
 
 /** @param {readonly Variant[]} group @returns {Promise<ReadonlyMap<string, Measured>>} */
 async function measureGroup(group) {
-  const load = new Child('load.mjs', {}, 1)
   /** @type {Variant[]} */
   const all = [{ name: 'bare', life: 'bare' }, { name: 'again', life: 'bare' }, ...group]
-  const servers = all.map(({ life, chain, audit }) => new Child('server.mjs', { application: 'Hono', life, chain, audit }, 0))
-  const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, token: TOKEN, requests: WARM_UP_REQUESTS })
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-  for (const port of ports) await load.ask({ port, connections: CONNECTIONS, token: TOKEN, requests: SECOND_WARM_UP_REQUESTS })
-  const cpu = all.map(() => /** @type {number[]} */ ([]))
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const index of shuffled([...servers.keys()])) {
-      const server = /** @type {Child} */ (servers[index])
-      await server.ask({ what: 'begin' })
-      await load.ask({ port: ports[index], connections: CONNECTIONS, token: TOKEN, requests: REQUESTS })
-      const { cpuMicroseconds } = await server.ask({ what: 'end' })
-      cpu[index]?.push(cpuMicroseconds / REQUESTS)
-    }
-  }
-  for (const server of [...servers, load]) server.end()
-  const [bare = [], again = []] = cpu
+  const rounds = await measureInTurns(
+    all.map(({ life, chain, audit }) => ({ application: 'Hono', life, chain, audit })),
+    { token: TOKEN },
+  )
+  const [bare = [], again = []] = rounds.map(({ cpu }) => cpu)
   return new Map(
     all.map(({ name }, index) => {
-      const own = cpu[index] ?? []
+      const own = rounds[index]?.cpu ?? []
       const control = (/** @type {number} */ round) =>
         name === 'again' ? (bare[round] ?? Number.NaN) : ((bare[round] ?? Number.NaN) + (again[round] ?? Number.NaN)) / 2
       return [name, { cpu: median(own), times: median(own.map((microseconds, round) => microseconds / control(round))) }]
     }),
   )
 }
-
-/** @template T @param {readonly T[]} items @returns {T[]} */
-const shuffled = (items) =>
-  items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 
 /**
  * A row for each variant, and one for each filter: what it adds to an empty chain, and what the

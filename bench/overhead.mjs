@@ -8,24 +8,14 @@ import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Child } from './child.mjs'
 import { CHAIN_MAX, FILTER_MAX, measureFilters } from './filters.mjs'
+import { measureInTurns, REQUESTS, ROUNDS, shuffled } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
 
 const { values } = parseArgs({
   options: { generations: { type: 'string', default: '12' }, only: { type: 'string' } },
 })
 const generations = Number(values.generations)
-const CONNECTIONS = 16
-/** Rounds of one generation of processes, and the requests of each. */
-const ROUNDS = 16
-const REQUESTS = 5000
-/**
- * V8 compiles and recompiles parts of node during the first 30 000 requests, and a life rehearses its end in its first 45 s, beside
- * its requests (what that costs is told apart, docs/performance.md). So servers are measured after a minute of the same load, in turns.
- * Without load in that minute some processes are slower by a tenth from then on, bare or not.
- */
-const WARM_UP_MS = 60_000
 const IMPORT_ROUNDS = 40
 const THROUGHPUT_MIN = 0.95
 const IMPORT_MAX = 1.25
@@ -54,13 +44,6 @@ const ratio = (value) => value.toFixed(3)
 /** @param {readonly [number, number]} range */
 const range = ([low, high]) => `${ratio(low)} to ${ratio(high)}`
 
-/** @template T @param {readonly T[]} items @returns {T[]} in another order each time */
-const shuffled = (items) =>
-  items
-    .map((item) => ({ item, at: Math.random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item)
-
 const parts = [...Object.keys(APPLICATIONS), 'imports', 'filters']
 if (values.only !== undefined && !parts.includes(values.only)) throw new Error(`--only: got ${values.only}, allowed: ${parts.join(', ')}`)
 
@@ -88,43 +71,15 @@ function judge(isMissed, isMet) {
  * @returns {Promise<readonly Measured[]>} in the order of LIVES
  */
 async function measureGeneration(application) {
-  const load = new Child('load.mjs', {}, 1)
-  const servers = LIVES.map((life) => new Child('server.mjs', { application, life: life === 'again' ? 'bare' : life }, 0))
-  const ports = await Promise.all(servers.map(async (server) => (await server.ask({ what: 'port' })).port))
-  const protocol = APPLICATIONS[application]
-  const loaded = (/** @type {number} */ index) => load.ask({ port: ports[index], protocol, connections: CONNECTIONS, requests: REQUESTS })
-  const warmAt = performance.now() + WARM_UP_MS
-  while (performance.now() < warmAt) for (const index of servers.keys()) await loaded(index)
-  const measured = await measureRounds(servers, loaded)
-  for (const child of [...servers, load]) child.end()
-  return measured
-}
-
-/**
- * @param {readonly Child[]} servers in the order of LIVES
- * @param {(index: number) => Promise<{ seconds: number }>} loaded sends REQUESTS to one of them
- * @returns {Promise<readonly Measured[]>}
- */
-async function measureRounds(servers, loaded) {
-  const cpu = LIVES.map(() => /** @type {number[]} */ ([]))
-  const perSecond = LIVES.map(() => /** @type {number[]} */ ([]))
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, server] of shuffled([...servers.entries()])) {
-      await server.ask({ what: 'begin' })
-      const { seconds } = await loaded(index)
-      const { cpuMicroseconds } = await server.ask({ what: 'end' })
-      cpu[index]?.push(cpuMicroseconds / REQUESTS)
-      perSecond[index]?.push(REQUESTS / seconds)
-    }
-  }
-  const [bare = [], again = []] = cpu
-  return LIVES.map((life, index) => {
-    const own = cpu[index] ?? []
+  const settings = LIVES.map((life) => ({ application, life: life === 'again' ? 'bare' : life }))
+  const rounds = await measureInTurns(settings, { protocol: APPLICATIONS[application] })
+  const [bare = [], again = []] = rounds.map(({ cpu }) => cpu)
+  return rounds.map(({ cpu: own, perSecond }, index) => {
     // The second bare one is compared with the first, all others with both.
     const shares = own.map(
-      (microseconds, round) => (life === 'again' ? (bare[round] ?? 0) : mean(bare[round], again[round])) / microseconds,
+      (microseconds, round) => (LIVES[index] === 'again' ? (bare[round] ?? 0) : mean(bare[round], again[round])) / microseconds,
     )
-    return { cpu: median(own), perSecond: median(perSecond[index] ?? []), share: median(shares) }
+    return { cpu: median(own), perSecond: median(perSecond), share: median(shares) }
   })
 }
 
