@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeView } from '../http/chain.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
-import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
+import type { Exchange } from '../http/traffic/exchange.ts'
 import type { Level } from '../metrics/gauge.ts'
 import type { RequestSpan } from '../opentelemetry/request-tracing.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
@@ -124,7 +124,7 @@ class Waiting {
   }
 
   get signal(): AbortSignal {
-    return (exchangeOf(this.#view.request) as Exchange).signalBeforeHandler
+    return (this.#view as Exchange).signalBeforeHandler
   }
 }
 
@@ -132,8 +132,11 @@ interface Tagged {
   [API_EXCHANGE]?: ApiExchange
 }
 
-/** That of a request which an API server serves; undefined for any other. */
-export const apiExchangeOf = (request: object): ApiExchange | undefined => (request as Tagged)[API_EXCHANGE]
+/**
+ * That of a request which an API server serves; undefined for any other, and for what the engine
+ * has left of one whose client is long gone.
+ */
+export const apiExchangeOf = (request: object | undefined): ApiExchange | undefined => (request as Tagged | undefined)?.[API_EXCHANGE]
 
 /**
  * Who sent a request, or who that one acts as, for its handler. Undefined on a server that does not

@@ -29,7 +29,10 @@ export type Layer =
  */
 export function addLatency(request: object, layer: Layer, ms: number): void {
   const exchange = apiExchangeOf(request)
-  if (exchange === undefined) return
+  if (exchange !== undefined) note(exchange, layer, ms)
+}
+
+function note(exchange: ApiExchange, layer: Layer, ms: number): void {
   exchange.latency ??= new Map()
   exchange.latency.set(layer, (exchange.latency.get(layer) ?? 0) + ms)
 }
@@ -68,7 +71,7 @@ export function timed<F extends Filter>(filter: F, clock: Clock, metrics: Reques
         const ms = clock.now() - from
         metrics.filterTook(name, ms)
         const layer = LAYERS[name]
-        if (layer !== undefined) addLatency(exchange.view.request, layer, ms)
+        if (layer !== undefined) note(exchange, layer, ms)
       })
     },
   }

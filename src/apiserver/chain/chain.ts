@@ -59,7 +59,8 @@ export function passNow(filters: readonly Filter[], exchange: ApiExchange): bool
 
 /**
  * The same for filters that may take time; waits only for those that do. What was answered in the
- * meantime, because its time was over, goes no further.
+ * meantime, because its time was over, goes no further, nor does a request whose client has left:
+ * the filters behind would not be told of its end.
  */
 export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0): boolean | Promise<boolean> {
   for (let at = from; at < filters.length; at++) {
@@ -67,7 +68,7 @@ export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0
     const verdict = (filters[at] as Filter).admit(exchange)
     if (verdict === true) continue
     if (verdict === false) return false
-    return verdict.then((isLetPass) => isLetPass && !exchange.isTimedOut && pass(filters, exchange, at + 1))
+    return verdict.then((isLetPass) => isLetPass && !exchange.isTimedOut && !exchange.view.isOver && pass(filters, exchange, at + 1))
   }
   return true
 }

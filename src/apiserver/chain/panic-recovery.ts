@@ -35,8 +35,9 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
   )
   return (view, thrown) => {
     const exchange = apiExchangeOf(view.request)
-    // Before the first filter.
-    if (!exchange) return { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
+    // Before the first filter, or so long after its client has left that it is known by name alone.
+    if (!exchange)
+      return thrown === ABORT_HANDLER ? undefined : { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
     exchange.panic = { thrown }
     const answer = replacement(exchange, PANIC, HEADERS)
     // What hears of it must not answer in its turn.
