@@ -24,7 +24,7 @@ const isNamed = (raw: string, name: string): boolean => raw.length === name.leng
 export function takeHeaders(request: IncomingMessage, isTaken: (name: string) => boolean): void {
   const { headers } = request
   const distinct = distinctOf(request)
-  for (const name in headers) {
+  for (const name of namesOf(request)) {
     if (!isTaken(name)) continue
     delete headers[name]
     if (distinct) delete distinct[name]
@@ -32,12 +32,30 @@ export function takeHeaders(request: IncomingMessage, isTaken: (name: string) =>
   }
 }
 
+/**
+ * The names of all its headers, in small letters. Of more than a thousand node puts the first into
+ * `headers` and leaves the others in `rawHeaders`, where a handler that passes them on finds them.
+ */
+export function namesOf(request: IncomingMessage): readonly string[] {
+  const names = Object.keys(request.headers)
+  return isWhole(request) ? names : [...new Set([...names, ...request.rawHeaders.filter((_, at) => at % 2 === 0).map(inSmallLetters)])]
+}
+
+/** Over HTTP/2 a request with more than there is room for is refused. */
+function isWhole(request: IncomingMessage): boolean {
+  const count = countOf(request)
+  return count === undefined ? request.httpVersionMajor === 2 : count >= request.rawHeaders.length
+}
+
+const inSmallLetters = (name: string): string => name.toLowerCase()
+
 function takeRaw(request: IncomingMessage, name: string): void {
   const { rawHeaders } = request
-  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) if (isNamed(rawHeaders[at] as string, name)) rawHeaders.splice(at, 2)
-  if (COUNT === undefined) return
-  const count = (request as Kept)[COUNT]
-  if (typeof count === 'number') (request as Kept)[COUNT] = Math.min(count, rawHeaders.length)
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
+    if (!isNamed(rawHeaders[at] as string, name)) continue
+    rawHeaders.splice(at, 2)
+    if (at < (countOf(request) ?? 0)) addToCount(request, -2)
+  }
 }
 
 /** Puts a header into a request in the place of those of its name. */
@@ -45,10 +63,11 @@ export function replaceHeader(request: IncomingMessage, name: string, value: str
   const own = name.toLowerCase()
   takeHeaders(request, (each) => each === own)
   request.headers[own] = value
-  request.rawHeaders.push(name, value)
+  // In front: what node has left out stays out.
+  request.rawHeaders.unshift(name, value)
   const distinct = distinctOf(request)
   if (distinct) distinct[own] = [value]
-  else if (COUNT !== undefined) (request as Kept)[COUNT] = request.rawHeaders.length
+  addToCount(request, 2)
 }
 
 type Kept = IncomingMessage & Record<symbol, unknown>
@@ -61,6 +80,17 @@ type Kept = IncomingMessage & Record<symbol, unknown>
 function distinctOf(request: IncomingMessage): NodeJS.Dict<string[]> | undefined {
   if (COUNT === undefined || DISTINCT === undefined) return request.headersDistinct
   return (request as Kept)[DISTINCT] as NodeJS.Dict<string[]> | undefined
+}
+
+/** How many of `rawHeaders` stand in the other forms; undefined over HTTP/2, where all do. */
+function countOf(request: IncomingMessage): number | undefined {
+  const count = COUNT === undefined ? undefined : (request as Kept)[COUNT]
+  return typeof count === 'number' ? count : undefined
+}
+
+function addToCount(request: IncomingMessage, more: number): void {
+  const count = countOf(request)
+  if (count !== undefined) (request as Kept)[COUNT as symbol] = count + more
 }
 
 const [COUNT, DISTINCT] = keptNames()

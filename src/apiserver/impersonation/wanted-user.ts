@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { takeHeaders, valuesOf } from '../authentication/credential-headers.ts'
+import { namesOf, takeHeaders, valuesOf } from '../authentication/credential-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { goQuote } from '../go-quote.ts'
 
@@ -11,7 +11,9 @@ const EXTRA = 'impersonate-extra-'
 /** A user that a request asks to act as, as its headers say it. */
 export type WantedUser = Required<UserInfo>
 
-const isOfImpersonation = (name: string): boolean => name === USER || name === UID || name === GROUP || name.startsWith(EXTRA)
+/** Of nearly all requests none of the names begins so. */
+const isOfImpersonation = (name: string): boolean =>
+  name.startsWith('impersonate-') && (name === USER || name === UID || name === GROUP || name.startsWith(EXTRA))
 
 /**
  * Whom a request asks to act as; undefined: as the one that it is. The headers are taken out of it.
@@ -21,7 +23,7 @@ const isOfImpersonation = (name: string): boolean => name === USER || name === U
  * processImpersonationHeaders
  */
 export function wantedUser(request: IncomingMessage): WantedUser | undefined {
-  if (!asksFor(request.headers)) return undefined
+  if (!namesOf(request).some(isOfImpersonation)) return undefined
   const wanted: WantedUser = {
     name: only(request, USER),
     uid: only(request, UID),
@@ -33,12 +35,6 @@ export function wantedUser(request: IncomingMessage): WantedUser | undefined {
   return wanted
 }
 
-/** Of nearly all requests none of the names begins so. */
-function asksFor(headers: object): boolean {
-  for (const name in headers) if (name.startsWith('impersonate-') && isOfImpersonation(name)) return true
-  return false
-}
-
 function only(request: IncomingMessage, name: string): string {
   const [value = '', ...others] = valuesOf(request, name)
   if (others.length > 0) throw new Error(`more than one header ${name}`)
@@ -47,7 +43,7 @@ function only(request: IncomingMessage, name: string): string {
 
 function extraOf(request: IncomingMessage): WantedUser['extra'] {
   const extra = new Map<string, string[]>()
-  for (const name of Object.keys(request.headers)) {
+  for (const name of namesOf(request)) {
     if (!name.startsWith(EXTRA)) continue
     const key = unescaped(name.slice(EXTRA.length))
     extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(request, name).map(textOf)])

@@ -121,6 +121,15 @@ describe('a request that may act as another user', () => {
     ])
   })
 
+  // Node keeps the first thousand in `headers`, and some more in `rawHeaders` alone.
+  test.each([995, 996, 997, 998, 999, 1010])('says so in any of its headers, also behind %i others', async (others) => {
+    const { as } = await served(rules(/ impersonate/, /^ann /).authorizer)
+    const many = Array.from({ length: others }, () => ['a', ''] as const)
+    const { status, body } = await as('root', [...many, ['X-Remote-User', 'eve'], user('ann'), group('dev'), ['X-Remote-Extra-A', 'b']])
+    expect([status, body.user]).toEqual([200, { name: 'ann', groups: ['dev', 'system:authenticated'], extra: {} }])
+    expect(JSON.stringify([body.headers, body.raw])).not.toMatch(/impersonate|remote|bearer/i)
+  })
+
   test.each<[string, string, string, readonly string[], readonly string[]]>([
     [
       'a service account',
