@@ -1,4 +1,5 @@
 import { toError } from '../../base/errors.ts'
+import { goQuote } from '../go-quote.ts'
 import { after, type EventBackend, type PluginFailed, Tally } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 
@@ -68,12 +69,11 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
 /** With its newline. @see kubernetes/apiserver pkg/audit/format.go EventString */
 function legacyLine(event: AuditEvent): string {
   const { user, impersonatedUser, responseStatus, objectRef, sourceIPs = [] } = event
-  const quoted = (text: string | undefined, otherwise: string): string =>
-    JSON.stringify(text === undefined || text === '' ? otherwise : text)
+  const quoted = (text: string | undefined, otherwise: string): string => goQuote(text === undefined || text === '' ? otherwise : text)
   const groups = (list: readonly string[] | undefined, otherwise: string): string =>
-    list === undefined || list.length === 0 ? `"${otherwise}"` : list.map((group) => JSON.stringify(group)).join(',')
+    list === undefined || list.length === 0 ? `"${otherwise}"` : list.map(goQuote).join(',')
   const fields = {
-    AUDIT: `id="${event.auditID}"`,
+    AUDIT: `id=${quoted(event.auditID, '')}`,
     stage: quoted(event.stage, ''),
     ip: quoted(sourceIPs[0], '<unknown>'),
     method: quoted(event.verb, ''),

@@ -200,6 +200,10 @@ describe('a log', () => {
       '2026-01-01T00:00:00.000000Z AUDIT: id="a" stage="ResponseComplete" ip="10.0.0.9" method="get" user="ann" groups="dev","ops" as="<self>" ' +
         'asgroups="<lookup>" user-agent="" namespace="<none>" uri="/" response="200"\n',
     ])
+    // Its client chooses the id, and may choose quotes and control characters.
+    void log.processEvents([event('x" user="root\x9b', { userAgent: '"\x7f' })])
+    expect(written[1]).toContain('AUDIT: id="x\\" user=\\"root\\u009b" stage="ResponseComplete"')
+    expect(written[1]).toContain('user-agent="\\"\\x7f"')
   })
 
   const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
