@@ -1,8 +1,14 @@
 import { QuiesceError, toError } from '../../base/errors.ts'
 
-/** What is wrong with a text that is neither. */
-const unreadable = (name: string, text: string, why: string, cause?: unknown): QuiesceError =>
-  new QuiesceError('ERR_OPTION_INVALID', `${name}: ${why}`, { field: name, given: text, allowed: 'YAML or JSON' }, cause)
+/** What is wrong with a text that is neither. Nothing of it is shown: it may hold secrets. */
+const unreadable = (name: string, why: string): QuiesceError =>
+  new QuiesceError('ERR_OPTION_INVALID', `${name}: ${why}`, { field: name, given: name, allowed: 'YAML or JSON' })
+
+/** Behind its first line, which says the place, a message of the parser quotes the text. */
+const ofYaml = ({ message }: Error): string => (message.split('\n', 1)[0] as string).replace(/:$/, '')
+
+/** Node's message quotes some characters before and behind the place. */
+const ofJson = ({ message }: Error): string => message.replace(/, (?:\.\.\.)?".*(?= is not valid JSON)/s, '')
 
 /**
  * The documents of a YAML text, or the value of a JSON one; empty documents are left out.
@@ -15,7 +21,7 @@ export async function readDocuments(text: string, name: string): Promise<readonl
     try {
       return [JSON.parse(text)]
     } catch (thrown) {
-      throw unreadable(name, text, toError(thrown).message, thrown)
+      throw unreadable(name, ofJson(toError(thrown)))
     }
   }
   const { parseAllDocuments } = await import('yaml').catch((cause: unknown) => {
@@ -23,18 +29,18 @@ export async function readDocuments(text: string, name: string): Promise<readonl
   })
   const documents = [parseAllDocuments(text)].flat()
   const errors = documents.flatMap((document) => document.errors)
-  if (errors.length > 0) throw unreadable(name, text, errors.map(({ message }) => message).join('\n'), errors[0])
+  if (errors.length > 0) throw unreadable(name, errors.map(ofYaml).join('\n'))
   try {
     return documents.map((document): unknown => document.toJS()).filter((value) => value !== null)
   } catch (thrown) {
     // Aliases that stand for too much.
-    throw unreadable(name, text, toError(thrown).message, thrown)
+    throw unreadable(name, ofYaml(toError(thrown)))
   }
 }
 
 /** The same for a text of one document; undefined for an empty one. */
 export async function readDocument(text: string, name: string): Promise<unknown> {
   const [first, ...others] = await readDocuments(text, name)
-  if (others.length > 0) throw unreadable(name, text, `has ${others.length + 1} documents, allowed: 1`)
+  if (others.length > 0) throw unreadable(name, `has ${others.length + 1} documents, allowed: 1`)
   return first
 }

@@ -21,7 +21,7 @@ export async function remoteOfKubeconfig(file: string): Promise<Remote> {
   const config = await readDocument(await readNamed(file), file)
   const problems: string[] = []
   const refuse = (field: string, given: unknown, allowed: string): undefined => {
-    problems.push(`${file}: ${field}: got ${show(given)}, allowed: ${allowed}`)
+    problems.push(`${file}: ${field}: got ${given === SECRET ? 'what is not shown here' : show(given)}, allowed: ${allowed}`)
     return undefined
   }
   const remote = isRecord(config) ? remoteOf(config, dirname(file), refuse) : refuse('the whole', config, 'an object with clusters')
@@ -30,6 +30,9 @@ export async function remoteOfKubeconfig(file: string): Promise<Remote> {
 }
 
 type Refuse = (field: string, given: unknown, allowed: string) => undefined
+
+/** Stands for what must not come into a message, which is logged. */
+const SECRET = Symbol('a secret')
 
 function remoteOf(config: Fields, folder: string, refuse: Refuse): Remote | undefined {
   const found = named(config, 'contexts', 'context', config['current-context'], 'current-context', refuse)
@@ -73,7 +76,8 @@ function ofCluster({ field, value }: Found, folder: string, refuse: Refuse): Rem
   }
 }
 
-function ofUser({ field, value }: Found, folder: string, refuse: Refuse): Partial<Remote> {
+function ofUser({ field, value }: Found, folder: string, refuseAs: Refuse): Partial<Remote> {
+  const refuse: Refuse = (name, given, allowed) => refuseAs(name, given === undefined ? undefined : SECRET, allowed)
   const text = (name: string) => textIn(value, name, field, refuse)
   for (const name of UNKNOWN_TO_US) if (value[name]) refuse(`${field}.${name}`, value[name], 'none: a token, a certificate or a password')
   const cert = pem('client-certificate', { field, value }, folder, refuse)

@@ -7,6 +7,7 @@ import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
+import { inspect } from 'node:util'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { RemoteClient } from '#src/apiserver/webhook/client.ts'
 import { remoteOfKubeconfig } from '#src/apiserver/webhook/kubeconfig.ts'
@@ -169,9 +170,9 @@ preferences: {}
         'clusters[0].cluster.server: got "ftp://a", allowed: a URL of http or https',
         'clusters[0].cluster.proxy-url: got "http://p", allowed: none',
         'clusters[0].cluster.certificate-authority-data: got "eA==", allowed: PEM in base64',
-        'users[0].user.exec: got {"command":"x"}, allowed: none: a token, a certificate or a password',
+        'users[0].user.exec: got what is not shown here, allowed: none: a token, a certificate or a password',
         'users[0].user.client-key: got undefined, allowed: one beside client-certificate',
-        'users[0].user.token: got 1, allowed: text',
+        'users[0].user.token: got what is not shown here, allowed: text',
       ],
     ],
     [CONFIG({}).replace('"here"', '"away"'), ['current-context: got "away", allowed: "there", "here"']],
@@ -193,6 +194,18 @@ preferences: {}
       message: expect.stringMatching(/^https:\/\/a\.example: /),
     })
   })
+})
+
+test.each([
+  ['a key that is no PEM', CONFIG({ server: 'http://x' }, { 'client-key-data': 'c3VwZXI=s3cret' })],
+  ['a token that is no text', CONFIG({ server: 'http://x' }, { token: ['s3cret'] })],
+  ['what this does not know', CONFIG({ server: 'http://x' }, { 'auth-provider': { config: { 'id-token': 's3cret' } } })],
+  ['JSON that is none', '{"users":[{"user":{"token": s3cret}}]}'],
+  ['YAML that is none', 'users:\n- user: { token: s3cret: x\n'],
+])('a mistake in a kubeconfig is told without its secrets: %s', async (_what, text) => {
+  const error: unknown = await remoteOfKubeconfig(written({ config: text })('config')).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID' })
+  expect(inspect(error, { depth: 9 })).not.toContain('s3cret')
 })
 
 describe('a post', () => {
