@@ -50,13 +50,14 @@ export const reviewOf = (spec: string): string => `{"kind":"${KIND}","apiVersion
 export function decisionOf(body: string): Decision {
   const review = parsed(body)
   const { kind, apiVersion, status } = isRecord(review) ? review : {}
-  if (kind !== KIND || apiVersion !== VERSION || !isRecord(status) || typeof status['allowed'] !== 'boolean')
+  const isAnswer = isRecord(status) && typeof status['allowed'] === 'boolean' && typeof (status['denied'] ?? false) === 'boolean'
+  if (kind !== KIND || apiVersion !== VERSION || !isAnswer)
     throw new Error(`the webhook answered ${show(body)}, allowed: a ${KIND} of ${VERSION} with its status`)
   const { allowed, denied } = status
   const reason = typeof status['reason'] === 'string' && status['reason'] !== '' ? { reason: status['reason'] } : {}
   if (denied === true) {
     const both = new Error('webhook subject access review returned both allow and deny response')
-    return { decision: 'deny', ...reason, ...(allowed && { error: both }) }
+    return { decision: 'deny', ...reason, ...(allowed === true && { error: both }) }
   }
   return { decision: allowed ? 'allow' : 'no-opinion', ...reason }
 }

@@ -114,8 +114,8 @@ interface Failure {
 /** @see kubernetes/apiserver pkg/util/webhook/webhook.go DefaultShouldRetry */
 const TRANSIENT: ReadonlySet<number> = new Set([429, 500, 504])
 
-const isKept = ({ namespace, verb, apiGroup, apiVersion, resource, subresource, name, path }: AuthorizationAttributes): boolean =>
-  [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path].join('').length < CHARACTERS_MAX
+/** Selectors are chosen as well, and stand in a question at many times their length. */
+const isKept = ({ user: _, ...chosen }: AuthorizationAttributes): boolean => JSON.stringify(chosen).length < CHARACTERS_MAX
 
 /** Rejects with the reason of the signal. */
 function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

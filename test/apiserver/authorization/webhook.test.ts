@@ -174,6 +174,11 @@ describe('what a server has said', () => {
     await long.decide({ path: `/${'x'.repeat(10_000)}` })
     await long.decide({ path: `/${'x'.repeat(10_000)}` })
     expect(long.posts.length).toBe(2)
+    // A client has sent 2 kB of it.
+    const labelSelector = Array.from({ length: 1000 }, () => ({ key: 'a', operator: 'Exists', values: [] }) as const)
+    await long.decide({ labelSelector })
+    await long.decide({ labelSelector })
+    expect(long.posts.length).toBe(4)
     const failing = await webhook([code(403), ok({ allowed: true })])
     expect((await failing.decide()).decision).toBe('no-opinion')
     expect((await failing.decide()).decision).toBe('allow')
@@ -224,6 +229,7 @@ describe('a server that fails', () => {
     ],
     ['no status', { status: 200, retryAfter: undefined, body: review({}).replace('{}}', 'null}') }, /allowed: a SubjectAccessReview/],
     ['no word', ok({ allowed: 'true' }), /allowed: a SubjectAccessReview/],
+    ['no word of denial', ok({ allowed: true, denied: 'true' }), /allowed: a SubjectAccessReview/],
   ])('otherwise is asked once, and lets nothing pass: %s', async (_what, answer, message) => {
     const { decide, posts } = await webhook([answer])
     expect(await decide()).toEqual({ decision: 'no-opinion', error: expect.objectContaining({ message: expect.stringMatching(message) }) })
