@@ -18,7 +18,7 @@ import type { Authenticator } from './authentication/authenticator.ts'
 import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
 import type { Authorizer } from './authorization/authorizer.ts'
 import { authorizerFrom } from './authorization/from-options.ts'
-import { audit } from './chain/audit.ts'
+import { audit, recordCut } from './chain/audit.ts'
 import { auditInit } from './chain/audit-init.ts'
 import { authentication } from './chain/authentication.ts'
 import { authorization } from './chain/authorization.ts'
@@ -353,6 +353,7 @@ export class ApiServer implements Delegate {
     })
     const { auditLog, auditWebhook } = this.config
     if (!auditing && (auditLog ?? auditWebhook)) this.#say({ type: 'warning', message: 'no audit policy is given, so nothing is audited' })
+    if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failedAt('filter audit', error))
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
     void life.ended.then(() => {

@@ -387,6 +387,11 @@ export class Lifecycle implements Life {
     return this.#traffic.counts()
   }
 
+  /** Whether they are waited for or not; those of the admin listener apart. */
+  requestsUnderWay(): readonly ExchangeView[] {
+    return this.#traffic.underWay()
+  }
+
   // --- start and stop ----------------------------------------------------------------------------
 
   /** Composes the machine; from here on a stop has a life to end. A second call does nothing. */

@@ -4,7 +4,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createApiServerOn } from '#src/apiserver/api-server.ts'
 import { ABORT_HANDLER, completeConfig } from '#src/apiserver/index.ts'
-import { type TestLife, testLife } from '#src/testing/index.ts'
+import { RecordingAuthorizer, type TestLife, testLife } from '#src/testing/index.ts'
+import { serveApi } from '../support/api-server.ts'
 import { Sink } from './audit/sink.ts'
 
 interface Scene {
@@ -80,3 +81,18 @@ test.each(['/late?authn', '/apis/g/v1/things?watch=1&authn'])(
     expect([handled, sink.calls.flat().map(({ stage }) => stage)]).toEqual([[], []])
   },
 )
+
+test('an upgrade whose client breaks off before it is allowed is not recorded as one that was answered', async () => {
+  const sink = new Sink()
+  const authorizer = new RecordingAuthorizer('allow')
+  authorizer.hold()
+  const served = await serveApi({
+    config: { authorizer, audit: sink, auditPolicy: { rules: [{ level: 'Metadata' }] } },
+    setUp: (server) => server.handleUpgrade('/upgrade', () => {}),
+  })
+  const client = await served.connect()
+  client.send(Buffer.from('GET /upgrade HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'))
+  await expect.poll(() => authorizer.asked.length).toBe(1)
+  client.socket.resetAndDestroy()
+  await expect.poll(() => sink.calls.flat().at(-1)?.responseStatus).toMatchObject({ message: 'Connection closed early', code: 200 })
+})

@@ -60,6 +60,8 @@ export interface RecordedStatus {
  */
 export class Auditing implements AuditBackend {
   readonly counters: AuditCounters
+  /** Called when the server drains no more, while the backend still takes events. */
+  beforeStop: () => void = () => {}
   readonly #clock: Clock
   readonly #backend: EventBackend
   readonly #policy: AuditPolicy | { readonly file: string }
@@ -75,6 +77,8 @@ export class Auditing implements AuditBackend {
   }
 
   async run(context: { readonly signal: AbortSignal }): Promise<void> {
+    // Before the backend listens: it takes nothing more when it hears of it.
+    context.signal.addEventListener('abort', () => this.beforeStop(), { once: true })
     if ('file' in this.#policy) {
       const { file } = this.#policy
       this.#evaluate = policyEvaluator(await parseAuditPolicy(await readFile(file, { encoding: 'utf8', signal: context.signal }), file))
@@ -139,6 +143,7 @@ export class Auditing implements AuditBackend {
   readonly recordFailure: RecordFailure = (exchange, { code, message }) => {
     if (this.begin(exchange) === undefined) return
     this.#forget(this.record(exchange, 'ResponseStarted', { message, code }))
+    if (exchange.audit) exchange.audit.isDone = true
   }
 
   /** Of what is no longer asked about; the backend has counted what it could not store. */

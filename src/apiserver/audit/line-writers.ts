@@ -50,7 +50,12 @@ export function fileWriter(path: string): LineWriter {
       }
       return stored
     },
-    close: () => closeSync(file),
+    close: () => {
+      const closed = file
+      // Its number may become that of a connection.
+      file = -1
+      closeSync(closed)
+    },
   }
 }
 
@@ -80,6 +85,7 @@ function* encoded(lines: readonly string[], chunk: Buffer): Generator<{ readonly
 function writeWhole(file: number, bytes: Buffer): { readonly written: number; readonly error?: Error } {
   let written = 0
   try {
+    if (file < 0) throw new Error('the audit log is closed')
     while (written < bytes.length) written += writeSync(file, bytes, written)
     return { written }
   } catch (thrown) {

@@ -20,8 +20,8 @@ export class RequestAudit {
   hasStarted = false
   /** The verb that allowed it to act as another user; undefined for the older way. */
   impersonationConstraint: string | undefined = undefined
-  /** It could not be recorded and was refused for that: nothing more is. */
-  isRefused = false
+  /** Nothing more is recorded of it: its end was, or it was refused. */
+  isDone = false
   requestObject: unknown = undefined
   responseObject: unknown = undefined
 }

@@ -73,16 +73,21 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
     },
     write: (line) =>
       new Promise((resolve, reject) => {
-        current()?.write(line, (error?: Error | null) => (error ? reject(error) : resolve()))
+        const to = current()
+        if (to) to.write(line, (error?: Error | null) => (error ? reject(error) : resolve()))
+        else reject(new Error('the audit log is closed'))
       }),
     // How many have arrived before one failed is not known: all are tried again one by one.
     writeAll: (lines) =>
       new Promise((resolve) => {
-        current()?.write(lines.join(''), (error?: Error | null) => resolve(error ? 0 : lines.length))
+        const to = current()
+        if (to) to.write(lines.join(''), (error?: Error | null) => resolve(error ? 0 : lines.length))
+        else resolve(0)
       }),
     close: (signal) =>
       new Promise((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true })
+        begin = undefined
         if (stream === undefined || stream.writable === false) resolve()
         else stream.end(resolve)
       }),

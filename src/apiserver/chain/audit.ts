@@ -1,5 +1,6 @@
 import { toError } from '../../base/errors.ts'
-import type { ApiExchange } from '../api-exchange.ts'
+import type { ExchangeView } from '../../http/chain.ts'
+import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -21,16 +22,38 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
         ? goOn(auditing, exchange, verdict)
         : verdict.then((isStored) => goOn(auditing, exchange, isStored))
     },
-    over: (exchange) => {
-      const { audit: state, response } = exchange
-      if (state === undefined || state.isRefused) return
-      if (exchange.panic !== undefined) return auditing.recordEnd(exchange, 'Panic', panicStatus(exchange.panic.thrown))
-      const status = statusOf(exchange)
-      if (exchange.isLongRunning && !state.hasStarted && (response.headersSent || isTakenOver(exchange)))
-        started(auditing, exchange, status)
-      auditing.recordEnd(exchange, 'ResponseComplete', status)
-    },
+    over: (exchange) => end(auditing, exchange),
   }
+}
+
+/**
+ * Records the end of requests that are under way when the backend takes its last events: those that
+ * are cut, and watches that are not waited for. What is sent of their answers after that is not
+ * recorded.
+ * @param failed is told of each that could not be
+ */
+export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, failed: (error: unknown) => void): void {
+  for (const { request } of underWay) {
+    const exchange = apiExchangeOf(request)
+    // Before the policy has decided about it, nothing of it is recorded.
+    if (exchange?.audit?.part === undefined) continue
+    try {
+      end(auditing, exchange)
+    } catch (thrown) {
+      failed(thrown)
+    }
+  }
+}
+
+/** A second call does nothing. */
+function end(auditing: Auditing, exchange: ApiExchange): void {
+  const { audit: state, response, panic } = exchange
+  if (state === undefined || state.isDone) return
+  state.isDone = true
+  const status = panic ? panicStatus(panic.thrown) : statusOf(exchange)
+  const hasBegun = response.headersSent || isTakenOver(exchange)
+  if (exchange.isLongRunning && !panic && hasBegun && !state.hasStarted) started(auditing, exchange, status)
+  auditing.recordEnd(exchange, panic ? 'Panic' : 'ResponseComplete', status)
 }
 
 function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boolean {
@@ -39,7 +62,7 @@ function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boo
 }
 
 /** A socket that another protocol has taken over. */
-const isTakenOver = ({ view, response }: ApiExchange): boolean => view.response === undefined && !response.headersSent
+const isTakenOver = ({ isTakenOver: byHandler, response }: ApiExchange): boolean => byHandler && !response.headersSent
 
 function statusOf(exchange: ApiExchange): RecordedStatus {
   const { response, failure } = exchange
@@ -77,7 +100,7 @@ function started(auditing: Auditing, exchange: ApiExchange, status: RecordedStat
 
 function refuse(auditing: Auditing, exchange: ApiExchange): false {
   auditing.counters.rejected++
-  if (exchange.audit) exchange.audit.isRefused = true
+  if (exchange.audit) exchange.audit.isDone = true
   sendInternalError(exchange, 'failed to store audit event')
   return false
 }

@@ -475,6 +475,11 @@ export class Traffic {
     return this.#handlers.cutAll(this.#connections.exchanges())
   }
 
+  /** What is not over, whether or not a drain waits for it. */
+  underWay(): readonly ExchangeView[] {
+    return [...this.#connections.exchanges()]
+  }
+
   // For the user.
 
   /**

@@ -1,6 +1,6 @@
 // Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
 // a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -186,6 +186,30 @@ describe('a log', () => {
     await log.shutdown({ signal: signal() })
   })
 
+  const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
+
+  test('writes nothing once it is closed, whichever file has its number then', async () => {
+    const inside = folder()
+    const log = logBackend(fileWriter(join(inside, 'audit.log')), 'json', () => {})
+    await log.run({ signal: signal() })
+    await log.shutdown({ signal: signal() })
+    const other = openSync(join(inside, 'other'), 'w')
+    expect(log.processEvents([event('late')])).toBe(false)
+    closeSync(other)
+    expect(readFileSync(join(inside, 'other'), 'utf8')).toBe('')
+  })
+
+  test.skipIf(!installed)('that rotates takes nothing once it is closed', async () => {
+    const failures: string[] = []
+    const rotating = rotatingWriter(join(folder(), 'audit.log'), rotation, systemClock)
+    const log = logBackend(rotating, 'json', (_plugin, { message }) => void failures.push(message))
+    await log.run({ signal: signal() })
+    await log.shutdown({ signal: signal() })
+    expect(await log.processEvents([event('late')])).toBe(false)
+    expect(await log.processEvents(events(2))).toBe(false)
+    expect(failures).toEqual(Array(3).fill('the audit log is closed'))
+  })
+
   test('may be in the older format', () => {
     const written: string[] = []
     const log = logBackend({ write: (line) => void written.push(line) }, 'legacy', () => {})
@@ -205,8 +229,6 @@ describe('a log', () => {
     expect(written[1]).toContain('AUDIT: id="x\\" user=\\"root\\u009b" stage="ResponseComplete"')
     expect(written[1]).toContain('user-agent="\\"\\x7f"')
   })
-
-  const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
 
   test('that rotates says which package it needs', async () => {
     const missing = (): Promise<RotatingFileStream> => Promise.reject(new Error('not found'))

@@ -2,8 +2,12 @@
 // event of its answer, or the backend ends before that; or a refused request leaves an event or is
 // counted among the requests that were broken off.
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createApiServerOn } from '#src/apiserver/api-server.ts'
+import type { AuditEvent } from '#src/apiserver/audit/event.ts'
+import { completeConfig } from '#src/apiserver/index.ts'
 import { shutdownSignalOf } from '#src/index.ts'
+import { testLife } from '#src/testing/index.ts'
 import { Gate } from '../../conformance/stage.ts'
 import { serveApi } from '../../support/api-server.ts'
 import { row } from '../../support/row.ts'
@@ -85,3 +89,75 @@ row('RA-18', 'a refused request has an id and a line in the log, and is neither 
     expect.objectContaining({ message: 'HTTP', fields: expect.objectContaining({ resp: 429, URI: '/plain' }) }),
   ])
 })
+
+/** A backend that takes nothing once it has heard that the server stops. */
+class Closing extends Sink {
+  #isClosed = false
+
+  override run(context?: { readonly signal: AbortSignal }): void {
+    context?.signal.addEventListener('abort', () => {
+      this.#isClosed = true
+    })
+  }
+
+  override processEvents(batch: readonly AuditEvent[]): boolean | Promise<boolean> {
+    this.answer = !this.#isClosed
+    return super.processEvents(batch)
+  }
+}
+
+describe.each(['refuse', 'retry-after'] as const)(
+  'what is under way when the time of the drain is over, in the mode %s',
+  (whileDraining) => {
+    test('has an event of its end, and one only', async () => {
+      const sink = new Closing()
+      const life = await testLife((world) =>
+        world.create((host) => {
+          const base = { platform: 'unknown', logger: false, exit: 'natural', lastCall: 0 } as const
+          const policy = { audit: sink, auditPolicy: { rules: [{ level: 'Metadata' }] } } as const
+          // Whether one upgrade is allowed is never decided: it is refused when it is cut.
+          const authorizer = {
+            authorize: ({ path }: { readonly path: string }) =>
+              path === '/undecided' ? new Promise<never>(() => {}) : ({ decision: 'allow' } as const),
+          }
+          const times = { whileDraining, deadline: '10s', requestTimeout: 0 } as const
+          const server = createApiServerOn(host, completeConfig({ ...base, ...policy, ...times, authorizer }))
+          server.handleUpgrade('/undecided', () => {})
+          server.handle('/silent', () => {})
+          server.handlePrefix('/', (_request, response) => {
+            response.writeHead(201)
+            response.write('begun')
+          })
+          return server.prepare().life
+        }),
+      )
+      onTestFinished(async () => void (await life[Symbol.asyncDispose]()))
+      const paths = ['/silent', '/begun', WATCH, '/undecided']
+      const headers = { Connection: 'Upgrade', Upgrade: 'websocket' }
+      for (const path of paths) (await life.connect()).request({ path, ...(path === '/undecided' && { headers }) })
+      await life.clock.advance(0)
+      const ended = life.stop()
+      await life.clock.advance('10s')
+      const report = await ended
+      const begun = ['RequestReceived 0', 'ResponseComplete 201']
+      expect(
+        Object.fromEntries(
+          paths.map((path) => [
+            path,
+            sink.calls
+              .flat()
+              .filter(({ requestURI }) => requestURI === path)
+              .map(({ stage, responseStatus }) => `${stage} ${responseStatus?.code ?? 0}`),
+          ]),
+        ),
+      ).toEqual({
+        '/silent': ['RequestReceived 0', 'ResponseComplete 200'],
+        '/begun': begun,
+        '/undecided': ['RequestReceived 0', 'ResponseComplete 500'],
+        [WATCH]: ['RequestReceived 0', 'ResponseStarted 201', 'ResponseComplete 201'],
+      })
+      expect(report.audit).toEqual({ delivered: 9, lost: 0 })
+      expect(report.errors.filter(({ where }) => where.startsWith('audit'))).toEqual([])
+    })
+  },
+)
