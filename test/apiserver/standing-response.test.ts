@@ -46,6 +46,13 @@ const HANDLERS: Record<string, (response: ServerResponse, note: (said: Said) => 
     note(said(response))
     response.writeHead(200, { 'Content-Type': 'text/plain' }).end('a')
   },
+  'looks before it sets another value': (response, note) => {
+    note(said(response))
+    note({ id: response.getHeader('audit-id') })
+    response.setHeader('Cache-Control', 'public')
+    note(said(response))
+    response.writeHead(200, { 'Content-Type': 'text/plain' }).end('a')
+  },
   'looks when the head is out, set one by one': (response, note) => {
     response.setHeader('Content-Length', 1)
     response.writeHead(200)

@@ -9,7 +9,7 @@ type Head = [status: number, reasonOrHeaders?: string | Given, headers?: Given]
  * `setHeader` instead, they would keep node from its short way, on which it does not store the
  * headers of `writeHead` first: the first would cost a request 0.5 us, each further one as much.
  *
- * What it says of its headers is the same at any time. Whatever else is done to them than
+ * What it says of its headers is the same at any time. What changes them otherwise than by
  * `writeHead` makes the standing ones ordinary.
  */
 export class StandingResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -56,31 +56,37 @@ export class StandingResponse<Request extends IncomingMessage = IncomingMessage>
   }
 
   override getHeader(name: string): number | string | string[] | undefined {
-    this.#becomeOrdinary()
-    return this.#sent === undefined ? super.getHeader(name) : this.getHeaders()[name.toLowerCase()]
+    const known = this.#known
+    if (known === undefined) return super.getHeader(name)
+    const at = indexOf(known, name)
+    return at < 0 ? undefined : (known[at + 1] as number | string | string[])
   }
 
   override hasHeader(name: string): boolean {
-    this.#becomeOrdinary()
-    return this.#sent === undefined ? super.hasHeader(name) : this.getHeader(name) !== undefined
+    const known = this.#known
+    return known === undefined ? super.hasHeader(name) : indexOf(known, name) >= 0
   }
 
   override getHeaders(): OutgoingHttpHeaders {
-    this.#becomeOrdinary()
-    if (this.#sent === undefined) return super.getHeaders()
+    const known = this.#known
+    if (known === undefined) return super.getHeaders()
     const headers = Object.create(null) as OutgoingHttpHeaders
-    for (let at = 0; at < this.#sent.length; at += 2) headers[String(this.#sent[at]).toLowerCase()] = this.#sent[at + 1]
+    for (let at = 0; at < known.length; at += 2) headers[String(known[at]).toLowerCase()] = known[at + 1]
     return headers
   }
 
   override getHeaderNames(): string[] {
-    return Object.keys(this.getHeaders())
+    return this.#known === undefined ? super.getHeaderNames() : Object.keys(this.getHeaders())
   }
 
   /** Node's types have it for requests only. */
   getRawHeaderNames(): string[] {
-    this.#becomeOrdinary()
-    return this.#sent === undefined ? rawHeaderNames.call(this) : this.#sent.filter((_, at) => at % 2 === 0).map(String)
+    return this.#known === undefined ? rawHeaderNames.call(this) : this.#known.filter((_, at) => at % 2 === 0).map(String)
+  }
+
+  /** All headers, in a list; undefined when node has them. */
+  get #known(): Names | undefined {
+    return this.#standing ?? this.#sent
   }
 
   #write(head: Head): this {
@@ -120,6 +126,13 @@ function beside(standing: readonly string[], given: Given | null | undefined): N
 }
 
 function isAmong(name: string, given: OutgoingHttpHeaders): boolean {
-  for (const other in given) if (other.length === name.length && other.toLowerCase() === name.toLowerCase()) return true
+  for (const other in given) if (isSame(name, other)) return true
   return false
 }
+
+function indexOf(headers: Names, name: string): number {
+  for (let at = 0; at < headers.length; at += 2) if (isSame(String(headers[at]), name)) return at
+  return -1
+}
+
+const isSame = (a: string, b: string): boolean => a.length === b.length && (a === b || a.toLowerCase() === b.toLowerCase())
