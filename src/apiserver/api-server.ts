@@ -26,7 +26,7 @@ import { cacheControl } from './chain/cache-control.ts'
 import { buildChain } from './chain/chain.ts'
 import { cors } from './chain/cors.ts'
 import { Deadlines } from './chain/deadlines.ts'
-import type { PlacedFilter } from './chain/filter.ts'
+import type { FilterFailed, PlacedFilter } from './chain/filter.ts'
 import { flowControl } from './chain/flow-control.ts'
 import { hsts } from './chain/hsts.ts'
 import { httpLog } from './chain/http-log.ts'
@@ -119,6 +119,7 @@ interface Given {
   /** Undefined: everything is allowed. */
   readonly authorizer: Authorizer | undefined
   readonly life: Lifecycle
+  readonly failed: FilterFailed
 }
 
 export class ApiServer implements Delegate {
@@ -363,8 +364,9 @@ export class ApiServer implements Delegate {
     })
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     const { filters: users = [] } = this.config
-    const ours = this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life })
-    passage.open(buildChain(ours, users), users, (filter, error) => failedAt(`filter ${filter}`, error))
+    const failed: FilterFailed = (filter, error) => failedAt(`filter ${filter}`, error)
+    const ours = this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life, failed })
+    passage.open(buildChain(ours, users), users, failed)
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)
     this.#install(life, life.health)
@@ -415,7 +417,7 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life, failed }: Given): readonly PlacedFilter[] {
     const { config } = this
     const { clock } = this.#host
     const { log, options } = life
@@ -440,9 +442,7 @@ export class ApiServer implements Delegate {
       cors(config.corsAllowedOrigins),
       tracing(config.tracing, clock),
       authenticator || authorizer ? impersonation(authorizer, log) : undefined,
-      flowControl(config.flowControl ?? maxInFlight(this.#seats), this.#metrics, (error) =>
-        life.record({ type: 'error', where: 'filter flow-control', error: errorRecord(error) }),
-      ),
+      flowControl(config.flowControl ?? maxInFlight(this.#seats), this.#metrics, (error) => failed('flow-control', error)),
       authorization(authorizer, log, this.#metrics, clock),
       logger === false ? undefined : httpLog(log, clock),
     ]

@@ -1,6 +1,6 @@
 import { QuiesceError, show } from '../../base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
-import type { Filter, PlacedFilter, UserFilter } from './filter.ts'
+import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER, type ChainPart } from './order.ts'
 
 /** The filters of one server by part, each in its order. */
@@ -74,10 +74,7 @@ export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0
 }
 
 /** Tells those that were asked, and want to know, that a request is over. */
-export function overFor(
-  { outer, between, inner }: Parts,
-  failed: (filter: string, error: unknown) => void,
-): (exchange: ApiExchange) => void {
+export function overFor({ outer, between, inner }: Parts, failed: FilterFailed): (exchange: ApiExchange) => void {
   const hearing = [...outer, ...between, ...inner].map((filter, at) => ({ filter, at })).filter(({ filter }) => filter.over !== undefined)
   hearing.reverse()
   return (exchange) => {

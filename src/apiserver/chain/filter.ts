@@ -38,3 +38,6 @@ export interface UserFilter extends Filter {
   readonly before?: string
   readonly after?: string
 }
+
+/** Told of what a filter has thrown when a request was over, where no request can be answered. */
+export type FilterFailed = (filter: string, error: unknown) => void

@@ -8,7 +8,7 @@ import type { ApiHandler } from '../mux/path-mux.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { NOT_IMPLEMENTED } from '../upgrades.ts'
 import { overFor, type Parts, pass, passNow } from './chain.ts'
-import type { Filter, UserFilter } from './filter.ts'
+import type { Filter, FilterFailed, UserFilter } from './filter.ts'
 import { type OuterHeaders, outerHeadersOf } from './standing-header.ts'
 import { inSpan, splitAtSpan } from './tracing.ts'
 
@@ -42,8 +42,8 @@ export class Passage {
     this.#ordinary = ordinary
   }
 
-  /** To be called once. `failed` is told of filters that cannot hear of an end. */
-  open(chain: Parts, users: readonly UserFilter[], failed: (filter: string, error: unknown) => void): void {
+  /** To be called once. */
+  open(chain: Parts, users: readonly UserFilter[], failed: FilterFailed): void {
     const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
     this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed) }
   }
