@@ -53,6 +53,7 @@ import { metricsPage } from './mux/metrics-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { profilesPage, toProfiles } from './mux/profiles.ts'
+import { statuszPage } from './mux/statusz.ts'
 import { versionPage } from './mux/version.ts'
 import { Registered } from './registered.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
@@ -142,6 +143,7 @@ export class ApiServer implements Delegate {
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
+  readonly #statusz: ApiHandler
   #upgrades: PathMux | undefined
   readonly #metrics: RequestMetrics
   /** Undefined: nothing is printed of it. */
@@ -178,6 +180,12 @@ export class ApiServer implements Delegate {
           indexPage(() => this.listedPaths),
           { listed: false },
         )
+    this.#statusz = statuszPage({
+      startedAt: host.clock.wall(),
+      now: () => host.clock.wall(),
+      binaryVersion: config.version['gitVersion'] ?? '',
+      listedPaths: () => this.listedPaths,
+    })
     const version = versionPage(config.version)
     this.#mux.handle('/version', version)
     this.#mux.handlePrefix('/version/', version, { listed: false })
@@ -463,9 +471,11 @@ export class ApiServer implements Delegate {
       this.#mux.handle('/metrics', metricsPage(answerMetrics, this.config.enableProfiling ? () => this.#counted?.reset() : undefined))
       this.#mux.handle('/metrics/slis', metricsPage(answerMetrics))
     }
-    if (!this.config.enableProfiling) return
-    this.#mux.handle('/debug/pprof', toProfiles, { listed: false })
-    this.#mux.handlePrefix('/debug/pprof/', profilesPage(this.#host.clock), { listed: false })
+    if (this.config.enableProfiling) {
+      this.#mux.handle('/debug/pprof', toProfiles, { listed: false })
+      this.#mux.handlePrefix('/debug/pprof/', profilesPage(this.#host.clock), { listed: false })
+    }
+    if (this.config.enableStatusz) this.#mux.handle('/statusz', this.#statusz)
   }
 }
 

@@ -124,6 +124,15 @@ export const API_SERVER_OPTIONS = defineOptions({
     upstream: 'Config.EnableDiscovery',
   }),
   /**
+   * Whether `/statusz` says what runs, and since when.
+   * @default true
+   */
+  enableStatusz: option(onOff(), {
+    default: true,
+    meaning: 'Whether /statusz says what runs, and since when',
+    upstream: 'feature gate ComponentStatusz',
+  }),
+  /**
    * Whether `/metrics` is served.
    * @default true
    */

@@ -33,3 +33,9 @@ export function sendStatus(
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
   writeObject(request, response, failure.code, { value: statusOf(failure), headers })
 }
+
+/** To a client that takes an answer in none of the ways in which there is one. */
+export function sendNotAcceptable(exchange: Parameters<typeof sendStatus>[0], accepted: readonly string[]): void {
+  const message = `only the following media types are accepted: ${accepted.join(', ')}`
+  sendStatus(exchange, { message, reason: 'NotAcceptable', code: 406 })
+}

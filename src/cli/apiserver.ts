@@ -62,10 +62,10 @@ async function servedOf(chosen: { readonly app: string; readonly export: string 
   throw new QuiesceError('ERR_OPTION_INVALID', `APP: ${app} exports a server that has options of its own: ${instead}`)
 }
 
-/** Every path is the application's that a server does not need for itself: the index is not. */
+/** Every path is the application's that a server does not need for itself, as the index. */
 async function mounted(runnable: Exclude<Runnable, { readonly kind: 'life' }>, complete: Complete): Promise<Served> {
   const delegate = runnable.kind === 'handler' ? emptyDelegate(await requestListener(runnable.handler)()) : serverAsDelegate(runnable)
-  const server = createApiServerOn(systemHost, complete({ enableIndex: false, enableDiscovery: false }), { delegate })
+  const server = createApiServerOn(systemHost, complete({ enableIndex: false, enableDiscovery: false, enableStatusz: false }), { delegate })
   if (runnable.kind === 'handler') return { kind: 'handler', server }
   const { ready, close } = runnable
   if (close) server.addDestroy(close.name, close.run)

@@ -70,12 +70,12 @@ describe('a server with a delegate', () => {
           ...more,
         ].map((check) => `/${endpoint}${check && `/${check}`}`)
       const expected = [
-        ...['/apis', '/bar', '/foo', '/metrics', '/metrics/slis', '/version'],
+        ...['/apis', '/bar', '/foo', '/metrics', '/metrics/slis', '/statusz', '/version'],
         ...below('healthz', 'wrapping-health'),
         ...below('livez'),
         ...below('readyz', 'informer-sync', 'shutdown'),
       ]
-      const builtIn = /statusz|max-in-flight-filter|certificate/
+      const builtIn = /max-in-flight-filter|certificate/
       expect(paths.filter((path) => !builtIn.test(path))).toEqual(expected.sort())
 
       const [code, lines] = await says('/healthz')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { compactJson } from '../encoding/json.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
-import { sendStatus } from '../status.ts'
+import { sendNotAcceptable } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 import { restRoute } from './rest-route.ts'
 
@@ -24,9 +24,7 @@ export function apiGroupsPage(): ApiHandler {
     get: (request, response) => {
       const headers = { ETag: etag, Vary: 'Accept', 'Cache-Control': 'public' }
       const isSent = writeObject(request, response, 200, { value: GROUPS }, { value: AGGREGATED, as: AS_AGGREGATED, headers })
-      if (isSent) return
-      const message = `only the following media types are accepted: ${PRODUCES.join(', ')}`
-      sendStatus({ request, response }, { message, reason: 'NotAcceptable', code: 406 })
+      if (!isSent) sendNotAcceptable({ request, response }, PRODUCES)
     },
   })
 }

@@ -100,8 +100,6 @@ export const KNOWN_DIFFERENCES: readonly Difference[] = [
   { why: 'not yet: OpenAPI', ...notListed('/openapi/v3') },
   { why: 'not yet: OpenAPI', ...notListed('/openapi/v3/') },
   { why: 'not yet: OpenAPI', where: all(below('/openapi/'), not(answered(404))) },
-  { why: 'not yet: statusz', ...notListed('/statusz') },
-  { why: 'not yet: statusz', where: at('/statusz') },
   { why: 'V44: profiles are those of Node', where: all(at('/debug/pprof/'), answered(200)), change: withoutBody },
   {
     why: 'V44: what knows no profile is no pprof',
