@@ -4,7 +4,7 @@ import type { RequestLike } from '../http/request-info.ts'
 export interface TracedRequest {
   /** Node's. */
   readonly request: RequestLike & { readonly httpVersion: string; readonly socket: { readonly remoteAddress?: string | undefined } }
-  /** That of the span: nothing in it is of the client's choice, but its method. */
+  /** That of the span. Names of objects and namespaces are not in it. */
   readonly name: string
   /** Milliseconds since the epoch. */
   readonly receivedAt: number

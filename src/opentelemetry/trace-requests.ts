@@ -11,6 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { toError } from '../base/errors.ts'
+import { KNOWN_METHODS } from './methods.ts'
 import type { RequestSpan, RequestTracing, TracedRequest } from './request-tracing.ts'
 
 export interface TraceRequestsOptions {
@@ -91,14 +92,24 @@ function spanOf(span: Span, inside: Context, failed: (thrown: unknown) => void):
  * @see https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 function attributesOf({ request: { method = 'GET', url = '/', headers, httpVersion, socket } }: TracedRequest): Attributes {
-  const { host, 'user-agent': userAgent } = headers
+  const { host, ':authority': authority = host, 'user-agent': userAgent } = headers
+  const [, bracketed, address = bracketed, port] = HOST_AND_PORT.exec(String(authority ?? '')) ?? []
   return {
-    'http.request.method': method,
+    ...methodAttributes(method),
     'url.path': url.split('?', 1)[0] ?? '/',
     'url.scheme': 'encrypted' in socket ? 'https' : 'http',
     'network.protocol.version': httpVersion === '2.0' ? '2' : httpVersion,
-    ...(typeof host === 'string' && { 'server.address': host }),
+    ...(address !== undefined && { 'server.address': address }),
+    ...(port !== undefined && { 'server.port': Number(port) }),
     ...(typeof userAgent === 'string' && { 'user_agent.original': userAgent }),
     ...(socket.remoteAddress !== undefined && { 'client.address': socket.remoteAddress }),
   }
 }
+
+/** An address of IPv6 is in brackets, which are not part of it. */
+const HOST_AND_PORT = /^(?:\[([^\]]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/
+
+const methodAttributes = (method: string): Attributes =>
+  KNOWN_METHODS.has(method)
+    ? { 'http.request.method': method }
+    : { 'http.request.method': '_OTHER', 'http.request.method_original': method }

@@ -20,7 +20,7 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { spanName } from '#src/apiserver/chain/tracing.ts'
-import type { UserFilter } from '#src/apiserver/index.ts'
+import type { ApiServerConfig, UserFilter } from '#src/apiserver/index.ts'
 import { requestInfo } from '#src/http/request-info.ts'
 import { traceRequests } from '#src/opentelemetry/index.ts'
 import { serveApi } from '../support/api-server.ts'
@@ -81,13 +81,13 @@ const asGroup: UserFilter = {
   },
 }
 
-async function serve() {
+async function serve(config: ApiServerConfig = {}) {
   const exporter = new InMemorySpanExporter()
   const tracer = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).getTracer('test')
   const inHandler: (SpanContext | undefined)[] = []
   const passedOn: Record<string, string>[] = []
   const served = await serveApi({
-    config: { tracing: traceRequests({ tracer }), filters: [asGroup] },
+    config: { tracing: traceRequests({ tracer }), filters: [asGroup], ...config },
     setUp: (server) => {
       const handler = async (_: unknown, response: { end(): unknown }): Promise<void> => {
         await Promise.resolve()
@@ -125,6 +125,8 @@ test('a request is one span, in which its handler runs and from which it carries
       'url.path': '/a',
       'url.scheme': 'http',
       'user_agent.original': 'tester',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(answer.url).port),
       'network.protocol.version': '1.1',
       'http.response.status_code': 200,
     },
@@ -132,6 +134,34 @@ test('a request is one span, in which its handler runs and from which it carries
   expect(JSON.stringify(span?.attributes)).not.toContain('secret')
   expect(inHandler).toEqual([span?.spanContext()])
   expect(passedOn).toEqual([{ traceparent: `00-${span?.spanContext().traceId}-${span?.spanContext().spanId}-01` }])
+})
+
+test('over HTTP/2 the server has the same attributes, and a method of the client’s own is no name of a span', async () => {
+  const { connectH2, port, spans } = await serve({ http2: true })
+  const client = await connectH2()
+  await client.get('/a', { ':method': 'BREW' })
+  const [span] = await spans(1)
+  expect(span).toMatchObject({
+    name: 'HTTP',
+    attributes: {
+      'http.request.method': '_OTHER',
+      'http.request.method_original': 'BREW',
+      'server.address': '127.0.0.1',
+      'server.port': port,
+    },
+  })
+})
+
+test.each([
+  ['[::1]:8443', '::1', 8443],
+  ['shop.example', 'shop.example', undefined],
+  ['a b', undefined, undefined],
+])('the server that a client calls %s has an address and a port of its own', async (host, address, port) => {
+  const { connect, spans } = await serve()
+  const client = await connect()
+  client.request('GET', '/a', { headers: { Host: host } })
+  const [span] = await spans(1)
+  expect([span?.attributes['server.address'], span?.attributes['server.port']]).toEqual([address, port])
 })
 
 test("a stranger's trace is linked, that of those who are trusted goes on", async () => {

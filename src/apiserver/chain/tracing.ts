@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
+import { KNOWN_METHODS } from '../../opentelemetry/methods.ts'
 import type { RequestTracing } from '../../opentelemetry/request-tracing.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { statusOfAnswer } from '../metrics/answer-status.ts'
@@ -36,12 +37,13 @@ export function tracing(by: RequestTracing | undefined, clock: Clock): PlacedFil
 }
 
 /**
- * The method; of a request for a resource with its path, whose names are left out: a span's name
- * has to be one of few.
+ * The method, `HTTP` for one that is none; of a request for a resource with its path, whose names
+ * are left out, so that requests for objects of one kind have one name.
  * @see kubernetes/apiserver pkg/endpoints/filters/traces.go getSpanNameFromRequestInfo
  */
 export function spanName(method: string, info: RequestInfo): string {
-  if (!info.isResourceRequest) return method
+  const verb = KNOWN_METHODS.has(method) ? method : 'HTTP'
+  if (!info.isResourceRequest) return verb
   const { apiPrefix, apiGroup, apiVersion, namespace, resource, name, subresource } = info
   const pieces = [
     apiPrefix,
@@ -52,7 +54,7 @@ export function spanName(method: string, info: RequestInfo): string {
     name === '' ? '' : '{:name}',
     subresource,
   ]
-  return `${method} /${pieces.filter((piece) => piece !== '').join('/')}`
+  return `${verb} /${pieces.filter((piece) => piece !== '').join('/')}`
 }
 
 /**
