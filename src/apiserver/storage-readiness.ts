@@ -77,11 +77,13 @@ export class StorageReadiness {
         end()
       }, this.#timeoutMs)
       const poll = async (): Promise<void> => {
+        const asked = this.#probes.size
         const round = new Set(this.#probes.keys())
         waiting = round
         await Promise.all([...this.#probes].map(([resource, probe]) => this.#ask(probe, over.signal, () => round.delete(resource))))
         if (over.signal.aborted) return
-        if (round.size === 0) end()
+        // One that was registered meanwhile has not been asked.
+        if (round.size === 0 && this.#probes.size === asked) end()
         else next = this.#clock.setTimeout(() => void poll(), POLL_MS)
       }
       if (signal.aborted) return end()

@@ -70,6 +70,25 @@ describe('the hook that waits for storages', () => {
     expect(clock.pending).toBe(0)
   })
 
+  test('does not end without one that was registered while the others were asked', async () => {
+    let answer = (): void => {}
+    let isReady = false
+    const { clock, run, ended, readiness } = waiting({ probes: { 'v1/pods': () => new Promise<void>((resolve) => (answer = resolve)) } })
+    await clock.advance(1)
+    readiness.register('v1/late', () => isReady)
+    answer()
+    await clock.advance(50)
+    expect(run.at).toBeUndefined()
+    await clock.advance(50)
+    isReady = true
+    answer()
+    await clock.advance(100)
+    answer()
+    await clock.advance(1)
+    await ended
+    expect(run.at).toBeLessThan(1_000)
+  })
+
   row('SR-03', 'ends with the server, without a word', async () => {
     const signals: AbortSignal[] = []
     const { clock, ended, said, stop } = waiting({
