@@ -106,6 +106,26 @@ describe('the own client of a server', () => {
     expect(await (await server.loopback.fetch('/headers')).json()).not.toHaveProperty('authorization')
   })
 
+  test.each<[string, ApiServerConfig]>([
+    ['HTTP', {}],
+    ['HTTP/2 alone', { http2: true }],
+  ])('asks over %s for a path as fetch writes it, without what may not stand in one', async (_, config) => {
+    const { server } = await served(config, (own) => own.handlePrefix('/path/', (request, response) => response.end(request.url)))
+    const answer = await server.loopback.fetch('/path/a b/ä😀%20\r\nX-Own: yes?q=ü#fragment')
+    expect([answer.status, await answer.text()]).toEqual([200, '/path/a%20b/%C3%A4%F0%9F%98%80%20%0D%0AX-Own:%20yes?q=%C3%BC'])
+  })
+
+  test('leaves no connection behind for a status that no Response can have', async () => {
+    const { server, life } = await served({}, (own) =>
+      own.handle('/odd', (_, response) => {
+        response.statusCode = 700
+        response.end('x'.repeat(10_000_000))
+      }),
+    )
+    await expect(server.loopback.fetch('/odd')).rejects.toThrow(RangeError)
+    await expect.poll(() => life.counts().connections.open).toBe(0)
+  })
+
   test('stops asking when it is told to', async () => {
     const { server } = await served({}, (own) => own.handle('/never', () => new Promise(() => {})))
     const reason = new Error('not wanted')

@@ -26,7 +26,7 @@ export interface LoopbackClient {
    * authenticates. The server answers it also while it refuses others. Redirects are not followed;
    * each request has a connection of its own, until the body of its answer is read or cancelled.
    * Rejects as `fetch` does with the reason of an aborted `signal`.
-   * @param path from its slash on, with the query
+   * @param path from its slash on, with the query; what may not stand in a URL is escaped
    * @throws QuiesceError ERR_NOT_LISTENING before the server listens, and from the close of its
    * listeners on; ERR_OPTION_INVALID for a path without its slash
    * @example
@@ -88,7 +88,7 @@ export class Loopback implements LoopbackClient, OwnClient {
     const target = this.#servers.map((server) => loopbackTarget(server)).find((each) => each !== undefined)
     if (target === undefined) throw notListening(path, this.#servers.length === 0 ? 'it does not listen yet' : 'it does not listen')
     const asked: Asked = {
-      path,
+      path: escaped(path),
       method,
       headers: {
         'user-agent': LOOPBACK_NAME,
@@ -109,6 +109,10 @@ export class Loopback implements LoopbackClient, OwnClient {
     }
   }
 }
+
+/** As a URL has it: without a fragment, and what may not stand in it escaped. */
+const escaped = (path: string): string =>
+  path.replace(/#.*$/s, '').replace(/[^!-~]+/g, (text) => Buffer.from(text).toString('hex').toUpperCase().replaceAll(/../g, '%$&'))
 
 const isRefused = (thrown: unknown): boolean => ['ECONNREFUSED', 'ENOENT'].includes((thrown as NodeJS.ErrnoException | null)?.code ?? '')
 

@@ -26,5 +26,11 @@ export async function askOverHttp1(
   // A server may answer before it has read all of it, and read no more.
   else pipeline(Readable.fromWeb(body as ReadableStream), request).catch((error: Error) => request.destroy(error))
   const message = await answered
-  return answerOf(method, message.statusCode as number, message.rawHeaders, message, message.statusMessage)
+  try {
+    return answerOf(method, message.statusCode as number, message.rawHeaders, message, message.statusMessage)
+  } catch (error) {
+    // A status that no Response can have: the connection is not left to wait for a reader.
+    message.destroy()
+    throw error
+  }
 }
