@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { latencyAnnotations } from '../latency.ts'
+import { otherReadingsOf } from '../readings.ts'
 import { after, type EventBackend, Tally } from './backend.ts'
 import {
   AUDIT_VERSION,
@@ -16,7 +17,7 @@ import {
   sorted,
   userPart,
 } from './event.ts'
-import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, type Verdict } from './policy.ts'
+import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, strictestOf, type Verdict } from './policy.ts'
 import { RequestAudit, records } from './request-audit.ts'
 
 /**
@@ -96,7 +97,7 @@ export class Auditing implements AuditBackend {
 
   /** Asks the policy about a request; undefined when nothing of it is recorded. */
   begin(exchange: ApiExchange): RequestAudit | undefined {
-    const { level, omits, omitManagedFields } = this.#evaluate(exchange)
+    const { level, omits, omitManagedFields } = this.#verdictOn(exchange)
     this.counters.levels[level]++
     const audit = exchange.audit ?? (level === 'None' ? undefined : new RequestAudit())
     if (audit === undefined) return undefined
@@ -144,6 +145,13 @@ export class Auditing implements AuditBackend {
     if (this.begin(exchange) === undefined) return
     this.#forget(this.record(exchange, 'ResponseStarted', { message, code }))
     if (exchange.audit) exchange.audit.isDone = true
+  }
+
+  /** Of a target that can be read in several ways, what each of them is recorded for (V40). */
+  #verdictOn(exchange: ApiExchange): Verdict {
+    const verdict = this.#evaluate(exchange)
+    const others = otherReadingsOf(exchange)
+    return others.length === 0 ? verdict : strictestOf([verdict, ...others.map((info) => this.#evaluate({ user: exchange.user, info }))])
   }
 
   /** Of what is no longer asked about; the backend has counted what it could not store. */

@@ -78,6 +78,22 @@ export function policyEvaluator(policy: AuditPolicy): (attributes: Attributes) =
   }
 }
 
+/**
+ * What several say of one request (V40): the highest level of any, and only what all that record
+ * anything leave out is left out.
+ */
+export function strictestOf(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
+  const recording = verdicts.filter(({ level }) => level !== 'None')
+  const [first = verdicts[0], ...others] = recording
+  return {
+    level: recording.map(({ level }) => level).reduce(higher, first.level),
+    omits: new Set([...first.omits].filter((stage) => others.every(({ omits }) => omits.has(stage)))),
+    omitManagedFields: recording.every(({ omitManagedFields }) => omitManagedFields),
+  }
+}
+
+const higher = (a: Level, b: Level): Level => (LEVELS.indexOf(a) > LEVELS.indexOf(b) ? a : b)
+
 function matches(rule: PolicyRule, { user, info }: Attributes): boolean {
   const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule
   if (isGiven(users) && (user === undefined || !users.includes(user.name))) return false

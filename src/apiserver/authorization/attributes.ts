@@ -1,14 +1,13 @@
-import { type RequestInfo, requestInfo } from '../../http/request-info.ts'
+import type { RequestInfo } from '../../http/request-info.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { queryValue } from '../query.ts'
+import { otherReadingsOf, type Targeted } from '../readings.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts'
 
 /** As much of a request on its way as is decided about. */
-export interface Asked {
+export interface Asked extends Targeted {
   readonly user: UserInfo | undefined
-  readonly info: RequestInfo
-  readonly request: { readonly method?: string | undefined; readonly url?: string | undefined }
 }
 
 /**
@@ -17,12 +16,12 @@ export interface Asked {
  * all of that has to be allowed (V40).
  * @see kubernetes/apiserver pkg/endpoints/filters/authorization.go GetAuthorizerAttributes
  */
-export function attributesOf({ user, info, request: { method = 'GET', url = '/' } }: Asked): readonly AuthorizationAttributes[] {
-  const asked = attributesFrom(user, info, url)
-  if (!isDoubtful(url)) return [asked]
-  const others = otherReadingsOf(pathPartOf(url)).map((path) => requestInfo(method, path + url.slice(pathPartOf(url).length)))
-  const all = new Map([info, ...others].map((each) => [each.path, each]))
-  return Array.from(all.values(), (each) => (each === info ? asked : attributesFrom(user, each, url)))
+export function attributesOf(asked: Asked): readonly AuthorizationAttributes[] {
+  const { user, info, request } = asked
+  const { url = '/' } = request
+  const first = attributesFrom(user, info, url)
+  const others = otherReadingsOf(asked)
+  return others.length === 0 ? [first] : [first, ...others.map((each) => attributesFrom(user, each, url))]
 }
 
 /** The target is the same for all readings, and so are the selectors in its query. */
@@ -41,38 +40,3 @@ function attributesFrom(user: UserInfo | undefined, info: RequestInfo, url: stri
 const SEVERAL = new Set(['list', 'watch', 'deletecollection'])
 
 const textValue = (url: string, name: string): string => Buffer.from(queryValue(url, name), 'latin1').toString()
-
-/**
- * Not a path alone, a segment that is `.` or `..`, a backslash, a fragment, or an escape that may
- * stand for one of these, for a slash, or for another escape.
- */
-const DOUBTFUL = /^(?!\/(?!\/))|\/\.{1,2}(?:\/|$)|[\\#]|%(?:2[ef35]|3f|5c)/i
-
-const isDoubtful = (url: string): boolean => DOUBTFUL.test(pathPartOf(url))
-
-function pathPartOf(url: string): string {
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
-}
-
-/**
- * What others make of a target: one that does not decode it; one that resolves it as the URL
- * standard does, and that of what is decoded.
- */
-function otherReadingsOf(target: string): readonly string[] {
-  const resolved = resolve(target)
-  return [target.replaceAll('%', '%25'), resolved, resolve(decoded(target)), resolve(decoded(resolved))]
-}
-
-const BASE = 'http://host'
-
-const resolve = (target: string): string => (URL.canParse(target, BASE) ? new URL(target, BASE).pathname : target)
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // As it is sent, which is a reading already.
-    return text
-  }
-}

@@ -214,6 +214,30 @@ test('what the policy leaves out is not recorded', async () => {
   expect(stages()).toEqual(['ResponseComplete 200'])
 })
 
+test('what can be read in two ways is recorded when it is in one of them', async () => {
+  const rules = [
+    { level: 'None', nonResourceURLs: ['/public/*'] },
+    { level: 'Metadata', nonResourceURLs: ['/public'], omitStages: ['ResponseComplete'] },
+    { level: 'Request', omitStages: ['RequestReceived'] },
+  ] as const
+  const { life, sink } = await serve({ policy: { rules } })
+  for (const path of ['/public/x', '/public/%78', '/public/../secret', '/public/..%2fsecret', '/public/..%2f%zz%2f..%2fsecret'])
+    await life.request(path)
+  expect(sink.calls.flat().map(({ level, stage, requestURI }) => `${level} ${stage} ${requestURI}`)).toEqual([
+    'Request ResponseComplete /public/../secret',
+    'Request ResponseComplete /public/..%2fsecret',
+    'Request ResponseComplete /public/..%2f%zz%2f..%2fsecret',
+  ])
+  // As the whole of a path it is left out at its end, as another one when it comes.
+  await life.request('/x/../public')
+  expect(
+    sink.calls
+      .flat()
+      .slice(3)
+      .map(({ level, stage }) => `${level} ${stage}`),
+  ).toEqual(['Request RequestReceived', 'Request ResponseComplete'])
+})
+
 row(['AU-13', 'AU-14'], 'a request that cannot be recorded when it comes is refused in the strict mode', async () => {
   const sink = new Sink()
   sink.answer = false

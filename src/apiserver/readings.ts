@@ -1,0 +1,56 @@
+import { unescape as leniently } from 'node:querystring'
+import { type RequestInfo, requestInfo } from '../http/request-info.ts'
+
+/** As much of a request on its way as its target is read from. */
+export interface Targeted {
+  /** Of the target as the server reads it. */
+  readonly info: RequestInfo
+  readonly request: { readonly method?: string | undefined; readonly url?: string | undefined }
+}
+
+const NONE: readonly RequestInfo[] = []
+
+/**
+ * What a target asks for besides, when another reader, such as the application behind the server,
+ * may take it for another path; nearly always that is nothing (V40).
+ */
+export function otherReadingsOf({ info, request: { method = 'GET', url = '/' } }: Targeted): readonly RequestInfo[] {
+  const target = pathPartOf(url)
+  // An escape is left in a path only where another one is none.
+  if (!DOUBTFUL.test(target) && !info.path.includes('%')) return NONE
+  const all = new Map<string, RequestInfo>()
+  for (const path of pathsOf(target)) {
+    const reading = requestInfo(method, path + url.slice(target.length))
+    if (reading.path !== info.path) all.set(reading.path, reading)
+  }
+  return [...all.values()]
+}
+
+/**
+ * Not a path alone, a segment that is `.` or `..`, a backslash, a fragment, an escape that may
+ * stand for one of these, for a slash, or for another escape, or one for what some take out of a
+ * path: control characters, and a space at its end.
+ */
+const DOUBTFUL = /^(?!\/(?!\/))|\/\.{1,2}(?:\/|$)|[\\#]|%(?:[01][\da-f]|2[ef35]|3f|5c|20$)/i
+
+function pathPartOf(url: string): string {
+  const query = url.indexOf('?')
+  return query < 0 ? url : url.slice(0, query)
+}
+
+/**
+ * What others make of a target: one that does not decode it; one that decodes what can be decoded;
+ * one that resolves it as the URL standard does, and that of what is decoded.
+ */
+function pathsOf(target: string): readonly string[] {
+  const resolved = resolve(target)
+  const decoded = leniently(target)
+  return [asItIs(target), asItIs(decoded), resolved, resolve(decoded), resolve(leniently(resolved))]
+}
+
+/** So that it is not decoded, and none of it is a query. */
+const asItIs = (path: string): string => path.replaceAll('%', '%25').replaceAll('?', '%3F')
+
+const BASE = 'http://host'
+
+const resolve = (target: string): string => (URL.canParse(target, BASE) ? new URL(target, BASE).pathname : target)
