@@ -59,11 +59,29 @@ const h2 = /** @type {const} */ ('h2')
 const REFUSED = [0, 400]
 const ok = { on: h1, allowed: [200] }
 
+/** One request over HTTP/1.1, and what may be answered. @param {string} secret @param {Parameters<typeof requestText>[1] & {}} parts @param {readonly number[]} allowed */
+const ask = (secret, parts, allowed) => ({
+  on: h1,
+  chunks: [requestText(secret, parts)],
+  allowed,
+  ...(parts.method !== undefined && { method: parts.method }),
+})
+
 /** One GET of a target. @param {string} secret @param {string} target @param {readonly number[]} allowed */
-const get = (secret, target, allowed) => ({ on: h1, chunks: [requestText(secret, { target })], allowed })
+const get = (secret, target, allowed) => ask(secret, { target }, allowed)
 
 /** One with these headers. @param {string} secret @param {readonly string[]} headers @param {readonly number[]} allowed */
-const withHeaders = (secret, headers, allowed) => ({ on: h1, chunks: [requestText(secret, { headers })], allowed })
+const withHeaders = (secret, headers, allowed) => ask(secret, { headers }, allowed)
+
+/** The headers of one over HTTP/2. @param {string} secret */
+const fields = (secret) => ({
+  ':method': 'GET',
+  ':scheme': 'http',
+  ':authority': 'localhost',
+  ':path': ECHO,
+  'x-secret': secret,
+  authorization: `Bearer ${TOKEN}`,
+})
 
 /** A request that asks for what must not be reached, inside of another one's body. @param {string} secret */
 const smuggled = (secret) => requestText(secret, { target: `${PRIVATE}?smuggled` })
@@ -320,22 +338,12 @@ export const ATTACKS = {
       '\u0000',
     ])
     const target = method === 'CONNECT' ? 'localhost:443' : ECHO
-    return {
-      on: h1,
-      method,
-      chunks: [requestText(secret, { method, target })],
-      allowed: [0, 200, 204, 400, 401, 403, 405, 501],
-      isOver: true,
-    }
+    return { ...ask(secret, { method, target }, [0, 200, 204, 400, 401, 403, 405, 501]), isOver: true }
   },
-  'a version of another time': (dice, secret) => ({
-    on: h1,
-    chunks: [
-      requestText(secret, { version: dice.of(['HTTP/0.9', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.2', 'HTTP/11', 'HTP/1.1', '', 'http/1.1']) }),
-    ],
-    allowed: [0, 200, 400, 505],
-    isOver: true,
-  }),
+  'a version of another time': (dice, secret) => {
+    const version = dice.of(['HTTP/0.9', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/1.2', 'HTTP/11', 'HTP/1.1', '', 'http/1.1'])
+    return { ...ask(secret, { version }, [0, 200, 400, 505]), isOver: true }
+  },
   'an upgrade that is none': (dice, secret) => ({
     ...withHeaders(
       secret,
@@ -355,17 +363,10 @@ export const ATTACKS = {
     stalls: true,
     isOver: true,
   }),
-  'an upgrade of a private path': (dice, secret) => ({
-    on: h1,
-    chunks: [
-      requestText(secret, {
-        target: dice.of([PRIVATE, '/private/../private/x', 'http://x/private/x']),
-        headers: ['Connection: Upgrade', 'Upgrade: websocket'],
-      }),
-    ],
-    allowed: [0, 400, 401, 403, 404],
-    isOver: true,
-  }),
+  'an upgrade of a private path': (dice, secret) => {
+    const target = dice.of([PRIVATE, '/private/../private/x', 'http://x/private/x'])
+    return { ...ask(secret, { target, headers: ['Connection: Upgrade', 'Upgrade: websocket'] }, [0, 400, 401, 403, 404]), isOver: true }
+  },
   'an expectation': (dice, secret) => ({
     ...withHeaders(
       secret,
@@ -435,31 +436,28 @@ export const ATTACKS = {
       ]),
       [200, 400, 401, 403, 404, 406],
     ),
-  'an Accept of any kind': (dice, secret) => ({
-    on: h1,
-    chunks: [
-      requestText(secret, {
+  'an Accept of any kind': (dice, secret) =>
+    ask(
+      secret,
+      {
         target: dice.of(['/version', '/apis', '/none', `${ECHO}?timeout=x`]),
         headers: [
           `Accept: ${dice.of(['*/*', 'application/yaml', 'application/json;as=Table;g=meta.k8s.io;v=v1', 'text/html', ';;;', ','.repeat(500), 'a/b;q=nan', '\u00ff', 'application/json;q=-1,*/*;q=2', `${'a/b,'.repeat(500)}*/*`])}`,
         ],
-      }),
-    ],
-    allowed: [200, 400, 401, 403, 404, 406],
-  }),
-  'an Origin of any kind': (dice, secret) => ({
-    on: h1,
-    method: 'OPTIONS',
-    chunks: [
-      requestText(secret, {
+      },
+      [200, 400, 401, 403, 404, 406],
+    ),
+  'an Origin of any kind': (dice, secret) =>
+    ask(
+      secret,
+      {
         method: 'OPTIONS',
         headers: [
           `Origin: ${dice.of(['null', 'https://www.example.com', 'https://www.example.com.evil.org', 'x'.repeat(3000), 'https://www.example.com\u00ff', 'http://evil//www.example.com', 'file://'])}`,
         ],
-      }),
-    ],
-    allowed: [200, 204, 401, 403],
-  }),
+      },
+      [200, 204, 401, 403],
+    ),
   'an id of its own': (dice, secret) =>
     withHeaders(secret, [`Audit-ID: ${dice.of(['x', '\u00e9'.repeat(50), 'x'.repeat(5000), '"', '<script>', '\t', 'a: b'])}`], [200]),
   'addresses of its own': (dice, secret) =>
@@ -471,22 +469,15 @@ export const ATTACKS = {
       ],
       [200],
     ),
-  'credentials that are none': (dice, secret) => ({
-    on: h1,
-    chunks: [
-      requestText(secret, {
-        isAnonymous: true,
-        target: dice.of([ECHO, PRIVATE, '/version', '/metrics', '/none']),
-        headers: dice.of(CREDENTIALS(dice)).map((value) => `Authorization: ${value}`),
-      }),
-    ],
-    allowed: [400, 401, 403, 431],
-    isOver: true,
-  }),
-  'no credentials': (dice, secret) => ({
-    on: h1,
-    chunks: [
-      requestText(secret, {
+  'credentials that are none': (dice, secret) => {
+    const target = dice.of([ECHO, PRIVATE, '/version', '/metrics', '/none'])
+    const headers = dice.of(CREDENTIALS(dice)).map((value) => `Authorization: ${value}`)
+    return { ...ask(secret, { isAnonymous: true, target, headers }, [400, 401, 403, 431]), isOver: true }
+  },
+  'no credentials': (dice, secret) =>
+    ask(
+      secret,
+      {
         isAnonymous: true,
         target: dice.of([ECHO, PRIVATE, '/version', '/metrics', '/none', '/healthz/../api/v1/pods', '/readyz/../private/x']),
         headers: dice.of([
@@ -498,10 +489,9 @@ export const ATTACKS = {
           [`Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.${Buffer.from(TOKEN).toString('base64url')}, x`],
           ['Impersonate-User: fuzzer'],
         ]),
-      }),
-    ],
-    allowed: [401, 403],
-  }),
+      },
+      [401, 403],
+    ),
   'another user than it is': (dice, secret) =>
     withHeaders(
       secret,
@@ -518,6 +508,8 @@ export const ATTACKS = {
         ['Impersonate-User: system:serviceaccount:a:b:c'],
         ['Impersonate-User: a', ...Array.from({ length: 200 }, (_, at) => `Impersonate-Group: g${at}`)],
         [`Impersonate-User: ${'x'.repeat(5000)}`],
+        // Node has only the first thousand in `headers`.
+        [...Array.from({ length: 1000 }, () => 'a:'), 'Impersonate-User: admin'],
       ]),
       [400, 403],
     ),
@@ -576,17 +568,7 @@ export const ATTACKS = {
     chunks: [
       PREFACE,
       frame(4),
-      headersFrame(
-        {
-          ':method': 'GET',
-          ':scheme': 'http',
-          ':authority': 'localhost',
-          ':path': ECHO,
-          'x-secret': secret,
-          authorization: `Bearer ${TOKEN}`,
-        },
-        1,
-      ),
+      headersFrame(fields(secret), 1),
       ...Array.from({ length: 1 + dice.below(20) }, () =>
         frame(dice.below(14), {
           flags: dice.below(256),
@@ -599,14 +581,6 @@ export const ATTACKS = {
     isOver: true,
   }),
   'headers of HTTP/2 that are none': (dice, secret) => {
-    const usual = {
-      ':method': 'GET',
-      ':scheme': 'http',
-      ':authority': 'localhost',
-      ':path': ECHO,
-      'x-secret': secret,
-      authorization: `Bearer ${TOKEN}`,
-    }
     const odd = dice.of([
       { ':path': PRIVATE },
       { ':path': '' },
@@ -629,6 +603,6 @@ export const ATTACKS = {
       { 'x-line': 'a\r\nb: c' },
       { '': 'x' },
     ])
-    return { on: h2, chunks: [PREFACE, frame(4), headersFrame({ ...usual, ...odd }, 1)], allowed: [0], isOver: true }
+    return { on: h2, chunks: [PREFACE, frame(4), headersFrame({ ...fields(secret), ...odd }, 1)], allowed: [0], isOver: true }
   },
 }

@@ -1,6 +1,7 @@
 import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../../apiserver/authorization/authorizer.ts'
 import { systemClock } from '../../base/clock.ts'
 import { show, toError } from '../../base/errors.ts'
+import { askedOf } from './asked-of.ts'
 
 export interface AuthorizerFaultsOptions {
   /** Questions of your own, beside those that every authorizer has to answer. */
@@ -54,18 +55,7 @@ function inTime(ms: number, decide: () => Promise<string>): Promise<Outcome> {
   })
 }
 
-const PATH: AuthorizationAttributes = {
-  user: { name: 'someone', groups: ['system:authenticated'], extra: {} },
-  verb: 'get',
-  isResourceRequest: false,
-  path: '/',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-}
+const PATH = askedOf({ user: { name: 'someone', groups: ['system:authenticated'], extra: {} } })
 const RESOURCE: AuthorizationAttributes = {
   ...PATH,
   isResourceRequest: true,

@@ -12,9 +12,9 @@ import {
   privilegedGroups,
   unionAuthorizer,
 } from '#src/apiserver/index.ts'
+import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { RecordingAuthorizer, VirtualClock } from '#src/testing/index.ts'
-import { askedOf, CONTEXT } from './asked.ts'
-import { userOf } from './users.ts'
+import { CONTEXT, userOf } from './users.ts'
 
 const decide = async (authorizer: Authorizer, asked: Parameters<typeof askedOf>[0] = {}): Promise<Decision> =>
   authorizer.authorize(askedOf(asked), CONTEXT)

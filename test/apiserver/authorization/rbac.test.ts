@@ -9,10 +9,10 @@ import { rbacPolicy } from '#src/apiserver/authorization/rbac/policy.ts'
 import { type AuthorizationAttributes, type RbacObject, type RbacRule, type RbacSubject, rbac, rbacFile } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
 import type { QuiesceError } from '#src/base/errors.ts'
+import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { VirtualClock } from '#src/testing/index.ts'
 import { serveApi } from '../../support/api-server.ts'
-import { askedOf, CONTEXT } from './asked.ts'
-import { NAMED, userOf } from './users.ts'
+import { CONTEXT, NAMED, userOf } from './users.ts'
 
 const apiVersion = 'rbac.authorization.k8s.io/v1' as const
 const clusterRole = (name: string, ...rules: RbacRule[]): RbacObject => ({ apiVersion, kind: 'ClusterRole', metadata: { name }, rules })

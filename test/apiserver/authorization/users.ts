@@ -1,5 +1,5 @@
 import type { UserInfo } from '#src/apiserver/authentication/user.ts'
-import type { UserFilter } from '#src/apiserver/index.ts'
+import type { AuthorizationContext, UserFilter } from '#src/apiserver/index.ts'
 
 export const userOf = (name: string, ...groups: readonly string[]): UserInfo => ({ name, groups, extra: {} })
 
@@ -13,3 +13,6 @@ export const NAMED: UserFilter = {
     return true
   },
 }
+
+/** Of a request that is waited for. */
+export const CONTEXT: AuthorizationContext = { signal: new AbortController().signal }

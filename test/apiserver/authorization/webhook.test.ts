@@ -13,10 +13,10 @@ import {
   webhookAuthorizer,
 } from '#src/apiserver/index.ts'
 import type { RemoteAnswer } from '#src/apiserver/webhook/client.ts'
+import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { VirtualClock } from '#src/testing/index.ts'
 import { serveApi } from '../../support/api-server.ts'
-import { askedOf, CONTEXT } from './asked.ts'
-import { NAMED, userOf } from './users.ts'
+import { CONTEXT, NAMED, userOf } from './users.ts'
 
 const review = (status: object): string =>
   JSON.stringify({ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: {}, status })
