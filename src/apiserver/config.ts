@@ -11,7 +11,7 @@ import {
   resolveOptions,
   type UserOptions,
 } from '../options/define.ts'
-import { duration, integer, isRecord, listOf, onOff, setOf, value, withCommas } from '../options/kinds.ts'
+import { duration, integer, isRecord, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../options/kinds.ts'
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems, type ProblemWording } from '../options/problems.ts'
@@ -31,7 +31,10 @@ const isText = (given: unknown): boolean => typeof given === 'string'
 const secondsOrDuration = () => ({
   ...duration(),
   allowedAsText: 'whole seconds, or a duration like 30m or 1h30m',
-  fromText: (given: unknown) => (/^\d+$/.test(String(given)) ? `${String(given)}s` : given),
+  fromText: (given: unknown) => {
+    const seconds = writtenNumber(given)
+    return seconds === undefined ? given : `${seconds}s`
+  },
 })
 
 /**

@@ -1,6 +1,6 @@
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../apiserver/config.ts'
 import { composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
-import { present } from '../options/kinds.ts'
+import { present, writtenNumber } from '../options/kinds.ts'
 import { resolveServerOptions } from '../options/options.ts'
 import { TLS_OPTIONS } from '../options/tls-options.ts'
 import type { AbsentFlags, Settings } from './arguments.ts'
@@ -28,7 +28,7 @@ const SERVER: OptionTable = defineOptions({
   maxConcurrentStreams: {
     ...MAX_STREAMS,
     allowedAsText: `${MAX_STREAMS.allowed}; 0 is ${MAX_STREAMS.default}`,
-    fromText: (text: unknown) => (String(text) === '0' ? MAX_STREAMS.default : MAX_STREAMS.fromText?.(text)),
+    fromText: (text: unknown) => (writtenNumber(text) === '0' ? MAX_STREAMS.default : MAX_STREAMS.fromText?.(text)),
   },
   tls: {
     ...API_SERVER_TABLE.tls,

@@ -30,5 +30,6 @@ const switchDefault = ({ default: words }: Flag): boolean | undefined => (['true
 function plainDefault({ cliDefault, default: fallback, on, defaultWords }: AnyOption): unknown {
   if (cliDefault !== undefined) return cliDefault
   if (on !== undefined || defaultWords !== undefined) return undefined
-  return Array.isArray(fallback) || ['string', 'number'].includes(typeof fallback) ? fallback : undefined
+  const isPlain = Array.isArray(fallback) ? fallback.length > 0 : ['string', 'number'].includes(typeof fallback)
+  return isPlain ? fallback : undefined
 }

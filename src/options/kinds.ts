@@ -125,6 +125,10 @@ export const chance = (to: number): Kind<number, number, 'value'> => {
   }
 }
 
+/** A number as it may stand in a config file, or the same as text; undefined for anything else. */
+export const writtenNumber = (given: unknown): string | undefined =>
+  (typeof given === 'string' || typeof given === 'number') && /^\d+$/.test(String(given)) ? String(given) : undefined
+
 const numberOf = (given: unknown): unknown => (typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given)
 
 const PORT_MAX = 65_535

@@ -105,7 +105,7 @@ const sni = (): Kind<readonly SniOptions[], readonly ResolvedSni[], 'value'> => 
   return {
     ...kind,
     resolve: (given) => given.map((entry) => SNI_ENTRY.resolve(entry)),
-    fromText: (given) => sniOf(Array.isArray(given) ? given : String(given).split(SNI_JOINT)),
+    fromText: (given) => sniOf(typeof given === 'string' ? given.split(SNI_JOINT) : given),
     joint: SNI_JOINT,
     allowedAsText: 'CERT,KEY or CERT,KEY:NAME,NAME; several with ; between them, or by several flags',
     placeholder: 'CERT,KEY:NAMES',
@@ -119,9 +119,11 @@ const SNI_JOINT = ';'
  * not that.
  * @see kubernetes/component-base cli/flag/namedcertkey_flag.go Set
  */
-function sniOf(texts: readonly unknown[]): readonly SniOptions[] | undefined {
-  const entries = texts.map((entry) => {
-    const [, certFile, keyFile, , names] = /^\s*([^,:]+?)\s*,\s*([^,:]+?)\s*(:(.+))?$/.exec(String(entry)) ?? []
+function sniOf(texts: unknown): readonly SniOptions[] | undefined {
+  if (!Array.isArray(texts) || texts.length === 0) return undefined
+  const entries = texts.map((entry: unknown) => {
+    const text = typeof entry === 'string' ? entry : ''
+    const [, certFile, keyFile, , names] = /^\s*([^,:]+?)\s*,\s*([^,:]+?)\s*(:(.+))?$/.exec(text) ?? []
     return certFile === undefined ? undefined : { certFile, keyFile, names: names?.split(',').map((one) => one.trim()) }
   })
   return entries.includes(undefined) ? undefined : (entries as readonly SniOptions[])

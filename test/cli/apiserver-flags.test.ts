@@ -157,6 +157,20 @@ describe('settings of quiesce apiserver', () => {
     expect(options.authorizationMode).toEqual(['AlwaysAllow', 'AlwaysDeny'])
   })
 
+  test('may be anything that a file can hold, without a failure of ours', async () => {
+    const given = [null, true, -1, 0.5, 1e99, '', ' ', 'x', '0', '9'.repeat(400), [], [null], [[]], [5], ['a'], {}, { toString: 5 }]
+    const names = API_SERVER_FLAGS.map(({ name }) => name).filter((name) => name !== 'config')
+    for (const value of given) {
+      const settings = await read({ args: ['--config=c.json'], config: Object.fromEntries(names.map((name) => [name, value])) })
+      for (const problem of 'problems' in settings ? settings.problems : []) {
+        const [, name = ''] = /^([\w-]+)\S* in c\.json: ./.exec(problem) ?? /^--([\w-]+): got none, allowed: ./.exec(problem) ?? []
+        expect(names, problem).toContain(name)
+      }
+    }
+    for (const config of [{ 'min-request-timeout': [5] }, { 'http2-max-streams-per-connection': [0] }, { 'tls-sni-cert-key': [] }])
+      expect(await read({ args: ['--config=c.json'], config })).toMatchObject({ problems: [expect.stringContaining('allowed: ')] })
+  })
+
   test('have a certificate that is made at the start, unless there is one or none is wanted', async () => {
     const tlsOf = async (...args: readonly string[]) => (await settingsOf({ args })).options.tls
     expect(await tlsOf('--tls-min-version=VersionTLS13')).toEqual({ selfSigned: true, minVersion: 'TLSv1.3' })
