@@ -2,7 +2,7 @@ import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
 import type { AnyOption, OptionTable } from './define.ts'
 import { isRecord, wrongsWith } from './kinds.ts'
-import { upstreamWords } from './upstream-words.ts'
+import { inBrackets, upstreamWords } from './upstream-words.ts'
 import { allowedWords, type Wrong } from './wrong.ts'
 
 /** How what is wrong is said. */
@@ -104,8 +104,8 @@ export class Problems {
     const field = labelOfField?.(path) ?? this.label(name).replace(/^\S+/, (own) => `${own}${wrong.path}`)
     const parent = path.replace(/\.[^.]*$/, '')
     const allowed = allowedWords(wrong, asText, (beside) => labelOfField?.(`${parent}${beside}`) ?? beside.slice(1))
-    const { given, words = `got ${this.#shown(given)}, allowed: ${allowed}` } = wrong
-    this.#problems.push({ field, given, allowed, message: `${field}: ${words}` })
+    const { given, upstream, words = `got ${this.#shown(given)}, allowed: ${allowed}` } = wrong
+    this.#problems.push({ field, given, allowed, message: `${field}: ${words}${inBrackets(upstream)}` })
   }
 
   #row(name: string): AnyOption | undefined {

@@ -19,5 +19,7 @@ const isNegative = (given: unknown): boolean =>
 /** ` (--request-timeout can not be negative value)` about a value that was refused, or nothing. */
 export function upstreamWords({ upstreamRefusal, upstreamBounds }: UpstreamWords, given: unknown): string {
   const words = isNegative(given) ? (upstreamRefusal ?? upstreamBounds) : isNumber(given) ? upstreamBounds : undefined
-  return words === undefined ? '' : ` (${words})`
+  return inBrackets(words)
 }
+
+export const inBrackets = (words: string | undefined): string => (words === undefined ? '' : ` (${words})`)

@@ -13,6 +13,8 @@ export interface Wrong {
   readonly beside?: string
   /** Instead of what was given and what is allowed. */
   readonly words?: string
+  /** What upstream says about it, which stands behind what is allowed. */
+  readonly upstream?: string
 }
 
 /** `: got "livez", allowed: a path …`, to be put behind the name. */

@@ -45,7 +45,7 @@ export const EXPRESSIONS_ALLOWED =
  */
 export function wrongExpression(given: unknown): Wrong | undefined {
   if (typeof given !== 'string') return { path: '', given, allowed: EXPRESSIONS_ALLOWED }
-  const wrong = (words: string): Wrong => ({ path: '', given, allowed: EXPRESSIONS_ALLOWED, words })
+  const wrong = (upstream: string): Wrong => ({ path: '', given, allowed: EXPRESSIONS_ALLOWED, upstream })
   if (given === '') return wrong('empty value in --cors-allowed-origins')
   const invalid = (why: string): Wrong => wrong(`--cors-allowed-origins has an invalid regular expression: ${why}`)
   try {

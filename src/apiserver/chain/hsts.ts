@@ -32,6 +32,7 @@ const REFUSED =
 export function wrongDirective(given: unknown): Wrong | undefined {
   const wrong = { path: '', given, allowed: DIRECTIVES_ALLOWED }
   if (typeof given !== 'string') return wrong
-  if (given.trim() === '') return { ...wrong, words: 'empty value in strict-transport-security-directives' }
-  return /^(includeSubDomains|preload|max-age=[^=]*)$/.test(given) ? undefined : { ...wrong, words: REFUSED }
+  if (given.trim() === '') return { ...wrong, upstream: 'empty value in strict-transport-security-directives' }
+  // What no header may hold would fail each answer.
+  return /^(includeSubDomains|preload|max-age=[ -<>-~]*)$/.test(given) ? undefined : { ...wrong, upstream: REFUSED }
 }
