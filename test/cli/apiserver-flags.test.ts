@@ -170,7 +170,25 @@ describe('settings of quiesce apiserver', () => {
   })
 
   test('may be anything that a file can hold, without a failure of ours', async () => {
-    const given = [null, true, -1, 0.5, 1e99, '', ' ', 'x', '0', '9'.repeat(400), [], [null], [[]], [5], ['a'], {}, { toString: 5 }]
+    const given: readonly unknown[] = [
+      null,
+      true,
+      -1,
+      0.5,
+      1e99,
+      '',
+      ' ',
+      'x',
+      '0',
+      '9'.repeat(400),
+      [],
+      [null],
+      [[]],
+      [5],
+      ['a'],
+      {},
+      { toString: 5 },
+    ]
     const names = API_SERVER_FLAGS.map(({ name }) => name).filter((name) => name !== 'config')
     for (const value of given) {
       const settings = await read({ args: ['--config=c.json'], config: Object.fromEntries(names.map((name) => [name, value])) })
