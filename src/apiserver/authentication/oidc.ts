@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, RemoteJWKSet } from 'jose'
+import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, JWTVerifyResult, RemoteJWKSet } from 'jose'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError, toError } from '../../base/errors.ts'
 import { isRecord } from '../../options/kinds.ts'
@@ -89,7 +89,7 @@ export class OidcTokens implements TokenAuthenticator {
     const { issuerUrl, clientId, signingAlgs, clockSkewMs } = this.#settings
     const clock = this.#clock as Clock
     try {
-      const { payload } = await (this.#jose as Jose).jwtVerify(token, await this.#currentKeys(), {
+      const { payload } = await verify(this.#jose as Jose, token, await this.#currentKeys(), {
         issuer: issuerUrl,
         audience: clientId,
         algorithms: [...signingAlgs],
@@ -143,6 +143,28 @@ export class OidcTokens implements TokenAuthenticator {
       this.#failure = { error, at: now() }
       throw error
     }
+  }
+}
+
+/** A token that does not name its key may be signed with any of those that are of its kind. */
+async function verify(
+  { jwtVerify, errors: { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } }: Jose,
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, options)
+  } catch (several) {
+    if (!(several instanceof JWKSMultipleMatchingKeys)) throw several
+    for await (const key of several) {
+      try {
+        return await jwtVerify(token, key, options)
+      } catch (thrown) {
+        if (!(thrown instanceof JWSSignatureVerificationFailed)) throw thrown
+      }
+    }
+    throw new JWSSignatureVerificationFailed()
   }
 }
 

@@ -59,7 +59,8 @@ async function issuer(): Promise<Issuer> {
 
 interface Token {
   readonly claims?: Readonly<Record<string, unknown>>
-  readonly kid?: string
+  /** Null: it does not say. */
+  readonly kid?: string | null
   readonly key?: KeyObject | Uint8Array
   readonly alg?: string
   readonly iss?: string
@@ -72,7 +73,8 @@ function tokenOf(
   { claims = {}, kid = 'first', key = FIRST.privateKey, alg = 'RS256', iss = url, aud = 'api', expiresIn = 60 }: Token = {},
 ): Promise<string> {
   const now = Math.floor(Date.now() / 1000)
-  const token = new SignJWT({ sub: 'ann', ...claims }).setProtectedHeader({ alg, kid }).setIssuer(iss).setAudience(aud).setIssuedAt(now)
+  const header = kid === null ? { alg } : { alg, kid }
+  const token = new SignJWT({ sub: 'ann', ...claims }).setProtectedHeader(header).setIssuer(iss).setAudience(aud).setIssuedAt(now)
   return token.setExpirationTime(now + expiresIn).sign(key)
 }
 
@@ -97,6 +99,19 @@ async function opened(of: Issuer, given: Partial<OidcSettings> = {}, clock = sys
 }
 
 describe('a token of the issuer', () => {
+  test('may leave out which of its keys it is signed with', async () => {
+    const it = await issuer()
+    it.keys = [
+      { kid: 'first', key: FIRST.publicKey },
+      { kid: 'second', key: SECOND.publicKey },
+    ]
+    const ask = await opened(it)
+    for (const { privateKey } of [FIRST, SECOND]) expect(await ask(tokenOf(it, { kid: null, key: privateKey }))).toBeDefined()
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    await expect(ask(tokenOf(it, { kid: null, key: privateKey }))).rejects.toThrow('oidc: signature verification failed')
+    await expect(ask(tokenOf(it, { kid: null, expiresIn: -60 }))).rejects.toThrow('oidc: "exp" claim timestamp check failed')
+  })
+
   test('is that of its user, by a server', async () => {
     const it = await issuer()
     const config: ApiServerConfig = { oidc: { issuerUrl: it.url, clientId: 'api', groupsClaim: 'groups', caFile: CA_FILE } }
