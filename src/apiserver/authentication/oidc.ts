@@ -123,26 +123,44 @@ export class OidcTokens implements TokenAuthenticator {
   async #discover(): Promise<JWTVerifyGetKey> {
     const { issuerUrl } = this.#settings
     const { now } = this.#clock as Clock
-    const fetch = this.#fetch as TrustedFetch
     const { createRemoteJWKSet, customFetch } = this.#jose as Jose
     const url = `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
     try {
-      const answer = await fetch(url)
-      if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
+      const answer = await this.#get(url)
       const { issuer, jwks_uri: jwksUri } = (await answer.json()) as { readonly issuer?: unknown; readonly jwks_uri?: unknown }
       if (issuer !== issuerUrl) throw new Error(`is the configuration of another issuer, ${JSON.stringify(issuer)}`)
       if (!isHttps(jwksUri)) throw new Error('names no keys (jwks_uri) over https')
-      const options = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: UNKNOWN_KEY_MS, [customFetch]: fetch }
+      const options = { cacheMaxAge: Number.POSITIVE_INFINITY, cooldownDuration: UNKNOWN_KEY_MS, [customFetch]: this.#getSparingly }
       this.#remote = createRemoteJWKSet(new URL(jwksUri), options)
       this.#askedAt = now()
       this.#failure = undefined
       this.#keys = this.#remote
       return this.#keys
     } catch (thrown) {
-      const error = new Error(`${url}: ${toError(thrown).message}`, { cause: thrown })
-      this.#failure = { error, at: now() }
-      throw error
+      throw this.#failed(url, thrown)
     }
+  }
+
+  /** For the keys: each token of a key that is not known may ask for them. */
+  readonly #getSparingly: TrustedFetch = async (url, init) => {
+    if (this.#failure && (this.#clock as Clock).now() - this.#failure.at < AFTER_FAILURE_MS) throw this.#failure.error
+    try {
+      return await this.#get(url, init)
+    } catch (thrown) {
+      throw this.#failed(url, thrown)
+    }
+  }
+
+  readonly #get: TrustedFetch = async (url, init) => {
+    const answer = await (this.#fetch as TrustedFetch)(url, init)
+    if (answer.status !== 200) throw new Error(`answered ${answer.status}`)
+    return answer
+  }
+
+  #failed(url: string, thrown: unknown): Error {
+    const error = new Error(`${url}: ${toError(thrown).message}`, { cause: thrown })
+    this.#failure = { error, at: (this.#clock as Clock).now() }
+    return error
   }
 }
 

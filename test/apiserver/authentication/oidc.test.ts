@@ -33,6 +33,8 @@ interface Issuer {
   /** What its configuration has instead. */
   configuration: Readonly<Record<string, unknown>>
   status: number
+  /** Of its keys alone. */
+  keysStatus: number
 }
 
 async function issuer(): Promise<Issuer> {
@@ -40,6 +42,7 @@ async function issuer(): Promise<Issuer> {
     it.asked.push(request.url ?? '')
     response.statusCode = it.status
     const isKeys = request.url === '/keys'
+    if (isKeys) response.statusCode = it.keysStatus
     const jwks = async () => ({
       keys: await Promise.all(it.keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))),
     })
@@ -53,6 +56,7 @@ async function issuer(): Promise<Issuer> {
     keys: [{ kid: 'first', key: FIRST.publicKey }],
     configuration: {},
     status: 200,
+    keysStatus: 200,
   }
   return it
 }
@@ -238,6 +242,18 @@ describe('keys', () => {
     const { length } = it.asked
     for (let times = 0; times < 5; times++) await expect(ask(tokenOf(it, { kid: `unknown ${times}` }))).rejects.toThrow('no applicable key')
     expect(it.asked.length - length).toBeLessThanOrEqual(1)
+  })
+
+  test('that cannot be had are not asked for by every token', async () => {
+    let now = 0
+    const it = await issuer()
+    it.keysStatus = 503
+    const ask = await opened(it, {}, { ...systemClock, now: () => now })
+    for (let times = 0; times < 5; times++) await expect(ask(tokenOf(it))).rejects.toThrow(`${it.url}/keys: answered 503`)
+    expect(it.asked).toEqual(['/.well-known/openid-configuration', '/keys'])
+    it.keysStatus = 200
+    now += 5_000
+    expect(await ask(tokenOf(it))).toBeDefined()
   })
 
   test('of a file need no issuer', async () => {
