@@ -1,4 +1,5 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { type ApiExchange, apiExchangeOf } from '#src/apiserver/api-exchange.ts'
 import { ABORT_HANDLER, type ApiHandler } from '#src/apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
@@ -131,6 +132,27 @@ describe('a handler that fails', () => {
     expect(answer.headers).not.toHaveProperty('content-encoding')
     expect(await client.get('/fine')).toMatchObject({ status: 200, body: 'fine' })
     expect(client.goaways).toEqual([])
+  })
+
+  test('by passing on why it has to end has not failed: its time is over, or its client has left', async () => {
+    let heard = 0
+    const served = await serveApi({
+      setUp: (server) =>
+        server.handle('/heeds', (request) => {
+          const { signal } = apiExchangeOf(request) as ApiExchange
+          heard++
+          return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+        }),
+    })
+    expect((await served.ask('/heeds?timeout=10ms')).status).toBe(504)
+    await expect.poll(() => served.counted).toEqual(['terminated 504 /heeds', 'ended after timeout: ok /heeds'])
+    const leaving = await served.connect()
+    leaving.request('GET', '/heeds')
+    await expect.poll(() => heard).toBe(2)
+    leaving.socket.destroy()
+    await expect.poll(() => served.life.counts().requests).toBe(0)
+    expect((await served.life.stop()).errors).toEqual([])
+    expect(lines(served, "apiserver panic'd")).toEqual([])
   })
 
   row(['PN-06', 'FW-05'], 'is not waited for by the drain', async () => {

@@ -47,9 +47,11 @@ export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, 
 
 /** A second call does nothing. */
 function end(auditing: Auditing, exchange: ApiExchange): void {
-  const { audit: state, response, panic } = exchange
+  const { audit: state, response, isTimedOut } = exchange
   if (state === undefined || state.isDone) return
   state.isDone = true
+  // Of a handler that fails when its time is over its client has heard nothing.
+  const panic = isTimedOut ? undefined : exchange.panic
   const status = panic ? panicStatus(panic.thrown) : statusOf(exchange)
   const hasBegun = response.headersSent || isTakenOver(exchange)
   if (exchange.isLongRunning && !panic && hasBegun && !state.hasStarted) started(auditing, exchange, status)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
+import { exchangeOf } from '../../http/traffic/exchange.ts'
 import type { FailureAnswer } from '../../http/traffic/recovery.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
@@ -38,8 +39,10 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     // Before the first filter, or so long after its client has left that it is known by name alone.
     if (!exchange)
       return thrown === ABORT_HANDLER ? undefined : { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
-    exchange.panic = { thrown }
     const answer = replacement(exchange, PANIC, HEADERS)
+    // A handler that passes on the reason of its signal has not failed.
+    if (exchangeOf(view.request)?.wasAskedToEndWith(thrown)) return answer
+    exchange.panic = { thrown }
     // What hears of it must not answer in its turn.
     queueMicrotask(() => abandon(exchange, 'its handler has failed'))
     if (thrown !== ABORT_HANDLER) {

@@ -72,5 +72,5 @@ function hearOfEnd(exchange: ApiExchange, error: QuiesceError, ended: (status: '
     isSaid = true
   }
   sealResponse(response, error, handling ? () => {} : once('ok'))
-  handling?.then(once('ok'), once('panic'))
+  handling?.then(once('ok'), (thrown) => once(thrown === error ? 'ok' : 'panic')())
 }

@@ -1,6 +1,7 @@
 // Fails when: a request is recorded in another way than upstream records it, an event is missing,
 // doubled or has another shape, or a request that cannot be recorded is served in the strict mode.
 import { expect, onTestFinished, test } from 'vitest'
+import { type ApiExchange, apiExchangeOf } from '#src/apiserver/api-exchange.ts'
 import { createApiServerOn } from '#src/apiserver/api-server.ts'
 import type { AuditEvent } from '#src/apiserver/audit/event.ts'
 import {
@@ -47,6 +48,14 @@ async function serve({ policy = EVERYTHING, sink = new Sink(), filters = [], con
       })
       server.handle('/rejects', () => Promise.reject(new Error('later')))
       server.handle('/never', () => {})
+      server.handle('/heeds', (request) => {
+        const { signal } = apiExchangeOf(request) as ApiExchange
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+      })
+      server.handle('/fails', (request) => {
+        const { signal } = apiExchangeOf(request) as ApiExchange
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('on purpose'))))
+      })
       server.handle('/objects', (request, response) => {
         auditRequestObject(request, { metadata: { name: 'a', managedFields: [1] } })
         auditResponseObject(request, { items: [{ metadata: { managedFields: [1] } }] })
@@ -276,9 +285,9 @@ row(['RD-08', 'RD-11'], 'a request that is refused for its timeout is one event,
   })
 })
 
-test('a request whose time is over is recorded as its client was told', async () => {
+test.each(['/never', '/heeds', '/fails'])('a request whose time is over is recorded as its client was told: %s', async (path) => {
   const { life, stages } = await serve()
-  const answer = life.request('/never?timeout=1s')
+  const answer = life.request(`${path}?timeout=1s`)
   await life.clock.advance('1s')
   expect((await answer).status).toBe(504)
   await life.clock.advance(0)
