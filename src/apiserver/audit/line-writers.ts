@@ -27,24 +27,39 @@ const CHUNK_BYTES = 256 * 1_024
 /** What one unit of a text can take in UTF-8. */
 const UNIT_BYTES_MAX = 3
 
-/** A file that is written as each line comes: a process that dies then has lost none. */
-export function fileWriter(path: string): LineWriter {
+/**
+ * A file that is written as each line comes: a process that dies then has lost none. A line of
+ * which a full disk has taken a part stays one by itself: it takes no other event with it.
+ * @param put given for tests
+ */
+export function fileWriter(path: string, put: Put = writeSync): LineWriter {
   let file = -1
   let chunk: Buffer | undefined
+  /** Whether the file ends in the middle of a line. */
+  let isTorn = false
+  const store = (bytes: Buffer): Stored => {
+    if (isTorn) {
+      const { error } = writeWhole(put, file, Buffer.of(NEWLINE))
+      if (error) return { written: 0, error }
+    }
+    const stored = writeWhole(put, file, bytes)
+    isTorn = stored.written > 0 && bytes[stored.written - 1] !== NEWLINE
+    return stored
+  }
   return {
     open: () => {
       makeFolderOf(path)
       file = openSync(path, 'a', LOG_FILE_MODE)
     },
     write: (line) => {
-      const { error } = writeWhole(file, Buffer.from(line))
+      const { error } = store(Buffer.from(line))
       if (error) throw error
     },
     writeAll: (lines) => {
       chunk ??= Buffer.allocUnsafe(CHUNK_BYTES)
       let stored = 0
       for (const { bytes, count } of encoded(lines, chunk)) {
-        const { written } = writeWhole(file, bytes)
+        const { written } = store(bytes)
         if (written < bytes.length) return stored + linesIn(bytes.subarray(0, written))
         stored += count
       }
@@ -81,12 +96,20 @@ function* encoded(lines: readonly string[], chunk: Buffer): Generator<{ readonly
   if (count > 0) yield { bytes: chunk.subarray(0, filled), count }
 }
 
+/** As `writeSync`: how many bytes were written, from an offset on. */
+type Put = (file: number, bytes: Buffer, from: number) => number
+
 /** How many bytes were written, and what kept the others from it. */
-function writeWhole(file: number, bytes: Buffer): { readonly written: number; readonly error?: Error } {
+interface Stored {
+  readonly written: number
+  readonly error?: Error
+}
+
+function writeWhole(put: Put, file: number, bytes: Buffer): Stored {
   let written = 0
   try {
     if (file < 0) throw new Error('the audit log is closed')
-    while (written < bytes.length) written += writeSync(file, bytes, written)
+    while (written < bytes.length) written += put(file, bytes, written)
     return { written }
   } catch (thrown) {
     return { written, error: toError(thrown) }

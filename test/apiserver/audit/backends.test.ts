@@ -1,6 +1,17 @@
 // Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
 // a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -187,6 +198,35 @@ describe('a log', () => {
   })
 
   const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
+
+  test('keeps the rest of a line that a full disk has cut apart from the next one', async () => {
+    const path = join(folder(), 'audit.log')
+    let room = Number.POSITIVE_INFINITY
+    const put = (file: number, bytes: Buffer, from: number): number => {
+      if (room === 0) throw new Error('ENOSPC: no space left on device, write')
+      const written = writeSync(file, bytes, from, Math.min(room, bytes.length - from))
+      room -= written
+      return written
+    }
+    const log = logBackend(fileWriter(path, put), 'json', () => {})
+    await log.run({ signal: signal() })
+    for (const full of [100, 0]) {
+      room = full
+      expect(log.processEvents([event('lost')])).toBe(false)
+    }
+    room = Number.POSITIVE_INFINITY
+    expect(log.processEvents([event('one')])).toBe(true)
+    room = 300
+    expect(log.processEvents(events(2))).toBe(false)
+    room = Number.POSITIVE_INFINITY
+    expect(log.processEvents(events(2, 2))).toBe(true)
+    await log.shutdown({ signal: signal() })
+    const ids = readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line) => /"auditID":"(\w+)".*}$/.exec(line)?.[1] ?? [])
+    expect(ids).toEqual(['one', '0', '2', '3'])
+    expect(log.counts()).toEqual({ delivered: 4, lost: 3, pending: 0 })
+  })
 
   test('writes nothing once it is closed, whichever file has its number then', async () => {
     const inside = folder()
