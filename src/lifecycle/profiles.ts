@@ -13,13 +13,13 @@ let isProfiling = false
 
 /**
  * Answers with a profile. One that takes time ends early with its client, or when `signal` is
- * aborted: what was taken by then is sent.
+ * aborted: what was taken by then is sent. A heap snapshot is broken off by it.
  * @param url of the request, for what it asks for
  */
 export function sendProfile(name: ProfileName, url: string, response: ServerResponse, clock: Clock, signal?: AbortSignal): void {
   const failed = (error: unknown): void => respond(response, plain(500, toError(error).message))
   if (name === 'heap') {
-    sendSnapshot(response).catch(failed)
+    sendSnapshot(response, signal).catch(failed)
     return
   }
   const seconds = Number(queryOf(url).get('seconds') ?? SECONDS_DEFAULT)
@@ -50,12 +50,12 @@ const fileHeaders = (name: string) => ({
   'Content-Disposition': `attachment; filename="${name}-${process.pid}"`,
 })
 
-async function sendSnapshot(response: ServerResponse): Promise<void> {
+async function sendSnapshot(response: ServerResponse, signal?: AbortSignal): Promise<void> {
   // What can fail comes before the head: a failure is an answer, too.
   const snapshot = getHeapSnapshot()
   response.writeHead(200, fileHeaders('heap.heapsnapshot'))
-  // A client that leaves has seen enough.
-  await pipeline(snapshot, response).catch(() => {})
+  // A client that leaves has seen enough, and one that reads slowly is not waited for by a drain.
+  await pipeline(snapshot, response, { signal }).catch(() => {})
 }
 
 async function profile(clock: Clock, seconds: number, response: ServerResponse, signal?: AbortSignal): Promise<void> {

@@ -2,11 +2,23 @@
 // not end with the drain or with its client, what was counted is forgotten without leave.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { Readable } from 'node:stream'
+import { expect, test, vi } from 'vitest'
 import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { sendProfile } from '#src/lifecycle/profiles.ts'
 import { serveApi } from '../support/api-server.ts'
+
+// A snapshot of this process would take seconds.
+vi.mock('node:v8', async (original) => ({
+  ...(await original<typeof import('node:v8')>()),
+  getHeapSnapshot: () =>
+    new Readable({
+      read(size) {
+        this.push('x'.repeat(size))
+      },
+    }),
+}))
 
 const served = (enableProfiling: boolean) =>
   serveApi({ config: { enableProfiling }, setUp: (server) => server.handle('/a', (_, response) => void response.end('a')) })
@@ -55,6 +67,16 @@ test('a client that leaves while the profiler starts does not keep it from other
   sendProfile('profile', '/debug/pprof/profile?seconds=600', response, systemClock)
   response.emit('close')
   await expect.poll(async () => (await ask('/debug/pprof/profile?seconds=0.01')).status).toBe(200)
+})
+
+test('a heap snapshot that is read slowly does not hold up a drain', async () => {
+  // Where it does, the time of the test is over first.
+  const { connect, life } = await serveApi({ config: { enableProfiling: true, deadline: '2m', watchGrace: 0 } })
+  const client = await connect()
+  client.request('GET', '/debug/pprof/heap')
+  await client.until('the head', () => client.received.startsWith('HTTP/1.1 200'))
+  client.socket.pause()
+  expect(await life.stop('enough')).toMatchObject({ exitCode: 0 })
 })
 
 test('DELETE forgets what was counted', async () => {

@@ -16,7 +16,7 @@ export const toProfiles: ApiHandler = (_request, response) =>
 
 /**
  * Profiles of this process, those of the debug socket: Node has others than Go. A request for one
- * lasts; a drain that tells it to end gets what was taken by then.
+ * lasts; a drain that tells it to end gets what was taken by then, and of a heap snapshot no more.
  * @see kubernetes/apiserver pkg/server/routes/profiling.go
  */
 export const profilesPage =
