@@ -14,6 +14,14 @@ const setupFiles = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
 
+/**
+ * Tests that leave nothing behind, of code without sockets and processes: their files share what they import, which takes longer than most of
+ * them.
+ */
+const pure = ['base', 'diagram', 'differential', 'machines', 'metrics', 'model', 'options', 'report', 'terminal', 'tidy'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+)
+
 /** Each test starts node processes, and waits for them more than it works: three times as many at a time. */
 const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
@@ -26,6 +34,7 @@ const project = (
   files: { include: string[]; exclude?: string[] },
   maxWorkers: number,
   patienceMs: number,
+  isolate = true,
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
@@ -34,6 +43,7 @@ const project = (
     name,
     ...files,
     pool,
+    isolate,
     setupFiles,
     globalSetup,
     maxWorkers,
@@ -50,10 +60,11 @@ export default defineConfig({
       project(
         'unit',
         0,
-        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...processes, ...alone] },
+        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...processes, ...alone] },
         workers,
         30_000,
       ),
+      project('pure', 0, { include: pure }, workers, 30_000, false),
       project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
       project('alone', 2, { include: alone }, 1, 60_000),
     ],
