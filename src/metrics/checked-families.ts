@@ -1,5 +1,5 @@
 import { optionError } from '../base/errors.ts'
-import { FAMILY_TYPES, isMetricName, METRIC_NAME_ALLOWED, type MetricFamily } from './family.ts'
+import { FAMILY_TYPES, isLabelName, isMetricName, METRIC_NAME_ALLOWED, type MetricFamily } from './family.ts'
 
 /**
  * What a source has collected, family by family: those that can be printed. A label that is no text
@@ -33,7 +33,7 @@ function isSample(sample: unknown): boolean {
   return (
     typeof labels === 'object' &&
     labels !== null &&
-    Object.entries(labels).every(([name, text]) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) && typeof text === 'string') &&
+    Object.entries(labels).every(([name, text]) => isLabelName(name) && typeof text === 'string') &&
     [value, createdAt].every((number) => typeof number === 'number') &&
     typeof suffix === 'string' &&
     /^\w*$/.test(suffix)

@@ -17,6 +17,8 @@ export interface MetricSample {
 export const isMetricName = (given: unknown): given is string => typeof given === 'string' && /^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(given)
 export const METRIC_NAME_ALLOWED = 'letters, digits, _ and :, not a digit first'
 
+export const isLabelName = (given: string): boolean => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(given)
+
 export const FAMILY_TYPES = ['counter', 'gauge', 'histogram', 'summary'] as const
 
 /**

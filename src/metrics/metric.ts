@@ -1,5 +1,5 @@
 import { optionError } from '../base/errors.ts'
-import { isMetricName, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
+import { isLabelName, isMetricName, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
 import { SERIES_MAX, SeriesMap } from './series.ts'
 
 /** What every metric is told. */
@@ -27,7 +27,7 @@ export abstract class Metric<S> {
     if (!isMetricName(name)) throw optionError('name', name, METRIC_NAME_ALLOWED)
     if (typeof help !== 'string') throw optionError(`help of ${name}`, help, 'text')
     for (const label of labels)
-      if (typeof label !== 'string' || !/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) || reserved.includes(label))
+      if (typeof label !== 'string' || !isLabelName(label) || label.startsWith('__') || reserved.includes(label))
         throw optionError(
           `labels of ${name}`,
           label,
