@@ -187,10 +187,8 @@ function adopt(exchange: Exchange, request: Http2ServerRequest, response: Http2S
   const view = exchange.response as unknown as Http2Response | undefined
   if (view) view.ofHandler = response
   watchResponse(response)
-  for (const [name, value] of Object.entries(view?.headers ?? NO_HEADERS)) response.setHeader(name, value as string)
+  if (view?.headers) for (const [name, value] of Object.entries(view.headers)) response.setHeader(name, value as string)
 }
-
-const NO_HEADERS = {}
 
 function answered(this: ServerHttp2Stream): void {
   exchangeOf(this)?.end()

@@ -11,6 +11,7 @@ import type { Http2Response } from './exchange-objects.ts'
  * @see RFC 9113 section 8.2.2
  */
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'])
+const LENGTHS = new Set(Array.from(OF_CONNECTION, ({ length }) => length))
 
 type Head = OutgoingHttpHeaders | readonly unknown[]
 
@@ -31,11 +32,11 @@ export function watchResponse(response: Http2ServerResponse): void {
 const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
   const exchange = exchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
-  let head = headers && exchange ? withoutConnection(headers, exchange) : headers
+  let head = headers && exchange ? without(isOfConnection, headers, exchange) : headers
   // What steps have set; an object that node made for a handler has it already.
   if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
   if (exchange && response && head) noteEvents(exchange, response, head)
-  Reflect.apply(prototypeOf(this).respond, this, [head, options])
+  prototypeOf(this).respond.call(this, head as OutgoingHttpHeaders | undefined, options)
   // As early as the head: a watch would keep its client for as long as it lasts.
   if (exchange?.mustTell && !exchange.isOver) exchange.connection.wire.tell()
 }
@@ -55,7 +56,8 @@ const writeHead = function (this: Http2ServerResponse, status: number, ...rest: 
   const exchange = exchangeOf(this.stream)
   const head = typeof rest[0] === 'object' ? rest[0] : rest[1]
   if (!exchange || !head) return own.call(this, status, ...rest)
-  const allowed = withoutConnection(head, exchange)
+  // The others are left out when it is sent.
+  const allowed = without(isConnection, head, exchange)
   return typeof rest[0] === 'string' ? own.call(this, status, rest[0], allowed) : own.call(this, status, allowed)
 } as Http2ServerResponse['writeHead']
 
@@ -63,7 +65,9 @@ const prototypeOf = <T extends object>(object: T): T => Object.getPrototypeOf(ob
 
 const isConnection = (name: unknown): boolean => typeof name === 'string' && name.length === 10 && name.toLowerCase() === 'connection'
 
-const isOfConnection = (name: unknown): boolean => typeof name === 'string' && name.length >= 7 && OF_CONNECTION.has(name.toLowerCase())
+/** The lengths come first, because every header of every answer is looked at. */
+const isOfConnection = (name: unknown): boolean =>
+  typeof name === 'string' && LENGTHS.has(name.length) && OF_CONNECTION.has(name.toLowerCase())
 
 function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
   const exchange = exchangeOf(stream)
@@ -72,15 +76,20 @@ function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
 
 const saysClose = (value: unknown): boolean => /\bclose\b/i.test(String(value))
 
+type IsLeftOut = (name: unknown) => boolean
+
 /** The same head when there is nothing to leave out, which is nearly always. */
-function withoutConnection<T extends Head>(head: T, exchange: Exchange): T {
-  return (Array.isArray(head) ? listWithout(head, exchange) : objectWithout(head as OutgoingHttpHeaders, exchange)) as T
+function without<T extends Head>(isLeftOut: IsLeftOut, head: T, exchange: Exchange): T {
+  const rest = Array.isArray(head)
+    ? listWithout(isLeftOut, head, exchange)
+    : objectWithout(isLeftOut, head as OutgoingHttpHeaders, exchange)
+  return rest as T
 }
 
-function objectWithout(head: OutgoingHttpHeaders, exchange: Exchange): OutgoingHttpHeaders {
+function objectWithout(isLeftOut: IsLeftOut, head: OutgoingHttpHeaders, exchange: Exchange): OutgoingHttpHeaders {
   let rest: OutgoingHttpHeaders | undefined
-  for (const name of Object.keys(head)) {
-    if (!isOfConnection(name)) continue
+  for (const name in head) {
+    if (!isLeftOut(name)) continue
     note(exchange, name, head[name])
     rest ??= { ...head }
     delete rest[name]
@@ -89,12 +98,12 @@ function objectWithout(head: OutgoingHttpHeaders, exchange: Exchange): OutgoingH
 }
 
 /** Pairs, or names and values in turn. */
-function listWithout(head: readonly unknown[], exchange: Exchange): readonly unknown[] {
+function listWithout(isLeftOut: IsLeftOut, head: readonly unknown[], exchange: Exchange): readonly unknown[] {
   const rest: unknown[] = []
   const step = Array.isArray(head[0]) ? 1 : 2
   for (let index = 0; index < head.length; index += step) {
     const [name, value] = step === 1 ? (head[index] as unknown[]) : [head[index], head[index + 1]]
-    if (isOfConnection(name)) note(exchange, name as string, value)
+    if (isLeftOut(name)) note(exchange, name as string, value)
     else rest.push(...head.slice(index, index + step))
   }
   return rest
