@@ -143,7 +143,6 @@ export class ApiServer implements Delegate {
   readonly #host: Host
   readonly #mux: PathMux
   readonly #delegate: Delegate
-  readonly #statusz: ApiHandler
   #upgrades: PathMux | undefined
   readonly #metrics: RequestMetrics
   /** Undefined: nothing is printed of it. */
@@ -180,12 +179,6 @@ export class ApiServer implements Delegate {
           indexPage(() => this.listedPaths),
           { listed: false },
         )
-    this.#statusz = statuszPage({
-      startedAt: host.clock.wall(),
-      now: () => host.clock.wall(),
-      binaryVersion: config.version['gitVersion'] ?? '',
-      listedPaths: () => this.listedPaths,
-    })
     const version = versionPage(config.version)
     this.#mux.handle('/version', version)
     this.#mux.handlePrefix('/version/', version, { listed: false })
@@ -475,7 +468,12 @@ export class ApiServer implements Delegate {
       this.#mux.handle('/debug/pprof', toProfiles, { listed: false })
       this.#mux.handlePrefix('/debug/pprof/', profilesPage(this.#host.clock), { listed: false })
     }
-    if (this.config.enableStatusz) this.#mux.handle('/statusz', this.#statusz)
+    const { enableStatusz, version } = this.config
+    if (enableStatusz)
+      this.#mux.handle(
+        '/statusz',
+        statuszPage(this.#host.clock, version['gitVersion'] ?? '', () => this.listedPaths),
+      )
   }
 }
 

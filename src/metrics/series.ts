@@ -9,24 +9,10 @@ export const SERIES_MAX = 1_000
 
 interface Node<S> {
   readonly next: Map<string, Node<S>>
-  /**
-   * The value that was looked for last, and what it led to: most labels have one value for long.
-   */
-  lastValue: string | undefined
-  last: Node<S> | undefined
   series: S | undefined
 }
 
-const emptyNode = <S>(): Node<S> => ({ next: new Map(), lastValue: undefined, last: undefined, series: undefined })
-
-function follow<S>(node: Node<S>, value: string): Node<S> | undefined {
-  if (value === node.lastValue) return node.last
-  const next = node.next.get(value)
-  if (next === undefined) return undefined
-  node.lastValue = value
-  node.last = next
-  return next
-}
+const emptyNode = <S>(): Node<S> => ({ next: new Map(), series: undefined })
 
 /**
  * The series of one metric by the values of its labels. A look-up walks from value to value and
@@ -57,7 +43,7 @@ export class SeriesMap<S> {
   /** The same, without making one. */
   known(values: readonly string[]): S | undefined {
     let node: Node<S> | undefined = this.#root
-    for (let at = 0; at < values.length && node; at++) node = follow(node, values[at] as string)
+    for (let at = 0; at < values.length && node; at++) node = node.next.get(values[at] as string)
     return node?.series
   }
 

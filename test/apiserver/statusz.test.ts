@@ -2,16 +2,15 @@
 // time is another one, a path is named twice, or it is there where it is not wanted.
 import { expect, test } from 'vitest'
 import { statuszPage } from '#src/apiserver/mux/statusz.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { serveApi } from '../support/api-server.ts'
 
 const MINUTE_MS = 60_000
 const STARTED_AT = Date.UTC(2024, 9, 6, 21, 3, 43, 250)
-const page = statuszPage({
-  startedAt: STARTED_AT,
-  now: () => STARTED_AT + 61 * MINUTE_MS + 5_999,
-  binaryVersion: 'v1.2.3',
-  listedPaths: () => ['/apis', '/healthz', '/healthz/ping', '/metrics', '/metrics/slis', '/openapi/v2', '/shop/'],
-})
+const LISTED = ['/apis', '/healthz', '/healthz/ping', '/metrics', '/metrics/slis', '/openapi/v2', '/shop/']
+const clock = new VirtualClock({ wall: STARTED_AT })
+const page = statuszPage(clock, 'v1.2.3', () => LISTED)
+await clock.advance(61 * MINUTE_MS + 5_999)
 
 const asked = async (accept?: string) => {
   const { ask } = await serveApi({

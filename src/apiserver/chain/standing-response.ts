@@ -7,7 +7,7 @@ type Head = [status: number, reasonOrHeaders?: string | Given, headers?: Given]
 /**
  * A response of HTTP/1.1 whose standing headers are put beside those of `writeHead`. Set by
  * `setHeader` instead, they would keep node from its short way, on which it does not store the
- * headers of `writeHead` first: the first would cost a request 0.5 us, each further one as much.
+ * headers of `writeHead` first (docs/decisions/0040-standing-headers.md).
  *
  * What it says of its headers is the same at any time. What changes them otherwise than by
  * `writeHead` makes the standing ones ordinary.

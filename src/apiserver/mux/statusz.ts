@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts'
 import { respond } from '../../http/respond.ts'
 import { negotiate } from '../encoding/negotiate.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
@@ -15,24 +16,17 @@ const ACCEPTED = OFFERED.map(({ type, as }: { readonly type: string; readonly as
 /** Of the API itself: they say nothing about the server. */
 const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['/api', '/apis', '/openapi', '/openid', '/.well-known'])
 
-export interface Statusz {
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
-  readonly now: () => number
-  readonly binaryVersion: string
-  readonly listedPaths: () => readonly string[]
-}
-
 /**
- * Says what runs, and since when: as text for people, and as an object for programs that ask for
- * exactly that one.
+ * Says what runs, and since when, which is since now: as text for people, and as an object for
+ * programs that ask for exactly that one.
  * @see kubernetes/apiserver pkg/server/statusz
  */
-export function statuszPage({ startedAt, now, binaryVersion, listedPaths }: Statusz): ApiHandler {
+export function statuszPage(clock: Clock, binaryVersion: string, listedPaths: () => readonly string[]): ApiHandler {
+  const startedAt = clock.wall()
   return (request, response) => {
     const chosen = negotiate(request.headers.accept, OFFERED)
     if (chosen === undefined) return sendNotAcceptable({ request, response }, ACCEPTED)
-    const uptimeSeconds = Math.floor((now() - startedAt) / 1_000)
+    const uptimeSeconds = Math.floor((clock.wall() - startedAt) / 1_000)
     const paths = folders(listedPaths())
     if (chosen !== OFFERED[0]) {
       const startTime = new Date(startedAt).toISOString().replace(/\.\d+/, '')
