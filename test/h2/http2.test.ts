@@ -459,6 +459,20 @@ describe('what belongs to a request', () => {
     await expect.poll(() => t.life.counts().requests, POLL).toBe(0)
   })
 
+  test.each(['GET', 'POST'])('a %s that its handler has paused is over when it is answered', async (method) => {
+    const { t, client } = await listening((request, response) => {
+      request.pause()
+      response.end('ok')
+    })
+    const one = await client()
+    const stream = one.stream({ ':path': '/', ':method': method }, method === 'GET')
+    const answered = new Promise((resolve) => stream.once('response', resolve))
+    if (method === 'POST') stream.write('half a body')
+    await answered
+    await expect.poll(() => t.life.counts().requests, POLL).toBe(0)
+    stream.close()
+  })
+
   test('Expect: 100-continue is said to what is let in, and not to what is refused', async () => {
     const { t, client } = await listening((request, response) => {
       request.resume().on('end', () => response.end('ok'))

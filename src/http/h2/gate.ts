@@ -95,8 +95,8 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   function arrived(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Exchange | undefined {
     const { session } = stream as { readonly session: ServerHttp2Session | undefined }
     // Broken off before it came to us: by its client, or by our GOAWAY, when what node has read is
-    // handed over late. Nothing else listens for its error.
-    if (!session || stream.destroyed) {
+    // handed over late. It has no session then, and nothing else listens for its error.
+    if (!session) {
       stream.on('error', ignore)
       return undefined
     }
@@ -117,9 +117,9 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
     alsoKnownBy(exchange, stream)
     wire.streamOpened(stream)
     stream.on('close', closed)
-    // The answer is sent whole; its client may still be sending. Of a HEAD request it says nothing,
-    // because that has no body to end.
-    if (response && !isHead(stream)) stream.on('finish', answered)
+    // The answer may be sent whole long before its client has sent the body of its request. Of a
+    // HEAD request 'finish' says nothing: node ends our side of it when it arrives.
+    if (response && !stream.endAfterHeaders && !isHead(stream)) stream.on('finish', answered)
     return exchange
   }
 
@@ -127,7 +127,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   function requestMade(event: string, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
     const exchange = exchangeOf(request.stream)
     if (!exchange) return below(event, [request, response])
-    if (exchangeOf(request) === undefined) adopt(exchange, request, response)
+    adopt(exchange, request, response)
     if (event === 'checkContinue' && isOnlyOurs(server.rawListeners(event))) {
       // What node does without a listener.
       response.writeContinue()
@@ -182,10 +182,12 @@ const isRequest = (event: string): boolean => (REQUEST_EVENTS as readonly string
 const isHttp2 = (request: unknown): request is Http2ServerRequest =>
   (request as { readonly httpVersionMajor?: number } | undefined)?.httpVersionMajor === 2
 
+/** A second call for the same objects does nothing. */
 function adopt(exchange: Exchange, request: Http2ServerRequest, response: Http2ServerResponse): void {
-  alsoKnownBy(exchange, request)
   const view = exchange.response as unknown as Http2Response | undefined
+  if (view?.ofHandler === response) return
   if (view) view.ofHandler = response
+  alsoKnownBy(exchange, request)
   watchResponse(response)
   if (view?.headers) for (const [name, value] of Object.entries(view.headers)) response.setHeader(name, value as string)
 }

@@ -11,7 +11,6 @@ import type { Http2Response } from './exchange-objects.ts'
  * @see RFC 9113 section 8.2.2
  */
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'http2-settings'])
-const LENGTHS = new Set(Array.from(OF_CONNECTION, ({ length }) => length))
 
 type Head = OutgoingHttpHeaders | readonly unknown[]
 
@@ -32,14 +31,25 @@ export function watchResponse(response: Http2ServerResponse): void {
 const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
   const exchange = exchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
-  let head = headers && exchange ? without(isOfConnection, headers, exchange) : headers
+  let head = headers
   // What steps have set; an object that node made for a handler has it already.
   if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
   if (exchange && response && head) noteEvents(exchange, response, head)
-  prototypeOf(this).respond.call(this, head as OutgoingHttpHeaders | undefined, options)
+  try {
+    prototypeOf(this).respond.call(this, head, options)
+  } catch (thrown) {
+    // Node looks at each header anyway, before it does anything: a look of our own at each answer
+    // would be what our share of a stream costs most for.
+    const allowed = exchange && head && isAboutConnection(thrown) ? without(isOfConnection, head, exchange) : head
+    if (allowed === head) throw thrown
+    prototypeOf(this).respond.call(this, allowed, options)
+  }
   // As early as the head: a watch would keep its client for as long as it lasts.
   if (exchange?.mustTell && !exchange.isOver) exchange.connection.wire.tell()
 }
+
+const isAboutConnection = (thrown: unknown): boolean =>
+  (thrown as { readonly code?: unknown } | undefined)?.code === 'ERR_HTTP2_INVALID_CONNECTION_HEADERS'
 
 const setHeader: Http2ServerResponse['setHeader'] = function (this: Http2ServerResponse, name, value) {
   if (!isConnection(name)) return prototypeOf(this).setHeader.call(this, name, value)
@@ -65,9 +75,7 @@ const prototypeOf = <T extends object>(object: T): T => Object.getPrototypeOf(ob
 
 const isConnection = (name: unknown): boolean => typeof name === 'string' && name.length === 10 && name.toLowerCase() === 'connection'
 
-/** The lengths come first, because every header of every answer is looked at. */
-const isOfConnection = (name: unknown): boolean =>
-  typeof name === 'string' && LENGTHS.has(name.length) && OF_CONNECTION.has(name.toLowerCase())
+const isOfConnection = (name: unknown): boolean => typeof name === 'string' && OF_CONNECTION.has(name.toLowerCase())
 
 function noteClose({ stream }: Http2ServerResponse, value: unknown): void {
   const exchange = exchangeOf(stream)
