@@ -350,7 +350,7 @@ export class ApiServer implements Delegate {
       beforeListening: async () => {
         const warn = (message: string): void => life.record({ type: 'warning', message })
         await authenticator?.open?.({ clock: this.#host.clock, warn })
-        await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error) })
+        await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error), warn })
       },
     })
     const { auditLog, auditWebhook } = this.config

@@ -70,6 +70,8 @@ export interface AuthorizerWorld {
   readonly random: () => number
   /** Told of what went wrong beside requests, such as a file that cannot be read again. */
   readonly failed: (error: Error) => void
+  /** Told of what is not as it should be, and does not keep the server from starting. */
+  readonly warn: (message: string) => void
 }
 
 /**

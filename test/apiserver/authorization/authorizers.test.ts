@@ -110,7 +110,7 @@ describe('a union', () => {
       },
       close: () => void said.push(`close ${name}`),
     })
-    const world = { clock: new VirtualClock(), random: () => 0, failed: () => {} }
+    const world = { clock: new VirtualClock(), random: () => 0, failed: () => {}, warn: () => {} }
     const union = unionAuthorizer(living('a'), alwaysDeny(), living('b'))
     await union.open?.(world)
     union.close?.()

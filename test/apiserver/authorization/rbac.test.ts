@@ -369,7 +369,7 @@ subjects:
     const clock = new VirtualClock()
     const errors: string[] = []
     const authorizer = rbacFile(file)
-    await authorizer.open?.({ clock, random: () => 0, failed: ({ message }) => void errors.push(message) })
+    await authorizer.open?.({ clock, random: () => 0, failed: ({ message }) => void errors.push(message), warn: () => {} })
     onTestFinished(() => authorizer.close?.())
     const isAllowed = async (user: string): Promise<boolean> =>
       (await authorizer.authorize(askedOf({ user: userOf(user), path: '/reports/x' }), CONTEXT)).decision === 'allow'
@@ -413,12 +413,40 @@ subjects:
     const decide = async (text: string) => {
       const authorizer = rbacFile(await temporary(text))
       expect(() => authorizer.authorize(askedOf({}), CONTEXT)).toThrow('has not been read')
-      await authorizer.open?.({ clock: systemClock, random: () => 0, failed: () => {} })
+      await authorizer.open?.({ clock: systemClock, random: () => 0, failed: () => {}, warn: () => {} })
       onTestFinished(() => authorizer.close?.())
       return (await authorizer.authorize(askedOf({ user: userOf('eve'), path: '/reports/x' }), CONTEXT)).decision
     }
     const items = [clusterRole('r', { verbs: ['get'], nonResourceURLs: ['/reports/*'] }), clusterBinding('b', 'r', EVE)]
     expect(await decide(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))).toBe('allow')
     expect(await decide('# nothing yet\n')).toBe('no-opinion')
+  })
+
+  test.each<[string, string]>([
+    ['that is empty', ''],
+    ['of comments', '# nothing yet\n---\n# nor here\n'],
+    ['with an empty list', '{"apiVersion": "v1", "kind": "List", "items": []}'],
+    ['of roles that nobody has', POLICY.split('---')[0] as string],
+    ['of bindings without subjects', POLICY.replace(/subjects:[\s\S]*/, 'subjects: []\n')],
+  ])('%s is warned about at the start, once, and refuses', async (_what, text) => {
+    const file = await temporary(text)
+    const { ask, lines } = await serve(file)
+    const refused = async () => (await ask('/reports/x', { headers: { 'X-User': 'eve' } })).status
+    expect([await refused(), await refused()]).toEqual([403, 403])
+    const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    const expected = `${file}: binds no subject to a role, so it allows nothing`
+    expect(warnings()).toEqual([expected])
+    await swap(file, POLICY)
+    await expect.poll(refused).toBe(200)
+    expect(warnings()).toEqual([expected])
+  })
+
+  test('that binds somebody at the start and nobody later is warned about then', async () => {
+    const file = await temporary(POLICY)
+    const { lines } = await serve(file)
+    const warnings = () => lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    expect(warnings()).toEqual([])
+    await swap(file, '')
+    await expect.poll(warnings).toEqual([`${file}: binds no subject to a role, so it allows nothing`])
   })
 })

@@ -41,7 +41,7 @@ async function webhook(answers: readonly Answer[], options: AuthorizationWebhook
     },
     close: () => {},
   })
-  await authorizer.open({ clock, random: () => 0, failed: () => {} })
+  await authorizer.open({ clock, random: () => 0, failed: () => {}, warn: () => {} })
   return {
     clock,
     posts,

@@ -69,6 +69,12 @@ export function rbacPolicy(objects: readonly unknown[], nameOf = (index: number)
   }
 }
 
+/** Whether any subject is bound to a role in them. Without one the policy allows nothing. */
+export const bindsSubjects = (objects: readonly unknown[]): boolean =>
+  objects
+    .flatMap((given) => itemsOf(given, ''))
+    .some(({ given }) => isRecord(given) && Array.isArray(given['subjects']) && given['subjects'].length > 0)
+
 function askGrants({ ofUser, ofGroup }: Grants, asked: AuthorizationAttributes): Decision | undefined {
   const { user } = asked
   if (user === undefined) return undefined

@@ -3,13 +3,14 @@ import { Reloader } from '../../../tls/reloader.ts'
 import { readDocuments } from '../../encoding/read-yaml.ts'
 import { readNamed } from '../../named-file.ts'
 import type { Authorizer } from '../authorizer.ts'
-import { type RbacPolicy, rbacPolicy } from './policy.ts'
+import { bindsSubjects, type RbacPolicy, rbacPolicy } from './policy.ts'
 
 /**
  * The same as `rbac()` from a file, YAML or JSON, with several documents. It is read before the
  * server listens: a file that cannot be used is a failed start. While it serves the file is
  * watched; another one that can be used takes the place of what there was at once, and one that
- * cannot changes nothing and is reported.
+ * cannot changes nothing and is reported. One that binds no subject to a role can be used, with a
+ * warning.
  */
 export function rbacFile(file: string): Authorizer {
   let text: string | undefined
@@ -18,19 +19,20 @@ export function rbacFile(file: string): Authorizer {
   }
   let reloader: Reloader | undefined
 
-  const read = async (): Promise<void> => {
+  const read = async (warn: (message: string) => void): Promise<void> => {
     const current = await readNamed(file)
     if (current === text) return
     const documents = await readDocuments(current, file)
     policy = rbacPolicy(documents, (index) => (documents.length === 1 ? file : `${file}: document ${index + 1}`))
     text = current
+    if (!bindsSubjects(documents)) warn(`${file}: binds no subject to a role, so it allows nothing`)
   }
   return {
     authorize: (attributes) => policy(attributes),
-    open: async ({ clock, failed }) => {
-      await read()
+    open: async ({ clock, failed, warn }) => {
+      await read(warn)
       const refresh = (): Promise<QuiesceError[]> =>
-        read().then(
+        read(warn).then(
           () => [],
           (thrown: unknown) => [thrown as QuiesceError],
         )
