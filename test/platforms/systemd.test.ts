@@ -48,7 +48,7 @@ describe.skipIf(!canRun)('a service of systemd', () => {
     const port = await program.serving()
     await expect.poll(() => systemd.all('READY'), WAIT).toEqual(['1'])
     await expect.poll(() => systemd.all('STATUS'), WAIT).toEqual([`serving on http://127.0.0.1:${port}`])
-    const hanging = await program.requested('GET', '/slow?ms=400')
+    const hanging = await program.requested('GET', '/under-way?ms=400')
     expect(systemd.all('STOPPING')).toEqual([])
     program.signal('SIGTERM')
     await expect.poll(() => systemd.all('STOPPING'), WAIT).toEqual(['1'])

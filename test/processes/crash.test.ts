@@ -24,7 +24,7 @@ describe.each([
       options: { deadline: DEADLINE, shutdownDelay: '10s' },
       hooks: [{ kind: 'destroy', name: 'pool', does: 'ends' }],
     })
-    const client = await program.requested('GET', '/slow?ms=1000')
+    const client = await program.requested('GET', '/under-way?ms=1000')
     await program.requested('GET', `/${how}`)
     const crashedAt = performance.now()
     expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
@@ -94,7 +94,7 @@ describe('during a drain', () => {
 
 test.each(['throw', 'reject'])('one defect that crashes twice in one tick (%s) cuts off none of ten requests', async (how) => {
   const program = startServer({ options: { deadline: DEADLINE, crashDeadline: '5s' } })
-  const clients = await Promise.all(Array.from({ length: 10 }, () => program.requested('GET', '/slow?ms=1500')))
+  const clients = await Promise.all(Array.from({ length: 10 }, () => program.requested('GET', '/under-way?ms=1500')))
   await program.requested('GET', `/${how}?again`)
   const answers = await Promise.all(clients.map((client) => client.response()))
   expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 10 }, () => 'done'))

@@ -22,8 +22,8 @@ describe.each(['refuse', 'retry-after'] as const)('%s:', (whileDraining) => {
       expect(first).toMatchObject({ status: 200, body: 'hello' })
       expect(first.headers['connection']).toBe('keep-alive')
 
-      client.request('GET', '/slow?ms=500')
-      await program.said('arrived GET /slow')
+      client.request('GET', '/under-way?ms=500')
+      await program.said('arrived GET /under-way')
       program.signal('SIGTERM')
       const response = await client.response()
       const answeredAt = performance.now()
@@ -84,8 +84,8 @@ describe('a connection that nobody ends', () => {
     test('of a second request is told with the answer to the first', async () => {
       const program = startServer({ options: { deadline: DEADLINE, connectionTimeout: DEADLINE } })
       const client = await program.connect()
-      client.send(`GET /slow?ms=500 HTTP/1.1\r\nHost: localhost\r\n\r\n${HALF_HEAD}`)
-      await program.said('arrived GET /slow')
+      client.send(`GET /under-way?ms=500 HTTP/1.1\r\nHost: localhost\r\n\r\n${HALF_HEAD}`)
+      await program.said('arrived GET /under-way')
       program.signal('SIGTERM')
       expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
       const toldAt = performance.now()
@@ -193,7 +193,7 @@ describe('a deadline', () => {
         { kind: 'destroy', name: 'pool', does: 'ends', ms: 100 },
       ],
     })
-    const client = await program.requested('GET', '/slow?ms=100')
+    const client = await program.requested('GET', '/under-way?ms=100')
     program.signal('SIGTERM')
     expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
     // Everything was due at once then, and done in order: nothing was left to cut.

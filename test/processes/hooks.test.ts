@@ -16,7 +16,7 @@ const KINDS = ['pre-shutdown', 'destroy'] as const
  */
 async function stopped(...hooks: readonly HookPlan[]) {
   const program = startServer({ options: { deadline: DEADLINE }, hooks })
-  const client = await program.requested('GET', '/slow?ms=200')
+  const client = await program.requested('GET', '/under-way?ms=200')
   const toldAt = program.signal('SIGTERM')
   expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
   const { code, at } = await program.ended()
@@ -87,7 +87,7 @@ test.each(['throws', 'rejects'] as const)('a post-start hook that %s is an order
     ],
   })
   // One that throws at once leaves no time for a request.
-  const client = does === 'rejects' ? await program.requested('GET', '/slow?ms=1000') : undefined
+  const client = does === 'rejects' ? await program.requested('GET', '/under-way?ms=1000') : undefined
   if (client) expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
   expect((await program.ended()).code).toBe(4)
   expect(program.lines).toEqual(expect.arrayContaining(['ended leave', 'ended pool', 'resolved 4']))

@@ -37,7 +37,7 @@ test('a reader that does not read holds neither the server nor its end', async (
   const pipe = new Pipe()
   const program = startServer(SHOUTING, { stdout: pipe.writeEnd })
   await program.serving()
-  const client = await program.requested('GET', '/slow?ms=200')
+  const client = await program.requested('GET', '/under-way?ms=200')
   const toldAt = program.signal('SIGTERM')
   expect(await client.response()).toMatchObject({ body: 'done' })
   const { code, at } = await program.ended()
@@ -117,7 +117,7 @@ test('a reader that is gone does not end the server', async () => {
   pipe.closeWriteEnd()
   await program.serving()
   pipe.closeReadEnd()
-  const client = await program.requested('GET', '/slow?ms=500')
+  const client = await program.requested('GET', '/under-way?ms=500')
   program.signal('SIGTERM')
   // What is logged now is written to nobody.
   expect(await client.response()).toMatchObject({ body: 'done' })
@@ -147,7 +147,7 @@ test('nor do the program’s own words to a reader that is gone', async () => {
 
 test('a process without standard output serves and ends', async () => {
   const program = startServer({}, { via: ['sh', '-c', 'exec "$0" "$@" >&-'] })
-  const client = await program.requested('GET', '/slow?ms=200')
+  const client = await program.requested('GET', '/under-way?ms=200')
   program.signal('SIGTERM')
   expect(await client.response()).toMatchObject({ body: 'done' })
   expect(await program.ended()).toMatchObject({ code: 0, signal: null })

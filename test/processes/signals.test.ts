@@ -14,7 +14,7 @@ const DEADLINE = '40s'
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends a process in order', async (signal) => {
   const program = startServer({ options: { deadline: DEADLINE } })
-  const client = await program.requested('GET', '/slow?ms=200')
+  const client = await program.requested('GET', '/under-way?ms=200')
   program.signal(signal)
   expect(await client.response()).toMatchObject({ body: 'done' })
   expect(await program.ended()).toMatchObject({ code: 0, signal: null })
@@ -23,7 +23,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends a process in order'
 
 test('the IPC message "shutdown" ends a process in order, and an open channel does not keep it', async () => {
   const program = startServer({ options: { deadline: DEADLINE } }, { ipc: true })
-  const client = await program.requested('GET', '/slow?ms=200')
+  const client = await program.requested('GET', '/under-way?ms=200')
   program.child.send('something else')
   program.child.send('shutdown')
   expect(await client.response()).toMatchObject({ body: 'done' })
@@ -34,7 +34,7 @@ test('the IPC message "shutdown" ends a process in order, and an open channel do
 
 test('SIGINT twice at once, as a forwarding parent delivers Ctrl-C, counts as one', async () => {
   const program = startServer({ options: { deadline: DEADLINE }, repeatsSignal: 'SIGINT' })
-  const client = await program.requested('GET', '/slow?ms=1500')
+  const client = await program.requested('GET', '/under-way?ms=1500')
   program.signal('SIGINT')
   expect(await client.response()).toMatchObject({ body: 'done', headers: { connection: 'close' } })
   expect(await program.ended()).toMatchObject({ code: 0, signal: null })
@@ -111,7 +111,7 @@ describe('as process 1 of a container', () => {
   test('a process ends in order, and does not stay', async ({ skip }) => {
     if (whyNot !== undefined) skip(whyNot)
     const program = container({ options: { platform: 'auto' }, staysAliveMs: 60_000 })
-    const client = await program.requested('GET', '/slow?ms=200')
+    const client = await program.requested('GET', '/under-way?ms=200')
     const toldAt = performance.now()
     process.kill(insideOf(program), 'SIGTERM')
     expect(await client.response()).toMatchObject({ body: 'done' })
@@ -138,7 +138,7 @@ describe('chosen signals', () => {
   test('SIGUSR2 ends a process in order, and SIGHUP kills one that does not listen to it', async () => {
     const signals = { add: ['SIGUSR2'], skip: ['SIGHUP'] } as const
     const program = startServer({ options: { deadline: DEADLINE, signals } })
-    const client = await program.requested('GET', '/slow?ms=200')
+    const client = await program.requested('GET', '/under-way?ms=200')
     program.signal('SIGUSR2')
     expect(await client.response()).toMatchObject({ body: 'done' })
     expect(await program.ended()).toMatchObject({ code: 0, signal: null })

@@ -108,7 +108,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       wire.connection,
       request as unknown as ExchangeView['request'],
       response as unknown as ExchangeView['response'],
-      wire.hasPromised(stream.id as number),
+      wire.hasPromised(stream),
     )
     if (!exchange) {
       refuseStream(stream)
@@ -198,7 +198,7 @@ function answered(this: ServerHttp2Stream): void {
 
 function closed(this: ServerHttp2Stream): void {
   const wire = wireOf(this)
-  if (this.aborted && this.rstCode !== NO_ERROR) wire?.wasReset(this)
+  if (this.rstCode !== NO_ERROR && this.aborted) wire?.wasReset(this)
   // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps only
   // a handler is left: it has no connection any more.
   exchangeOf(this)?.end()

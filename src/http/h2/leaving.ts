@@ -74,8 +74,12 @@ export class Leaving {
     this.#wait(() => {
       if (connection.isIdle) connection.linger()
     })
-    // It stops when it has sent what it has to send, in this turn of the loop.
-    setImmediate(() => readOn(this.#wire.socket))
+    // It stops when it has sent what it has to send, in this turn of the loop or, with the end of an
+    // answer before it, in the next one.
+    setImmediate(() => {
+      readOn(this.#wire.socket)
+      setImmediate(() => readOn(this.#wire.socket))
+    })
   }
 
   /** Ends the session, which tells the client if nothing has, then its socket. Called once. */

@@ -82,8 +82,8 @@ export class Http2Wire implements Wire {
     return false
   }
 
-  hasPromised(stream: number): boolean {
-    return this.connection.wasTold && this.#leaving.hasPromised(stream)
+  hasPromised(stream: ServerHttp2Stream): boolean {
+    return this.connection.wasTold && this.#leaving.hasPromised(stream.id as number)
   }
 
   tell(): void {
