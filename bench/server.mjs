@@ -18,10 +18,11 @@ async function newPair() {
 }
 
 /**
- * Node's constants for names of headers are strings of their own, until one is used as a key. From then on it refers to the string that
- * all keys share, and the next collection of young objects puts that in its place. In a process that computes something between the
- * import and its first request the constants are old by then: they stay references for good, and each answer misses two inline caches
- * [Node 20 to 24]. It is no difference between servers, so all of them use the names at once.
+ * Node's constants for names of headers are strings of their own, until one is used as a key. From
+ * then on it refers to the string that all keys share, and the next collection of young objects puts
+ * that in its place. In a process that computes something between the import and its first request
+ * the constants are old by then: they stay references for good, and each answer misses two inline
+ * caches [Node 20 to 24]. It is no difference between servers, so all of them use the names at once.
  */
 async function importHttp2() {
   const http2 = await import('node:http2')

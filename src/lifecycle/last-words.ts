@@ -6,7 +6,7 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import { leftUntil } from '../report/ending.ts'
 import type { Recorder } from '../report/recorder.ts'
 import type { ReportBuilder } from '../report/report-builder.ts'
-import { writeReportNow } from '../report/report-file.ts'
+import { writeReport, writeReportNow } from '../report/report-file.ts'
 
 /**
  * An end that comes this long after its deadline has missed it; timers on a busy machine are not
@@ -33,6 +33,8 @@ export interface LastWordsContext {
 export class LastWords {
   readonly #context: LastWordsContext
   #isLate = false
+  /** The report that stands in its file, if another one may be written over it. */
+  #written: { readonly lostLines: number } | undefined
 
   constructor(context: LastWordsContext) {
     this.#context = context
@@ -44,16 +46,24 @@ export class LastWords {
   }
 
   /**
+   * Writes the report while there is time.
+   * @throws QuiesceError ERR_REPORT_WRITE
+   */
+  async writeReport(exitCode: ExitCode, signal: AbortSignal): Promise<void> {
+    const { reportFile, log, report } = this.#context
+    const lostLines = log.lostLines()
+    const mayWriteAgain = await writeReport(reportFile, report.build(exitCode), signal)
+    if (!signal.aborted) this.#written = mayWriteAgain ? { lostLines } : undefined
+  }
+
+  /**
    * Writes the report and what it can of the logs, in one synchronous step. The report first:
-   * writing it takes no time, and a log that is not read takes all that it gets. What is lost of
-   * the log meanwhile stands in the report too, unless that went to a pipe.
+   * writing it takes no time, and a log that is not read takes all that it gets.
    */
   write(exitCode: ExitCode): void {
-    const { reportFile, log, report } = this.#context
-    const lost = log.lostLines()
-    const mayWriteAgain = writeReportNow(reportFile, report.build(exitCode))
-    log.flushNow(this.flushMs)
-    if (mayWriteAgain && log.lostLines() > lost) writeReportNow(reportFile, report.build(exitCode))
+    this.#writeReportNow(exitCode)
+    this.#context.log.flushNow(this.flushMs)
+    this.#amendReport(exitCode)
   }
 
   /**
@@ -75,13 +85,25 @@ export class LastWords {
   }
 
   /** The log itself cannot say how it ended. */
-  sayLostLines(): void {
+  sayLostLines(exitCode: ExitCode): void {
+    this.#amendReport(exitCode)
     const lost = this.#context.log.lostLines()
     if (lost > 0) this.say(`${lost === 1 ? '1 log line was' : `${lost} log lines were`} lost`)
   }
 
   say(what: string): void {
     sayOnStandardError(this.#context.process.stderr, `quiesce: ${what}\n`)
+  }
+
+  #writeReportNow(exitCode: ExitCode): void {
+    const { reportFile, log, report } = this.#context
+    const lostLines = log.lostLines()
+    this.#written = writeReportNow(reportFile, report.build(exitCode)) ? { lostLines } : undefined
+  }
+
+  /** What was lost of the log since the report was written stands in the report, too. */
+  #amendReport(exitCode: ExitCode): void {
+    if (this.#written && this.#context.log.lostLines() > this.#written.lostLines) this.#writeReportNow(exitCode)
   }
 
   /** By how much the deadline has been missed, once. */

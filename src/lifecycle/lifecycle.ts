@@ -53,7 +53,7 @@ import { type Progress, progressOf } from '../report/progress.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
-import { checkReportFile, writeReport } from '../report/report-file.ts'
+import { checkReportFile } from '../report/report-file.ts'
 import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
 import type { Life } from './life.ts'
@@ -621,7 +621,7 @@ export class Lifecycle implements Life {
       },
       writeReport: (signal) => {
         this.#lastWords.warnIfLate()
-        return writeReport(this.options.reportFile, this.report, signal)
+        return this.#lastWords.writeReport(this.exitCode, signal)
       },
       writeReportNow: (why) => {
         this.#lastWords.warnIfLate()
@@ -751,7 +751,7 @@ export class Lifecycle implements Life {
 
   #finish(report: Report, whyNotServed: QuiesceError): void {
     this.#processExit?.[Symbol.dispose]()
-    this.#lastWords.sayLostLines()
+    this.#lastWords.sayLostLines(this.exitCode)
     this.#lastWords.sayIfLate()
     this.#served.reject(whyNotServed)
     // Observers hear the last word first. An end by force does not wait for them.
@@ -781,7 +781,7 @@ export class Lifecycle implements Life {
     this.#lastWords.write(own)
     const cut = this.#traffic.requestStragglers().length + this.#traffic.watchStragglers().length
     if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
-    this.#lastWords.sayLostLines()
+    this.#lastWords.sayLostLines(own)
     this.#held = undefined
     for (const event of held) this.#tellUsers(event)
   }

@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
@@ -25,15 +25,21 @@ const isIrreplaceable = (thrown: unknown): boolean => IRREPLACEABLE.includes((th
  * now, and the report cannot say it.
  *
  * @param signal aborts it, without a word; what is in the report's place by then stays there
+ * @returns whether it may be written once more, over this one: what went to a stream or a pipe
+ * would stand there twice
  * @throws QuiesceError ERR_REPORT_WRITE
  */
-export async function writeReport(path: string | undefined, report: Report, signal: AbortSignal): Promise<void> {
-  if (path === undefined) return
+export async function writeReport(path: string | undefined, report: Report, signal: AbortSignal): Promise<boolean> {
+  if (path === undefined) return false
   try {
     const output = outputInto(path)
-    if (output !== undefined) return writeFileSync(output, text(report))
-    const hasReplaced = (await isReplaceable(path)) && (await replace(path, text(report), signal))
-    if (!hasReplaced) await writeFile(path, text(report), { flag: IN_PLACE, signal })
+    if (output !== undefined) {
+      writeFileSync(output, text(report))
+      return false
+    }
+    if ((await isReplaceable(path)) && (await replace(path, text(report), signal))) return true
+    await writeFile(path, text(report), { flag: IN_PLACE, signal })
+    return (await stat(path)).isFile()
   } catch (thrown) {
     const error = writeError(path, thrown)
     if (!signal.aborted) sayOnStandardError(process.stderr, `quiesce: ${error.message}\n`)
@@ -111,8 +117,7 @@ async function replace(path: string, content: string, signal: AbortSignal): Prom
 
 /**
  * The same in one synchronous step, for when there is no time left. What goes wrong is said on
- * stderr only. Returns whether it may be written once more, over this one: what went to a stream or
- * a pipe would stand there twice.
+ * stderr only. Returns what {@link writeReport} does.
  */
 export function writeReportNow(path: string | undefined, report: Report): boolean {
   if (path === undefined) return false

@@ -50,6 +50,21 @@ test('the report of an end by force is written when everything is broken off, an
   await expect(answer).rejects.toThrow()
 })
 
+test('the report that was written names lines of the log that were lost after it', async () => {
+  const process = new FakeProcess()
+  const said: string[] = []
+  const line = (_fields: object, message: string): void => void said.push(message)
+  // The reader of the log goes when the report is in its file.
+  const lostLines = (): number => (read() === undefined ? 0 : 3)
+  const logger = { debug: line, info: line, warn: line, error: line, lostLines }
+  const { life, read } = lifeIn(process, { logger })
+  await life.start()
+  await life.stop()
+  expect(said).toContain('[graceful-termination] the server is exiting')
+  expect(read()).toMatchObject({ exitCode: 0, warnings: [{ message: 'log lines were lost', details: { lines: 3 } }] })
+  expect(process.stderrText).toContain('quiesce: 3 log lines were lost')
+})
+
 describe('the exit of the process', () => {
   test('is listened to from the beginning of a life to its end, once for all lives', async () => {
     const process = new FakeProcess()

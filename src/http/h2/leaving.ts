@@ -74,8 +74,8 @@ export class Leaving {
     this.#wait(() => {
       if (connection.isIdle) connection.linger()
     })
-    // It stops when it has sent what it has to send, in this turn of the loop or, with the end of an
-    // answer before it, in the next one.
+    // It stops when it has sent what it has to send: in this turn of the loop or, with the end of
+    // an answer before it, in the next one.
     setImmediate(() => {
       readOn(this.#wire.socket)
       setImmediate(() => readOn(this.#wire.socket))
