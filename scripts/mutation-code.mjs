@@ -14,6 +14,8 @@ import { codeMutants } from './mutation/code/mutants.mjs'
 import { Runner } from './mutation/code/runner.mjs'
 import { reasonToSurvive } from './mutation/code/survivors.mjs'
 import { readTable, writeTable } from './mutation/code/table.mjs'
+import { areaOf, testsOf } from './mutation/code/tests.mjs'
+import { tryTogether } from './mutation/code/together.mjs'
 import { drawn } from './mutation/random.mjs'
 
 const DOCUMENT = new URL('../docs/mutation-code.md', import.meta.url)
@@ -34,22 +36,44 @@ async function run() {
   const isWanted = ({ id = '' }) => (process.env['SURVIVORS'] ? table.get(id) === null : true)
   const chosen = how === 'again' ? asked.filter(isWanted) : asked.filter(isNew).slice(0, how === '' ? undefined : Number(how))
   console.log(`${chosen.length} of ${all.length} mutants`)
+  for (const files of areasOf(chosen)) {
+    let begun = performance.now()
+    const left = await tryTogether(all, files, testsOf(files[0]?.file ?? '', table), (caught, test, open) => {
+      for (const { mutant, failure } of caught) table.set(mutant.id, failure)
+      console.log(`${caught.length} caught, ${open} open: ${test} (${Math.round((performance.now() - begun) / 1000)} s)`)
+      begun = performance.now()
+      write()
+    })
+    await runAlone(left)
+  }
+  const survivors = chosen.filter(({ id }) => table.get(id) === null && !reasonToSurvive(id))
+  console.log(`${chosen.length} mutants, ${survivors.length} survive without a reason`)
+  return survivors.length === 0
+}
+
+/**
+ * Those that were tried everywhere survive; each of the others gets processes of its own.
+ * @param {readonly import('./mutation/code/together.mjs').Left[]} left
+ */
+async function runAlone(left) {
   const runner = new Runner()
-  const survivors = []
-  for (const mutant of chosen) {
+  for (const { mutant, reason, tests } of left.slice().sort((a, b) => a.reason.length - b.reason.length)) {
     const { id, file } = mutant
     const begun = performance.now()
-    const failure = await runner.failureOf(file, mutant, table)
+    const failure = reason === '' ? undefined : await runner.failureOf(file, mutant, mutant.whole ? tests : testsOf(file, table))
     table.set(id, failure ?? null)
-    const reason = failure === undefined ? reasonToSurvive(id) : undefined
-    if (failure === undefined && reason === undefined) survivors.push(id)
-    const seconds = Math.round((performance.now() - begun) / 1000)
-    console.log(`${failure ? 'caught  ' : reason ? 'excused ' : 'SURVIVES'} ${id} (${seconds} s)\n         ${failure ?? reason ?? ''}`)
+    const why = failure ?? reasonToSurvive(id) ?? (tests.length === 0 ? 'no test reaches it' : `reached by ${tests.length} files of tests`)
+    const word = failure ? 'caught  ' : reasonToSurvive(id) ? 'excused ' : 'SURVIVES'
+    console.log(`${word} ${id} (${reason}, ${Math.round((performance.now() - begun) / 1000)} s)\n         ${why}`)
     write()
   }
   runner.end()
-  console.log(`${chosen.length} mutants, ${survivors.length} survive without a reason`)
-  return survivors.length === 0
+}
+
+/** Those that the same tests look for. @param {readonly import('./mutation/code/mutants.mjs').CodeMutant[]} mutants */
+function areasOf(mutants) {
+  const areas = [...new Set(mutants.map(({ file }) => areaOf(file)))]
+  return areas.map((area) => mutants.filter(({ file }) => areaOf(file) === area))
 }
 
 function write() {

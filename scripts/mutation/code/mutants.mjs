@@ -7,7 +7,8 @@ import { OPERATORS } from './operators.mjs'
 
 /**
  * @typedef {import('./operators.mjs').Edit} Edit
- * @typedef {Edit & { id: string, file: string }} CodeMutant
+ * @typedef {{ start: number, end: number, isStatement: boolean }} Whole of the text, what can be switched by itself
+ * @typedef {Edit & { id: string, file: string, whole: Whole | undefined }} CodeMutant
  */
 
 /** What does the machines' effects, and what tells of them. */
@@ -40,13 +41,31 @@ function mutantsOf(file) {
         const id = `${file} ${operator}: ${excerpt(node)} -> ${edit.text}`
         const nth = (seen.get(id) ?? 0) + 1
         seen.set(id, nth)
-        found.push({ ...edit, id: nth === 1 ? id : `${id} (${nth})`, file })
+        found.push({ ...edit, id: nth === 1 ? id : `${id} (${nth})`, file, whole: wholeOf(node, edit) })
       }
     }
     ts.forEachChild(node, visit)
   }
   visit(source)
   return found
+}
+
+/**
+ * The expression or statement around an edit that can stand in parentheses or braces without
+ * another meaning; none within an optional chain, which ends early as a whole.
+ * @param {ts.Node} node
+ * @param {Edit} edit
+ * @returns {Whole | undefined}
+ */
+function wholeOf(node, edit) {
+  if (ts.isStatement(node) && !ts.isIfStatement(node)) return { start: node.getStart(), end: node.getEnd(), isStatement: true }
+  // A condition that is decided.
+  if (edit.text === '(true)' || edit.text === '(false)') return { start: edit.start, end: edit.end, isStatement: false }
+  if (ts.isCallExpression(node) && ts.isOptionalChain(node)) return undefined
+  // Another operator binds its operands otherwise: as far as no parenthesis holds them.
+  let top = node
+  while (ts.isBinaryExpression(top) && ts.isBinaryExpression(top.parent)) top = top.parent
+  return { start: top.getStart(), end: top.getEnd(), isStatement: false }
 }
 
 /** In one line, so that it survives a formatter. @param {ts.Node} node */

@@ -2,7 +2,6 @@
 // Asks a warm session which test notices an edit, and begins a new one when an edit hangs the
 // tests.
 import { fork } from 'node:child_process'
-import { testsOf } from './tests.mjs'
 
 const SESSION = new URL('session.mjs', import.meta.url)
 /** Longer than the tests of an area take on a busy machine; an edit that takes longer hangs. */
@@ -18,11 +17,11 @@ export class Runner {
    * The first test that fails with an edit.
    * @param {string} file
    * @param {Edit} edit
-   * @param {import('./table.mjs').Table} table of what has noticed mutants of the file before; that is tried first
+   * @param {readonly string[]} tests
    * @returns {Promise<string | undefined>}
    */
-  failureOf(file, { start, end, text }, table) {
-    return this.#ask({ file, edit: { start, end, text }, tests: testsOf(file, table) })
+  failureOf(file, { start, end, text }, tests) {
+    return this.#ask({ file, edit: { start, end, text }, tests })
   }
 
   end() {

@@ -3,6 +3,7 @@
 // and says which test fails. Vitest stays warm between them; nothing on disk changes.
 import { resolve } from 'node:path'
 import { createVitest } from 'vitest/node'
+import { viteOptions, vitestOptions } from './vitest-options.mjs'
 
 /**
  * @typedef {import('./operators.mjs').Edit} Edit
@@ -10,12 +11,6 @@ import { createVitest } from 'vitest/node'
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-/**
- * The longest that a test waits for what does not come: shorter than elsewhere, because mutants let
- * it wait.
- */
-const PATIENCE_MS = 15_000
-
 /** @type {{ path: string, edit: Edit } | undefined} */
 let mutant
 const plugin = {
@@ -42,29 +37,7 @@ class AsGiven {
   }
 }
 
-const vitest = await createVitest(
-  'test',
-  {
-    config: false,
-    root: ROOT,
-    watch: false,
-    bail: 1,
-    reporters: [{}],
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
-    // A process that has run another mutant would still have its modules.
-    isolate: true,
-    sequence: { sequencer: AsGiven },
-    setupFiles: ['test/support/seed.ts'],
-    maxWorkers: 1,
-    testTimeout: PATIENCE_MS,
-    hookTimeout: PATIENCE_MS,
-    teardownTimeout: 10_000,
-    expect: { poll: { timeout: (PATIENCE_MS * 2) / 3 } },
-  },
-  // As in vitest.config.ts: packages of this repository are tested as their sources.
-  { plugins: [plugin], ssr: { resolve: { conditions: ['quiesce-source', 'module', 'node', 'development|production'] } } },
-)
+const vitest = await createVitest('test', { ...vitestOptions, bail: 1, sequence: { sequencer: AsGiven } }, viteOptions(plugin))
 await vitest.standalone()
 
 const project = vitest.getRootProject()

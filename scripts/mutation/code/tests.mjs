@@ -18,6 +18,9 @@ const AREAS = [
   ['src/report', ['test/report', 'test/testing/test-server.test.ts', 'test/telemetry', 'test/life', 'test/upstream']],
 ]
 
+/** The folder whose tests look for the mutants of a file. @param {string} file */
+export const areaOf = (file) => AREAS.find(([folder]) => file.startsWith(folder))?.[0] ?? ''
+
 /**
  * Those that have noticed most mutants of the file so far come first, then those of its own name.
  * @param {string} file
