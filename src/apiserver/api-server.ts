@@ -12,6 +12,7 @@ import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
+import { auditFailures } from './audit/audit-failures.ts'
 import type { Auditing } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
 import type { Authenticator } from './authentication/authenticator.ts'
@@ -326,7 +327,7 @@ export class ApiServer implements Delegate {
     const failedAt = (where: string, error: unknown): void => life.record({ type: 'error', where, error: errorRecord(error) })
     const auditing = auditingFrom(
       { ...this.config, audit: engine.audit },
-      { ...this.#host, failed: (plugin, error) => failedAt(`audit ${plugin}`, error) },
+      { ...this.#host, failed: auditFailures(this.#host.clock, (fact) => life.record(fact)) },
     )
     const options = {
       ...engine,

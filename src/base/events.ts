@@ -174,7 +174,16 @@ export type LifecycleFact =
       readonly byProtocol?: readonly SpokenFates[]
     }
   | { readonly type: 'handlers'; readonly running: readonly Straggler[] }
-  | { readonly type: 'error'; readonly where: string; readonly error: ErrorRecord }
+  | {
+      readonly type: 'error'
+      readonly where: string
+      readonly error: ErrorRecord
+      /**
+       * Of what may come in floods: how many such events its line in the log stands for, this one
+       * included; 0: it has no line. Default: 1.
+       */
+      readonly times?: number
+    }
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
   | ({ readonly type: 'forced'; readonly why: ForcedWhy } & ForcedBy)
   | { readonly type: 'ended'; readonly exitCode: number }

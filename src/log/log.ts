@@ -53,6 +53,7 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
   let reason: object | undefined
   return (event) => {
     if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason && withoutStack(event.reason)
+    if (event.type === 'error' && event.times === 0) return
     const { level, fields, message } = lineOf(event, { ...context, reason })
     writeLine(logger, level, fields, message)
   }
@@ -199,7 +200,11 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
     case 'handlers':
       return event.running.length > 0 ? warn('handlers still running', { running: named(event.running) }) : debug('no handler is running')
     case 'error':
-      return error(event.error.message, { where: event.where, ...errOf(event.error) })
+      return error(event.error.message, {
+        where: event.where,
+        ...((event.times ?? 1) > 1 && { times: event.times }),
+        ...errOf(event.error),
+      })
     case 'warning':
       return warn(event.message, event.details)
     case 'forced':

@@ -89,7 +89,7 @@ function recordStart(auditing: Auditing, exchange: ApiExchange): void {
   const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => typeof response
   response.writeHead = (...args: readonly unknown[]) => {
     const written = writeHead(...args)
-    if (exchange.audit?.hasStarted === false) started(auditing, exchange, statusOf(exchange))
+    if (exchange.audit?.hasStarted === false && !exchange.audit.isDone) started(auditing, exchange, statusOf(exchange))
     return written
   }
 }

@@ -106,6 +106,35 @@ class Closing extends Sink {
   }
 }
 
+test('a watch that begins its answer when the backend has stopped is not recorded again', async () => {
+  const sink = new Closing()
+  const gate = new Gate()
+  let isAnswered = false
+  const life = await testLife((world) =>
+    world.create((host) => {
+      const base = { platform: 'unknown', logger: false, exit: 'natural', lastCall: 0, deadline: '10s' } as const
+      const server = createApiServerOn(host, completeConfig({ ...base, audit: sink, auditPolicy: { rules: [{ level: 'Metadata' }] } }))
+      server.handlePrefix('/', async (_request, response) => {
+        await gate.pass()
+        response.writeHead(200)
+        isAnswered = true
+        response.end('late')
+      })
+      return server.prepare().life
+    }),
+  )
+  onTestFinished(async () => void (await life[Symbol.asyncDispose]()))
+  ;(await life.connect()).request({ path: WATCH })
+  await gate.reached
+  const ended = life.stop()
+  await life.clock.advance('10s')
+  gate.open()
+  await expect.poll(() => isAnswered).toBe(true)
+  await ended
+  expect(sink.calls.flat().map(({ stage }) => stage)).toEqual(['RequestReceived', 'ResponseComplete'])
+  expect(sink.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
+})
+
 describe.each(['refuse', 'retry-after'] as const)(
   'what is under way when the time of the drain is over, in the mode %s',
   (whileDraining) => {

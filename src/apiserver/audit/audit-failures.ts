@@ -1,0 +1,31 @@
+import type { Clock } from '../../base/clock.ts'
+import { errorRecord, type LifecycleFact } from '../../base/events.ts'
+import type { PluginFailed } from './backend.ts'
+
+const LINE_MS = 1000
+
+interface Said {
+  readonly message: string
+  readonly at: number
+  unsaid: number
+}
+
+/**
+ * Records each failure to store events, so that the report has them all. A backend that has
+ * stopped, or whose queue is full, fails for every event in the same way: of those of a second the
+ * log has the first alone, and its next line says how many it stands for.
+ */
+export function auditFailures(clock: Clock, record: (fact: LifecycleFact) => void): PluginFailed {
+  const saidOf = new Map<string, Said>()
+  return (plugin, error) => {
+    const said = saidOf.get(plugin)
+    const now = clock.now()
+    let times = 0
+    if (said?.message === error.message && now - said.at < LINE_MS) said.unsaid++
+    else {
+      times = said?.message === error.message ? said.unsaid + 1 : 1
+      saidOf.set(plugin, { message: error.message, at: now, unsaid: 0 })
+    }
+    record({ type: 'error', where: `audit ${plugin}`, error: errorRecord(error), ...(times !== 1 && { times }) })
+  }
+}
