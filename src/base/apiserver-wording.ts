@@ -63,6 +63,10 @@ export const apiserverWording: Wording = {
     certificateExpiry: { name: 'apiserver_certificate_expiry_seconds', help: 'Seconds until a served certificate expires.' },
     certificateLoads: { name: 'apiserver_certificate_loads_total', help: 'Certificates that were read, by result.' },
     handshakeErrors: { name: 'apiserver_tls_handshake_errors_total', help: 'TLS handshakes that have failed.' },
+    sourceFailures: {
+      name: 'apiserver_metric_source_failures_total',
+      help: 'Sources of metrics that were left out of a scrape, by reason.',
+    },
     connections: { name: 'apiserver_connections', help: 'Open connections, by protocol and version of TLS.' },
     told: { name: 'apiserver_connections_told', help: 'Open connections whose client was told to leave.' },
     inFlight: { name: 'apiserver_in_flight', help: 'What a drain waits for, by kind.' },

@@ -70,6 +70,10 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     certificateExpiry: { name: `${prefix}certificate_expiry_seconds`, help: 'Seconds until a served certificate expires.' },
     certificateLoads: { name: `${prefix}certificate_loads_total`, help: 'Certificates that were read, by result.' },
     handshakeErrors: { name: `${prefix}tls_handshake_errors_total`, help: 'TLS handshakes that have failed.' },
+    sourceFailures: {
+      name: `${prefix}metric_source_failures_total`,
+      help: 'Sources of metrics that were left out of a scrape, by reason.',
+    },
     connections: { name: `${prefix}connections`, help: 'Open connections, by protocol and version of TLS.' },
     told: { name: `${prefix}connections_told`, help: 'Open connections whose client was told to leave.' },
     inFlight: { name: `${prefix}in_flight`, help: 'What a drain waits for, by kind.' },

@@ -85,6 +85,8 @@ export interface MetricWords {
   readonly certificateLoads: MetricName
   /** Counter of TLS handshakes that have failed. */
   readonly handshakeErrors: MetricName
+  /** Counter of sources of metrics that were left out of a scrape, by reason. */
+  readonly sourceFailures: MetricName
   /** Gauge of open connections, by protocol and TLS. */
   readonly connections: MetricName
   /** Gauge of connections that were told to close, and are open. */

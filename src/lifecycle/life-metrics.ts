@@ -1,5 +1,6 @@
 import type { MetricWords } from '../base/wording.ts'
 import type { Labels, MetricFamily } from '../metrics/family.ts'
+import type { SourceFailures } from '../metrics/sources.ts'
 import { leftUntil } from '../report/ending.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { LifeView } from '../report/view.ts'
@@ -7,6 +8,7 @@ import type { LifeView } from '../report/view.ts'
 interface Seen {
   readonly view: LifeView
   readonly gauges: Gauges
+  readonly sourceFailures: SourceFailures
   /** Milliseconds since the life began. */
   readonly now: number
   /** Milliseconds since the epoch when it began. */
@@ -14,7 +16,7 @@ interface Seen {
 }
 
 /** What a life says of itself to whatever scrapes it: made at each scrape, counted nowhere else. */
-export function lifeMetrics(words: MetricWords, { view, gauges, now, wallAtStart }: Seen): readonly MetricFamily[] {
+export function lifeMetrics(words: MetricWords, { view, gauges, sourceFailures, now, wallAtStart }: Seen): readonly MetricFamily[] {
   const { connections, rejected, requests, watches, holds, handlers } = gauges
   const by = (label: string, values: Readonly<Record<string, number>>) =>
     Object.entries(values).map(([name, value]) => ({ labels: { [label]: name } as Labels, value }))
@@ -40,6 +42,7 @@ export function lifeMetrics(words: MetricWords, { view, gauges, now, wallAtStart
         value: (endedAt - startedAt) / 1_000,
       })),
     },
+    { ...words.sourceFailures, type: 'counter', samples: by('reason', { ...sourceFailures }) },
     {
       ...words.budgetLeft,
       type: 'gauge',

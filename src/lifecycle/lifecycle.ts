@@ -214,6 +214,11 @@ export class Lifecycle implements Life {
         ...(options.steps ?? []),
       ],
     })
+    this.#metrics = new MetricSources(this.metrics, {
+      clock: host.clock,
+      failed: (error, isNew) => this.record({ type: 'error', where: 'metrics', error: errorRecord(error), ...(!isNew && { times: 0 }) }),
+      recovered: (source) => this.#log.info({ source }, 'metrics of a source are printed again'),
+    })
     this.#drains = new Drains({ traffic: this.#traffic, record: this.record })
     this.#health = this.furtherHealth({ onFirstReady: () => this.send({ type: 'readyz.passed' }) })
     this.#registrations = new Registrations(options, () => this.#registrationsChanged())
@@ -287,9 +292,7 @@ export class Lifecycle implements Life {
   })
 
   readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
-  readonly #metrics = new MetricSources(this.metrics, (error) =>
-    this.record({ type: 'error', where: 'metrics', error: errorRecord(error) }),
-  )
+  readonly #metrics: MetricSources
 
   addMetrics(source: MetricSource): Disposable {
     return this.#metrics.add(source)
@@ -634,7 +637,8 @@ export class Lifecycle implements Life {
 
   #ownMetrics(): readonly MetricFamily[] {
     const { metrics: words } = this.options.wording
-    const seen = { view: this.#recorder.view, gauges: this.gauges(), now: this.elapsed, wallAtStart: this.#wallAtStart }
+    const { failures: sourceFailures } = this.#metrics
+    const seen = { view: this.#recorder.view, gauges: this.gauges(), sourceFailures, now: this.elapsed, wallAtStart: this.#wallAtStart }
     return [...this.#health.requestMetrics(), this.#connectionMetric(), ...lifeMetrics(words, seen), ...(this.#parts.metrics?.() ?? [])]
   }
 

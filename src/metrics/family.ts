@@ -38,8 +38,8 @@ export interface MetricSource {
   /** Names of all families that it may ever have. */
   readonly names: readonly string[]
   /**
-   * One that throws is left out of that scrape, and so is a family that cannot be printed; both is
-   * reported.
+   * One that throws, or takes longer than 5 seconds, is left out of that scrape, and so is a family
+   * that cannot be printed; all of it is reported. Scrapes that come at once share an answer.
    */
   collect(): readonly MetricFamily[] | PromiseLike<readonly MetricFamily[]>
 }

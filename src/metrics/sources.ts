@@ -1,6 +1,37 @@
-import { optionError, QuiesceError, show } from '../base/errors.ts'
+import type { Clock } from '../base/clock.ts'
+import { formatDuration } from '../base/duration.ts'
+import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { checkedFamilies } from './checked-families.ts'
 import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName } from './family.ts'
+
+/**
+ * How long a source may take before a scrape answers without it: half of the ten seconds that
+ * Prometheus waits for a scrape.
+ */
+export const SOURCE_MS_MAX = 5_000
+
+export interface SourcesWorld {
+  readonly clock: Clock
+  /**
+   * Told of a source that fails, and of a name that comes twice.
+   * @param isNew false: the source failed in the same way at the last scrape
+   */
+  readonly failed: (error: unknown, isNew: boolean) => void
+  /** Told of a source that has failed and is printed again, by its names. */
+  readonly recovered: (source: string) => void
+}
+
+/** How often sources were left out of a scrape, by reason. */
+export interface SourceFailures {
+  error: number
+  timeout: number
+}
+
+interface SourceState {
+  /** Scrapes share it: one that never answers is asked once. */
+  asked: { readonly answer: Promise<unknown>; readonly until: number } | undefined
+  failure: Error | undefined
+}
 
 /**
  * What one `/metrics` prints: its own families, and those of sources that were added. A name is
@@ -9,13 +40,13 @@ import { type MetricFamily, type MetricSource, type OwnMetrics, openMetricsName 
  */
 export class MetricSources {
   readonly #own: OwnMetrics
-  readonly #added = new Set<MetricSource>()
-  readonly #failed: (error: unknown) => void
+  readonly #added = new Map<MetricSource, SourceState>()
+  readonly #world: SourcesWorld
+  readonly failures: SourceFailures = { error: 0, timeout: 0 }
 
-  /** @param failed is told of a source that fails, and of a name that comes twice */
-  constructor(own: OwnMetrics, failed: (error: unknown) => void) {
+  constructor(own: OwnMetrics, world: SourcesWorld) {
     this.#own = own
-    this.#failed = failed
+    this.#world = world
   }
 
   /**
@@ -24,43 +55,87 @@ export class MetricSources {
    */
   add(source: MetricSource): Disposable {
     if (!isSource(source)) throw optionError('metrics', source, 'an object with names and collect()')
-    const taken = new Set([this.#own, ...this.#added].flatMap(({ names }) => names))
+    const taken = new Set([this.#own, ...this.#added.keys()].flatMap(({ names }) => names))
     for (const name of source.names) {
       if (taken.has(name)) throw duplicate(name)
       taken.add(name)
     }
-    this.#added.add(source)
+    this.#added.set(source, { asked: undefined, failure: undefined })
     return { [Symbol.dispose]: () => void this.#added.delete(source) }
   }
 
-  /** In the same step, unless a source takes time. Never throws or rejects. */
+  /**
+   * In the same step, unless there are sources; within {@link SOURCE_MS_MAX} in any case. Never
+   * throws or rejects.
+   */
   collect(): readonly MetricFamily[] | Promise<readonly MetricFamily[]> {
-    const own = this.#own.collect()
-    if (this.#added.size === 0) return own
-    return this.#all(own)
+    return this.#added.size === 0 ? this.#own.collect() : this.#all()
   }
 
-  async #all(own: readonly MetricFamily[]): Promise<readonly MetricFamily[]> {
-    const collected = await Promise.all([...this.#added].map((source) => this.#ask(source)))
+  async #all(): Promise<readonly MetricFamily[]> {
+    const collected = await Promise.all(Array.from(this.#added, ([source, state]) => this.#ask(source, state)))
     const names = new Set<string>()
-    return [...own, ...collected.flat()].filter((family) => {
+    // Ours come behind the answers, because they count the sources that gave none.
+    return [...this.#own.collect(), ...collected.flat()].filter((family) => {
       const { name } = family
       const ofOpenMetrics = openMetricsName(family)
       const isFirst = !names.has(name) && !names.has(ofOpenMetrics)
-      if (!isFirst) this.#failed(duplicate(name))
+      if (!isFirst) this.#world.failed(duplicate(name), true)
       names.add(name).add(ofOpenMetrics)
       return isFirst
     })
   }
 
-  async #ask(source: MetricSource): Promise<readonly MetricFamily[]> {
+  async #ask(source: MetricSource, state: SourceState): Promise<readonly MetricFamily[]> {
+    const { failed, recovered } = this.#world
     try {
-      return checkedFamilies(await source.collect(), this.#failed)
-    } catch (error) {
-      this.#failed(error)
+      const families = checkedFamilies(await this.#answerOf(source, state), (error) => failed(error, true))
+      if (state.failure) recovered(nameOf(source))
+      state.failure = undefined
+      return families
+    } catch (thrown) {
+      const error = toError(thrown)
+      this.failures[thrown instanceof SourceTimeout ? 'timeout' : 'error']++
+      failed(error, state.failure?.message !== error.message)
+      state.failure = error
       return []
     }
   }
+
+  #answerOf(source: MetricSource, state: SourceState): Promise<unknown> {
+    const { clock } = this.#world
+    if (!state.asked) {
+      const answer: Promise<unknown> = Promise.resolve(source.collect())
+      const settled = (): void => {
+        state.asked = undefined
+      }
+      state.asked = { answer, until: clock.now() + SOURCE_MS_MAX }
+      answer.then(settled, settled)
+    }
+    const { answer, until } = state.asked
+    const leftMs = until - clock.now()
+    const timeout = (): Error => new SourceTimeout(nameOf(source))
+    if (leftMs <= 0) return Promise.reject(timeout())
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(() => reject(timeout()), leftMs)
+      // The scrape keeps the process alive, not the wait.
+      ;(timer as { unref?: () => void }).unref?.()
+      void answer.then(resolve, reject).finally(() => clock.clearTimeout(timer))
+    })
+  }
+}
+
+class SourceTimeout extends QuiesceError {
+  constructor(source: string) {
+    const words = `metrics: ${source} did not answer within ${formatDuration(SOURCE_MS_MAX)}, and is left out until it does`
+    super('ERR_TIMEOUT', words, { source })
+  }
+}
+
+/** By its first name, if it has one. */
+function nameOf({ names: [first, ...others] }: MetricSource): string {
+  if (first === undefined) return 'a source without names'
+  return `the source of ${show(first)}${others.length > 0 ? ` and ${others.length} more` : ''}`
 }
 
 const isSource = (given: unknown): boolean =>

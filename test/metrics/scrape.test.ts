@@ -15,7 +15,9 @@ import {
   Summary,
 } from 'prom-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { fromPromClient, MetricRegistry, registerInto, renderMetrics } from '#src/metrics/index.ts'
+import { SOURCE_MS_MAX } from '#src/metrics/sources.ts'
 import { newLife, refusal } from '../support/life.ts'
 import { connectTo } from '../support/raw-client.ts'
 
@@ -189,6 +191,70 @@ describe('a name is printed once', () => {
       'metrics: metrics: "quiesce_connections" is there already: every metric has a name of its own',
       'metrics: metrics: "quiesce_requests_rejected" is there already: every metric has a name of its own',
       'metrics: no such table',
+    ])
+  })
+
+  test('a source that never answers is left out after its time, asked once, and said once', async () => {
+    const t = newLife({ options: { metrics: true, lastCall: 0 }, clock: new VirtualClock() })
+    await t.life.start()
+    t.life.addMetrics({ names: ['fine'], collect: () => [{ name: 'fine', help: '', type: 'gauge', samples: [{ labels: {}, value: 1 }] }] })
+    const registry = new Registry()
+    let asked = 0
+    let settle: (() => void) | undefined
+    const slow = new Counter({
+      name: 'slow_total',
+      help: 'Of a table.',
+      registers: [registry],
+      collect: () => {
+        asked++
+        if (settle) return undefined
+        return new Promise<void>((resolve) => {
+          settle = resolve
+        })
+      },
+    })
+    slow.inc(3)
+    t.life.addMetrics(fromPromClient(registry))
+    const failures = (reason: string, count: number) => `quiesce_metric_source_failures_total{reason="${reason}"} ${count}\n`
+    // A connection each: one that is kept would have the end of the life wait.
+    const first = t.get('/metrics')
+    await expect.poll(() => asked).toBe(1)
+    await t.clock.advance(SOURCE_MS_MAX)
+    const { body: text } = await first
+    expect(text).toContain('fine 1\n')
+    expect(text).toContain(failures('timeout', 1))
+    expect(text).not.toContain('slow_total')
+    // It has had its time: no clock moves.
+    expect((await t.get('/metrics')).body).toContain(failures('timeout', 2))
+    expect(asked).toBe(1)
+    const errors = t.events.flatMap((event) => (event.type === 'error' ? [[event.error.message, event.times]] : []))
+    const words = 'metrics: the source of "slow_total" did not answer within 5s, and is left out until it does'
+    expect(errors).toEqual([
+      [words, undefined],
+      [words, 0],
+    ])
+    settle?.()
+    await expect.poll(async () => (await t.get('/metrics')).body).toContain('slow_total 3\n')
+  })
+
+  test('a source that throws at each scrape is said once, counted each time, and said to be back', async () => {
+    const t = await served()
+    let fails = true
+    t.life.addMetrics({
+      names: ['mine'],
+      collect: () => {
+        if (fails) throw new Error('no such table')
+        return []
+      },
+    })
+    for (let at = 0; at < 3; at++) await scrape(t.port)
+    fails = false
+    const { text } = await scrape(t.port)
+    expect(text).toContain('quiesce_metric_source_failures_total{reason="error"} 3\n')
+    const said = t.log.filter(({ message }) => /no such table|printed again/.test(message))
+    expect(said.map(({ level, message, fields }) => [level, message, fields['source']])).toEqual([
+      ['error', 'no such table', undefined],
+      ['info', 'metrics of a source are printed again', 'the source of "mine"'],
     ])
   })
 
