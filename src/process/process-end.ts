@@ -85,11 +85,17 @@ export class ProcessEnd {
     // A channel to the parent is no work: in a cluster worker it is open as long as the process
     // lives.
     process.channel?.unref()
-    const timer = clock.setTimeout(() => {
+    const end = (): void => {
       const still = graceMs > 0 ? `but still alive after ${graceMs} ms` : 'out of time, and still alive'
       sayOnStandardError(process.stderr, `quiesce: ended, ${still} because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
-    }, graceMs)
+    }
+    // What only waits for this turn of the event loop to be over is gone in the next one: a process
+    // that nothing else keeps alive has ended by itself then, and there is nothing to say.
+    let timer = wait(clock, graceMs, () => {
+      if (keepers(process).length > 0 || !process.getActiveResourcesInfo().includes(MOMENTARY)) end()
+      else timer = wait(clock, 0, end)
+    })
     // A signal that comes now finds the end already there; without a listener it would kill, and
     // the exit code with it.
     const signals = onStopSignal(process, stopSignals, () => process.exit(process.exitCode))
@@ -99,15 +105,24 @@ export class ProcessEnd {
       exit[Symbol.dispose]()
       signals[Symbol.dispose]()
     }
-    // The only timer that must not keep the process alive: it is there to end it.
-    ;(timer as { unref?: () => void }).unref?.()
   }
+}
+
+/** The only timers that must not keep the process alive: they are there to end it. */
+function wait(clock: Clock, ms: number, then: () => void): unknown {
+  const timer = clock.setTimeout(then, ms)
+  ;(timer as { unref?: () => void }).unref?.()
+  return timer
 }
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */
 const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']
 
-function whatKeeps(process: HostProcess): string {
-  const names = process.getActiveResourcesInfo().filter((name) => !KEEPS_NOTHING.includes(name))
-  return names.join(', ') || 'what node does not name, such as a worker thread'
-}
+/** Runs within the turn in which it is listed; most are of node's own streams, or ours. */
+const MOMENTARY = 'Immediate'
+
+const keepers = (process: HostProcess): readonly string[] =>
+  process.getActiveResourcesInfo().filter((name) => name !== MOMENTARY && !KEEPS_NOTHING.includes(name))
+
+const whatKeeps = (process: HostProcess): string =>
+  keepers(process).join(', ') || 'what node does not name, such as a worker thread or a loop of setImmediate()'

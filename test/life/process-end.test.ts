@@ -1,0 +1,65 @@
+// What is said of a process that does not end by itself. Fails when: it is told on because of what
+// is over in the same turn, or what does keep it alive is not named.
+import { expect, test } from 'vitest'
+import type { HostProcess } from '#src/actors/host.ts'
+import type { Clock } from '#src/base/clock.ts'
+import { ProcessEnd } from '#src/process/process-end.ts'
+
+/** A process that its last life has left; timers run when the test says so. */
+function left(graceMs: number) {
+  const timers: (() => void)[] = []
+  const text: string[] = []
+  const exits: unknown[] = []
+  let active: readonly string[] = []
+  const clock = { setTimeout: (then: () => void) => timers.push(then), clearTimeout: () => {} } as unknown as Clock
+  const process = {
+    on: () => {},
+    off: () => {},
+    stderr: { write: (given: string) => text.push(given) },
+    exit: (code: unknown) => exits.push(code),
+    getActiveResourcesInfo: () => active,
+  } as unknown as HostProcess
+  const end = ProcessEnd.of(process)
+  end.join()
+  end.leave({ exitCode: 5, isForced: false, exit: 'explicit', signals: new Set(), graceMs, clock, exits: () => {} })
+  return {
+    text,
+    exits,
+    /** The next timer, with these alive. */
+    next: (...names: readonly string[]) => {
+      active = names
+      timers.shift()?.()
+    },
+  }
+}
+
+test.each([
+  [0, 'ended, out of time, and still alive because of'],
+  [1_000, 'ended, but still alive after 1000 ms because of'],
+])('an Immediate is not named among what keeps a process alive: grace of %d ms', (graceMs, words) => {
+  const { text, exits, next } = left(graceMs)
+  next('Immediate', 'PipeWrap', 'Timeout', 'Immediate')
+  expect(text).toEqual([`quiesce: ${words}: Timeout; exiting\n`])
+  expect(exits).toEqual([5])
+})
+
+test('a process that has an Immediate alone may end by itself in the next turn', () => {
+  const { text, exits, next } = left(0)
+  next('Immediate', 'TTYWrap')
+  expect([text, exits]).toEqual([[], []])
+})
+
+test('and is ended then, for a reason that it may have, when it does not', () => {
+  const { text, exits, next } = left(0)
+  next('Immediate')
+  next('Immediate')
+  const reason = 'what node does not name, such as a worker thread or a loop of setImmediate()'
+  expect(text).toEqual([`quiesce: ended, out of time, and still alive because of: ${reason}; exiting\n`])
+  expect(exits).toEqual([5])
+})
+
+test('a process of which nothing is named is ended at once', () => {
+  const { exits, next } = left(0)
+  next()
+  expect(exits).toEqual([5])
+})
