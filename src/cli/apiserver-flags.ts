@@ -1,5 +1,5 @@
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../apiserver/config.ts'
-import { composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
+import { type AnyOption, composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
 import { present, writtenNumber } from '../options/kinds.ts'
 import { resolveServerOptions } from '../options/options.ts'
 import { TLS_OPTIONS } from '../options/tls-options.ts'
@@ -15,9 +15,24 @@ const PORT_DEFAULT = 6443
 
 const MAX_STREAMS = API_SERVER_TABLE.maxConcurrentStreams
 
+/**
+ * Upstream's durations have a unit wherever they are written. A number in a config file would be
+ * milliseconds here and is seconds for others, so that only 0, which is the same in all, is taken.
+ */
+function withUnits(table: OptionTable): OptionTable {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, row]): [string, AnyOption] => {
+      if (row.fields) return [name, { ...row, fields: withUnits(row.fields) }]
+      if (row.kind !== 'duration' || !row.upstream?.startsWith('--') || row.fromText) return [name, row]
+      const fromText = (given: unknown): unknown => (typeof given === 'number' && given > 0 ? undefined : given)
+      return [name, { ...row, fromText }]
+    }),
+  )
+}
+
 /** Every option of an API server, by upstream's flag where upstream has one. */
 const SERVER: OptionTable = defineOptions({
-  ...API_SERVER_TABLE,
+  ...withUnits(API_SERVER_TABLE),
   port: { ...API_SERVER_TABLE.port, flag: 'secure-port', cliDefault: PORT_DEFAULT },
   http2: {
     ...API_SERVER_TABLE.http2,

@@ -30,6 +30,20 @@ async function problemsOf(...args: readonly string[]): Promise<readonly string[]
   return 'problems' in settings ? settings.problems : []
 }
 
+/** Those that upstream's command has as durations. */
+const DURATIONS = [
+  'request-timeout',
+  'livez-grace-period',
+  'shutdown-delay-duration',
+  'shutdown-watch-termination-grace-period',
+  'storage-initialization-timeout',
+  'audit-log-batch-max-wait',
+  'audit-webhook-batch-max-wait',
+  'audit-webhook-initial-backoff',
+  'authorization-webhook-cache-authorized-ttl',
+  'authorization-webhook-cache-unauthorized-ttl',
+]
+
 const said = (...words: readonly string[]) => words.map((word) => expect.stringContaining(word))
 
 const DIRECTIVES = 'allowed: a list of max-age=SECONDS, includeSubDomains, preload'
@@ -167,6 +181,29 @@ describe('settings of quiesce apiserver', () => {
     const { options } = await settingsOf({ args: ['--secure-port=3'], env, config })
     expect(options).toMatchObject({ maxRequestsInFlight: 7, minRequestTimeout: '60s', port: 3, corsAllowedOrigins: ['//c$', '//d$'] })
     expect(options.authorizationMode).toEqual(['AlwaysAllow', 'AlwaysDeny'])
+  })
+
+  test('have a unit in a file where upstream’s durations have one; 0 needs none, and options of ours are as they were', async () => {
+    const ofConfig = async (config: object) => {
+      const settings = await read({ args: ['--config=c.json'], config })
+      return 'problems' in settings ? settings.problems : settings.options
+    }
+    const names = API_SERVER_FLAGS.filter(({ name }) => DURATIONS.includes(name)).map(({ name }) => name)
+    expect(names.toSorted()).toEqual(DURATIONS.toSorted())
+    for (const name of DURATIONS) {
+      const [problem, ...others] = (await ofConfig({ [name]: 60 })) as readonly string[]
+      expect([problem, others]).toEqual([
+        expect.stringContaining(`${name} in c.json: got 60, allowed: a duration like 500ms, 5s, 1m30s`),
+        [],
+      ])
+      // Beside it, what the command needs for this option may be missing.
+      expect(JSON.stringify(await ofConfig({ [name]: '60s' }))).not.toContain(`${name} in c.json`)
+    }
+    expect(await ofConfig({ 'request-timeout': 0, 'min-request-timeout': 1800, 'connection-timeout': 60 })).toMatchObject({
+      requestTimeout: 0,
+      minRequestTimeout: '1800s',
+      connectionTimeout: 60,
+    })
   })
 
   test('may be anything that a file can hold, without a failure of ours', async () => {
