@@ -72,7 +72,6 @@ class Unstarted {
 
   begun(): void {
     this.#isOver = true
-    this.#attached = []
     this.#source.off('beforeExit', this.#say)
   }
 

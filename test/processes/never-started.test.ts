@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { lifeBegun, serversAttached } from '#src/process/never-started.ts'
+import { describe, expect, test } from 'vitest'
 import { startProgram } from '../support/process.ts'
 
-/** Programs with lives that they made and never began: until their end, or without one. */
+/**
+ * Programs with lives that they made and never began: until their end, or without one. What is said
+ * when, case by case: test/life/never-started.test.ts.
+ */
 
 async function endOf(plan: object, nodeOptions: readonly string[] = []) {
   const program = startProgram('never-started.mjs', plan, { nodeOptions })
@@ -44,77 +43,11 @@ const LISTENS =
   'quiesce: a server listens whose life was never started, so SIGTERM ends the process with all that is in flight: call run() on the life'
 
 describe('a server that listens, with a life that was never begun', () => {
-  const ATTACHED = 10_000
-
   test('is told of by the process itself, which dies of SIGTERM', { timeout: 60_000 }, async () => {
     const program = startProgram('never-started.mjs', { made: ['listening', 'listening'] })
     await program.said(LISTENS)
     program.child.kill('SIGTERM')
     expect(await program.ended()).toMatchObject({ code: null, signal: 'SIGTERM' })
     expect(program.lines).toEqual(['listeners 0', LISTENS])
-  })
-
-  function world({ env = {}, signals = 0 } = {}) {
-    const said: string[] = []
-    const source = {
-      stderr: { write: (text: string) => said.push(text.trimEnd()) },
-      env,
-      listenerCount: () => signals,
-      on: () => {},
-      off: () => {},
-    }
-    const clock = new VirtualClock()
-    return { said, source, clock, attach: (...servers: Server[]) => serversAttached(source, clock, servers) }
-  }
-
-  async function open(): Promise<Server> {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    return server
-  }
-
-  test('is told of once', async () => {
-    const { said, clock, attach } = world()
-    attach(createServer(), await open())
-    attach(await open())
-    await clock.advance(ATTACHED - 1)
-    expect(said).toEqual([])
-    await clock.advance(1)
-    attach(await open())
-    await clock.advance(2 * ATTACHED)
-    expect(said).toEqual([LISTENS])
-  })
-
-  test('is looked at anew when it was attached after the last look', async () => {
-    const { said, clock, attach } = world()
-    attach(createServer())
-    await clock.advance(ATTACHED)
-    expect(said).toEqual([])
-    attach(await open())
-    await clock.advance(ATTACHED)
-    expect(said).toEqual([LISTENS])
-  })
-
-  test.each([
-    ['one life of the process has begun', {}, true],
-    ['the program listens to SIGTERM', { signals: 1 }, false],
-    ['a test runner runs it', { env: { NODE_ENV: 'test' } }, false],
-    ["node's own runner does", { env: { NODE_TEST_CONTEXT: 'child-v8' } }, false],
-  ])('is no matter where %s', async (_, given, begins) => {
-    const { said, source, clock, attach } = world(given)
-    attach(await open())
-    if (begins) lifeBegun(source)
-    await clock.advance(2 * ATTACHED)
-    expect(said).toEqual([])
-  })
-
-  test('is no matter when it does not listen any more', async () => {
-    const { said, clock, attach } = world()
-    const server = await open()
-    attach(server)
-    server.close()
-    await clock.advance(2 * ATTACHED)
-    expect(said).toEqual([])
   })
 })

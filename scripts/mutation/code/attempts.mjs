@@ -2,12 +2,12 @@
 // Runs each test of a file first as it is and then with each mutant that it reaches, in one process
 // and with one import. A mutant is caught when the test fails with it, passes at once without it,
 // and fails with it again. A test that passes with several mutants at a time, all of which it
-// reaches, is taken to pass with each of them. What it finds goes line by line into a file, as the process may end.
+// reaches, is taken to pass with each of them until that is confirmed. What it finds goes line by line into a file, as the process may end.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { TestRunner } from 'vitest'
 
 /**
- * @typedef {{ open: number[], done: Record<string, number[]>, most: Record<string, number>, isForSlow: boolean }} Plan
+ * @typedef {{ open: number[], done: Record<string, number[]>, most: Record<string, number>, groupMax: number, isForSlow: boolean }} Plan
  *   which mutants to try, which of them a test has had, how many at a time it may have, and whether it is the slow tests' turn
  * @typedef {{ kind: 'process', pid: number }
  *   | { kind: 'load', reached: number[] }
@@ -30,7 +30,6 @@ const PATIENCE_MS = 2_000
 const SLOW_MS = 700
 /** How many mutants at a time: more after each group that passes, fewer after one that fails. */
 const GROUP_MIN = 4
-const GROUP_MAX = 64
 /** More attempts than any test needs. */
 const MANY = 1_000_000
 
@@ -130,7 +129,7 @@ function* attemptsOf(test, tookMs) {
   if (isSlow !== plan.isForSlow) return
   const done = new Set(plan.done[test])
   let left = plan.open.filter((number) => reached.has(number) && !done.has(number))
-  const most = plan.most[test] ?? GROUP_MAX
+  const most = plan.most[test] ?? plan.groupMax
   let size = Math.min(most, GROUP_MIN)
   while (left.length > 0) {
     const group = left.slice(0, size)

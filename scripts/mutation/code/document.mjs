@@ -13,9 +13,9 @@ export function documentOf(all, table) {
 
 Written by \`npm run mutation:code\`; do not edit. Each mutant is one edit of one file as the tests load it: a statement that is left out, a condition
 that is decided, an operator, a boolean or a default that is another. The unit tests of the file's area look for it: those that reach the place of
-the edit run with it, one after the other, until one fails, passes at once without it and fails with it again. Tests of processes do not, because
-they run what was built. Types and lint rules are not asked. A whole run takes hours, so it is taken in parts, of which each goes on where the last
-one ended. \`scripts/mutation/code/caught.json\` says which test notices each.
+the edit run with it, one after the other, until one fails, passes at once without it and fails with it again. Many mutants are tried at a time; those
+that are left are tried singly before they are said to survive. Tests of processes do not look for mutants, because they run what was built. Types and
+lint rules are not asked. A whole run takes hours, so it is taken in parts, of which each goes on where the last one ended. \`scripts/mutation/code/caught.json\` says which test notices each.
 
 **${all.length} mutants, ${table.size} of them run: ${table.size - survivors.length} caught, ${survivors.length - unexplained.length} survive for a reason, ${unexplained.length} without one.**
 

@@ -5,6 +5,10 @@
  */
 export const SURVIVORS = [
   {
+    mutants: /^src\/process\/(keep-alive\.ts boolean turned: true -> false$|run\.ts boolean turned: true -> false \(3\))/,
+    why: 'A signal aborts once.',
+  },
+  {
     mutants: /^src\/process\/run\.ts .*(host\.clock === systemClock|rehearseEnd)/,
     why: 'The rehearsal only makes an end quicker, and tests of it call it themselves; that it is begun shows in `npm run bench:end`.',
   },

@@ -13,8 +13,24 @@ const AREAS = [
     'src/http',
     ['test/http', 'test/testing/test-server.test.ts', 'test/sockets', 'test/life', 'test/report', 'test/upstream', 'test/conformance'],
   ],
-  ['src/lifecycle', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/options', 'test/upstream', 'test/telemetry']],
-  ['src/process', ['test/life', 'test/testing', 'test/upstream']],
+  [
+    'src/lifecycle',
+    [
+      'test/testing/test-server.test.ts',
+      'test/life',
+      'test/report',
+      'test/options',
+      'test/http',
+      'test/metrics',
+      'test/upstream',
+      'test/telemetry',
+      'test/listeners',
+      'test/tls',
+      'test/inspector',
+      'test/apiserver/profiles.test.ts',
+    ],
+  ],
+  ['src/process', ['test/life', 'test/testing', 'test/upstream', 'test/cli']],
   ['src/report', ['test/report', 'test/testing/test-server.test.ts', 'test/telemetry', 'test/life', 'test/upstream']],
 ]
 

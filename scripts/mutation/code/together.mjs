@@ -21,8 +21,15 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 const HANG_MS = 90_000
 /** What follows a test waits no longer than this, when it waits for what a mutant keeps from coming. */
 const HOOK_MS = 4_000
+/** At a time, at most. Two can undo each other, so that who is left in the end is tried singly. */
+const GROUP_MAX = 64
 /** A file that spoils its process more often is not gone on with. */
 const PROCESSES_MAX = 40
+
+const TURNS = [GROUP_MAX, 1].flatMap((groupMax) => [
+  { groupMax, isForSlow: false },
+  { groupMax, isForSlow: true },
+])
 
 /**
  * @param {readonly CodeMutant[]} all of the code: their places in it are their numbers
@@ -61,9 +68,22 @@ export async function tryTogether(all, chosen, tests, onFile) {
   )
   /** @type {Set<string>} */
   const slow = new Set()
-  const turns = [...tests.map((test) => ({ test, isForSlow: false })), ...tests.map((test) => ({ test, isForSlow: true }))]
-  for (const { test, isForSlow } of turns) {
-    if (open.size === 0 || (isForSlow && !slow.has(test))) continue
+  for (const { groupMax, isForSlow } of TURNS) {
+    for (const test of tests) {
+      const isReached = groupMax > 1 || [...open.values()].some(({ reasons, tests: reaching }) => reasons.size === 0 && reaching.has(test))
+      if (open.size > 0 && isReached && (!isForSlow || slow.has(test))) await runFile(test, groupMax, isForSlow)
+    }
+  }
+  await vitest.close()
+  rmSync(folder, { recursive: true })
+  return [...open].map(([number, { reasons, tests: reaching }]) => ({
+    mutant: byNumber(number),
+    reason: [...reasons].join(', '),
+    tests: [...reaching],
+  }))
+
+  /** @param {string} test @param {number} groupMax @param {boolean} isForSlow */
+  async function runFile(test, groupMax, isForSlow) {
     /** @type {Caught[]} */
     const caught = []
     /** @type {Record<string, number[]>} */
@@ -72,7 +92,7 @@ export async function tryTogether(all, chosen, tests, onFile) {
     const most = {}
     for (let isOver = false, processes = 0; !isOver && processes < PROCESSES_MAX; processes += 1) {
       const wanted = [...open].filter(([, { reasons }]) => !reasons.has('spoils') && !reasons.has('no switch'))
-      writeFileSync(files.plan, JSON.stringify({ open: wanted.map(([number]) => number), done, most, isForSlow }))
+      writeFileSync(files.plan, JSON.stringify({ open: wanted.map(([number]) => number), done, most, groupMax, isForSlow }))
       rmSync(files.found, { force: true })
       const watch = watchOver(files.found)
       await vitest.runTestSpecifications([project.createSpecification(resolve(ROOT, test))])
@@ -90,13 +110,6 @@ export async function tryTogether(all, chosen, tests, onFile) {
     }
     onFile(caught, test, open.size)
   }
-  await vitest.close()
-  rmSync(folder, { recursive: true })
-  return [...open].map(([number, { reasons, tests: reaching }]) => ({
-    mutant: byNumber(number),
-    reason: [...reasons].join(', '),
-    tests: [...reaching],
-  }))
 
   /** @param {Finding} finding @param {string} test @param {Caught[]} caught @param {Record<string, number[]>} done */
   function take(finding, test, caught, done) {
