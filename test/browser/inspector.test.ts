@@ -393,6 +393,24 @@ test('the timeline is legible at every width, and shows a part of itself when as
       await expect.poll(() => page.illegible(), { timeout: 20_000 }).toEqual([])
     }
   }
+  // Where names stand is worked out from their widths, as they are drawn on the largest screen too.
+  await page.page.addInitScript(`{
+    const { measureText } = CanvasRenderingContext2D.prototype
+    window.measured = {}
+    CanvasRenderingContext2D.prototype.measureText = function (text) {
+      const measured = measureText.call(this, text)
+      window.measured[text] = measured.width
+      return measured
+    }
+  }`)
+  await page.page.reload()
+  await page.headline(/exit code 0$/)
+  const mistaken = `[...document.querySelectorAll('.axis-name')]
+    .filter((name) => name.checkVisibility())
+    .map((name) => [name.textContent, measured[name.textContent], name.getBoundingClientRect().width])
+    .filter(([, measured, drawn]) => !(Math.abs(measured - drawn) < 1))`
+  await expect.poll(() => page.page.evaluate(mistaken), { timeout: 20_000 }).toEqual([])
+
   await page.page.setViewportSize({ width: 1280, height: 1400 })
   // The page hears of its new width in the next frame, and draws in the one after.
   await page.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(drawn))))')

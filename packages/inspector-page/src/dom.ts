@@ -46,6 +46,7 @@ export function setStyle(node: HTMLElement | SVGElement, name: string, value: st
 export class Font {
   readonly #probe: Element
   readonly #context = document.createElement('canvas').getContext('2d')
+  #set = ''
   #widths = new Map<string, number>()
 
   constructor(probe: Element) {
@@ -53,8 +54,11 @@ export class Font {
   }
 
   refresh(): void {
-    const { font } = getComputedStyle(this.#probe)
-    if (!this.#context || this.#context.font === font) return
+    // Not `font`, which is empty where one of its parts, such as tabular digits, cannot stand in it.
+    const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(this.#probe)
+    const font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`
+    if (!this.#context || this.#set === font) return
+    this.#set = font
     this.#context.font = font
     this.#widths = new Map()
   }
