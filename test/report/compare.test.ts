@@ -2,7 +2,7 @@
 // worse; one is that only had other clients, another machine or less to do; or a difference has no
 // name.
 import { describe, expect, test } from 'vitest'
-import { compareReports, type Difference } from '#src/report/compare.ts'
+import { compareReports, type Difference, shownSide } from '#src/report/compare.ts'
 import type { Report } from '#src/report/report.ts'
 import { badLife, quietLife, reportOf } from './lives.ts'
 
@@ -37,6 +37,9 @@ describe('of what is different', () => {
     ['a handler that outlived its response', { handlers: [{ name: 'GET /', ageMs: 5 }] }, true],
     ['a connection that was closed by force', { connections: { ...connections, forced: 1 } }, true],
     ['a connection that was not told', { connections: { ...connections, idleUntold: 9 } }, false],
+    ['more watches to end', { watches: { before: 1, after: 0, cut: [] } }, false],
+    ['more that the last call let in', { lastCall: { accepted: 2, answered: 2 } }, false],
+    ['an audit event that was lost', { audit: { delivered: 1, lost: 1 } }, true],
     ['requests that were refused', { rejections: { 'retry-after': 25 } }, false],
     ['a failure that came twice', { errors: [{ where: 'x', error: { name: 'Error', message: 'y' }, count: 2 }] }, true],
     ['a warning', { warnings: [{ message: 'x' }] }, false],
@@ -63,4 +66,47 @@ describe('of what is different', () => {
     expect(compareReports(phase(1_000), phase(1_090)).differences).toEqual([])
     expect(compareReports(phase(1_000), phase(1_200)).differences).toMatchObject([{ what: 'phase x', a: 1_000, b: 1_200 }])
   })
+
+  const only = (change: Partial<Report>) => compareReports(good, changed(change)).differences
+
+  test('nothing is as good as zero of it', () => {
+    const refused = { what: 'refused: retry-after', a: 0, b: 25, unit: 'count', isWorse: false } as const
+    const rejections = { 'retry-after': 25 }
+    expect(only({ rejections })).toEqual([refused])
+    expect(compareReports(changed({ rejections }), good).differences).toEqual([{ ...refused, a: 25, b: 0 }])
+    expect(only({ lastCall: { accepted: 0, answered: 0 }, audit: { delivered: 5, lost: 0 } })).toEqual([])
+  })
+
+  test('a new hook is told by its outcome, not by its time as well', () => {
+    expect(only({ hooks: [...good.hooks, { kind: 'destroy', name: 'pool', outcome: 'ok', durationMs: 500 }] })).toEqual([
+      { what: 'destroy hook "pool"', a: 'none', b: 'ok', unit: 'word', isWorse: false },
+    ])
+  })
+
+  test('times are compared from the beginning of a phase, at and beyond the limits, and are no judgement', () => {
+    const phase = (start: number, end: number | null) =>
+      changed({ phases: [{ name: 'x', start, end, budget: null, outcome: end === null ? null : 'ok', cut: [] }] })
+    const apart = (b: Report, a = phase(0, 3)) => compareReports(a, b).differences
+    expect(apart(phase(5, 18))).toEqual([{ what: 'phase x', a: 3, b: 13, unit: 'ms', isWorse: false }])
+    expect(apart(phase(0, 1_000), phase(0, 900))).toMatchObject([{ a: 900, b: 1_000 }])
+    expect(apart(phase(500, null))).toEqual([{ what: 'phase x', a: 'ok', b: 'not over', unit: 'word', isWorse: true }])
+  })
+
+  test('phases before the stop are no part of an end; without a stop all of them are', () => {
+    const early = { name: 'early', start: -50, end: -1, budget: null, outcome: 'ok' as const, cut: [] }
+    const phases = [...good.phases, early]
+    expect(only({ phases })).toEqual([])
+    const unstopped = { stopRequestedAt: null } as const
+    expect(compareReports(changed(unstopped), changed({ ...unstopped, phases })).differences).toMatchObject([{ what: 'phase early' }])
+  })
+})
+
+test.each([
+  ['ms', 1_500.4, '1.5s'],
+  ['ms', 'cut', 'cut'],
+  ['count', 1_500, '1500'],
+  ['word', 'ok', 'ok'],
+  ['word', undefined, '-'],
+] as const)('a side in %s is shown: %s', (unit, side, text) => {
+  expect(shownSide({ what: 'x', a: side, b: side, unit, isWorse: false }, side)).toBe(text)
 })

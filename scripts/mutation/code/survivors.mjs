@@ -29,6 +29,26 @@ export const SURVIVORS = [
     mutants: /^src\/lifecycle\/lifecycle\.ts statement dropped: this\.#lastWords\.sayLostLines\(\) -> ; \(2\)/,
     why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
   },
+  {
+    mutants: /^src\/report\/compare\.ts default dropped: tookMs\([ab]\) \?\? 0/,
+    why: 'An end that took no time that is known is not compared by it: `isSameTime`.',
+  },
+  {
+    mutants: /^src\/report\/compare\.ts operator exchanged: of\(b\) > of\(a\) -> >=/,
+    why: 'Counts that are equal are no difference, and only differences are judged.',
+  },
+  {
+    mutants: /^src\/report\/compare\.ts default dropped: hook\.durationMs \?\? undefined/,
+    why: 'Only numbers are compared as times; null is none, as undefined is none.',
+  },
+  {
+    mutants: /^src\/process\/crashes\.ts default dropped: leftToOthers\.get\(source\) \?\? \[\]/,
+    why: 'Who listens at a source has an entry: the default is there for the types.',
+  },
+  {
+    mutants: /^src\/process\/run\.ts .*(!?isMainThread|host\.process === process -> !==)/,
+    why: 'Only a real worker thread shows it: test/upstream/process-signals.test.ts, whose programs run what was built.',
+  },
 ]
 
 /** @param {string} id */

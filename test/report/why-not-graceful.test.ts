@@ -1,0 +1,55 @@
+// The line that a process says on standard error when its end was not graceful. Fails when: it
+// names no cause, one that did not lead to the exit code, or another than the most telling first.
+import { expect, test } from 'vitest'
+import type { StopReason } from '#src/base/events.ts'
+import type { Report } from '#src/report/report.ts'
+import { whyNotGraceful } from '#src/report/why-not-graceful.ts'
+import { quietLife, reportOf } from './lives.ts'
+
+const good: Report = { ...reportOf(quietLife), phases: [], hooks: [] }
+const error = (message: string) => ({ name: 'Error', message })
+const crash = { where: 'uncaughtException', error: error('boom') }
+const rejection = { where: 'unhandledRejection', error: error('late') }
+const failure = { where: 'handler', error: error('oops') }
+const thing = (name: string) => ({ name, ageMs: 5 })
+const drain = (...names: string[]) => ({ before: 3, after: names.length, cut: names.map(thing) })
+const phase = (name: string, outcome: 'ok' | 'cut') => ({ name, start: 0, end: 1, budget: null, outcome, cut: [] })
+const hook = (name: string, outcome: 'ok' | 'cut') => ({ kind: 'destroy', name, outcome, durationMs: 5 }) as const
+const startFailed: StopReason = { kind: 'start-failed', phase: 'bind', error: error('in use') }
+const left = { handlers: [thing('GET /late')], connections: { ...good.connections, forced: 1, forcedNames: [thing('10.0.0.9:5')] } }
+
+/** What follows the meaning of the exit code. */
+const why = (change: Partial<Report>) => whyNotGraceful({ ...good, ...change })?.match(/^exit code \d+: [^:]+(?:: (.*))?$/)?.[1]
+
+test('of a graceful end there is nothing to say', () => {
+  expect(whyNotGraceful({ ...good, errors: [failure] })).toBeUndefined()
+})
+
+test.each<[string, Partial<Report>, string | undefined]>([
+  ['a crash', { exitCode: 1, errors: [failure, crash] }, 'uncaughtException: boom'],
+  ['a rejection', { exitCode: 1, errors: [rejection] }, 'unhandledRejection: late'],
+  ['several crashes', { exitCode: 1, errors: [crash, rejection, rejection] }, 'uncaughtException: boom, and 2 more'],
+  ['no crash, but a reason', { exitCode: 1, errors: [failure], reason: { kind: 'stop', reason: 'asked' } }, 'stop(): asked'],
+  ['no crash and no reason', { exitCode: 1, errors: [failure], reason: null }, undefined],
+  ['an end by force', { exitCode: 1, forced: 'deadline', forcedBy: null, errors: [crash] }, 'deadline'],
+  ['a second signal', { exitCode: 1, forced: 'second-signal', forcedBy: { signal: 'SIGINT' } }, 'second-signal: SIGINT'],
+  ['a forced stop', { exitCode: 1, forced: 'stop-now', forcedBy: { reason: 'asked' } }, 'stop-now: asked'],
+  ['an error that forces', { exitCode: 1, forced: 'deadline', forcedBy: { error: error('worse') } }, 'deadline: worse'],
+  ['a start that failed', { exitCode: 3, reason: startFailed, errors: [failure] }, 'bind: in use'],
+  ['a start that was stopped', { exitCode: 3, reason: { kind: 'stop', reason: 'asked' }, errors: [failure] }, 'stop(): asked'],
+  ['a start without a reason', { exitCode: 3, reason: null, errors: [failure] }, 'handler: oops'],
+  ['requests and watches', { exitCode: 5, requests: drain('GET /'), watches: drain('GET /w'), ...left }, 'GET /, and 1 more'],
+  ['what else was left', { exitCode: 5, ...left }, 'GET /late, and 1 more'],
+  ['only the hooks that were cut', { exitCode: 5, hooks: [hook('pool', 'ok'), hook('queue', 'cut')] }, 'destroy hook "queue"'],
+  ['the phase when nothing in it has a name', { exitCode: 5, phases: [phase('a', 'ok'), phase('b', 'cut')] }, 'phase b'],
+  ['no phase beside what has one', { exitCode: 5, hooks: [hook('queue', 'cut')], phases: [phase('b', 'cut')] }, 'destroy hook "queue"'],
+  ['what failed', { exitCode: 4, errors: [failure] }, 'handler: oops'],
+])('names %s', (_, change, said) => {
+  expect(why(change)).toBe(said)
+})
+
+test('is one line, however long the message of an error is', () => {
+  const line = whyNotGraceful({ ...good, exitCode: 1, errors: [{ where: 'uncaughtException', error: error('x'.repeat(1_000)) }] })
+  expect(line).toHaveLength(300)
+  expect(line).toMatch(/x…$/)
+})
