@@ -54,7 +54,7 @@ export class Font {
   }
 
   refresh(): void {
-    // Not `font`, which is empty where one of its parts, such as tabular digits, cannot stand in it.
+    // Not `font`, which is empty where a part of it, such as tabular digits, cannot stand in it.
     const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(this.#probe)
     const font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`
     if (!this.#context || this.#set === font) return
