@@ -681,7 +681,11 @@ export class Lifecycle implements Life {
     resolveStart: () => this.#served.resolve(),
     closePreShutdownHooks: () => this.#registrations.preShutdownHooks.close(),
     countFates: () => this.#traffic.initiateShutdown(),
-    stopAccepting: () => this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0),
+    stopAccepting: () => {
+      const leftMs = leftUntil(this.#recorder.view, 'requests', this.elapsed)
+      const { requestDrainTimeoutMs = leftMs } = this.options
+      this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0, Math.min(leftMs, requestDrainTimeoutMs))
+    },
   }
 
   /**

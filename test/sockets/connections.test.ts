@@ -5,13 +5,13 @@ import { Listener } from '#src/actors/listener.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { row } from '../support/row.ts'
-import { Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
+import { hasSettled, Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
 
 /**
  * Plain mode at NotAcceptingNewRequest: refuses, closes the listener, then the idle connections.
  */
-function closeListener({ traffic, server }: Rig): Promise<void> {
-  traffic.stopAccepting()
+function closeListener({ traffic, server }: Rig, ...lastCall: Parameters<Rig['traffic']['stopAccepting']>): Promise<void> {
+  traffic.stopAccepting(...lastCall)
   new Listener(server, undefined).close()
   return traffic.closeIdleConnections()
 }
@@ -100,6 +100,65 @@ describe('when the listener has closed', () => {
     latch.resolve()
     expect(await client.response()).toMatchObject({ status: 200 })
     expect(await client.response()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+  })
+})
+
+describe('half of a first request at the end of the last call', () => {
+  const HALF = 'GET /half HTTP/1.1\r\nHost: a\r\n'
+
+  /** One such connection, and a drain that has begun. */
+  async function halfSent(options: RigOptions, ...lastCall: Parameters<Rig['traffic']['stopAccepting']>) {
+    const clock = new VirtualClock()
+    const made = await serving({ clock, ...options })
+    const client = await made.connect()
+    client.send(HALF)
+    await turns(20)
+    made.traffic.completeTelling()
+    await closeListener(made, ...lastCall)
+    return { ...made, clock, client, drained: made.traffic.drainRequests() }
+  }
+
+  test('is waited for by the request drain, answered, and told', async () => {
+    const { traffic, client, drained } = await halfSent({}, 300)
+    expect(await hasSettled(drained)).toBe(false)
+    expect(traffic.counts().requests).toBe(0)
+    client.send('\r\n')
+    expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    await drained
+    expect(traffic.lastCall).toMatchObject({ answered: 1 })
+  })
+
+  test('is waited for no longer than it has for its rest', async () => {
+    const { clock, client, drained } = await halfSent({}, 300)
+    await clock.advance(999)
+    expect(await hasSettled(drained)).toBe(false)
+    await clock.advance(1)
+    await drained
+    expect(await client.closed()).toBe('ended')
+  })
+
+  test('is not waited for once its client has left', async () => {
+    const { client, drained } = await halfSent({}, 300)
+    client.abort()
+    await drained
+  })
+
+  test.each([
+    ['when there is no last call', {}, 0, undefined],
+    ['where everything is sent away', { mode: 'retry-after' }, 300, undefined],
+    ['when the drain may be cut before it is answered', {}, 300, 2_000],
+  ] as const)('is refused %s', async (_when, options, lastCallMs, answersMs) => {
+    const { client, drained } = await halfSent(options, lastCallMs, answersMs)
+    await drained
+    client.send('\r\n')
+    expect((await client.response()).status).toBe('mode' in options ? 429 : 503)
+  })
+
+  test('is refused when the drain was cut meanwhile', async () => {
+    const { traffic, client } = await halfSent({}, 300)
+    expect(traffic.cutRequests()).toEqual([])
+    client.send('\r\n')
+    expect((await client.response()).status).toBe(503)
   })
 })
 

@@ -48,6 +48,7 @@ export class Connection {
   #isClosed = false
   #undelivered = 0
   #patience: unknown
+  #patienceOver: (() => void) | undefined
 
   constructor(
     wire: Wire,
@@ -102,6 +103,7 @@ export class Connection {
     if (this.#wasTold) return
     this.#wasTold = true
     this.#clearTurn()
+    this.#clearPatience()
     this.#onTold(this)
   }
 
@@ -184,12 +186,22 @@ export class Connection {
     this.linger()
   }
 
-  /** The same in `ms`, unless it has a request then, or its client was told meanwhile. */
-  endIdleIn(ms: number): void {
+  /**
+   * The same in `ms`, unless it has a request then, or its client was told meanwhile.
+   * @param over called once, when it is no longer waited for
+   */
+  endIdleIn(ms: number, over?: () => void): void {
     this.#clearPatience()
+    this.#patienceOver = over
     this.#patience = this.#clock.setTimeout(() => {
       if (this.mayBringRequest) this.endIdle()
+      else this.#clearPatience()
     }, ms)
+  }
+
+  /** Ends the wait of {@link endIdleIn}: what it was for has come. */
+  stopWaiting(): void {
+    if (this.#patienceOver) this.#clearPatience()
   }
 
   /** Closes it gently although something is on it, and what was answered before that arrives. */
@@ -275,5 +287,8 @@ export class Connection {
   #clearPatience(): void {
     if (this.#patience !== undefined) this.#clock.clearTimeout(this.#patience)
     this.#patience = undefined
+    const over = this.#patienceOver
+    this.#patienceOver = undefined
+    over?.()
   }
 }

@@ -14,6 +14,19 @@ import { Tally } from './tally.ts'
  */
 const FIRST_HEAD_MS = 1_000
 
+/** How idle connections are closed. */
+export interface IdleClose {
+  /** How long a connection is held that becomes idle later and was never told. */
+  readonly lateCallMs: number
+  /** Called in the step in which idle connections are ended. */
+  readonly closing: () => void
+  /**
+   * Has the drain wait for a first request that has arrived in part and has so long for the rest.
+   * Returns what ends the wait; undefined when it is not waited for, and refused.
+   */
+  readonly awaitArrival: (leftMs: number) => (() => void) | undefined
+}
+
 /** What became of connections that were destroyed. */
 export interface Destroyed {
   /** Those that were not at their end, by name. */
@@ -139,17 +152,14 @@ export class Connections {
    * has reached us is looked at first: it may still be in the kernel's buffer, so the event loop
    * gets time to poll before anything is ended. One with half of its first request, or of its
    * handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
-   *
-   * @param lateCallMs how long a connection is held that becomes idle later and was never told
-   * @param closing called in the step in which idle connections are ended
    */
-  async closeIdle(lateCallMs: number, closing: () => void): Promise<void> {
+  async closeIdle({ lateCallMs, closing, awaitArrival }: IdleClose): Promise<void> {
     this.#closesIdle = true
     this.#lateCallMs = lateCallMs
     await afterPoll()
     this.#held = undefined
     closing()
-    for (const connection of this.#all) this.#endIfIdle(connection)
+    for (const connection of this.#all) this.#endIfIdle(connection, awaitArrival)
   }
 
   /** Resolves when no connection is left that may bring a request, at once if so. */
@@ -232,10 +242,10 @@ export class Connections {
     else void afterPoll().then(() => this.#endIfIdle(connection))
   }
 
-  #endIfIdle(connection: Connection): void {
+  #endIfIdle(connection: Connection, awaitArrival?: IdleClose['awaitArrival']): void {
     if (!connection.mayBringRequest) return
     const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
-    if (connection.isHalfSent && leftMs > 0) connection.endIdleIn(leftMs)
+    if (connection.isHalfSent && leftMs > 0) connection.endIdleIn(leftMs, awaitArrival?.(leftMs))
     else connection.endIdle()
   }
 

@@ -50,6 +50,8 @@ export class InFlight {
    */
   #hasLateCalls = false
   #admittedLast = 0
+  /** First requests that have arrived in part and are waited for, as members of `requests`. */
+  #arriving = 0
 
   constructor(clock: Clock, mode: Mode, isLongRunning: (request: ExchangeView['request']) => boolean, exempt: readonly string[] = []) {
     this.#exempt = exempt
@@ -60,6 +62,11 @@ export class InFlight {
 
   get watchCount(): number {
     return this.#watches.count + this.#lateWatches.count
+  }
+
+  /** Requests that the drain waits for, and holds; not those that have arrived only in part. */
+  get requestCount(): number {
+    return this.requests.count - this.#arriving
   }
 
   /** Requests that were let in since {@link stopAccepting}. */
@@ -85,6 +92,19 @@ export class InFlight {
   /** The drain is cut: what came now could not be answered. */
   endLateCalls(): void {
     this.#hasLateCalls = false
+  }
+
+  /**
+   * Has the drain wait for a request that has arrived in part, until the result is called; that has
+   * to be once, and after the request was let in. Undefined where it would be refused.
+   */
+  awaitArrival(): (() => void) | undefined {
+    if (!this.#hasLateCalls || !(this.requests.tryAdd() || this.requests.tryAddLate())) return undefined
+    this.#arriving++
+    return () => {
+      this.#arriving--
+      this.requests.done()
+    }
   }
 
   /** Whether it is refused in the mode retry-after, whatever it asks for. */

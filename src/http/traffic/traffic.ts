@@ -145,6 +145,8 @@ export class Traffic {
   readonly #connections: Connections
   readonly #adminConnections: Connections
   #lastCallMs = 0
+  /** `clock.now()` at which the request drain is cut. */
+  #answersUntil = Number.POSITIVE_INFINITY
   /** Requests whose handlers wait until the accept queue is empty; undefined when none has to. */
   #waiting: (() => void)[] | undefined
   #acceptedBefore = 0
@@ -260,12 +262,14 @@ export class Traffic {
    * call.
    * @param lastCallMs how long each connection that was never told is held for a last request; 0,
    * the default: there is no last call
+   * @param answersMs how long what is let in has to be answered; default: without a bound
    */
-  stopAccepting(lastCallMs = 0): void {
+  stopAccepting(lastCallMs = 0, answersMs = Number.POSITIVE_INFINITY): void {
     this.state.notAccepting = true
     this.#lastCallMs = lastCallMs
+    this.#answersUntil = this.#clock.now() + answersMs
     this.#acceptedBefore = this.#connections.accepted
-    this.#underWay = this.#inFlight.requests.count
+    this.#underWay = this.#inFlight.requestCount
     this.#inFlight.stopAccepting(lastCallMs > 0)
   }
 
@@ -401,7 +405,11 @@ export class Traffic {
    * from now on every one that becomes idle. To be called when the listeners have closed.
    */
   closeIdleConnections(): Promise<void> {
-    return this.#connections.closeIdle(this.#lastCallMs, () => this.#inFlight.endLastCall())
+    return this.#connections.closeIdle({
+      lateCallMs: this.#lastCallMs,
+      closing: () => this.#inFlight.endLastCall(),
+      awaitArrival: (leftMs) => (this.#leavesTimeToAnswer(leftMs) ? this.#inFlight.awaitArrival() : undefined),
+    })
   }
 
   /**
@@ -503,7 +511,7 @@ export class Traffic {
       if (connection.isIdle) idle++
     }
     return {
-      requests: this.#inFlight.requests.count - holds,
+      requests: this.#inFlight.requestCount - holds,
       watches: this.#inFlight.watchCount,
       holds,
       connections: { open: this.#connections.size, told, idle, byProtocol: this.#openByProtocol() },
@@ -650,7 +658,18 @@ export class Traffic {
     else if (turn !== undefined) connection.tellIn(turn)
   }
 
+  /** Whether what comes in `ms` has at least as long again before the request drain is cut. */
+  #leavesTimeToAnswer(ms: number): boolean {
+    return this.#clock.now() + 2 * ms < this.#answersUntil
+  }
+
   #admit(exchange: Exchange): boolean {
+    const isLetIn = this.#pass(exchange)
+    if (this.state.notAccepting) exchange.connection.stopWaiting()
+    return isLetIn
+  }
+
+  #pass(exchange: Exchange): boolean {
     if (this.#chain.admit(exchange)) return true
     // Answered by a step that comes before the counting: the drain waits for that as well, but for
     // no refusal.
