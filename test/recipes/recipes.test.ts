@@ -39,13 +39,23 @@ async function untilTold(connection: Connection, first: string): Promise<string[
   return [...answers]
 }
 
-/** Resolves with the error of connecting, once no server listens any more. */
+/** The default of `lastCall`. */
+const LAST_CALL_MS = 300
+
+/**
+ * Resolves with the error of connecting, once no server listens any more. A connection on which
+ * this process is so late with its TLS handshake that the last call ends first is closed as an idle
+ * one; such an attempt says nothing.
+ */
 async function refusal(recipe: Recipe, url: string): Promise<string | undefined> {
   for (;;) {
+    const begun = performance.now()
     try {
       await connectionTo(url, recipe.wire)
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code
+      const { code } = error as NodeJS.ErrnoException
+      const isLate = url.startsWith('https:') && performance.now() - begun >= LAST_CALL_MS
+      if (code !== 'ECONNRESET' || !isLate) return code
     }
   }
 }
