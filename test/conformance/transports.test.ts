@@ -10,7 +10,7 @@ import type { Exchange } from '#src/http/traffic/exchange.ts'
 import { UpgradedWire } from '#src/http/upgraded/wire.ts'
 import type { WireAnswer } from '#src/http/wire.ts'
 import { h2, h2BesideHttp1, h2c, http1BesideH2 } from './http2-transports.ts'
-import { CASES, conformance, conforms } from './transport-suite.ts'
+import { CASES, conformance, conforms, type Mode } from './transport-suite.ts'
 import { http1, https, type TransportAdapter } from './transports.ts'
 
 conformance(http1)
@@ -24,6 +24,8 @@ conformance(http1BesideH2)
 interface Broken {
   readonly what: string
   readonly seenBy: string
+  /** Default: `refuse`. */
+  readonly mode?: Mode
   readonly adapter?: TransportAdapter
   readonly breakIt: () => void
 }
@@ -36,6 +38,7 @@ const BROKEN: readonly Broken[] = [
   {
     what: 'takes refused requests for good ones',
     seenBy: 'half of the first request: has a second',
+    mode: 'retry-after',
     breakIt: () =>
       vi.spyOn(Http1Wire.prototype, 'refuse').mockImplementation(function (this: Http1Wire, exchange: Exchange, answer: WireAnswer) {
         refuse.call(this, exchange, { ...answer, status: 200 })
@@ -124,6 +127,7 @@ const OF_HTTP2: readonly Broken[] = [
   {
     what: 'takes refused requests for good ones',
     seenBy: 'in its handshake when idle ones are closed',
+    mode: 'retry-after',
     adapter: h2,
     breakIt: () =>
       vi.spyOn(Http2Wire.prototype, 'refuse').mockImplementation(function (this: Http2Wire, exchange: Exchange, answer: WireAnswer) {
@@ -245,12 +249,12 @@ const ALL = [
 ]
 
 describe('the suite sees a transport that', () => {
-  test.each(ALL)('$what ($protocol)', async ({ seenBy, breakIt, by, adapter = by }) => {
+  test.each(ALL)('$what ($protocol)', async ({ seenBy, breakIt, mode = 'refuse', by, adapter = by }) => {
     const cases = CASES.filter(({ name }) => name.startsWith(seenBy))
     expect(cases).toHaveLength(1)
     breakIt()
     try {
-      await expect(Promise.all(cases.map((one) => conforms(adapter, 'refuse', one)))).rejects.toThrow()
+      await expect(Promise.all(cases.map((one) => conforms(adapter, mode, one)))).rejects.toThrow()
     } finally {
       vi.restoreAllMocks()
     }
