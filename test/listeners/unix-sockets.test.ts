@@ -1,12 +1,17 @@
 // Fails when: a socket that a killed process has left keeps a server from starting, one that is in
 // use (or no socket at all) is taken away, its permissions are others than asked for at any moment,
-// or the file stays after the end.
+// the file stays after the end, or a connection that is known only from its handshake's end on is
+// held until the deadline.
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
+import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { Dam } from '../conformance/transports.ts'
+import { pairFor } from '../support/certificates.ts'
 import { newLife } from '../support/life.ts'
 import { startServer, temporaryFolder } from '../support/process.ts'
 
@@ -86,4 +91,26 @@ test.each([
   ['listeners[0].mode: got "0660"', { path: '/run/app.sock', mode: '0660' as never }],
 ])('%s is refused', (message, listener) => {
   expect(() => newLife({ options: { listeners: [listener] } })).toThrow(`${message}, allowed: permissions from 0 to 0o777`)
+})
+
+test('a client whose handshake ends when idle connections are closed is not held', async () => {
+  const path = newPath()
+  const rig = newLife({ options: { listeners: [{ path, tls: pairFor() }], lastCall: '50ms' } })
+  await rig.life.start()
+  const work = rig.life.hold('work that outlasts the last call')
+  const socket = connectSocket(path)
+  await once(socket, 'connect')
+  const dam = new Dam(socket, 40)
+  const client = connectSecurely({ socket: dam, rejectUnauthorized: false })
+  onTestFinished(() => void client.destroy())
+  const ended = rig.life.stop('the test asks')
+  await rig.fired('LastCallComplete')
+  dam.open()
+  await once(client, 'secureConnect')
+  await expect.poll(() => rig.life.counts().connections.open).toBe(1)
+  work[Symbol.dispose]()
+  await once(client.resume(), 'end')
+  client.end()
+  // Only by its deadline, ten minutes, if that were the only bound.
+  expect(await ended).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
 })

@@ -93,6 +93,8 @@ export class Connections {
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
+    // It was there already, in a handshake of which node says nothing before its end.
+    if (this.#closesIdle) connection.endIdleIn(FIRST_HEAD_MS)
     return connection
   }
 
