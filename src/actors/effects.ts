@@ -294,7 +294,6 @@ export class Drains {
   readonly #traffic: Traffic
   readonly #record: World['record']
   readonly #over = new Set<Drained['what']>()
-  #requestsBefore = 0
   #watchesBefore = 0
   #graceMs = 0
   /** Requests that went with a watch in front of them. */
@@ -306,7 +305,6 @@ export class Drains {
   }
 
   async requests(): Promise<void> {
-    this.#requestsBefore = this.#traffic.toDrain
     await this.#traffic.drainRequests()
     this.#endRequests([])
   }
@@ -349,13 +347,13 @@ export class Drains {
     const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
       if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
     }
-    left('requests', this.#requestsBefore, [...this.#lost, ...requests])
+    left('requests', this.#traffic.toDrain, [...this.#lost, ...requests])
     left('watches', this.#watchesBefore, watches)
   }
 
   #endRequests(cutNow: readonly Straggler[]): void {
     const cut = [...this.#lost, ...cutNow]
-    this.#end({ type: 'drained', what: 'requests', before: this.#requestsBefore, after: cut.length, cut })
+    this.#end({ type: 'drained', what: 'requests', before: Math.max(this.#traffic.toDrain, cut.length), after: cut.length, cut })
   }
 
   #end(drained: Drained): void {

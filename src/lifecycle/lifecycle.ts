@@ -683,8 +683,9 @@ export class Lifecycle implements Life {
     countFates: () => this.#traffic.initiateShutdown(),
     stopAccepting: () => {
       const leftMs = leftUntil(this.#recorder.view, 'requests', this.elapsed)
+      const lastCallMs = this.#profile?.lastCallMs ?? 0
       const { requestDrainTimeoutMs = leftMs } = this.options
-      this.#traffic.stopAccepting(this.#profile?.lastCallMs ?? 0, Math.min(leftMs, requestDrainTimeoutMs))
+      this.#traffic.stopAccepting(lastCallMs, Math.min(leftMs, lastCallMs + requestDrainTimeoutMs))
     },
   }
 

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Listener } from '#src/actors/listener.ts'
+import { type Clock, systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { ExchangeView } from '#src/http/chain.ts'
 import { shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { row } from '../support/row.ts'
 import { hasSettled, Latch, type Rig, type RigOptions, rig, turns } from './rig.ts'
@@ -126,6 +128,55 @@ describe('half of a first request at the end of the last call', () => {
     expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     await drained
     expect(traffic.lastCall).toMatchObject({ answered: 1 })
+  })
+
+  test('is answered with what was asked behind it', async () => {
+    const { client, drained } = await halfSent({}, 300)
+    client.send('\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\n\r\n')
+    for (let count = 0; count < 3; count++) expect((await client.response()).status).toBe(200)
+    await drained
+  })
+
+  test.each([0, 1, 2, 3])('is answered when the rest comes %i turns of the event loop after the close began', async (count) => {
+    const made = await serving()
+    const client = await made.connect()
+    client.send(HALF)
+    await turns(20)
+    made.traffic.completeTelling()
+    const closing = closeListener(made, 300)
+    await turns(count)
+    client.socket.write('\r\n')
+    await closing
+    const drained = made.traffic.drainRequests()
+    expect((await client.response()).status).toBe(200)
+    await drained
+  })
+
+  test('is answered by a step that takes its time', async () => {
+    const latch = new Latch()
+    const answers = ({ response }: ExchangeView): false => {
+      void latch.promise.then(() => response?.end('step'))
+      return false
+    }
+    const steps = [{ name: 'slow', before: 'count', admit: answers }]
+    const { client, drained, traffic } = await halfSent({ steps }, 300)
+    client.send('\r\n')
+    await expect.poll(() => traffic.counts().connections.idle).toBe(0)
+    expect(await hasSettled(drained)).toBe(false)
+    latch.resolve()
+    expect(await client.response()).toMatchObject({ status: 200, body: 'step' })
+    await drained
+  })
+
+  test('is looked for once more when its time is over and the event loop was busy', async () => {
+    const timers: (() => void)[] = []
+    const clock: Clock = { ...systemClock, now: () => 0, setTimeout: (callback) => timers.push(callback), clearTimeout: () => undefined }
+    const { client, drained } = await halfSent({ clock }, 300)
+    // In one step, so that the timer is due before the loop has polled.
+    client.socket.write('\r\n')
+    for (const due of timers) due()
+    expect((await client.response()).status).toBe(200)
+    await drained
   })
 
   test('is waited for no longer than it has for its rest', async () => {

@@ -48,7 +48,7 @@ export class Connection {
   #isClosed = false
   #undelivered = 0
   #patience: unknown
-  #patienceOver: (() => void) | undefined
+  #release: (() => void) | undefined
 
   constructor(
     wire: Wire,
@@ -103,7 +103,7 @@ export class Connection {
     if (this.#wasTold) return
     this.#wasTold = true
     this.#clearTurn()
-    this.#clearPatience()
+    this.stopAwaiting()
     this.#onTold(this)
   }
 
@@ -177,6 +177,7 @@ export class Connection {
     this.#isEnding = true
     this.#clearPatience()
     this.#clearTurn()
+    this.stopAwaiting()
     this.#wire.linger()
   }
 
@@ -187,21 +188,39 @@ export class Connection {
   }
 
   /**
-   * The same in `ms`, unless it has a request then, or its client was told meanwhile.
-   * @param over called once, when it is no longer waited for
+   * The same in `ms`, unless it has a request then, or its client was told meanwhile. What has
+   * arrived by then, and was not read because the event loop was busy, is looked at first.
    */
-  endIdleIn(ms: number, over?: () => void): void {
+  endIdleIn(ms: number): void {
     this.#clearPatience()
-    this.#patienceOver = over
     this.#patience = this.#clock.setTimeout(() => {
-      if (this.mayBringRequest) this.endIdle()
-      else this.#clearPatience()
+      void afterPoll().then(() => {
+        if (this.mayBringRequest) this.endIdle()
+      })
     }, ms)
   }
 
-  /** Ends the wait of {@link endIdleIn}: what it was for has come. */
-  stopWaiting(): void {
-    if (this.#patienceOver) this.#clearPatience()
+  /**
+   * The drain waits for its first request, or for those that are still to be let in; what is there
+   * already is waited for by itself.
+   * @param release ends that; called once, not before the request was let in, also when none comes
+   */
+  await(release: () => void): void {
+    this.stopAwaiting()
+    this.#release = release
+  }
+
+  /** To be called when nothing is outstanding any more. */
+  stopAwaiting(): void {
+    const release = this.#release
+    this.#release = undefined
+    release?.()
+  }
+
+  /** Whether it has requests that were not let in yet, nor refused. */
+  get hasUnadmitted(): boolean {
+    for (const { stepsPassed } of this.outstanding) if (stepsPassed === 0) return true
+    return false
   }
 
   /** Closes it gently although something is on it, and what was answered before that arrives. */
@@ -274,6 +293,7 @@ export class Connection {
     this.#isClosed = true
     this.#clearPatience()
     this.#clearTurn()
+    this.stopAwaiting()
     const { outstanding } = this
     while (outstanding.oldest) outstanding.oldest.end()
     this.#onClosed(this)
@@ -287,8 +307,8 @@ export class Connection {
   #clearPatience(): void {
     if (this.#patience !== undefined) this.#clock.clearTimeout(this.#patience)
     this.#patience = undefined
-    const over = this.#patienceOver
-    this.#patienceOver = undefined
-    over?.()
   }
 }
+
+/** The first immediate may run before the loop has polled again, the second one cannot. */
+export const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
 import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
 import type { Wire } from '../wire.ts'
-import { Connection, type Fate } from './connection.ts'
+import { afterPoll, Connection, type Fate } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { lookAtSendQueuesNow } from './send-queue.ts'
 import { Tally } from './tally.ts'
@@ -21,8 +21,8 @@ export interface IdleClose {
   /** Called in the step in which idle connections are ended. */
   readonly closing: () => void
   /**
-   * Has the drain wait for a first request that has arrived in part and has so long for the rest.
-   * Returns what ends the wait; undefined when it is not waited for, and refused.
+   * Has the drain wait for a request that has so long to arrive. Returns what ends the wait;
+   * undefined when it is not waited for, and refused.
    */
   readonly awaitArrival: (leftMs: number) => (() => void) | undefined
 }
@@ -93,7 +93,7 @@ export class Connections {
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
-    // It was there already, in a handshake of which node says nothing before its end.
+    // It was there already: in a handshake of which node says nothing before its end, for one.
     if (this.#closesIdle) connection.endIdleIn(FIRST_HEAD_MS)
     return connection
   }
@@ -161,7 +161,11 @@ export class Connections {
     await afterPoll()
     this.#held = undefined
     closing()
-    for (const connection of this.#all) this.#endIfIdle(connection, awaitArrival)
+    for (const connection of this.#all) {
+      // Read in the turn before this one.
+      if (connection.hasUnadmitted) awaited(connection, awaitArrival(0))
+      else this.#endIfIdle(connection, awaitArrival)
+    }
   }
 
   /** Resolves when no connection is left that may bring a request, at once if so. */
@@ -203,6 +207,7 @@ export class Connections {
   exchangeOver(exchange: Exchange): void {
     const { connection } = exchange
     connection.wire.over(exchange)
+    if (connection.isIdle) connection.stopAwaiting()
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (this.#held && connection.mayBringRequest) this.#held.add(connection)
     if (this.#closesIdle && connection.mayBringRequest) this.#endLate(connection)
@@ -247,8 +252,10 @@ export class Connections {
   #endIfIdle(connection: Connection, awaitArrival?: IdleClose['awaitArrival']): void {
     if (!connection.mayBringRequest) return
     const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
-    if (connection.isHalfSent && leftMs > 0) connection.endIdleIn(leftMs, awaitArrival?.(leftMs))
-    else connection.endIdle()
+    if (connection.isHalfSent && leftMs > 0) {
+      connection.endIdleIn(leftMs)
+      awaited(connection, awaitArrival?.(leftMs))
+    } else connection.endIdle()
   }
 
   /** False when it was forgotten before. */
@@ -278,5 +285,6 @@ export class Connections {
 
 const FATES: readonly Fate[] = ['told', 'idleUntold', 'ended', 'forced']
 
-/** The first immediate may run before the loop has polled again, the second one cannot. */
-const afterPoll = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+function awaited(connection: Connection, release: (() => void) | undefined): void {
+  if (release) connection.await(release)
+}

@@ -50,7 +50,7 @@ export class InFlight {
    */
   #hasLateCalls = false
   #admittedLast = 0
-  /** First requests that have arrived in part and are waited for, as members of `requests`. */
+  /** Connections whose requests are still to be let in and are waited for, in `requests`. */
   #arriving = 0
 
   constructor(clock: Clock, mode: Mode, isLongRunning: (request: ExchangeView['request']) => boolean, exempt: readonly string[] = []) {
@@ -64,7 +64,7 @@ export class InFlight {
     return this.#watches.count + this.#lateWatches.count
   }
 
-  /** Requests that the drain waits for, and holds; not those that have arrived only in part. */
+  /** Requests that the drain waits for, and holds; not those that are still to be let in. */
   get requestCount(): number {
     return this.requests.count - this.#arriving
   }
@@ -95,8 +95,8 @@ export class InFlight {
   }
 
   /**
-   * Has the drain wait for a request that has arrived in part, until the result is called; that has
-   * to be once, and after the request was let in. Undefined where it would be refused.
+   * Has the drain wait for requests that are still to be let in, until the result is called, once.
+   * Undefined where they would be refused.
    */
   awaitArrival(): (() => void) | undefined {
     if (!this.#hasLateCalls || !(this.requests.tryAdd() || this.requests.tryAddLate())) return undefined

@@ -664,12 +664,6 @@ export class Traffic {
   }
 
   #admit(exchange: Exchange): boolean {
-    const isLetIn = this.#pass(exchange)
-    if (this.state.notAccepting) exchange.connection.stopWaiting()
-    return isLetIn
-  }
-
-  #pass(exchange: Exchange): boolean {
     if (this.#chain.admit(exchange)) return true
     // Answered by a step that comes before the counting: the drain waits for that as well, but for
     // no refusal.
