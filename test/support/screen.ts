@@ -12,6 +12,8 @@ export class Screen {
   #row = 0
   #column = 0
   #isWrapping = true
+  /** A sequence whose end has not come yet. */
+  #begun = ''
   /** How often something visible has changed. */
   writes = 0
 
@@ -42,8 +44,13 @@ export class Screen {
     return this.#height
   }
 
-  write(output: string): void {
+  /** What comes from a process may be cut anywhere, also within a sequence. */
+  write(piece: string): void {
     this.writes++
+    const all = this.#begun + piece
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
+    this.#begun = /\u001b(\[\??\d*)?$/.exec(all)?.[0] ?? ''
+    const output = all.slice(0, all.length - this.#begun.length)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal reads
     for (const [token, sequence] of output.matchAll(/\u001b\[(\??\d*[A-Za-z])|[\s\S]/gu)) {
       if (sequence !== undefined) this.#control(sequence)
