@@ -344,11 +344,9 @@ export class Drains {
   }
 
   #left(requests: readonly Straggler[], watches: readonly Straggler[]): void {
-    const left = (what: Drained['what'], before: number, cut: readonly Straggler[]): void => {
-      if (cut.length > 0) this.#end({ type: 'drained', what, before: Math.max(before, cut.length), after: cut.length, cut })
-    }
-    left('requests', this.#traffic.toDrain, [...this.#lost, ...requests])
-    left('watches', this.#watchesBefore, watches)
+    if (this.#lost.length + requests.length > 0) this.#endRequests(requests)
+    const after = watches.length
+    if (after > 0) this.#end({ type: 'drained', what: 'watches', before: Math.max(this.#watchesBefore, after), after, cut: watches })
   }
 
   #endRequests(cutNow: readonly Straggler[]): void {

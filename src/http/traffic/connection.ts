@@ -201,16 +201,17 @@ export class Connection {
   }
 
   /**
-   * The drain waits for its first request, or for those that are still to be let in; what is there
-   * already is waited for by itself.
-   * @param release ends that; called once, not before the request was let in, also when none comes
+   * The drain waits for the requests that it is about to bring; those that are let in are counted
+   * by themselves.
+   * @param release ends that wait; called once: when what it has brought is over, its client was
+   * told, or it ends
    */
-  await(release: () => void): void {
+  await(release: (() => void) | undefined): void {
     this.stopAwaiting()
     this.#release = release
   }
 
-  /** To be called when nothing is outstanding any more. */
+  /** To be called when nothing is outstanding any more. A second call does nothing. */
   stopAwaiting(): void {
     const release = this.#release
     this.#release = undefined

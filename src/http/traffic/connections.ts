@@ -163,7 +163,7 @@ export class Connections {
     closing()
     for (const connection of this.#all) {
       // Read in the turn before this one.
-      if (connection.hasUnadmitted) awaited(connection, awaitArrival(0))
+      if (connection.hasUnadmitted) connection.await(awaitArrival(0))
       else this.#endIfIdle(connection, awaitArrival)
     }
   }
@@ -207,10 +207,11 @@ export class Connections {
   exchangeOver(exchange: Exchange): void {
     const { connection } = exchange
     connection.wire.over(exchange)
-    if (connection.isIdle) connection.stopAwaiting()
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (this.#held && connection.mayBringRequest) this.#held.add(connection)
-    if (this.#closesIdle && connection.mayBringRequest) this.#endLate(connection)
+    if (!this.#closesIdle) return
+    if (connection.isIdle) connection.stopAwaiting()
+    if (connection.mayBringRequest) this.#endLate(connection)
   }
 
   /** Resolves when there is none, at once if so. */
@@ -254,7 +255,7 @@ export class Connections {
     const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
     if (connection.isHalfSent && leftMs > 0) {
       connection.endIdleIn(leftMs)
-      awaited(connection, awaitArrival?.(leftMs))
+      connection.await(awaitArrival?.(leftMs))
     } else connection.endIdle()
   }
 
@@ -284,7 +285,3 @@ export class Connections {
 }
 
 const FATES: readonly Fate[] = ['told', 'idleUntold', 'ended', 'forced']
-
-function awaited(connection: Connection, release: (() => void) | undefined): void {
-  if (release) connection.await(release)
-}

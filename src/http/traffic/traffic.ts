@@ -317,7 +317,7 @@ export class Traffic {
 
   /**
    * What the request drain is about: requests and holds that were under way at
-   * NotAcceptingNewRequest, and what the last call has let in.
+   * NotAcceptingNewRequest, and what was let in since.
    */
   get toDrain(): number {
     return this.#underWay + this.#inFlight.admittedLast
