@@ -32,6 +32,10 @@ export interface TrafficGauges {
   readonly rejected: Readonly<Record<string, number>>
   /** Oldest first. */
   readonly blocking: {
+    /**
+     * Those that are counted, and connections whose first request or handshake is half sent and is
+     * waited for.
+     */
     readonly requests: readonly Straggler[]
     readonly watches: readonly Straggler[]
     readonly holds: readonly Straggler[]

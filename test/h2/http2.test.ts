@@ -214,7 +214,7 @@ describe('a stop', () => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     raw.end()
     await expect.poll(() => t.life.counts().connections.open, POLL).toBe(0)
-    expect(raw.state).toBe('ended')
+    expect(await raw.closed()).toBe('ended')
   })
 
   test('half a head that never becomes a request is not among what was done', async () => {

@@ -105,6 +105,72 @@ describe('when the listener has closed', () => {
   })
 })
 
+describe('the last call', () => {
+  async function lastCall(options: RigOptions = {}) {
+    const made = await serving(options)
+    const client = await made.connect()
+    await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
+    made.traffic.stopAccepting(300)
+    return { ...made, client, heeded: made.traffic.lastCallHeeded() }
+  }
+
+  test('is heeded at once when there is no connection', async () => {
+    const { traffic } = await serving()
+    traffic.stopAccepting(300)
+    await traffic.lastCallHeeded()
+  })
+
+  test('is held for an idle connection, and no longer when that brings a request', async () => {
+    const { client, heeded } = await lastCall()
+    expect(await hasSettled(heeded)).toBe(false)
+    client.request('GET', '/last')
+    await heeded
+    expect((await client.response()).status).toBe(200)
+  })
+
+  test('is held no longer for one whose client has left', async () => {
+    const { client, heeded } = await lastCall()
+    client.abort()
+    await heeded
+  })
+
+  test('is held for every one of them, and for one that comes meanwhile', async () => {
+    const { client, connect, traffic, heeded } = await lastCall()
+    const another = await connect()
+    await expect.poll(() => traffic.counts().connections.open).toBe(2)
+    client.abort()
+    await expect.poll(() => traffic.counts().connections.open).toBe(1)
+    expect(await hasSettled(heeded)).toBe(false)
+    another.abort()
+    await heeded
+  })
+
+  test('is held on for one whose last answer did not tell its client', async () => {
+    const { client, connect, traffic, heeded } = await lastCall({ exempt: ['/probe'] })
+    const another = await connect()
+    await expect.poll(() => traffic.counts().connections.open).toBe(2)
+    expect(await client.ask('GET', '/probe')).toMatchObject({ headers: { connection: 'keep-alive' } })
+    await expect.poll(() => traffic.counts().connections.idle).toBe(2)
+    another.abort()
+    await expect.poll(() => traffic.counts().connections.open).toBe(1)
+    expect(await hasSettled(heeded)).toBe(false)
+  })
+
+  test('is over for one that is known only when idle ones have been closed: it has a second', async () => {
+    const clock = new VirtualClock()
+    const made = await serving({ clock })
+    made.traffic.stopAccepting(300)
+    await made.traffic.closeIdleConnections()
+    const client = await made.connect()
+    await expect.poll(() => made.traffic.counts().connections.open).toBe(1)
+    await clock.advance(999)
+    await turns(5)
+    expect(client.state).toBe('open')
+    await clock.advance(1)
+    expect(await client.closed()).toBe('ended')
+  })
+})
+
 describe('half of a first request at the end of the last call', () => {
   const HALF = 'GET /half HTTP/1.1\r\nHost: a\r\n'
 
@@ -124,10 +190,13 @@ describe('half of a first request at the end of the last call', () => {
     const { traffic, client, drained } = await halfSent({}, 300)
     expect(await hasSettled(drained)).toBe(false)
     expect(traffic.counts().requests).toBe(0)
+    const name = `127.0.0.1:${client.socket.localPort} half-sent request`
+    expect(traffic.blocking(10).blocking).toMatchObject({ requests: [{ name }], connections: [] })
     client.send('\r\n')
     expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     await drained
     expect(traffic.lastCall).toMatchObject({ answered: 1 })
+    expect(traffic.counts().requests).toBe(0)
   })
 
   test('is answered with what was asked behind it', async () => {
@@ -163,6 +232,7 @@ describe('half of a first request at the end of the last call', () => {
     client.send('\r\n')
     await expect.poll(() => traffic.counts().connections.idle).toBe(0)
     expect(await hasSettled(drained)).toBe(false)
+    expect(traffic.blocking(10).blocking.requests).toMatchObject([{ name: `127.0.0.1:${client.socket.localPort} GET /half` }])
     latch.resolve()
     expect(await client.response()).toMatchObject({ status: 200, body: 'step' })
     await drained
@@ -186,6 +256,23 @@ describe('half of a first request at the end of the last call', () => {
     await clock.advance(1)
     await drained
     expect(await client.closed()).toBe('ended')
+  })
+
+  test('is waited for no longer when its client does not end its side then', async () => {
+    const { clock, traffic, client, drained } = await halfSent({}, 300)
+    client.socket.end = () => client.socket
+    await clock.advance(1_000)
+    await drained
+    expect(traffic.counts().connections.open).toBe(1)
+  })
+
+  test('is waited for no longer than its answer, although its client does not end its side', async () => {
+    const { traffic, client, drained } = await halfSent({}, 300)
+    client.socket.end = () => client.socket
+    client.send('\r\n')
+    expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    await drained
+    expect(traffic.counts().connections).toMatchObject({ open: 1, told: 1 })
   })
 
   test('is not waited for once its client has left', async () => {

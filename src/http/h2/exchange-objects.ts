@@ -11,19 +11,16 @@ export class Http2Request {
   readonly httpVersionMinor = 0
   readonly headers: IncomingHttpHeaders
   readonly stream: ServerHttp2Stream
+  // Looked up once: several steps read them, and node's headers are slow to look into.
+  readonly method: string
+  /** Of a CONNECT without a path where it leads, as in HTTP/1.1. */
+  readonly url: string
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream
     this.headers = headers
-  }
-
-  get method(): string {
-    return this.headers[':method'] ?? 'GET'
-  }
-
-  /** Of a CONNECT without a path where it leads, as in HTTP/1.1. */
-  get url(): string {
-    return this.headers[':path'] ?? this.headers[':authority'] ?? ''
+    this.method = headers[':method'] ?? 'GET'
+    this.url = headers[':path'] ?? headers[':authority'] ?? ''
   }
 
   get socket(): Socket {

@@ -103,7 +103,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
     const wire = wireOf(session) ?? sessionBegun(session)
     const request = new Http2Request(stream, headers)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
-    const response = headers[':method'] === 'CONNECT' ? undefined : new Http2Response(stream)
+    const response = request.method === 'CONNECT' ? undefined : new Http2Response(stream)
     const exchange = keeper.arrived(
       wire.connection,
       request as unknown as ExchangeView['request'],

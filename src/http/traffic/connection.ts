@@ -36,7 +36,6 @@ export class Connection {
   #kind: Kind
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
-  readonly #onTold: (connection: Connection) => void
   readonly #tally: Tally
   #wasTold = false
   /** Its turn to be told has come. */
@@ -50,17 +49,10 @@ export class Connection {
   #patience: unknown
   #release: (() => void) | undefined
 
-  constructor(
-    wire: Wire,
-    clock: Clock,
-    onClosed: (connection: Connection) => void,
-    onTold: (connection: Connection) => void,
-    tally: Tally,
-  ) {
+  constructor(wire: Wire, clock: Clock, onClosed: (connection: Connection) => void, tally: Tally) {
     this.#tally = tally
     this.#kind = tally.kindOf(wire)
     this.#kind.open++
-    this.#onTold = onTold
     this.#wire = wire
     this.#clock = clock
     this.openedAt = clock.now()
@@ -103,8 +95,6 @@ export class Connection {
     if (this.#wasTold) return
     this.#wasTold = true
     this.#clearTurn()
-    this.stopAwaiting()
-    this.#onTold(this)
   }
 
   /**
@@ -203,11 +193,9 @@ export class Connection {
   /**
    * The drain waits for the requests that it is about to bring; those that are let in are counted
    * by themselves.
-   * @param release ends that wait; called once: when what it has brought is over, its client was
-   * told, or it ends
+   * @param release ends that wait; called once: when what it has brought is over, or it ends
    */
   await(release: (() => void) | undefined): void {
-    this.stopAwaiting()
     this.#release = release
   }
 
@@ -216,6 +204,13 @@ export class Connection {
     const release = this.#release
     this.#release = undefined
     release?.()
+  }
+
+  /** Whether the drain waits for it, and for nothing on it that is counted by itself. */
+  get isAwaited(): boolean {
+    if (!this.#release) return false
+    for (const { countedAs } of this.outstanding) if (countedAs !== 'nothing') return false
+    return true
   }
 
   /** Whether it has requests that were not let in yet, nor refused. */
@@ -270,13 +265,13 @@ export class Connection {
     this.#wire.destroy()
   }
 
-  /** `ADDRESS:PORT`, and the request that is on it. */
+  /** `ADDRESS:PORT`, and the request that is on it, or how far it has come. */
   straggler(now: number): Straggler {
     const { socket, stage } = this.#wire
     const { remoteAddress = 'unknown', remotePort, remoteFamily } = socket
     const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
     const address = remotePort === undefined ? host : `${host}:${remotePort}`
-    const doing = this.outstanding.oldest?.name ?? stage
+    const doing = this.outstanding.oldest?.name ?? stage ?? (this.isHalfSent ? 'half-sent request' : undefined)
     return {
       name: doing ? `${address} ${doing}` : address,
       ageMs: now - this.openedAt,

@@ -52,10 +52,6 @@ export class Connections {
   readonly #onClosed = (connection: Connection): void => {
     if (this.#forget(connection)) this.#settle(connection)
   }
-  /** Nothing is on its way any more on one that nothing is outstanding on. */
-  readonly #onTold = (connection: Connection): void => {
-    if (this.#held && connection.isIdle) this.#release(connection)
-  }
   #accepted = 0
   #countsFates = false
   #closesIdle = false
@@ -89,7 +85,7 @@ export class Connections {
 
   /** One more is there. */
   opened(wire: Wire): Connection {
-    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#onTold, this.#tally)
+    const connection = new Connection(wire, this.#clock, this.#onClosed, this.#tally)
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
@@ -200,7 +196,7 @@ export class Connections {
   exchangeBegun(exchange: Exchange): void {
     const { connection } = exchange
     connection.add(exchange)
-    if (this.#held) this.#release(connection)
+    this.#release(connection)
   }
 
   /** An exchange is over, and no longer outstanding on its connection. */
@@ -261,13 +257,13 @@ export class Connections {
 
   /** False when it was forgotten before. */
   #forget(connection: Connection): boolean {
-    if (this.#held) this.#release(connection)
+    this.#release(connection)
     return this.#all.delete(connection)
   }
 
+  /** The last call is not held for it any more. */
   #release(connection: Connection): void {
-    this.#held?.delete(connection)
-    if (this.#held?.size === 0) this.#noneHeld()
+    if (this.#held?.delete(connection) && this.#held.size === 0) this.#noneHeld()
   }
 
   #settle(connection: Connection): void {

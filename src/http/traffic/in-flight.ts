@@ -188,7 +188,7 @@ export class InFlight {
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
     const late = this.#lateWatches.wait()
-    if (!error && this.#lateWatches.count > 0) await Promise.race([late, aborted(stop.signal)])
+    if (!error) await Promise.race([late, aborted(stop.signal)])
     cancel()
     return { before, after: after + this.#lateWatches.count, ...(error && { error }) }
   }

@@ -538,11 +538,15 @@ export class Traffic {
       oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, spoken }) => ({ name, ageMs: now - arrivedAt, ...spoken }))
     let active = 0
     let told = 0
+    const awaited: Outstanding[] = []
     const empty: Connection[] = []
     for (const connection of this.#connections) {
       if (connection.wasTold) told++
       else if (!connection.isIdle) active++
-      if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
+      if (connection.isAwaited) {
+        const { openedAt: arrivedAt, spoken } = connection
+        awaited.push({ name: connection.straggler(now).name, arrivedAt, spoken })
+      } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
     const { requests, watches, holds, rejected } = this.counts()
     return {
@@ -553,7 +557,7 @@ export class Traffic {
       rejected,
       connections: { active, idle: this.#connections.size - active - told, told, byProtocol: this.#openByProtocol() },
       blocking: {
-        requests: named(this.#counted('request')),
+        requests: named([...this.#counted('request'), ...awaited]),
         watches: named(this.#counted('watch')),
         holds: this.#holds.stragglers().slice(0, max),
         handlers: named(orphans),
