@@ -63,7 +63,9 @@ test('what goes on is counted and named: oldest first, each connection once, hoo
   await expect.poll(() => life.gauges().connections.idle).toBe(2)
   hook.resolve()
   await made.clock.advance(0)
-  await expect.poll(() => names(life.gauges())).toMatchObject({ hooks: [], connections: [expect.stringMatching(/^127\.0\.0\.1:\d+ half-sent request$/)] })
+  await expect
+    .poll(() => names(life.gauges()))
+    .toMatchObject({ hooks: [], connections: [expect.stringMatching(/^127\.0\.0\.1:\d+ half-sent request$/)] })
 
   work.resolve()
   hold[Symbol.dispose]()

@@ -11,7 +11,20 @@ const AREAS = [
   ['src/actors', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/sockets', 'test/upstream', 'test/conformance']],
   [
     'src/http',
-    ['test/http', 'test/testing/test-server.test.ts', 'test/sockets', 'test/life', 'test/report', 'test/upstream', 'test/conformance'],
+    [
+      'test/http',
+      'test/testing/test-server.test.ts',
+      'test/sockets',
+      'test/h2',
+      'test/tls',
+      'test/upgraded',
+      'test/accounting',
+      'test/life',
+      'test/report',
+      'test/upstream',
+      'test/listeners',
+      'test/conformance',
+    ],
   ],
   [
     'src/lifecycle',
