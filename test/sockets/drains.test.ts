@@ -10,9 +10,9 @@ async function draining(): Promise<Rig & { readonly drains: Drains; readonly lat
     await latch.promise
     response.end(request.url)
   })
-  const record = (fact: (typeof made.facts)[number]): unknown => made.facts.push(fact)
-  const drained = (): readonly object[] => made.facts.filter(({ type }) => type === 'drained')
-  return { ...made, drains: new Drains({ traffic: made.traffic, record }), latch, drained }
+  const facts: { readonly type: string }[] = []
+  const drains = new Drains({ traffic: made.traffic, record: (fact) => facts.push(fact) })
+  return { ...made, drains, latch, drained: () => facts.filter(({ type }) => type === 'drained') }
 }
 
 async function asks(made: Rig, ...paths: readonly string[]): Promise<void> {
