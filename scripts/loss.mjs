@@ -4,6 +4,7 @@
 // what they lost, for each. A cell of quiesce passes when it lost nothing.
 //
 //   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 9 minutes on two quiet cores then
+//   --together 14        cells that differ in link, client and method alone share their terminations, with so many clients of each instead of forty: a tenth of the time
 //   --protocol HTTPS,h2 --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
 //                        some of the cross; `blocked` (a full accept queue at the close) is with the plainest client of each protocol and GET unless it is named
 //   --last-call 400ms    another bound than the default
@@ -27,18 +28,24 @@ import { PEERS } from '../bench/peers.mjs'
 import { cellsOf, DIMENSIONS, nameOf } from '../test/loss/cells.mjs'
 import { CLIENTS_OF, plainestOf } from '../test/loss/clients.mjs'
 import { API_SERVER, LIVES, livesOf } from '../test/loss/replicas.mjs'
+import { CLIENTS } from '../test/loss/round.mjs'
 import { generator } from '../test/support/random.mjs'
 import { playAll } from './loss/rounds.mjs'
 import { markdown, summary, writeBetweenMarkers } from './loss/table.mjs'
 import { addRound, emptyTally, isClean, lineOf, sumOf } from './loss/tally.mjs'
 
-/** @typedef {import('./loss/tally.mjs').Tally} Tally @typedef {import('../test/loss/cells.mjs').Cell} Cell */
+/**
+ * @typedef {import('./loss/tally.mjs').Tally} Tally
+ * @typedef {import('../test/loss/cells.mjs').Cell} Cell
+ * @typedef {import('./loss/rounds.mjs').Task['server']} Server
+ */
 
 const args = process.argv.slice(2)
 const { values } = parseArgs({
   args: args.map((arg, at) => (arg === '--peers' && args[at + 1] !== 'only' ? '--peers=too' : arg)),
   options: {
     rounds: { type: 'string', default: '1' },
+    together: { type: 'string' },
     protocol: { type: 'string' },
     delay: { type: 'string' },
     mode: { type: 'string' },
@@ -65,6 +72,7 @@ const whole = (/** @type {string} */ name, /** @type {string} */ text) => {
   return Number(text)
 }
 const rounds = whole('rounds', values.rounds)
+const clients = whole('together', values.together ?? String(CLIENTS))
 const seed = whole('seed', values.seed)
 const show = whole('show', values.show)
 const lateMs = whole('late', values.late)
@@ -87,29 +95,34 @@ else playUnder(values.nodes.split(','))
 async function playHere() {
   const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
   if (build.status !== 0) throw new Error('the build has errors (above)')
+  /** @type {readonly import('./loss/rounds.mjs').Task[]} */
   const tasks = [...(values.peers === 'only' ? [] : tasksOfLives()), ...(values.peers === undefined ? [] : tasksOfPeers())]
   const begun = performance.now()
-  console.log(`node ${process.versions.node}: ${tasks.length} rounds; seed ${seed}`)
+  console.log(`node ${process.versions.node}: ${tasks.length} terminations; seed ${seed}`)
 
   /** @type {Map<string, Tally & { open: number }>} */
   const tallies = new Map()
-  const keyOf = (/** @type {import('./loss/rounds.mjs').Task} */ { cell, server }) => `${whoIs(server)}: ${nameOf(cell)}`
-  for (const task of tasks) {
-    const tally = tallies.get(keyOf(task))
-    if (tally) tally.open++
-    else tallies.set(keyOf(task), { ...emptyTally({ who: whoIs(task.server), node: process.versions.node, cell: task.cell }), open: 1 })
+  const keyOf = (/** @type {Server} */ server, /** @type {Cell} */ cell) => `${whoIs(server)}: ${nameOf(cell)}`
+  for (const { cells, server } of tasks) {
+    for (const cell of cells) {
+      const tally = tallies.get(keyOf(server, cell))
+      if (tally) tally.open++
+      else tallies.set(keyOf(server, cell), { ...emptyTally({ who: whoIs(server), node: process.versions.node, cell }), open: 1 })
+    }
   }
   let shown = 0
-  const tallyOf = (/** @type {import('./loss/rounds.mjs').Task} */ task) =>
-    /** @type {Tally & { open: number }} */ (tallies.get(keyOf(task)))
+  const tallyOf = (/** @type {Server} */ server, /** @type {Cell} */ cell) =>
+    /** @type {Tally & { open: number }} */ (tallies.get(keyOf(server, cell)))
   await playAll(tasks, {
     played: (task, round) => {
-      const tally = tallyOf(task)
-      addRound(tally, round, lateMs)
-      if (round.ledger.lost.length > 0 && whoIs(task.server) === 'quiesce' && shown++ < show) tell(task, round)
-      if (--tally.open === 0 && tally.who === 'quiesce') console.log(lineOf(tally))
+      for (const part of round.parts) {
+        const tally = tallyOf(task.server, part.cell)
+        addRound(tally, part, round, lateMs)
+        if (part.ledger.lost.length > 0 && whoIs(task.server) === 'quiesce' && shown++ < show) tell(task, part, round)
+        if (--tally.open === 0 && tally.who === 'quiesce') console.log(lineOf(tally))
+      }
     },
-    spoiled: (task) => tallyOf(task).spoiled++,
+    spoiled: ({ cells: [cell], server }) => tallyOf(server, cell).spoiled++,
     lateMs,
     processors: whole('jobs', values.jobs),
   })
@@ -178,7 +191,7 @@ function conclude(tallies, broken = 0) {
   console.log(`${lives.length + broken - failed} passed, ${failed} failed`)
 }
 
-/** @param {import('./loss/rounds.mjs').Task['server']} server */
+/** @param {Server} server */
 function whoIs(server) {
   return server in PEERS ? server : 'quiesce'
 }
@@ -210,16 +223,32 @@ function tasksOfLives() {
       (load !== 'blocked' || values.load !== undefined || (client === plainestOf(protocol) && method === 'GET')),
   )
   const offset = generator(seed)
-  return cells.flatMap((cell, index) => {
-    const kinds = kindsOf(cell.protocol)
+  return shared(cells).flatMap((cells, index) => {
+    const [{ delay, protocol }] = cells
+    const kinds = kindsOf(protocol)
     const from = Math.trunc(offset() * kinds.length)
-    return Array.from({ length: cell.delay < 5000 ? rounds : Math.min(rounds, cap) }, (_, round) => ({
-      cell,
+    return Array.from({ length: delay < 5000 ? rounds : Math.min(rounds, cap) }, (_, round) => ({
+      cells,
+      clients,
       server: /** @type {(typeof LIVES)[number] | typeof API_SERVER} */ (kinds[(from + round) % kinds.length]),
       lastCall: values['last-call'],
       seed: seed + index * 10_000 + round * 100,
     }))
   })
+}
+
+/** Those that share their terminations: each has its own, or those that only their clients differ in. @param {readonly Cell[]} cells @returns {(readonly [Cell, ...Cell[]])[]} */
+function shared(cells) {
+  /** @type {Map<string, [Cell, ...Cell[]]>} */
+  const groups = new Map()
+  for (const cell of cells) {
+    const { protocol, delay, mode, load } = cell
+    const key = values.together === undefined ? nameOf(cell) : JSON.stringify([protocol, delay, mode, load])
+    const group = groups.get(key)
+    if (group) group.push(cell)
+    else groups.set(key, [cell])
+  }
+  return [...groups.values()]
 }
 
 /** As many rounds of every delay, link and load, each with a client and a method by chance. */
@@ -233,13 +262,14 @@ function tasksOfPeers() {
     mode: /** @type {const} */ (['refuse']),
     protocol: /** @type {const} */ (['HTTP/1.1']),
   }
-  const { client: clients, method: methods = DIMENSIONS.method } = choice
-  const cells = cellsOf({ ...choice, client: clients.slice(0, 1), method: methods.slice(0, 1) })
+  const { client: kinds, method: methods = DIMENSIONS.method } = choice
+  const cells = cellsOf({ ...choice, client: kinds.slice(0, 1), method: methods.slice(0, 1) })
   const pick = (/** @type {readonly any[]} */ from) => from[Math.trunc(random() * from.length)]
   return Object.keys(PEERS).flatMap((name) =>
     cells.flatMap((cell, index) =>
       Array.from({ length: rounds }, (_, round) => ({
-        cell: { ...cell, client: pick(clients), method: pick(methods) },
+        cells: /** @type {[Cell]} */ ([{ ...cell, client: pick(kinds), method: pick(methods) }]),
+        clients: CLIENTS,
         server: /** @type {import('../bench/peers.mjs').Peer} */ (name),
         seed: seed + index * 10_000 + round * 100,
       })),
@@ -247,8 +277,11 @@ function tasksOfPeers() {
   )
 }
 
-/** One loss in full. @param {import('./loss/rounds.mjs').Task} task @param {import('./loss/rounds.mjs').Round} round */
-function tell({ cell, server, seed }, { ledger, lagMs, trace }) {
+/**
+ * One loss in full.
+ * @param {import('./loss/rounds.mjs').Task} task @param {import('../test/loss/round.mjs').Part} part @param {import('./loss/rounds.mjs').Round} round
+ */
+function tell({ server, seed }, { cell, ledger }, { lagMs, trace }) {
   const [loss] = ledger.lost
   console.log(`a loss of ${server}: ${nameOf(cell)}; seed ${seed}; clients up to ${lagMs} ms late; ${JSON.stringify(loss, null, 2)}`)
   const about = trace.filter((line) => line.endsWith(`:${loss?.port}`) || line.includes(`:${loss?.port} `) || !/:\d+( |$)/.test(line))

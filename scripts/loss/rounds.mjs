@@ -4,11 +4,17 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { isHttp2 } from '../../test/loss/protocols.mjs'
+import { CLIENTS } from '../../test/loss/round.mjs'
 
 /**
  * @typedef {import('../../test/loss/cells.mjs').Cell} Cell
  * @typedef {import('../../test/loss/round.mjs').Round} Round
- * @typedef {{ cell: Cell, server: import('../../test/loss/replicas.mjs').ServerKind, seed: number, lastCall?: string | undefined }} Task
+ * @typedef {object} Task
+ * @property {readonly [Cell, ...Cell[]]} cells that share the termination
+ * @property {number} clients for each of them
+ * @property {import('../../test/loss/replicas.mjs').ServerKind} server
+ * @property {number} seed
+ * @property {string | undefined} [lastCall]
  *
  * @typedef {object} Play
  * @property {(task: Task, round: Round) => void} played called after each round that counts
@@ -23,11 +29,14 @@ const WORKERS_MAX = 8
 const TRIES_MAX = 4
 
 /**
- * How many processors a round wants for itself. Its clients and its server share about one, those of HTTP/2, which ask more at a time, a little more; while a long delay goes by, they leave most of it to others.
- * @param {Cell} cell
+ * How many processors a round wants for itself. Forty clients and their server share about one, those of HTTP/2, which ask more at a time, a little more; while a long delay goes by, they leave most of it to others.
+ * @param {Task} task
  */
-const weightOf = ({ delay, link, load, protocol }) =>
-  (delay < LONG_MS ? (link >= 15 ? 0.8 : 1) : 0.3) * (isHttp2(protocol) ? 1.2 : 1) + LOAD_WEIGHTS[load]
+const weightOf = ({ cells, clients }) => {
+  const [{ delay, link, load, protocol }] = cells
+  const crowd = Math.max(1, (cells.length * clients) / CLIENTS)
+  return (delay < LONG_MS ? (link >= 15 ? 0.8 : 1) : 0.3) * (isHttp2(protocol) ? 1.2 : 1) * (0.5 + crowd / 2) + LOAD_WEIGHTS[load]
+}
 const LOAD_WEIGHTS = { quiet: 0, busy: 0.2, blocked: 0.2 }
 const LONG_MS = 2000
 
@@ -37,7 +46,7 @@ const LONG_MS = 2000
  * @param {Play} play
  */
 export async function playAll(tasks, { played, spoiled, lateMs, processors = availableParallelism() }) {
-  const queue = tasks.map((task) => ({ task, tries: 1 })).sort((a, b) => b.task.cell.delay - a.task.cell.delay)
+  const queue = tasks.map((task) => ({ task, tries: 1 })).sort((a, b) => b.task.cells[0].delay - a.task.cells[0].delay)
   let free = processors
   let underWay = 0
   /** One at a time: a process that starts wants a processor for itself. */
@@ -54,10 +63,10 @@ export async function playAll(tasks, { played, spoiled, lateMs, processors = ava
    */
   const next = async () => {
     for (;;) {
-      const at = isOneStarting ? -1 : queue.findIndex(({ task }) => weightOf(task.cell) <= free + 1e-9 || underWay === 0)
+      const at = isOneStarting ? -1 : queue.findIndex(({ task }) => weightOf(task) <= free + 1e-9 || underWay === 0)
       const [taken] = at < 0 ? [] : queue.splice(at, 1)
       if (taken) {
-        free -= weightOf(taken.task.cell)
+        free -= weightOf(taken.task)
         underWay++
         isOneStarting = true
         return taken
@@ -80,7 +89,7 @@ export async function playAll(tasks, { played, spoiled, lateMs, processors = ava
       isOneStarting = false
       wakeAll()
       const [round] = /** @type {[Round]} */ (await Promise.race([once(child, 'message'), ended]))
-      free += weightOf(task.cell)
+      free += weightOf(task)
       underWay--
       if (round.lagMs <= lateMs || tries === TRIES_MAX) played(task, round)
       else {

@@ -94,7 +94,7 @@ function roundsPerCell(lives) {
 export function markdown(tallies, command, lateMs) {
   const lives = tallies.filter(({ who }) => who === 'quiesce')
   const peers = tallies.filter(({ who }) => who !== 'quiesce')
-  const sum = (/** @type {readonly Tally[]} */ of, /** @type {'rounds' | 'spoiled' | 'late'} */ what) =>
+  const sum = (/** @type {readonly Tally[]} */ of, /** @type {'terminations' | 'spoiled' | 'late'} */ what) =>
     of.reduce((total, tally) => total + tally[what], 0)
   const nodesOf = (/** @type {readonly Tally[]} */ of) => [...new Set(of.map(({ node }) => node))].join(', ')
   const lateness = () => {
@@ -104,7 +104,7 @@ export function markdown(tallies, command, lateMs) {
   }
   const dirty = lives.filter((tally) => !isClean(tally))
   return [
-    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, Node ${nodesOf(tallies)}: ${sum(tallies, 'rounds')} terminations.`,
+    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, Node ${nodesOf(tallies)}: ${sum(tallies, 'terminations')} terminations.`,
     lateness(),
     ...(lives.length > 0 ? [roundsPerCell(lives)] : []),
     ...(lives.length > 0 ? [`Lost, of so many clients (of these on connections that the server never accepted):`, livesTable(lives)] : []),

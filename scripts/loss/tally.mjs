@@ -2,12 +2,13 @@
 import { nameOf } from '../../test/loss/cells.mjs'
 
 /**
- * What all rounds of one cell come to.
+ * What all rounds of one cell come to. Where several cells share a termination, what belongs to it and not to its clients counts for the first of them alone.
  * @typedef {object} Tally
  * @property {string} who `quiesce`, or the name of the peer
  * @property {string} node
  * @property {import('../../test/loss/cells.mjs').Cell} cell
  * @property {number} rounds
+ * @property {number} terminations
  * @property {number} spoiled rounds beside those, in which a client was late; they count for nothing else
  * @property {number} late rounds of those in which a client was late, too, as in all tries before
  * @property {number} clients
@@ -32,6 +33,7 @@ const SUMS = [
   'spoiled',
   'late',
   'rounds',
+  'terminations',
   'clients',
   'lost',
   'neverAccepted',
@@ -49,6 +51,7 @@ const SUMS = [
 export const emptyTally = (what) => ({
   ...what,
   rounds: 0,
+  terminations: 0,
   spoiled: 0,
   late: 0,
   clients: 0,
@@ -66,11 +69,19 @@ export const emptyTally = (what) => ({
   exits: {},
 })
 
-/** @param {Tally} tally @param {import('../../test/loss/round.mjs').Round} round @param {number} lateMs */
-export function addRound(tally, { clients, exit, lagMs, ledger, misaudited }, lateMs) {
+/**
+ * @param {Tally} tally @param {import('../../test/loss/round.mjs').Part} part what of the round is its cell's
+ * @param {import('../../test/loss/round.mjs').Round} round @param {number} lateMs
+ */
+export function addRound(tally, part, { exit, lagMs, misaudited, parts }, lateMs) {
+  const { clients, ledger } = part
   const { lost, rejected, told, closedIdle, refused, again, givenUp } = ledger
   tally.rounds++
-  if (lagMs > lateMs) tally.late++
+  if (part === parts[0]) {
+    tally.terminations++
+    if (lagMs > lateMs) tally.late++
+    tally.misaudited += misaudited.length
+  }
   tally.clients += clients
   tally.lost += lost.length
   tally.neverAccepted += lost.filter(({ neverAccepted }) => neverAccepted).length
@@ -81,7 +92,6 @@ export function addRound(tally, { clients, exit, lagMs, ledger, misaudited }, la
   tally.refused += refused
   tally.again += again
   tally.givenUp += givenUp
-  tally.misaudited += misaudited.length
   tally.lateMs = Math.max(tally.lateMs, lagMs)
   const end = String(exit ?? 'killed')
   tally.exits[end] = (tally.exits[end] ?? 0) + 1

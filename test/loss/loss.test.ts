@@ -5,7 +5,7 @@ import { type Cell, DIMENSIONS, nameOf } from './cells.mjs'
 import { CLIENTS_OF } from './clients.mjs'
 import { PROTOCOLS, type Protocol } from './protocols.mjs'
 import { API_SERVER, LIVES, livesOf, Replica, type ServerKind } from './replicas.mjs'
-import { freshOf, type Round, runRound } from './round.mjs'
+import { freshOf, type Part, type Round, runRound } from './round.mjs'
 
 /**
  * Forty clients that never retry send through a termination, over a link with a delay; told clients
@@ -50,10 +50,18 @@ afterAll(async () => {
   await Promise.all([...seconds.values()].map((second) => second.dispose()))
 })
 
-async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<Round> {
+async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<Omit<Round, 'parts'> & Pick<Part, 'ledger'>> {
   const second = seconds.get(cell.protocol) as Replica
-  const round = await runRound({ cell, server, seed: Math.trunc(random() * 2 ** 31), second, lastCall, patienceMs: 1000 })
-  const { lost, auditIds, ...counts } = round.ledger
+  const { parts, ...round } = await runRound({
+    cells: [cell],
+    server,
+    seed: Math.trunc(random() * 2 ** 31),
+    second,
+    lastCall,
+    patienceMs: 1000,
+  })
+  const [{ ledger }] = parts
+  const { lost, auditIds, ...counts } = ledger
   const list = Object.entries({ lost: lost.length, ...counts }).map(([name, count]) => `${count} ${name}`)
   console.log(`${server}, ${nameOf(cell)}, seed ${seed}: ${list.join(', ')}`)
   // The ledger closes: nothing was asked that is not accounted for.
@@ -62,7 +70,7 @@ async function play(server: ServerKind, cell: Cell, lastCall?: string): Promise<
   // What a client was answered is in the audit log, once with its beginning and once with its end.
   expect(round.misaudited).toEqual([])
   if (server === API_SERVER) expect(auditIds.length).toBeGreaterThan(0)
-  return round
+  return { ...round, ledger }
 }
 
 describe.each(LIVES)('a termination loses nothing: %s', (server) => {

@@ -4,9 +4,13 @@ import { newClient, plainestOf } from './clients.mjs'
 import { CALM_GAP_MS, Crowd } from './crowd.mjs'
 import { Replica } from './replicas.mjs'
 
-const CLIENTS = 40
-/** How many of them make a new connection for each request. @param {import('./cells.mjs').Cell} cell */
-export const freshOf = ({ load }) => (load === 'blocked' ? CLIENTS : CLIENTS / 4)
+/** Of a round of one cell. */
+export const CLIENTS = 40
+/**
+ * How many of so many clients make a new connection for each request.
+ * @param {import('./cells.mjs').Cell} cell @param {number} [clients]
+ */
+export const freshOf = ({ load }, clients = CLIENTS) => (load === 'blocked' ? clients : Math.ceil(clients / 4))
 /** Traffic before SIGTERM, and after the first replica is gone. */
 const AROUND_MS = 150
 /**
@@ -29,9 +33,14 @@ const PATIENCE_MS = 6000
 const LAST_PATIENCE_MS = 25_000
 
 /**
- * @typedef {object} Round
+ * What the clients of one cell know.
+ * @typedef {object} Part
+ * @property {import('./cells.mjs').Cell} cell
  * @property {number} clients
  * @property {import('./crowd.mjs').Ledger} ledger
+ *
+ * @typedef {object} Round
+ * @property {readonly [Part, ...Part[]]} parts one for each cell
  * @property {number | string | undefined} exit the first replica's exit code, or the signal that ended it; undefined when it did not end
  * @property {number} exitMs from SIGTERM
  * @property {import('../../src/index.ts').Report | undefined} report
@@ -41,9 +50,10 @@ const LAST_PATIENCE_MS = 25_000
  */
 
 /**
- * Sends forty clients through one termination. They go on at a second replica, which only has to be there.
+ * Sends clients through one termination. They go on at a second replica, which only has to be there.
  * @param {object} options
- * @param {import('./cells.mjs').Cell} options.cell
+ * @param {readonly [import('./cells.mjs').Cell, ...import('./cells.mjs').Cell[]]} options.cells which may differ in link, client and method alone
+ * @param {number} [options.clients] for each of them
  * @param {import('./replicas.mjs').ServerKind} options.server
  * @param {number} options.seed
  * @param {Replica} options.second
@@ -52,23 +62,25 @@ const LAST_PATIENCE_MS = 25_000
  * @param {() => void} [options.serving] called when every client has had an answer
  * @returns {Promise<Round>}
  */
-export async function runRound({ cell, server, seed, second, lastCall, patienceMs = PATIENCE_MS, serving }) {
-  const { client, delay, link, load, method, mode, protocol } = cell
+export async function runRound({ cells, clients = CLIENTS, server, seed, second, lastCall, patienceMs = PATIENCE_MS, serving }) {
+  const [{ delay, load, mode, protocol }] = cells
   const first = await Replica.start({ server, protocol, seed, delay, mode, busy: load === 'busy', lastCall })
   try {
-    const fresh = freshOf(cell)
-    const crowd = new Crowd({
-      protocol,
-      client,
-      method,
-      linkMs: link,
-      mayReject: mode === 'retry-after',
-      fresh,
-      kept: CLIENTS - fresh,
-      seed,
-      ports: [first.port, second.port],
+    const crowds = cells.map((cell, index) => {
+      const fresh = freshOf(cell, clients)
+      return new Crowd({
+        protocol,
+        client: cell.client,
+        method: cell.method,
+        linkMs: cell.link,
+        mayReject: mode === 'retry-after',
+        fresh,
+        kept: clients - fresh,
+        seed: seed + index * 10_000,
+        ports: [first.port, second.port],
+      })
     })
-    await crowd.allServed
+    await Promise.all(crowds.map((crowd) => crowd.allServed))
     serving?.()
     const lag = monitorEventLoopDelay({ resolution: 5 })
     await pause(AROUND_MS)
@@ -83,27 +95,34 @@ export async function runRound({ cell, server, seed, second, lastCall, patienceM
     first.kill('SIGTERM')
     setTimeout(() => lag.enable(), Math.max(0, delay - EDGE_MS))
     if (delay > 2 * EDGE_MS + CALM_GAP_MS) {
-      setTimeout(() => (crowd.isCalm = true), EDGE_MS)
-      setTimeout(() => (crowd.isCalm = false), delay - EDGE_MS - CALM_GAP_MS)
+      const calm = (/** @type {boolean} */ isCalm) => {
+        for (const crowd of crowds) crowd.isCalm = isCalm
+      }
+      setTimeout(() => calm(true), EDGE_MS)
+      setTimeout(() => calm(false), delay - EDGE_MS - CALM_GAP_MS)
     }
     if (load === 'blocked' && delay > 0) setTimeout(() => block(first, protocol), delay - BLOCK_AHEAD_MS)
 
     await Promise.race([end, pause(delay + patienceMs)])
-    await pause(AROUND_MS + 2 * link)
+    await pause(AROUND_MS + 2 * Math.max(...cells.map(({ link }) => link)))
     lag.disable()
-    await crowd.stop()
+    await Promise.all(crowds.map((crowd) => crowd.stop()))
     await Promise.race([end, pause(LAST_PATIENCE_MS)])
     const { exit } = first
     if (exit === undefined) first.kill('SIGKILL')
-    const ledger = crowd.settle(first.accepted)
+    const parts = crowds.map((crowd, index) => ({
+      cell: /** @type {import('./cells.mjs').Cell} */ (cells[index]),
+      clients,
+      ledger: crowd.settle(first.accepted),
+    }))
+    const auditIds = parts.flatMap(({ ledger }) => ledger.auditIds)
     const report = await first.report()
     return {
-      clients: CLIENTS,
+      parts: /** @type {[Part, ...Part[]]} */ (/** @type {unknown} */ (parts)),
       exit,
       exitMs: Math.round((await end) - signalledAt),
-      ledger,
       report,
-      misaudited: ledger.auditIds.length === 0 ? [] : misauditedIn(ledger.auditIds, await first.audited(), report),
+      misaudited: auditIds.length === 0 ? [] : misauditedIn(auditIds, await first.audited(), report),
       trace: first.trace,
       lagMs: Math.round(lag.max / 1e6),
     }

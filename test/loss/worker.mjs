@@ -16,7 +16,7 @@ function secondOf(protocol) {
 }
 
 process.on('message', async (/** @type {Omit<Parameters<typeof runRound>[0], 'second'>} */ options) => {
-  const second = await secondOf(options.cell.protocol)
+  const second = await secondOf(options.cells[0].protocol)
   const round = await runRound({ ...options, second, serving: () => process.send?.({}) })
   process.send?.(round)
 })

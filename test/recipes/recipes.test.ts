@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { wasLate } from '../support/late-client.ts'
 import { TestProcess, temporaryFolder } from '../support/process.ts'
 import { type Connection, connectionTo, ELSEWHERE, watches } from './clients.ts'
 import { RECIPES, type Recipe } from './recipes.ts'
@@ -39,14 +40,7 @@ async function untilTold(connection: Connection, first: string): Promise<string[
   return [...answers]
 }
 
-/** The default of `lastCall`. */
-const LAST_CALL_MS = 300
-
-/**
- * Resolves with the error of connecting, once no server listens any more. A connection on which
- * this process is so late with its TLS handshake that the last call ends first is closed as an idle
- * one; such an attempt says nothing.
- */
+/** Resolves with the error of connecting, once no server listens any more. */
 async function refusal(recipe: Recipe, url: string): Promise<string | undefined> {
   for (;;) {
     const begun = performance.now()
@@ -54,8 +48,7 @@ async function refusal(recipe: Recipe, url: string): Promise<string | undefined>
       await connectionTo(url, recipe.wire)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      const isLate = url.startsWith('https:') && performance.now() - begun >= LAST_CALL_MS
-      if (code !== 'ECONNRESET' || !isLate) return code
+      if (!url.startsWith('https:') || !wasLate(code, begun)) return code
     }
   }
 }
