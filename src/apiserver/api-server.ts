@@ -431,7 +431,7 @@ export class ApiServer implements Delegate {
       hsts(config.hstsDirectives),
       cacheControl,
       requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure),
-      timeout,
+      timeout(deadlines),
       authentication(authenticator, {
         clock,
         log,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { goQuote } from '../base/go-quote.ts'
 import { respond } from '../http/respond.ts'
-import { goQuote } from './go-quote.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

@@ -49,12 +49,15 @@ test('is an object for programs that ask for exactly that one', async () => {
     paths: ['/healthz', '/metrics', '/shop'],
   })
   for (const other of ['application/json', type.replace('v1beta1', 'v9'), 'image/png']) expect((await asked(other)).status).toBe(406)
+  expect(await (await asked('application/json')).json()).toMatchObject({
+    message: 'only the following media types are accepted: application/json, application/yaml, text/plain',
+  })
 })
 
 test('is there unless it is not wanted', async () => {
   const own = await serveApi({ config: { version: { gitVersion: 'v7.0.0' } } })
   expect(await (await own.ask('/statusz')).text()).toMatch(
-    /\nUp: 0 hr 00 min \d\d sec\n.*\nBinary version: v7\.0\.0\nPaths: .*\/statusz \/version\n$/s,
+    /\nUp: 0 hr 00 min \d\d sec\n.*\nBinary version: v7\.0\.0\nPaths: .*\/readyz \/version\n$/s,
   )
   const without = await serveApi({ config: { enableStatusz: false } })
   expect((await without.ask('/statusz')).status).toBe(404)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
+import { queryValue } from '../../base/go-query.ts'
 import type { ApiExchange } from '../api-exchange.ts'
-import { queryValue } from '../query.ts'
 import type { RecordFailure } from './auditing.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { toError } from '../../base/errors.ts'
-import { goQuote } from '../go-quote.ts'
+import { goQuote } from '../../base/go-quote.ts'
 import { after, type EventBackend, type PluginFailed, Tally } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 

@@ -1,6 +1,6 @@
+import { queryValue } from '../../base/go-query.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import type { UserInfo } from '../authentication/user.ts'
-import { queryValue } from '../query.ts'
 import { otherReadingsOf, type Targeted } from '../readings.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts'

@@ -36,6 +36,15 @@ export class Deadlines {
     this.#others.set(exchange, this.#clock.setTimeout(pass, Math.max(0, deadlineAt - this.#clock.now())))
   }
 
+  /** Whether its deadline has passed by now; then its timer has nothing more to do. */
+  passNow(exchange: ApiExchange): boolean {
+    const { deadlineAt } = exchange
+    if (deadlineAt === undefined || deadlineAt > this.#clock.now()) return false
+    this.remove(exchange)
+    this.#passed(exchange)
+    return true
+  }
+
   /** It is over. */
   remove(exchange: ApiExchange): void {
     if (this.#alike.has(exchange)) {

@@ -7,6 +7,7 @@ import { ApiExchange, apiExchangeOf, infoOf } from '../api-exchange.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { NOT_IMPLEMENTED } from '../upgrades.ts'
+import { answerBeforeChain } from './before-chain.ts'
 import { overFor, type Parts, pass, passNow } from './chain.ts'
 import type { Filter, FilterFailed, UserFilter } from './filter.ts'
 import { type OuterHeaders, outerHeadersOf } from './standing-header.ts'
@@ -97,11 +98,19 @@ export class Passage {
   }
 }
 
-/** Without a response it is an upgrade, or a CONNECT, which is not served at all. */
+/**
+ * Undefined for what has been answered. Without a response it is an upgrade, or a CONNECT, which is
+ * not served at all.
+ */
 function begin(view: ExchangeView): ApiExchange | undefined {
   const exchange = exchangeOf(view.request) as Exchange
   if (view.response === undefined && view.request.method === 'CONNECT') {
     exchange.connection.wire.refuse(exchange, NOT_IMPLEMENTED)
+    return undefined
+  }
+  const answer = answerBeforeChain(view.request, view.response)
+  if (answer !== undefined) {
+    exchange.connection.wire.refuse(exchange, answer)
     return undefined
   }
   return new ApiExchange(view, view.response ?? responseOfUpgrade(exchange), infoOf(view.request))

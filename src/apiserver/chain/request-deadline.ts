@@ -1,7 +1,7 @@
+import { queryValue } from '../../base/go-query.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RecordFailure } from '../audit/auditing.ts'
 import { parseGoDuration } from '../go-duration.ts'
-import { queryValue } from '../query.ts'
 import { sendStatus } from '../status.ts'
 import { abandon } from './abandon.ts'
 import type { Deadlines } from './deadlines.ts'

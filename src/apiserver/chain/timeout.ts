@@ -3,6 +3,7 @@ import { exchangeOf } from '../../http/traffic/exchange.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
+import type { Deadlines } from './deadlines.ts'
 import type { PlacedFilter } from './filter.ts'
 import { replacement } from './replacement.ts'
 import { sealResponse } from './sealed-response.ts'
@@ -27,13 +28,14 @@ const HEADERS = { 'content-type': 'text/plain; charset=utf-8' }
  * timeOut}.
  * @see kubernetes/apiserver pkg/server/filters/timeout.go WithTimeoutForNonLongRunningRequests
  */
-export const timeout: PlacedFilter = {
+export const timeout = (deadlines: Deadlines): PlacedFilter => ({
   name: 'timeout',
   admit: (exchange) => {
     exchange.isBounded = !exchange.isLongRunning
-    return true
+    // A handler that is quick would answer before a timer is looked at.
+    return !deadlines.passNow(exchange)
   },
-}
+})
 
 /**
  * What happens when a request's time is over: it is answered 504, or broken off when a part of its

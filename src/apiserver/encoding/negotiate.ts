@@ -1,8 +1,19 @@
+import type { IncomingMessage } from 'node:http'
+import { firstHeader } from './first-header.ts'
+
 /** A form in which an object can be sent. */
 export interface Representation {
   readonly type: string
   /** Which other form of the object it is, as clients ask for one: `g=GROUP;v=VERSION;as=KIND`. */
   readonly as?: string
+  /** Whether there is a stream of it, which a client may name without asking for one. */
+  readonly isStreamed?: boolean
+}
+
+export interface Negotiated<T> {
+  readonly form: T
+  /** Its client wants to read it. */
+  readonly isForPeople: boolean
 }
 
 /**
@@ -11,36 +22,66 @@ export interface Representation {
  * undefined when none will do. A clause that asks for another form of the object has no other.
  * @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go
  */
-export function negotiate<T extends Representation>(accept: string | undefined, offered: readonly T[]): T | undefined {
-  if (accept === undefined || accept.trim() === '') return offered[0]
-  for (const { range, as } of clausesOf(accept)) {
-    const isRange = (type: string): boolean => range === '*/*' || range === type || range === `${type.split('/')[0]}/*`
-    const chosen = offered.find((one) => one.as === as && isRange(one.type))
-    if (chosen) return chosen
+export function negotiate<T extends Representation>(request: IncomingMessage, offered: readonly T[]): Negotiated<T> | undefined {
+  const accept = firstHeader(request, 'accept')
+  if (accept === '') return offered[0] && { form: offered[0], isForPeople: false }
+  for (const clause of clausesOf(accept)) {
+    const form = offered.find((one) => isNamed(one, clause) && isAllowed(one, clause.parameters))
+    if (form) return { form, isForPeople: clause.parameters.get('pretty') === '1' }
   }
   return undefined
 }
 
 interface Clause {
-  readonly range: string
-  readonly as: string | undefined
+  readonly type: string
+  readonly subtype: string
   readonly quality: number
+  readonly parameters: ReadonlyMap<string, string>
 }
 
-/** What is wanted most first. */
+/** Upper case is another type, as upstream. */
+const isNamed = ({ type }: Representation, clause: Clause): boolean =>
+  (clause.type === '*' && clause.subtype === '*') ||
+  type === `${clause.type}/${clause.subtype}` ||
+  (clause.subtype === '*' && type.startsWith(`${clause.type}/`))
+
+function isAllowed({ as, isStreamed = false }: Representation, parameters: Clause['parameters']): boolean {
+  const [group, version, kind] = ['g', 'v', 'as'].map((name) => parameters.get(name))
+  const asked = (group ?? version ?? kind) === undefined ? undefined : `g=${group ?? ''};v=${version ?? ''};as=${kind ?? ''}`
+  const stream = parameters.get('stream')
+  return asked === as && !parameters.has('sv') && (stream === undefined || (isStreamed && stream === 'watch'))
+}
+
+/**
+ * What is wanted most first. The order is not one of all clauses, so that it depends on how they
+ * are sorted: by insertion, as Go sorts a dozen.
+ * @see munnerz/goautoneg ParseAccept
+ */
 function clausesOf(accept: string): readonly Clause[] {
-  const clauses = accept.split(',').map((clause) => {
-    const [range = '', ...given] = clause.split(';').map((piece) => piece.trim())
-    const parameters = new Map(given.map((pair) => pair.split('=').map((piece) => piece.trim()) as [string, string]))
-    const [g, v, as] = ['g', 'v', 'as'].map((name) => parameters.get(name))
-    const quality = Number(parameters.get('q') ?? 1)
-    return {
-      range: range.toLowerCase(),
-      as: as === undefined ? undefined : `g=${g};v=${v};as=${as}`,
-      quality: Number.isNaN(quality) ? 1 : quality,
-    }
-  })
-  return clauses.sort((a, b) => b.quality - a.quality || wildcards(a.range) - wildcards(b.range))
+  const clauses = accept.split(',').flatMap((clause) => clauseOf(clause) ?? [])
+  for (let end = 1; end < clauses.length; end++)
+    for (let at = end; at > 0 && isWantedMore(clauses[at] as Clause, clauses[at - 1] as Clause); at--)
+      clauses.splice(at - 1, 2, clauses[at] as Clause, clauses[at - 1] as Clause)
+  return clauses
 }
 
-const wildcards = (range: string): number => range.split('*').length
+const isWantedMore = (a: Clause, b: Clause): boolean =>
+  a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
+
+/** Undefined for what is none, which is passed over. */
+function clauseOf(text: string): Clause | undefined {
+  const [range = '', ...given] = trimmed(text).split(';')
+  const [type = '', subtype = '', ...more] = range.split('/').map(trimmed)
+  if (more.join('/') !== '' || (subtype === '' && type !== '*')) return undefined
+  const parameters = new Map<string, string>()
+  let quality = 1
+  for (const pair of given) {
+    const [name = '', value = '', ...others] = pair.split('=')
+    if (value === '' || others.join('=') !== '') continue
+    if (trimmed(name) === 'q') quality = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : 0
+    else parameters.set(trimmed(name), trimmed(value))
+  }
+  return { type, subtype: subtype === '' ? '*' : subtype, quality, parameters }
+}
+
+const trimmed = (text: string): string => text.replace(/^ +| +$/g, '')

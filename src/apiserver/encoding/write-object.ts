@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { queryValue } from '../../base/go-query.ts'
 import { respond } from '../../http/respond.ts'
+import { firstHeader } from './first-header.ts'
 import { compactJson, prettyJson } from './json.ts'
 import { negotiate } from './negotiate.ts'
 import { toYaml } from './yaml.ts'
 
 const JSON_TYPE = 'application/json'
 
-const AS_JSON = { type: JSON_TYPE, encode: compactJson }
+const AS_JSON = { type: JSON_TYPE, encode: compactJson, isStreamed: true }
 
 /** What every object of the API can be sent as, the default first. */
 export const OBJECT_TYPES = [AS_JSON, { type: 'application/yaml', encode: toYaml }]
@@ -16,9 +18,8 @@ const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go isPrettyPrint */
 function isForPeople({ url = '/', headers }: IncomingMessage): boolean {
-  const query = url.indexOf('?')
-  const asked = query < 0 ? null : new URLSearchParams(url.slice(query)).get('pretty')
-  if (asked) return /^(1|t|T|TRUE|true|True)$/.test(asked)
+  const asked = /\?.*pretty/.test(url) ? queryValue(url, 'pretty') : ''
+  if (asked !== '') return /^(1|t|T|TRUE|true|True)$/.test(asked)
   return READ_BY_PEOPLE.test(headers['user-agent'] ?? '')
 }
 
@@ -31,9 +32,10 @@ interface Form {
 }
 
 /**
- * Sends an object in the form that its client wants, and says whether there was one. A failure
- * always finds one: that it cannot be read must not hide it. 304 to a client that has it, where
- * there is an `ETag`.
+ * Sends an object in the form that its client wants, and says whether there was one. Who asks for
+ * another form than the usual one gets it, however little it is preferred. A failure always finds
+ * one: that it cannot be read must not hide it. 304 to a client that has it, where there is an
+ * `ETag`.
  * @see kubernetes/apiserver pkg/endpoints/handlers/responsewriters/writers.go WriteObjectNegotiated
  */
 export function writeObject(
@@ -42,17 +44,24 @@ export function writeObject(
   status: number,
   ...forms: readonly [Form, ...(readonly Form[])]
 ): boolean {
-  const offered = forms.flatMap((form) => OBJECT_TYPES.map((type) => ({ ...type, ...form })))
-  const chosen = negotiate(request.headers.accept, offered)
+  const inTypes = (form: Form) => OBJECT_TYPES.map((type) => ({ ...type, ...form }))
+  const others =
+    firstHeader(request, 'accept') === '' ? undefined : negotiate(request, forms.filter(({ as }) => as !== undefined).flatMap(inTypes))
+  const chosen = others ?? negotiate(request, forms.filter(({ as }) => as === undefined).flatMap(inTypes))
   if (chosen === undefined && status < 400) return false
-  const { type, encode, as, value, headers = {} } = chosen ?? { ...AS_JSON, encode: prettyJson, ...forms[0] }
+  const { type, encode, as, value, headers = {} } = chosen?.form ?? { ...AS_JSON, encode: prettyJson, ...forms[0] }
   const { 'if-none-match': known } = request.headers
-  const isKnown = known !== undefined && known === headers['ETag']
-  const toText = type === JSON_TYPE && isForPeople(request) ? prettyJson : encode
+  if (known !== undefined && known === headers['ETag']) {
+    for (const name in headers) response.setHeader(name, headers[name] as string)
+    response.statusCode = 304
+    response.end()
+    return true
+  }
+  const toText = type === JSON_TYPE && (chosen?.isForPeople || isForPeople(request)) ? prettyJson : encode
   respond(response, {
-    status: isKnown ? 304 : status,
+    status,
     headers: { 'Content-Type': as === undefined ? type : `${type};${as}`, ...headers },
-    body: isKnown ? '' : toText(value),
+    body: toText(value),
   })
   return true
 }

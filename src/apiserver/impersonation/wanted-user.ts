@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { goQuote } from '../../base/go-quote.ts'
 import { namesOf, takeHeaders, valuesOf } from '../authentication/credential-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
-import { goQuote } from '../go-quote.ts'
 
 const USER = 'impersonate-user'
 const UID = 'impersonate-uid'

@@ -1,7 +1,7 @@
+import { queryValue } from '../../base/go-query.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import { OTHER } from '../../metrics/series.ts'
 import type { ApiExchange } from '../api-exchange.ts'
-import { queryValue } from '../query.ts'
 
 /** Those that are said; a client may send any word as its method. */
 const VERBS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { compactJson } from '../encoding/json.ts'
+import { safeJson } from '../encoding/json.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
 import { sendNotAcceptable } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
@@ -9,7 +9,8 @@ const PRODUCES = OBJECT_TYPES.map(({ type }) => type)
 
 /** No groups: until a server has some, this is what clients find out. */
 const GROUPS = { kind: 'APIGroupList', groups: [] }
-const AGGREGATED = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items: [] }
+const LIST = { metadata: {}, items: [] }
+const AGGREGATED = { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', ...LIST }
 const AS_AGGREGATED = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 /**
@@ -17,7 +18,8 @@ const AS_AGGREGATED = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
  * @see kubernetes/apiserver pkg/endpoints/discovery/root.go, aggregated/wrapper.go
  */
 export function apiGroupsPage(): ApiHandler {
-  const etag = `"${createHash('sha512').update(compactJson(AGGREGATED)).digest('hex').toUpperCase()}"`
+  // Of what is listed, whichever its form is.
+  const etag = `"${createHash('sha512').update(safeJson(LIST)).digest('hex').toUpperCase()}"`
   return restRoute({
     root: '/apis',
     produces: PRODUCES,

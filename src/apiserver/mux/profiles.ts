@@ -7,12 +7,13 @@ import type { ApiHandler } from './path-mux.ts'
 const ROOT = '/debug/pprof/'
 
 /** @see kubernetes/apiserver pkg/server/routes/profiling.go redirectTo */
-export const toProfiles: ApiHandler = (_request, response) =>
-  respond(response, {
-    status: 302,
-    headers: { 'Content-Type': 'text/html; charset=utf-8', Location: ROOT },
-    body: `<a href="${ROOT}">Found</a>.\n\n`,
-  })
+export const toProfiles: ApiHandler = ({ method }, response) => {
+  const type = method === 'GET' || method === 'HEAD' ? { 'Content-Type': 'text/html; charset=utf-8' } : {}
+  const body = method === 'GET' ? `<a href="${ROOT}">Found</a>.\n\n` : ''
+  // What is read from its head alone says no length, whatever it would be.
+  if (method !== 'HEAD') return respond(response, { status: 302, headers: { ...type, Location: ROOT }, body })
+  response.writeHead(302, { ...type, Location: ROOT }).end()
+}
 
 /**
  * Profiles of this process, those of the debug socket: Node has others than Go. A request for one

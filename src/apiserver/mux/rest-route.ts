@@ -1,4 +1,5 @@
 import { pathOf } from '../../http/request-info.ts'
+import { firstHeader } from '../encoding/first-header.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 
@@ -23,10 +24,11 @@ export function restRoute({ root, produces, get }: RestRoute): ApiHandler {
     if (segmentsOf(pathOf(request.url ?? '/')) !== segmentsOf(root))
       return refuse(404, 'NotFound', 'the server could not find the requested resource')
     if (request.method !== 'GET') return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
-    const { accept, 'content-type': contentType } = request.headers
-    if (contentType && !typesOf(contentType).some((type) => type === '*/*' || produces.includes(type)))
+    const contentType = firstHeader(request, 'content-type')
+    if (contentType !== '' && !typesOf(contentType).some((type) => produces.includes(type)))
       return refuse(415, 'UnsupportedMediaType', '415: Unsupported Media Type')
-    if (accept && !typesOf(accept).some((type) => type === '*/*' || produces.includes(type)))
+    const accept = firstHeader(request, 'accept')
+    if (accept !== '' && !typesOf(accept).some((type) => type === '*/*' || produces.includes(type)))
       return refuse(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available}`)
     return get(request, response)
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { respond } from '../../http/respond.ts'
+import { firstHeader } from '../encoding/first-header.ts'
 import { negotiate } from '../encoding/negotiate.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
 import { sendNotAcceptable } from '../status.ts'
@@ -10,11 +11,12 @@ const COMPONENT = 'apiserver'
 
 const GROUP = 'config.k8s.io'
 const AS_STATUSZ = `g=${GROUP};v=v1beta1;as=Statusz`
-const OFFERED = [{ type: 'text/plain' }, ...OBJECT_TYPES.map(({ type }) => ({ type, as: AS_STATUSZ }))]
-const ACCEPTED = OFFERED.map(({ type, as }: { readonly type: string; readonly as?: string }) => (as === undefined ? type : `${type};${as}`))
+const TEXT = { type: 'text/plain' }
+const OFFERED = [...OBJECT_TYPES.map(({ type }) => ({ type, as: AS_STATUSZ })), TEXT]
+const ACCEPTED = OFFERED.map(({ type }) => type)
 
-/** Of the API itself: they say nothing about the server. */
-const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['/api', '/apis', '/openapi', '/openid', '/.well-known'])
+/** Of the API itself, which say nothing about the server, and the page's own. */
+const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['/api', '/apis', '/openapi', '/openid', '/.well-known', '/statusz'])
 
 /**
  * Says what runs, and since when, which is since now: as text for people, and as an object for
@@ -24,11 +26,11 @@ const NOT_FOR_DEBUGGING: ReadonlySet<string> = new Set(['/api', '/apis', '/opena
 export function statuszPage(clock: Clock, binaryVersion: string, listedPaths: () => readonly string[]): ApiHandler {
   const startedAt = clock.wall()
   return (request, response) => {
-    const chosen = negotiate(request.headers.accept, OFFERED)
+    const chosen = firstHeader(request, 'accept') === '' ? TEXT : negotiate(request, OFFERED)?.form
     if (chosen === undefined) return sendNotAcceptable({ request, response }, ACCEPTED)
     const uptimeSeconds = Math.floor((clock.wall() - startedAt) / 1_000)
     const paths = folders(listedPaths())
-    if (chosen !== OFFERED[0]) {
+    if (chosen !== TEXT) {
       const startTime = new Date(startedAt).toISOString().replace(/\.\d+/, '')
       const metadata = { name: COMPONENT }
       const value = { kind: 'Statusz', apiVersion: `${GROUP}/v1beta1`, metadata, startTime, uptimeSeconds, binaryVersion, paths }

@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { optionError, show, toError } from '../../base/errors.ts'
+import { queryTexts } from '../../base/go-query.ts'
+import { goQuote } from '../../base/go-quote.ts'
 import { Registry } from '../../base/registry.ts'
 import type { MetricSample } from '../../metrics/family.ts'
 import { pathOf, type RequestLike } from '../request-info.ts'
@@ -171,8 +173,7 @@ export class HealthEndpoint {
   }
 
   async #answerRoot(request: RequestLike, url: string): Promise<Answer> {
-    const query = new URLSearchParams(queryOf(url))
-    const excluded = new Set(query.getAll('exclude'))
+    const excluded = new Set(queryTexts(url, 'exclude'))
     const lines = await Promise.all(this.#shown.map((entry) => this.#line(entry, excluded, request)))
 
     const matched = new Set(lines.map(({ excludedBy }) => excludedBy))
@@ -181,7 +182,7 @@ export class HealthEndpoint {
     if (unmatched.length > 0) details += `warn: some health checks cannot be excluded: no matches for ${quoted(unmatched.sort())}\n`
 
     const failed = lines.flatMap((line) => line.failed ?? [])
-    const upstreams = failed.length > 0 ? this.#fail(failed, details) : this.#pass(query.has('verbose'), details)
+    const upstreams = failed.length > 0 ? this.#fail(failed, details) : this.#pass(queryTexts(url, 'verbose').length > 0, details)
     const checks = lines.map(({ name, excludedBy, failed }) => checkResult(name, failed?.reason, excludedBy !== undefined))
     const answer = this.#shaped(upstreams, checks, false)
     this.#requests.set(answer.status, (this.#requests.get(answer.status) ?? 0) + 1)
@@ -289,10 +290,5 @@ const checkResult = (name: string, reason?: string, excluded = false): CheckResu
   ...(reason !== undefined && { reason }),
 })
 
-function queryOf(url: string): string {
-  const query = url.indexOf('?')
-  return query < 0 ? '' : url.slice(query)
-}
-
 /** `"a","b"` */
-const quoted = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(',')
+const quoted = (names: readonly string[]): string => names.map(goQuote).join(',')

