@@ -11,6 +11,7 @@ import {
   notFoundDelegate,
   warn,
 } from '#src/apiserver/index.ts'
+import { queryTexts } from '#src/base/go-query.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { Sink } from '../audit/sink.ts'
 import type { Answer, RecordedCheck, RecordedEvent, RecordedRequest, Settings } from './recorded.ts'
@@ -146,7 +147,7 @@ const queryOf = ({ url = '/' }: IncomingMessage): URLSearchParams => new URL(url
 
 /** The recorder's. */
 const ROUTES: Readonly<Record<string, ApiHandler>> = {
-  '/echo': (request, response) => sendText(response, queryOf(request).get('message') ?? ''),
+  '/echo': (request, response) => sendText(response, queryTexts(request.url ?? '', 'message')[0] ?? ''),
   '/slow': async (request, response) => {
     await after(Number(queryOf(request).get('ms')))
     sendText(response, 'done')
@@ -159,6 +160,8 @@ const ROUTES: Readonly<Record<string, ApiHandler>> = {
     // What is written in the step of the failure does not leave, as what Go has not flushed.
     if (sent === 'write') response.write('half')
     if (sent !== 'flush') throw failure
+    // An answer to HEAD has nothing to write: its head goes by itself.
+    response.flushHeaders()
     return new Promise((_, fail) => response.write('half', () => fail(failure)))
   },
   '/partial': async (_request, response) => {
