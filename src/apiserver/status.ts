@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from './api-exchange.ts'
-import { writeObject } from './encoding/write-object.ts'
+import { finds, writeObject } from './encoding/write-object.ts'
 
 /** What a failure is answered with, in the API's own form. */
 export interface Failure {
@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status */
-const statusOf = ({ message, reason, details, code }: Failure): object => ({
+export const statusOf = ({ message, reason, details, code }: Failure): object => ({
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},
@@ -28,7 +28,8 @@ export function sendStatus(
   failure: Failure,
 ): void {
   const exchange = apiExchangeOf(request)
-  if (exchange) exchange.failure = failure
+  // What a client is sent against its will upstream does not record.
+  if (exchange && finds(request)) exchange.failure = failure
   const retryAfter = failure.details?.['retryAfterSeconds']
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
   writeObject(request, response, failure.code, { value: statusOf(failure), headers })

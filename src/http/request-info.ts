@@ -123,10 +123,18 @@ function resourceVerb(method: string, name: string, url: string): string {
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-/** The parameter's presence is enough; only `0` and `false` deny it. The first one counts. */
+/**
+ * The parameter's presence is enough; only `0` and `false` deny it. The first one counts. As Go
+ * reads a query, what has a semicolon or an escape that is none is passed over.
+ */
 function asksToWatch(url: string): boolean {
-  if (!url.includes('?')) return false
-  const value = queryOf(url).get('watch')
+  const query = url.indexOf('?')
+  if (query < 0) return false
+  const readable = url
+    .slice(query + 1)
+    .split('&')
+    .filter((pair) => !pair.includes(';') && !/%(?![\da-f]{2})/i.test(pair))
+  const value = new URLSearchParams(readable.join('&')).get('watch')
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 

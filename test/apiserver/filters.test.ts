@@ -18,6 +18,23 @@ const CORS_HEADERS = {
 const found = (answer: Response): Record<string, string> =>
   Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith('access-control')))
 
+test('a path that names a verb, and nothing that it is about, is refused before all else', async () => {
+  const { ask } = await serveApi({ config: { hstsDirectives: ['max-age=1'] } })
+  for (const path of ['/api/v1/watch', '/api/v1/proxy/', '/apis/apps/v1/watch?a=<b>']) {
+    const answer = await ask(path)
+    const target = path.replace('<b>', '%3Cb%3E')
+    expect([answer.status, await answer.text()]).toEqual([
+      500,
+      `Internal Server Error: "${target}": failed to create RequestInfo: unable to determine kind and namespace from url, ${target}\n`,
+    ])
+    const { headers } = answer
+    expect(
+      ['content-type', 'x-content-type-options', 'cache-control', 'strict-transport-security'].map((name) => headers.get(name)),
+    ).toEqual(['text/plain; charset=utf-8', 'nosniff', null, null])
+    expect(headers.get('audit-id')).toMatch(/^[\da-f-]{36}$/)
+  }
+})
+
 describe('headers of the filters', () => {
   const serve = (config: object = {}): Promise<ServedApi> =>
     serveApi({
@@ -52,6 +69,38 @@ describe('headers of the filters', () => {
     const answer = await ask('/id')
     expect(await answer.text()).toBe(answer.headers.get('audit-id'))
     expect(answer.headers.get('audit-id')).toMatch(/^[\da-f-]{36}$/)
+  })
+
+  test('Audit-ID, the first of several, and its bytes as they are', async () => {
+    const { connect } = await serve()
+    const idOf = async (...given: readonly string[]): Promise<string> => {
+      const client = await connect()
+      const lines = given.map((id) => `Audit-ID: ${id}\r\n`).join('')
+      client.send(Buffer.from(`GET /id HTTP/1.1\r\nHost: x\r\n${lines}\r\n`))
+      return (await client.response()).headers['audit-id'] ?? ''
+    }
+    expect(await idOf('one', 'two')).toBe('one')
+    expect(await idOf('one, two')).toBe('one, two')
+    expect(await idOf('', 'two')).toMatch(/^[\da-f-]{36}$/)
+    expect(Buffer.from(await idOf('ü'), 'latin1').toString()).toBe('ü')
+  })
+
+  test('Audit-ID over HTTP/2, as it is, also with a comma', async () => {
+    const { connectH2 } = await serve({ http2: true })
+    const client = await connectH2()
+    const { status, body } = await client.get('/id', { 'audit-id': 'a, b' })
+    expect([status, body]).toEqual([200, 'a, b'])
+  })
+
+  test('for the first of several origins', async () => {
+    const { connect } = await serve({ corsAllowedOrigins: ['^https://good\\.example$'] })
+    const allowedOf = async (...origins: readonly string[]): Promise<string | undefined> => {
+      const client = await connect()
+      client.send(`GET /id HTTP/1.1\r\nHost: x\r\n${origins.map((origin) => `Origin: ${origin}\r\n`).join('')}\r\n`)
+      return (await client.response()).headers['access-control-allow-origin']
+    }
+    expect(await allowedOf('https://good.example', 'https://bad.example')).toBe('https://good.example')
+    expect(await allowedOf('https://bad.example', 'https://good.example')).toBeUndefined()
   })
 
   row(['HD-07', 'HD-08', 'HD-10'], 'none about origins without expressions, without an origin, and for others', async () => {

@@ -50,6 +50,8 @@ describe('requestInfo', () => {
     ['GET', '/api/v1/pods?watch=0&watch=1', 'resource list api - v1 - pods - - [pods]'],
     ['GET', '/api/v1/pods?watch=False', 'resource list api - v1 - pods - - [pods]'],
     ['GET', '/api/v1/pods?limit=x&watch', 'resource watch api - v1 - pods - - [pods]'],
+    ['GET', '/api/v1/pods?watch=%zz', 'resource list api - v1 - pods - - [pods]'],
+    ['GET', '/api/v1/pods?watch=1;x&a=b', 'resource list api - v1 - pods - - [pods]'],
     ['POST', '/api/v1/pods?watch=1', 'resource create api - v1 - pods - - [pods]'],
     // Non-resource paths
     ['GET', '/', 'other get - - - - - - - []'],

@@ -3,13 +3,16 @@ import type { AuditBackend } from '../../actors/audit.ts'
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { finds } from '../encoding/write-object.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
+import type { Failure } from '../status.ts'
 import { after, type EventBackend, Tally } from './backend.ts'
 import {
   AUDIT_VERSION,
   type AuditEvent,
   type AuditedStatus,
+  headerText,
   type Level,
   microTime,
   requestPart,
@@ -42,8 +45,11 @@ export const auditCounters = (): AuditCounters => ({
   rejected: 0,
 })
 
-/** Has a request recorded that a filter refuses before it comes to that of auditing. */
-export type RecordFailure = (exchange: ApiExchange, refusal: { readonly code: number; readonly message: string }) => void
+/**
+ * Has a request recorded that a filter refuses before it comes to that of auditing, by what it is
+ * answered with; by `otherwise` where its client takes that in no form.
+ */
+export type RecordFailure = (exchange: ApiExchange, failure: Failure, otherwise?: string) => void
 
 /** What an answer is recorded as, when its status alone does not say it. */
 export interface RecordedStatus {
@@ -141,9 +147,10 @@ export class Auditing implements AuditBackend {
    * @see kubernetes/apiserver pkg/endpoints/filters/authn_audit.go WithFailedAuthenticationAudit,
    * request_deadline.go withFailedRequestAudit
    */
-  readonly recordFailure: RecordFailure = (exchange, { code, message }) => {
+  readonly recordFailure: RecordFailure = (exchange, failure, otherwise = failure.message) => {
     if (this.begin(exchange) === undefined) return
-    this.#forget(this.record(exchange, 'ResponseStarted', { message, code }))
+    const status = finds(exchange.request) ? { status: 'Failure', ...failure } : { message: otherwise, code: failure.code }
+    this.#forget(this.record(exchange, 'ResponseStarted', status))
     if (exchange.audit) exchange.audit.isDone = true
   }
 
@@ -173,7 +180,7 @@ function eventOf(
     kind: 'Event',
     apiVersion: AUDIT_VERSION,
     level,
-    auditID: exchange.auditId,
+    auditID: headerText(exchange.auditId),
     stage,
     requestURI,
     verb,

@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { RequestInfo, RequestLike } from '../../http/request-info.ts'
+import type { RequestInfo } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { firstOf } from '../authentication/credential-headers.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
+import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
@@ -147,7 +150,7 @@ export function requestPart({ request, info }: ApiExchange): RequestPart {
   const userAgent = request.headers['user-agent']
   const sourceIPs = sourceIPsOf(request)
   return {
-    requestURI: request.url ?? '/',
+    requestURI: requestUriOf(request.url ?? '/'),
     verb: info.verb,
     sourceIPs: sourceIPs.length > 0 ? sourceIPs : undefined,
     userAgent: userAgent === undefined || userAgent === '' ? undefined : shortened(userAgent),
@@ -194,31 +197,33 @@ const given = (texts: Readonly<Record<string, string>>): AuditedObject =>
 /** @see kubernetes/apiserver pkg/audit/request.go maybeTruncateUserAgent */
 const USER_AGENT_MAX = 1_024
 const shortened = (userAgent: string): string =>
-  userAgent.length > USER_AGENT_MAX ? `${userAgent.slice(0, USER_AGENT_MAX)}...TRUNCATED` : userAgent
+  headerText(userAgent.length > USER_AGENT_MAX ? `${userAgent.slice(0, USER_AGENT_MAX)}...TRUNCATED` : userAgent)
+
+/** Node reads the bytes of a header as Latin-1; they are taken for UTF-8. */
+export const headerText = (value: string): string => (/[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString() : value)
 
 /**
  * The addresses that a request says it came by, and last the one that it did come from.
  * @see kubernetes/apimachinery pkg/util/net/http.go SourceIPs
  */
-export function sourceIPsOf({ headers, socket }: Sent): readonly string[] {
-  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined && socket !== undefined) return peerOf(socket)
-  const forwarded = String(headers['x-forwarded-for'] ?? '')
+export function sourceIPsOf(request: IncomingMessage): readonly string[] {
+  const { headers, socket } = request
+  if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return peerOf(socket)
+  const forwarded = (firstOf(request, 'x-forwarded-for') ?? '')
     .split(',')
     .map(address)
     .filter((each) => each !== undefined)
-  const real = address(String(headers['x-real-ip'] ?? ''))
+  const real = address(firstOf(request, 'x-real-ip') ?? '')
   if (real !== undefined && !forwarded.includes(real)) forwarded.push(real)
-  const remote = address(socket?.remoteAddress ?? '')
+  const remote = address(socket.remoteAddress ?? '')
   if (remote !== undefined && forwarded.at(-1) !== remote) forwarded.push(remote)
   return forwarded
 }
 
-type Sent = RequestLike & { readonly socket?: { readonly remoteAddress?: string | undefined } }
-
 /** The address of a connection is the same for all of its requests. */
 const PEERS = new WeakMap<object, readonly string[]>()
 
-function peerOf(socket: NonNullable<Sent['socket']>): readonly string[] {
+function peerOf(socket: IncomingMessage['socket']): readonly string[] {
   const known = PEERS.get(socket)
   if (known !== undefined) return known
   const remote = address(socket.remoteAddress ?? '')
@@ -228,8 +233,21 @@ function peerOf(socket: NonNullable<Sent['socket']>): readonly string[] {
   return peer
 }
 
-/** As Go shows it: an IPv4 address is one, also where a socket is of both families. */
+/**
+ * As Go shows it: in its shortest form, without a zone, and an IPv4 address as one, also where a
+ * socket is of both families.
+ * @see Go's net ParseIP, IP.String
+ */
 function address(text: string): string | undefined {
-  const trimmed = text.trim().replace(/^::ffff:(?=\d+\.)/i, '')
-  return isIP(trimmed) === 0 ? undefined : trimmed
+  const trimmed = text.trim()
+  // Leading zeros are taken for nothing.
+  if (/^\d+(\.\d+){3}$/.test(trimmed)) {
+    const plain = trimmed.split('.').map(Number).join('.')
+    return isIP(plain) === 4 ? plain : undefined
+  }
+  if (trimmed.includes('%') || isIP(trimmed) !== 6) return undefined
+  const shortest = new URL(`http://[${trimmed}]`).hostname.slice(1, -1)
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(shortest) ?? []
+  if (high === undefined || low === undefined) return shortest
+  return [high, low].flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 0xff]).join('.')
 }

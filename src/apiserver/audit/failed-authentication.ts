@@ -2,17 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { queryValue } from '../../base/go-query.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import type { Failure } from '../status.ts'
 import type { RecordFailure } from './auditing.ts'
 
 /**
- * Records a request whose credentials were refused, with what kinds of them it has brought.
+ * Records a request whose credentials were refused; with what kinds of them it has brought, where
+ * its client cannot be told.
  * @see kubernetes/apiserver pkg/endpoints/filters/authn_audit.go WithFailedAuthenticationAudit
  */
-export function recordFailedAuthentication(exchange: ApiExchange, record: RecordFailure): void {
+export function recordFailedAuthentication(exchange: ApiExchange, failure: Failure, record: RecordFailure): void {
   const attempted = credentialsOf(exchange.request)
   const message =
     attempted.length > 0 ? `Authentication failed, attempted: ${attempted.join(', ')}` : 'Authentication failed, no credentials provided'
-  record(exchange, { code: 401, message })
+  record(exchange, failure, message)
 }
 
 function credentialsOf({ headers, url = '/', socket }: IncomingMessage): string[] {

@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import type { ApiExchange } from '../api-exchange.ts'
+import { firstOf } from '../authentication/credential-headers.ts'
+import { sendBodyAsBytes } from './body-as-bytes.ts'
 import type { PlacedFilter } from './filter.ts'
 import { stand } from './standing-header.ts'
 
 const header = { name: 'Audit-ID', value: ({ auditId }: ApiExchange) => auditId }
 
 /**
- * Gives each request an id: its client's, as it is, or a new one. It is sent with the answer.
+ * Gives each request an id: its client's, as it is, or a new one. It is sent with the answer. Of
+ * several the first counts.
  * @see kubernetes/apiserver pkg/endpoints/filters/audit_init.go WithAuditInit
  */
 export const auditInit: PlacedFilter = {
   name: 'audit-init',
   header,
   admit: (exchange) => {
-    const given = exchange.request.headers['audit-id']
-    exchange.auditId = typeof given === 'string' && given !== '' ? given : randomUUID()
+    const given = firstOf(exchange.request, 'audit-id')
+    exchange.auditId = given === undefined || given === '' ? randomUUID() : given
+    const isHttp1 = exchange.request.httpVersionMajor === 1
+    if (isHttp1 && given !== undefined && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
     stand(header, exchange)
     return true
   },

@@ -7,9 +7,10 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RecordFailure } from '../audit/auditing.ts'
 import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
-import { ANONYMOUS } from '../authentication/anonymous.ts'
+import { ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
 import type { AuthenticationContext, Authenticator, Verdict } from '../authentication/authenticator.ts'
 import { occurrences, takeCredentials } from '../authentication/credential-headers.ts'
+import type { UserInfo } from '../authentication/user.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -46,8 +47,8 @@ export function authentication(
     if (exchange.isTimedOut) return false
     if (error !== undefined) sayFailed(error)
     if (isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
-    if (recordFailure) recordFailedAuthentication(exchange, recordFailure)
-    sendStatus(exchange, { message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
+    if (recordFailure) recordFailedAuthentication(exchange, UNAUTHORIZED, recordFailure)
+    sendStatus(exchange, UNAUTHORIZED)
     return false
   }
   const settle = (exchange: ApiExchange, startedAt: number, verdict: Verdict): boolean => {
@@ -57,7 +58,7 @@ export function authentication(
       return refuse(exchange, startedAt, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
     takeCredentials(exchange.request)
     // One connection of HTTP/2 is many requests: who is not known is told to come anew.
-    if (user.name === ANONYMOUS && isHttp2(exchange)) exchange.response.setHeader('Connection', 'close')
+    if (isHttp2(exchange) && isAnonymous(user)) exchange.response.setHeader('Connection', 'close')
     exchange.user = user
     metrics.authenticated('success', clock.now() - startedAt, user.name)
     return true
@@ -84,6 +85,11 @@ export function authentication(
     },
   }
 }
+
+const UNAUTHORIZED = { message: 'Unauthorized', reason: 'Unauthorized', code: 401 }
+
+/** @see kubernetes/apiserver pkg/endpoints/filters/authentication.go isAnonymousUser */
+const isAnonymous = ({ name, groups }: UserInfo): boolean => name === ANONYMOUS || groups.includes(ALL_UNAUTHENTICATED)
 
 const isHttp2 = ({ request }: ApiExchange): boolean => request.httpVersionMajor === 2
 

@@ -1,4 +1,5 @@
 import type { Wrong } from '../../options/wrong.ts'
+import { firstOf } from '../authentication/credential-headers.ts'
 import type { PlacedFilter } from './filter.ts'
 
 const METHODS = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
@@ -17,7 +18,7 @@ export function cors(expressions: readonly string[]): PlacedFilter | undefined {
   return {
     name: 'cors',
     admit: ({ request, response }) => {
-      const { origin } = request.headers
+      const origin = firstOf(request, 'origin')
       if (origin === undefined || origin === '' || !compiled.some((expression) => expression.test(origin))) return true
       response.setHeader('Access-Control-Allow-Origin', origin)
       response.setHeader('Access-Control-Allow-Methods', METHODS)

@@ -45,7 +45,8 @@ export function timeoutOf(url: string): number | { readonly error: string } | un
 
 /** It does not come to the filter that records others. */
 function refuse(exchange: ApiExchange, message: string, recordFailure?: RecordFailure): false {
-  recordFailure?.(exchange, { code: 400, message })
-  sendStatus(exchange, { message, reason: 'BadRequest', code: 400 })
+  const failure = { message, reason: 'BadRequest', code: 400 }
+  recordFailure?.(exchange, failure)
+  sendStatus(exchange, failure)
   return false
 }

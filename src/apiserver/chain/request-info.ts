@@ -1,15 +1,20 @@
 import type { RequestInfo } from '../../http/request-info.ts'
+import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
 
 /**
  * Says which requests last. The info itself is there from the start: it is derived from method and
- * URL, and never fails.
+ * URL, and never fails; one that names a verb and nothing that it is about is refused, as upstream
+ * does.
  * @see kubernetes/apiserver pkg/endpoints/filters/requestinfo.go
  */
 export const requestInfoFilter = (isLongRunning: (info: RequestInfo) => boolean): PlacedFilter => ({
   name: 'request-info',
   admit: (exchange) => {
-    exchange.isLongRunning = isLongRunning(exchange.info)
-    return true
+    const { info, request } = exchange
+    exchange.isLongRunning = isLongRunning(info)
+    if (!info.isResourceRequest || info.parts.length > 0) return true
+    sendInternalError(exchange, `failed to create RequestInfo: unable to determine kind and namespace from url, ${request.url}`)
+    return false
   },
 })

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import { sendBodyAsBytes } from './body-as-bytes.ts'
 
 /** Characters of all warnings of an answer; beyond it each is cut to the second. */
 const TOTAL_MAX = 4096
@@ -36,23 +37,6 @@ export class Warnings {
     this.#written += lengthOf(cut)
     if (/[^\x20-\x7e]/.test(header)) sendBodyAsBytes(response)
     response.appendHeader('Warning', header)
-  }
-}
-
-const encodingOf = (given: unknown): BufferEncoding => (typeof given === 'string' ? (given as BufferEncoding) : 'utf8')
-
-/**
- * Node sends the head together with a body that is text, and then encodes both like the body: the
- * bytes of a header would be encoded twice.
- */
-function sendBodyAsBytes(response: ServerResponse): void {
-  for (const name of ['write', 'end'] as const) {
-    const send = response[name] as (...args: readonly unknown[]) => unknown
-    const sendBytes = (chunk: unknown, ...rest: readonly unknown[]): unknown =>
-      typeof chunk === 'string'
-        ? send.call(response, Buffer.from(chunk, encodingOf(rest[0])), ...rest.filter((arg) => typeof arg === 'function'))
-        : send.call(response, chunk, ...rest)
-    Object.assign(response, { [name]: sendBytes })
   }
 }
 

@@ -13,6 +13,9 @@ const AS_JSON = { type: JSON_TYPE, encode: compactJson, isStreamed: true }
 /** What every object of the API can be sent as, the default first. */
 export const OBJECT_TYPES = [AS_JSON, { type: 'application/yaml', encode: toYaml }]
 
+/** Whether one of them will do for the client. */
+export const finds = ({ headers: { accept } }: IncomingMessage): boolean => negotiate(accept, OBJECT_TYPES) !== undefined
+
 /** Programs whose users read what they are sent. */
 const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
 

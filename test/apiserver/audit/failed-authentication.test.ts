@@ -13,6 +13,8 @@ test.each<[string, object, object, string]>([
   ['/', {}, { getPeerCertificate: () => ({}) }, 'no credentials provided'],
 ])('%s with %j and %j: %s', (url, headers, socket, words) => {
   const recorded: unknown[] = []
-  recordFailedAuthentication({ request: { url, headers, socket } } as unknown as ApiExchange, (_, refusal) => void recorded.push(refusal))
-  expect(recorded).toEqual([{ code: 401, message: `Authentication failed, ${words}` }])
+  const failure = { message: 'Unauthorized', reason: 'Unauthorized', code: 401 }
+  const exchange = { request: { url, headers, socket } } as unknown as ApiExchange
+  recordFailedAuthentication(exchange, failure, (_, refusal, otherwise) => void recorded.push(refusal, otherwise))
+  expect(recorded).toEqual([failure, `Authentication failed, ${words}`])
 })

@@ -280,7 +280,9 @@ row(['RD-08', 'RD-11'], 'a request that is refused for its timeout is one event,
   expect(stages()).toEqual(['ResponseStarted 400'])
   expect(sink.calls.flat()[0]?.responseStatus).toEqual({
     metadata: {},
+    status: 'Failure',
     message: expect.stringMatching(/^invalid timeout specified in the request URL - /),
+    reason: 'BadRequest',
     code: 400,
   })
 })

@@ -286,11 +286,14 @@ describe('what is audited', () => {
     const { whoAmI, life } = await served({ tokenAuthFile: fileOf(TOKENS), audit: sink, auditPolicy: { rules: [{ level: 'Metadata' }] } })
     await whoAmI('Bearer ann-token')
     await whoAmI('Bearer wrong')
+    // What is sent to a client that takes it in no form is not recorded.
+    await whoAmI('Bearer wrong', { headers: { Accept: 'APPLICATION/JSON' } })
     await life.stop()
     const events = sink.calls.flat()
     expect(events.map(({ stage, user, responseStatus }) => [stage, user.username, responseStatus?.code, responseStatus?.message])).toEqual([
       ['RequestReceived', 'ann', undefined, undefined],
       ['ResponseComplete', 'ann', 200, undefined],
+      ['ResponseStarted', undefined, 401, 'Unauthorized'],
       ['ResponseStarted', undefined, 401, 'Authentication failed, attempted: bearer'],
     ])
     expect(events[0]?.user).toEqual({ username: 'ann', uid: '7', groups: ['dev', 'ops', 'system:authenticated'] })
@@ -299,6 +302,14 @@ describe('what is audited', () => {
 })
 
 describe('over HTTP/2', () => {
+  test('a user who says to be none that is known is told to come anew', async () => {
+    const user = { name: 'guest', groups: ['system:unauthenticated'], extra: {} }
+    const { connectH2 } = await served({ http2: true, authenticators: [{ authenticate: () => ({ user }) }] })
+    const client = await connectH2()
+    expect((await client.get('/whoami')).status).toBe(200)
+    await expect.poll(() => client.goaways.length).toBe(1)
+  })
+
   test('clients that are not known are told to come anew, and credentials are taken out', async () => {
     const config = { http2: true, tokenAuthFile: fileOf(TOKENS) }
     const { connectH2 } = await served(config)
