@@ -1,9 +1,10 @@
 // What clients ask for in unusual ways, each answered as a recorded server of upstream's. Fails
 // when: a header or a query is read in another way than Go reads it, a form is sent that was not
 // asked for, or what is no request of Go's comes to the filters.
-import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
+import { negotiate } from '#src/apiserver/encoding/negotiate.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 
 interface Given {
@@ -141,4 +142,17 @@ test('only a GET is told in HTML where the profiles are', async () => {
   expect(await told('GET')).toEqual([302, '/debug/pprof/', html, '36', '<a href="/debug/pprof/">Found</a>.\n\n'])
   expect(await told('HEAD')).toEqual([302, '/debug/pprof/', html, undefined, ''])
   expect(await told('POST')).toEqual([302, '/debug/pprof/', undefined, '0', ''])
+})
+
+// 16 KiB is what node lets in. What takes the square of that blocks the event loop for seconds.
+test.each([
+  ['clauses in the worst order', `${'*,'.repeat(4000)}${'a/b,'.repeat(2000)}`],
+  ['a run of spaces', `a${' '.repeat(16_000)}b/c`],
+  ['parameters', 'a/b;'.repeat(4000)],
+])('a long Accept costs no more than its length: %s', (_, accept) => {
+  const request = { headers: { accept }, rawHeaders: ['Accept', accept] } as unknown as IncomingMessage
+  const before = process.cpuUsage()
+  negotiate(request, [{ type: 'application/json' }])
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(150)
 })
