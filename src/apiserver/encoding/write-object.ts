@@ -14,7 +14,7 @@ const AS_JSON = { type: JSON_TYPE, encode: compactJson, isStreamed: true }
 export const OBJECT_TYPES = [AS_JSON, { type: 'application/yaml', encode: toYaml }]
 
 /** Whether one of them will do for the client. */
-export const finds = ({ headers: { accept } }: IncomingMessage): boolean => negotiate(accept, OBJECT_TYPES) !== undefined
+export const finds = (request: IncomingMessage): boolean => negotiate(request, OBJECT_TYPES) !== undefined
 
 /** Programs whose users read what they are sent. */
 const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
