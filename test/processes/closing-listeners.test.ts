@@ -57,11 +57,27 @@ async function untilRefused(ask: Ask, isSecure: boolean, place: RequestOptions, 
 }
 
 const CLIENTS = 4
+/**
+ * A connection that is made in the instant of the close is reset without having been accepted,
+ * where nothing keeps it from coming, as beside a Unix socket (docs/decisions/0018): a busy machine
+ * makes that instant long. Of so many rounds one has to be without, and each has the rest.
+ */
+const ROUNDS_MAX = 4
 
 test.each([
   ['without TLS', undefined],
   ['with TLS', PAIR],
 ])('what is accepted on any of three listeners is answered while they close, %s', async (_, tls) => {
+  for (let rounds = 1; ; rounds++) {
+    const outcomes = await closing(tls)
+    const isReset = outcomes.some((answers) => answers.includes('ECONNRESET'))
+    if (!isReset || rounds === ROUNDS_MAX) return expect(outcomes).toEqual(outcomes.map(() => ['answered']))
+    for (const answers of outcomes) expect(['answered', 'answered,ECONNRESET']).toContain(answers.join())
+  }
+})
+
+/** What each client was answered, in order of the listeners. */
+async function closing(tls: typeof PAIR | undefined): Promise<readonly (readonly string[])[]> {
   const path = join(temporaryFolder(), 'app.sock')
   const tcp = { port: 0, host: '127.0.0.1', tls }
   const program = startServer({ options: { listeners: [tcp, tcp, { path, tls }] } })
@@ -81,7 +97,7 @@ test.each([
   )
   await allAnswered
   program.signal('SIGTERM')
-  expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => ['answered']))
+  const answers = await Promise.all(outcomes)
   expect((await program.ended()).code).toBe(0)
   const { requests, connections, errors } = program.report()
   expect({ after: requests.after, cut: requests.cut, forced: connections.forced, errors }).toEqual({
@@ -90,4 +106,5 @@ test.each([
     forced: 0,
     errors: [],
   })
-})
+  return answers
+}
