@@ -40,17 +40,13 @@ export class AcceptSeal implements QueueSeal, Disposable {
   readonly #queues: readonly SealedQueue[]
   #failures = 0
 
-  /** Undefined unless all of them can be sealed. */
+  /**
+   * Of those servers that can be sealed; undefined without one. What the others close with is no
+   * more than it would be: the seal is made in the step in which they are closed.
+   */
   static of(servers: readonly Server[]): AcceptSeal | undefined {
-    const queues: SealedQueue[] = []
-    for (const server of servers) {
-      const queue = SealedQueue.of(server)
-      if (queue) queues.push(queue)
-    }
-    const seal = new AcceptSeal(queues)
-    if (queues.length > 0 && queues.length === servers.length) return seal
-    seal[Symbol.dispose]()
-    return undefined
+    const queues = servers.flatMap((server) => SealedQueue.of(server) ?? [])
+    return queues.length > 0 ? new AcceptSeal(queues) : undefined
   }
 
   private constructor(queues: readonly SealedQueue[]) {

@@ -58,9 +58,9 @@ async function untilRefused(ask: Ask, isSecure: boolean, place: RequestOptions, 
 
 const CLIENTS = 4
 /**
- * A connection that is made in the instant of the close is reset without having been accepted,
- * where nothing keeps it from coming, as beside a Unix socket (docs/decisions/0018): a busy machine
- * makes that instant long. Of so many rounds one has to be without, and each has the rest.
+ * A connection that is under way in the instant of the close is reset without having been accepted
+ * (docs/decisions/0018), and a busy machine makes that instant long. Of so many rounds one has to
+ * be without, and each has the rest.
  */
 const ROUNDS_MAX = 4
 

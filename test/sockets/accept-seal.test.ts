@@ -132,10 +132,29 @@ linux('a queue that is shut lets no more in while something is in it', async () 
   expect(second.events).toEqual([])
 })
 
+const pathOf = (name: string): string => {
+  const file = `quiesce-${name}-${process.pid}`
+  return process.platform === 'win32' ? String.raw`\\.\pipe\${file}` : join(tmpdir(), `${file}.sock`)
+}
+
+linux('a listener is sealed although it has a Unix socket beside it, which cannot be', async () => {
+  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const beside = await listening({ path: pathOf('beside') })
+  const seal = sealOf(beside.server, server)
+  await sealed(seal)
+  const late = client()
+  await ticks()
+  server.close()
+  seal[Symbol.dispose]()
+  await new Promise((resolve) => late.socket.once('close', resolve))
+  expect(late.events).toEqual(['ECONNREFUSED'])
+  expect(accepted).toEqual([])
+})
+
 test('what cannot be sealed has no seal', async () => {
   expect(AcceptSeal.of([])).toBeUndefined()
   expect(AcceptSeal.of([createServer()])).toBeUndefined()
-  const path = process.platform === 'win32' ? String.raw`\\.\pipe\quiesce-seal` : join(tmpdir(), `quiesce-seal-${process.pid}.sock`)
+  const path = pathOf('seal')
   expect(AcceptSeal.of([(await listening({ path })).server])).toBeUndefined()
 })
 
