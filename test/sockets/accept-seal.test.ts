@@ -60,15 +60,7 @@ async function sealed(seal: AcceptSeal): Promise<void> {
   while (!(await seal.attempt())) await turns(3)
 }
 
-const linux = test.runIf(process.platform === 'linux')
-
-linux.each([
-  ['an address', '127.0.0.1'],
-  ['all IPv4 addresses', '0.0.0.0'],
-  ['all addresses', undefined],
-])('who asks between the seal and the close is refused, not reset: %s', async (_, host) => {
-  const { server, accepted, client } = await listening({ port: 0, ...(host && { host }) })
-  const seal = sealOf(server)
+async function refusesLate({ server, accepted, client }: Rig, seal: AcceptSeal): Promise<void> {
   await sealed(seal)
   const late = client()
   // Connected now, were it not for the seal: nothing polls until the close.
@@ -78,6 +70,17 @@ linux.each([
   await new Promise((resolve) => late.socket.once('close', resolve))
   expect(late.events).toEqual(['ECONNREFUSED'])
   expect(accepted).toEqual([])
+}
+
+const linux = test.runIf(process.platform === 'linux')
+
+linux.each([
+  ['an address', '127.0.0.1'],
+  ['all IPv4 addresses', '0.0.0.0'],
+  ['all addresses', undefined],
+])('who asks between the seal and the close is refused, not reset: %s', async (_, host) => {
+  const rig = await listening({ port: 0, ...(host && { host }) })
+  await refusesLate(rig, sealOf(rig.server))
 })
 
 linux('who is in the queue already is accepted before the close, and our own connection is not', async () => {
@@ -138,17 +141,9 @@ const pathOf = (name: string): string => {
 }
 
 linux('a listener is sealed although it has a Unix socket beside it, which cannot be', async () => {
-  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const rig = await listening({ port: 0, host: '127.0.0.1' })
   const beside = await listening({ path: pathOf('beside') })
-  const seal = sealOf(beside.server, server)
-  await sealed(seal)
-  const late = client()
-  await ticks()
-  server.close()
-  seal[Symbol.dispose]()
-  await new Promise((resolve) => late.socket.once('close', resolve))
-  expect(late.events).toEqual(['ECONNREFUSED'])
-  expect(accepted).toEqual([])
+  await refusesLate(rig, sealOf(beside.server, rig.server))
 })
 
 test('what cannot be sealed has no seal', async () => {
