@@ -1,3 +1,4 @@
+import { queryTexts } from '../base/go-query.ts'
 import { pathAsSent } from '../base/request-target.ts'
 
 /** As much of a node request as our rules read; HTTP/1 and HTTP/2 requests both fit. */
@@ -123,19 +124,10 @@ function resourceVerb(method: string, name: string, url: string): string {
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-/**
- * The parameter's presence is enough; only `0` and `false` deny it. The first one counts. As Go
- * reads a query, what has a semicolon or an escape that is none is passed over.
- */
+/** The parameter's presence is enough; only `0` and `false` deny it. The first one counts. */
 function asksToWatch(url: string): boolean {
-  const query = url.indexOf('?')
-  if (query < 0) return false
-  const readable = url
-    .slice(query + 1)
-    .split('&')
-    .filter((pair) => !pair.includes(';') && !/%(?![\da-f]{2})/i.test(pair))
-  const value = new URLSearchParams(readable.join('&')).get('watch')
-  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+  const [value] = queryTexts(url, 'watch')
+  return value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 }
 
 /**

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { RequestInfo } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
-import { firstOf } from '../authentication/credential-headers.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
+import { firstHeader } from '../first-header.ts'
 import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
@@ -209,11 +209,11 @@ export const headerText = (value: string): string => (/[\x80-\xff]/.test(value) 
 export function sourceIPsOf(request: IncomingMessage): readonly string[] {
   const { headers, socket } = request
   if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return peerOf(socket)
-  const forwarded = (firstOf(request, 'x-forwarded-for') ?? '')
+  const forwarded = firstHeader(request, 'x-forwarded-for')
     .split(',')
     .map(address)
     .filter((each) => each !== undefined)
-  const real = address(firstOf(request, 'x-real-ip') ?? '')
+  const real = address(firstHeader(request, 'x-real-ip'))
   if (real !== undefined && !forwarded.includes(real)) forwarded.push(real)
   const remote = address(socket.remoteAddress ?? '')
   if (remote !== undefined && forwarded.at(-1) !== remote) forwarded.push(remote)

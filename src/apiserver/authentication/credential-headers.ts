@@ -14,17 +14,6 @@ export function occurrences({ rawHeaders }: IncomingMessage, name: string): numb
 export const valuesOf = ({ rawHeaders }: IncomingMessage, name: string): readonly string[] =>
   rawHeaders.filter((_, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1] as string, name))
 
-/**
- * What upstream takes of a header that stands in a request several times, which node joins: the
- * first. Undefined without one. What the first filters see of HTTP/2 has no raw headers: there it
- * stays joined.
- */
-export function firstOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name] as string | undefined
-  const isRaw = Array.isArray(request.rawHeaders as unknown)
-  return isRaw && value?.includes(',') ? valuesOf(request, name)[0] : value
-}
-
 /** Nearly all are of another length. */
 const isNamed = (raw: string, name: string): boolean => raw.length === name.length && raw.toLowerCase() === name
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ApiExchange } from '../api-exchange.ts'
-import { firstOf } from '../authentication/credential-headers.ts'
+import { firstHeader } from '../first-header.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 import type { PlacedFilter } from './filter.ts'
 import { stand } from './standing-header.ts'
@@ -16,10 +16,10 @@ export const auditInit: PlacedFilter = {
   name: 'audit-init',
   header,
   admit: (exchange) => {
-    const given = firstOf(exchange.request, 'audit-id')
-    exchange.auditId = given === undefined || given === '' ? randomUUID() : given
+    const given = firstHeader(exchange.request, 'audit-id')
+    exchange.auditId = given === '' ? randomUUID() : given
     const isHttp1 = exchange.request.httpVersionMajor === 1
-    if (isHttp1 && given !== undefined && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
+    if (isHttp1 && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
     stand(header, exchange)
     return true
   },

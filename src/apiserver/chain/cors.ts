@@ -1,5 +1,5 @@
 import type { Wrong } from '../../options/wrong.ts'
-import { firstOf } from '../authentication/credential-headers.ts'
+import { firstHeader } from '../first-header.ts'
 import type { PlacedFilter } from './filter.ts'
 
 const METHODS = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
@@ -18,8 +18,8 @@ export function cors(expressions: readonly string[]): PlacedFilter | undefined {
   return {
     name: 'cors',
     admit: ({ request, response }) => {
-      const origin = firstOf(request, 'origin')
-      if (origin === undefined || origin === '' || !compiled.some((expression) => expression.test(origin))) return true
+      const origin = firstHeader(request, 'origin')
+      if (origin === '' || !compiled.some((expression) => expression.test(origin))) return true
       response.setHeader('Access-Control-Allow-Origin', origin)
       response.setHeader('Access-Control-Allow-Methods', METHODS)
       response.setHeader('Access-Control-Allow-Headers', HEADERS)

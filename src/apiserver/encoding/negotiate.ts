@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { firstHeader } from './first-header.ts'
+import { firstHeader } from '../first-header.ts'
 
 /** A form in which an object can be sent. */
 export interface Representation {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { queryValue } from '../../base/go-query.ts'
 import { respond } from '../../http/respond.ts'
-import { firstHeader } from './first-header.ts'
+import { firstHeader } from '../first-header.ts'
 import { compactJson, prettyJson } from './json.ts'
 import { negotiate } from './negotiate.ts'
 import { toYaml } from './yaml.ts'
@@ -21,6 +21,7 @@ const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go isPrettyPrint */
 function isForPeople({ url = '/', headers }: IncomingMessage): boolean {
+  // An escaped name is not looked for, as upstream.
   const asked = /\?.*pretty/.test(url) ? queryValue(url, 'pretty') : ''
   if (asked !== '') return /^(1|t|T|TRUE|true|True)$/.test(asked)
   return READ_BY_PEOPLE.test(headers['user-agent'] ?? '')

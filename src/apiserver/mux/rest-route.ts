@@ -1,5 +1,5 @@
 import { pathOf } from '../../http/request-info.ts'
-import { firstHeader } from '../encoding/first-header.ts'
+import { firstHeader } from '../first-header.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { respond } from '../../http/respond.ts'
-import { firstHeader } from '../encoding/first-header.ts'
 import { negotiate } from '../encoding/negotiate.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
+import { firstHeader } from '../first-header.ts'
 import { sendNotAcceptable } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 

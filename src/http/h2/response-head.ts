@@ -122,8 +122,6 @@ function note(exchange: Exchange, name: string, value: unknown): void {
 }
 
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i
-/** None with fewer characters can be one: most answers are spared the expression. */
-const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 
 function noteEvents(exchange: Exchange, response: Http2Response, head: Head): void {
   if (Array.isArray(head)) response.isEventStream = head.some((value, index) => isContentType(value) && saysEvents(head[index + 1]))
@@ -137,7 +135,7 @@ function noteEvents(exchange: Exchange, response: Http2Response, head: Head): vo
 }
 
 const isContentType = (name: unknown): boolean => typeof name === 'string' && name.toLowerCase() === 'content-type'
-const saysEvents = (type: unknown): boolean => typeof type === 'string' && type.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(type)
+const saysEvents = (type: unknown): boolean => typeof type === 'string' && EVENT_STREAM.test(type)
 
 /** One that streams events is a watch from now on, or as soon as its head says so. */
 export function lookForEvents(exchange: Exchange, response: Http2Response): void {
