@@ -6,7 +6,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { wasLate } from '../support/late-client.ts'
 import { TestProcess, temporaryFolder } from '../support/process.ts'
 import { type Connection, connectionTo, ELSEWHERE, watches } from './clients.ts'
 import { RECIPES, type Recipe } from './recipes.ts'
@@ -40,21 +39,17 @@ async function untilTold(connection: Connection, first: string): Promise<string[
   return [...answers]
 }
 
-/**
- * Resolves with the error of connecting, once no server listens any more. It connects without a
- * pause, so that on a busy machine one of its connections may be under way in the instant of the
- * close, and is reset without having been accepted (docs/decisions/0018-the-last-call.md).
- */
-async function refusal(recipe: Recipe, url: string): Promise<string | undefined> {
-  for (let resets = 0; ; ) {
-    const begun = performance.now()
-    try {
-      await connectionTo(url, recipe.wire)
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (url.startsWith('https:') && wasLate(code, begun)) continue
-      if (code !== 'ECONNRESET' || ++resets > 1) return code
-    }
+/** The error of connecting, once it says that it listens no more; undefined without one. */
+async function refusal(program: TestProcess, recipe: Recipe, url: string): Promise<string | undefined> {
+  while (!program.stdout.includes('"msg":"Stopped listening on ')) {
+    if (program.child.exitCode !== null) throw new Error(`it ended and has not said that it stopped:\n${program.stderr}`)
+    await program.next()
+  }
+  try {
+    await connectionTo(url, recipe.wire)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
   }
 }
 
@@ -69,7 +64,7 @@ async function endOf(recipe: Recipe) {
   await program.said('arrived')
   const answers = untilTold(busy, await busy.ask('/'))
   program.signal('SIGTERM')
-  const refused = await refusal(recipe, url)
+  const refused = await refusal(program, recipe, url)
   program.signal('SIGUSR2')
   const seen = {
     health,
