@@ -1,7 +1,8 @@
 // The last call, on real sockets: what the kernel has accepted is accepted before the listener
 // closes, and idle connections are held for what is on its way. Fails when: a connection in the
-// accept queue is reset, a held connection's request is refused or not told, something idle closes
-// too early or stays for ever, or half a request, or a handshake that never ends, holds the end.
+// accept queue is reset, a held connection's request is refused or not told, also when nothing else
+// is waited for, something idle closes too early or stays for ever, or half a request, or a
+// handshake that never ends, holds the end.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
@@ -138,6 +139,66 @@ describe('idle connections', () => {
     slow.resolve()
     expect((await other.response()).status).toBe(200)
     expect(await t.end(ended)).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 0 } })
+  })
+})
+
+/**
+ * A stop of a life whose time is virtual, with one request under way whose head was out before
+ * anybody could be told, and nothing else.
+ */
+async function stoppedInTheMiddle() {
+  const rest = deferred<void>()
+  const t = newLife({
+    clock: new VirtualClock(),
+    listener: async ({ url }, response) => {
+      response.flushHeaders()
+      if (url === '/stream') await rest.promise
+      response.end('ok')
+    },
+  })
+  await t.life.start()
+  const client = await connectTo(t.port)
+  client.request('GET', '/stream')
+  await client.until('the head', () => client.received.includes('200 OK'))
+  const ended = t.life.stop()
+  await t.clock.advance(0)
+  // Nobody is idle, so that it is over at once.
+  await t.fired('LastCallComplete')
+  rest.resolve()
+  expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+  await expect.poll(() => t.life.counts().connections.idle, POLL).toBe(1)
+  return { t, client, ended }
+}
+
+describe('the last connection, whose response began before the stop', () => {
+  test('has its next request served, and is told by that', async () => {
+    const { t, client, ended } = await stoppedInTheMiddle()
+    await t.clock.advance(299)
+    expect(await client.ask('GET', '/next')).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await t.end(ended)).toMatchObject({
+      exitCode: 0,
+      requests: { before: 2, after: 0 },
+      rejections: { 'not-accepting': 0, late: 0 },
+      connections: { told: 1 },
+    })
+  })
+
+  test('holds the drain no longer than a last call, and not at all once its client has left', async () => {
+    const waiting = await stoppedInTheMiddle()
+    await waiting.t.clock.advance(299)
+    expect(waiting.t.life.signal('RequestsDrained').aborted).toBe(false)
+    await waiting.t.clock.advance(1)
+    await waiting.t.fired('RequestsDrained')
+    expect(await waiting.t.end(waiting.ended)).toMatchObject({
+      exitCode: 0,
+      requests: { before: 1, after: 0 },
+      connections: { idleUntold: 1 },
+    })
+
+    const left = await stoppedInTheMiddle()
+    left.client.abort()
+    await left.t.fired('RequestsDrained')
+    expect(await left.t.end(left.ended)).toMatchObject({ exitCode: 0, connections: { ended: 1 } })
   })
 })
 

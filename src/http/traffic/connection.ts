@@ -147,7 +147,7 @@ export class Connection {
    * client does not know that it closes.
    */
   get mayBringRequest(): boolean {
-    return this.isIdle && this.takesRequests
+    return this.isIdle && this.takesRequests && !this.#isClosed
   }
 
   get fate(): Fate {

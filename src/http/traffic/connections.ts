@@ -60,6 +60,7 @@ export class Connections {
   #noneHeld: () => void = () => {}
   /** What a connection that becomes idle untold is given once idle ones are closed. */
   #lateCallMs = 0
+  #awaitArrival: IdleClose['awaitArrival'] = () => undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -154,6 +155,7 @@ export class Connections {
   async closeIdle({ lateCallMs, closing, awaitArrival }: IdleClose): Promise<void> {
     this.#closesIdle = true
     this.#lateCallMs = lateCallMs
+    this.#awaitArrival = awaitArrival
     await afterPoll()
     this.#held = undefined
     closing()
@@ -199,7 +201,10 @@ export class Connections {
     this.#release(connection)
   }
 
-  /** An exchange is over, and no longer outstanding on its connection. */
+  /**
+   * An exchange is over, and no longer outstanding on its connection. To be called while it is
+   * still counted: the drain goes on for what may come next on its connection.
+   */
   exchangeOver(exchange: Exchange): void {
     const { connection } = exchange
     connection.wire.over(exchange)
@@ -242,8 +247,10 @@ export class Connections {
    * call is held for.
    */
   #endLate(connection: Connection): void {
-    if (this.#lateCallMs > 0) connection.endIdleIn(this.#lateCallMs)
-    else void afterPoll().then(() => this.#endIfIdle(connection))
+    if (this.#lateCallMs > 0) {
+      connection.endIdleIn(this.#lateCallMs)
+      connection.await(this.#awaitArrival(this.#lateCallMs))
+    } else void afterPoll().then(() => this.#endIfIdle(connection))
   }
 
   #endIfIdle(connection: Connection, awaitArrival?: IdleClose['awaitArrival']): void {

@@ -706,9 +706,9 @@ export class Traffic {
 
   #over(exchange: Exchange): void {
     this.#chain.over(exchange)
-    this.#inFlight.over(exchange)
     this.#handlers.responseGone(exchange)
     this.#connections.exchangeOver(exchange)
+    this.#inFlight.over(exchange)
   }
 
   #openByProtocol(): readonly SpokenCount[] {
