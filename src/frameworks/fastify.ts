@@ -1,3 +1,4 @@
+import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isInPreShutdownHook } from '../actors/in-hook.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
@@ -38,6 +39,7 @@ export const quiesce = Object.assign(
     app.decorate('life', life)
     // Not before: what only calls inject(), as tests do, has no process to end.
     app.addHook('onListen', async () => {
+      joinFurtherServers(app)
       closeServerFirst(app)
       void life.run()
     })
@@ -51,6 +53,34 @@ export default quiesce
 
 /** A logger that is off, or silent, does the same for every level. */
 const loggerOf = ({ log }: FastifyInstance): Logger | undefined => (log.info === log.fatal ? undefined : log)
+
+/** Under which Fastify keeps the servers that it has beside `app.server`; nothing public does. */
+const FURTHER_SERVERS = 'fastify.serverBindings'
+
+/**
+ * On its default host Fastify has a server of its own for each further address of `localhost`, of
+ * the same handlers. What connects there becomes a connection of `app.server`, which node allows,
+ * and so one of the life; and they stop listening when that does.
+ */
+function joinFurtherServers(app: FastifyInstance): void {
+  const further = furtherServersOf(app)
+  if (app.addresses().length > 1 + further.length)
+    app.log.warn('quiesce: Fastify listens with several servers, of which only app.server is drained: give listen() one host')
+  for (const server of further) {
+    server.removeAllListeners('connection')
+    server.on('connection', (socket) => app.server.emit('connection', socket))
+    app.life.signal('HTTPServerStoppedListening').addEventListener('abort', () => server.close(), { once: true })
+  }
+}
+
+/** A nested instance has those of its root by inheritance. */
+function furtherServersOf(app: object): readonly Server[] {
+  for (let at: object | null = app; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    const key = Object.getOwnPropertySymbols(at).find(({ description }) => description === FURTHER_SERVERS)
+    if (key !== undefined) return (at as Record<symbol, readonly Server[]>)[key] ?? []
+  }
+  return []
+}
 
 /**
  * Fastify's own closing makes it answer 503 at once, and closes the server, which is a stop that

@@ -98,6 +98,21 @@ describe('a request of three seconds is answered, and no other is lost', () => {
     expect(said).toEqual(['arrived', 'leaving by close()', 'onClose', 'closed'])
   })
 
+  // Only Linux answers on every address of the loopback.
+  test.skipIf(process.platform !== 'linux')('Fastify on its default host, whose other address has a server of its own', async () => {
+    const program = startProgram('with-fastify.mjs', {}, { env: { LOCALHOST: '1' } })
+    const url = (await urlOf(program)).replace('127.0.0.1', '127.0.0.2')
+    const agent = new Agent({ keepAlive: true })
+    onTestFinished(() => agent.destroy())
+    const slow = ask(`${url}/slow`, agent)
+    await program.said('arrived')
+    program.signal('SIGTERM')
+    expect(await slow).toBe('200')
+    expect(await program.ended()).toMatchObject({ code: 0, signal: null })
+    // Nor has the other server been left open.
+    expect(program.stderr).not.toContain('still alive')
+  })
+
   test('NestJS', async () => {
     const program = startProgram('with-nest.mjs')
     const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGTERM'))
