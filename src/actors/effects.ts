@@ -21,7 +21,7 @@ import { AcceptSeal } from './accept-seal.ts'
 import { Audit, type AuditBackend } from './audit.ts'
 import { awaitOwner } from './await-owner.ts'
 import type { Host } from './host.ts'
-import { asPreShutdownHook } from './in-hook.ts'
+import { asBeforeClose } from './in-hook.ts'
 import { closeAll, type Listener, warmClose } from './listener.ts'
 import type { StopCauses } from './stop-causes.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
@@ -50,6 +50,8 @@ export interface World {
   readonly older: OlderConnections | undefined
   readonly audit: AuditBackend | undefined
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
+  /** Whether the listeners close only when this user code has ended. */
+  readonly comesBeforeClose: (kind: HookKind, name: string) => boolean
   readonly listenerDied: (address: string, error: Error | undefined) => void
   readonly flushLogs: () => Promise<void>
   /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
@@ -230,8 +232,7 @@ function makeEffects() {
   }
 }
 
-const CLOSED_BY_HOOK =
-  'a pre-shutdown hook has called close() of the server, which is closed after the hooks: close frameworks in addDestroy()'
+const CLOSED_BY_HOOK = 'a hook, or a phase, has called close() of the server, which is closed after it: close frameworks in addDestroy()'
 
 /**
  * All listeners or none: the first that fails ends start-up, and the stop that follows closes those
@@ -280,7 +281,7 @@ async function bindOne(world: World, listener: Listener, signal: AbortSignal): P
 
 function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {
   const run = world.hook(kind, name)
-  return run && kind === 'pre-shutdown' ? (context) => asPreShutdownHook(() => run(context)) : run
+  return run && world.comesBeforeClose(kind, name) ? (context) => asBeforeClose(() => run(context)) : run
 }
 
 type Drained = Extract<LifecycleFact, { type: 'drained' }>

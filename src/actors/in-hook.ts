@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Set while a pre-shutdown hook runs, in all that it does and waits for: the server closes after
- * it, so waiting for that would never end.
+ * Set while user code runs that the server closes after, in all that it does and waits for: a
+ * pre-shutdown hook, or a phase of the user's in such a place. Waiting for the close would never
+ * end there.
  */
-const inHook = new AsyncLocalStorage<true>()
+const beforeClose = new AsyncLocalStorage<true>()
 
-export const asPreShutdownHook = <R>(run: () => R): R => inHook.run(true, run)
-export const isInPreShutdownHook = (): boolean => inHook.getStore() === true
+export const asBeforeClose = <R>(run: () => R): R => beforeClose.run(true, run)
+export const isBeforeClose = (): boolean => beforeClose.getStore() === true

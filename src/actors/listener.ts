@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
-import { isInPreShutdownHook } from './in-hook.ts'
+import { isBeforeClose } from './in-hook.ts'
 import { removeStale, removeStaleInWorker, withMode } from './unix-socket.ts'
 
 /**
@@ -176,7 +176,7 @@ export class Listener {
     // already, which is no error of theirs.
     const takeBack = override(server, 'close', (callback?: (error?: Error) => void) => {
       if (this.#state === 'closed') return this.#stop(callback && (() => callback()))
-      if (isInPreShutdownHook()) {
+      if (isBeforeClose()) {
         closedByHook()
         if (callback) setImmediate(callback)
         return server

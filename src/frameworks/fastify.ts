@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { isInPreShutdownHook } from '../actors/in-hook.ts'
+import { isBeforeClose } from '../actors/in-hook.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
 import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions } from '../options/options.ts'
@@ -91,7 +91,7 @@ function closeServerFirst(app: FastifyInstance): void {
   const { onClose } = app as { readonly onClose?: (close: (instance: unknown, done: () => void) => void) => unknown }
   onClose?.call(app, (_, done) => {
     // The stop waits for the hook; the close that follows warns of it.
-    if (isInPreShutdownHook()) done()
+    if (isBeforeClose()) done()
     else app.server.close(() => done())
   })
 }

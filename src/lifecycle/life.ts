@@ -245,7 +245,8 @@ export interface Life extends AsyncDisposable {
    * Adds a phase of your own to the life, drawn, bounded and reported like ours. It fires the
    * signal `<Name>Done`. Too late once the life has begun. Phases may name each other in any
    * order: an `after` or `before` that names nothing is refused by `start()`, a built-in name that
-   * is misspelt at once.
+   * is misspelt at once. In a phase that the listeners close after, the server's `close()` is
+   * called back at once, as in a pre-shutdown hook.
    * @throws QuiesceError ERR_DUPLICATE also for the name of a phase of ours, ERR_CYCLE when phases
    * would wait for each other, ERR_UNKNOWN_REFERENCE
    * @example

@@ -32,6 +32,7 @@ import { EventLog } from '../log/event-log.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
+import { comesBefore } from '../machines/user-phases.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import { type MetricFamily, type MetricSource, type OwnMetrics, ownMetrics } from '../metrics/family.ts'
@@ -610,6 +611,8 @@ export class Lifecycle implements Life {
       opened: () => this.#listeners,
       audit: this.options.audit,
       hook: (kind, name) => this.#registrations.find(kind, name),
+      comesBeforeClose: (kind, name) =>
+        kind === 'pre-shutdown' || (kind === 'phase' && comesBefore('HTTPServerStoppedListening', name, this.#composed?.wiring ?? {})),
       causes: this.#causes,
       drains: this.#drains,
       older: this.#parts.older,

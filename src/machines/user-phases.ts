@@ -164,3 +164,9 @@ function earliestCut(name: string, rows: ReadonlyMap<string, PhaseRow>): number 
 
 const waitersOf = (signal: string, rows: ReadonlyMap<string, PhaseRow>): string[] =>
   [...rows].filter(([, { after }]) => after.includes(signal)).map(([name]) => name)
+
+/** Whether a signal fires only when this phase has ended, at whatever remove. */
+export function comesBefore(signal: string, phase: string, wiring: Wiring): boolean {
+  const found = Object.entries(wiring).find(([, { fires }]) => fires === signal)
+  return found !== undefined && (found[0] === phase || found[1].after.some((earlier) => comesBefore(earlier, phase, wiring)))
+}

@@ -1,6 +1,6 @@
 // What the owner of an attached server may do around its life, in the order that is natural to
-// them. Fails when: close() in a pre-shutdown hook waits for itself, or a server that listens again
-// is still refused by the life that ended.
+// them. Fails when: close() in a pre-shutdown hook, or in a phase that the close waits for, waits
+// for itself, or a server that listens again is still refused by the life that ended.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -38,6 +38,26 @@ test('Fastify’s close() in a pre-shutdown hook does not wait for itself: reque
     hooks: [{ name: 'fastify', outcome: 'ok' }],
     warnings: [{ message: expect.stringContaining('addDestroy()') as string }],
   })
+})
+
+test.each([
+  ['before the listener closes: is called back at once, with a warning', { after: ['ShutdownInitiated'], before: ['not-accepting'] }, 1],
+  ['beside that: waits for the close itself', { after: ['ShutdownInitiated'] }, 0],
+])('close() in a phase %s', async (_, place, warnings) => {
+  const server = createServer((_, response) => void response.end('hello'))
+  await listening(server)
+  const t = newAttachedLife(server)
+  let isListening: boolean | undefined
+  const close = async (): Promise<void> => {
+    await new Promise((resolve) => server.close(resolve))
+    isListening = server.listening
+  }
+  t.life.addPhase('framework', close, place)
+  await t.life.start()
+  const report = await t.end()
+  expect(report.exitCode).toBe(0)
+  expect(report.warnings).toHaveLength(warnings)
+  expect(isListening).toBe(warnings === 1)
 })
 
 test('a server that listens again after its life has ended is an ordinary server, and may have another life', async () => {
