@@ -4,7 +4,7 @@
 // what they lost, for each. A cell of quiesce passes when it lost nothing.
 //
 //   --rounds 20          rounds of each cell; 1 unless told otherwise: the whole cross takes about 9 minutes on two quiet cores then
-//   --together 14        cells that differ in link, client and method alone share their terminations, with so many clients of each instead of forty: a tenth of the time
+//   --together 40        cells that differ in link, client and method alone share their terminations, with so many clients of each; a table of its own
 //   --protocol HTTPS,h2 --delay 0,500 --mode refuse --link 15 --client raw,undici --method POST --load quiet,busy,blocked
 //                        some of the cross; `blocked` (a full accept queue at the close) is with the plainest client of each protocol and GET unless it is named
 //   --last-call 400ms    another bound than the default
@@ -79,10 +79,13 @@ const lateMs = whole('late', values.late)
 const cap = values.cap === undefined ? rounds : whole('cap', values.cap)
 const RESULTS = '.results/loss'
 /** What is written, and about which protocols. @type {readonly [string, (protocol: Cell['protocol']) => boolean][]} */
-const LEDGERS = [
-  ['loss ledger', (protocol) => protocol === 'HTTP/1.1'],
-  ['loss ledger of HTTPS and HTTP/2', (protocol) => protocol !== 'HTTP/1.1'],
-]
+const LEDGERS =
+  values.together === undefined
+    ? [
+        ['loss ledger', (protocol) => protocol === 'HTTP/1.1'],
+        ['loss ledger of HTTPS and HTTP/2', (protocol) => protocol !== 'HTTP/1.1'],
+      ]
+    : [['loss ledger of shared terminations', () => true]]
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 

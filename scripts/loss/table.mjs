@@ -85,7 +85,8 @@ function roundsPerCell(lives) {
       const [least, most] = [Math.min(...counts), Math.max(...counts)]
       return `${least === most ? least : `${least} to ${most}`} with a delay of ${delay / 1000} s`
     })
-    return `- Node ${node}, ${cells.length} cells, rounds of each: ${perDelay.join(', ')}`
+    const clients = [...new Set(cells.map(({ clients, rounds }) => clients / rounds))].join(' or ')
+    return `- Node ${node}, ${cells.length} cells, rounds of each with ${clients} clients: ${perDelay.join(', ')}`
   })
   return lines.join('\n')
 }
