@@ -171,6 +171,32 @@ describe('the last call', () => {
   })
 })
 
+test.each([0, 1, 2, 3].flatMap((over) => [0, 1, 2, 3].map((next) => [over, next] as const)))(
+  'the drain ends when an untold response is over %i turns after idle connections begin to close, and %i later the next request comes',
+  async (over, next) => {
+    const latch = new Latch()
+    const made = await rig(async (request, response) => {
+      response.flushHeaders()
+      if (request.url === '/begun') await latch.promise
+      response.end('ok')
+    })
+    const client = await made.connect()
+    client.request('GET', '/begun')
+    await client.until('the head', () => client.received.includes('200 OK'))
+    made.traffic.completeTelling()
+    const closing = closeListener(made, 300)
+    await turns(over)
+    latch.resolve()
+    await turns(next)
+    client.socket.write('GET /next HTTP/1.1\r\nHost: a\r\n\r\n')
+    await closing
+    const drained = made.traffic.drainRequests()
+    expect((await client.response()).status).toBe(200)
+    expect((await client.response()).status).toBe(200)
+    await drained
+  },
+)
+
 describe('half of a first request at the end of the last call', () => {
   const HALF = 'GET /half HTTP/1.1\r\nHost: a\r\n'
 

@@ -190,13 +190,19 @@ export class Connection {
     }, ms)
   }
 
+  /** Whether it is ended in a while, unless it has a request then. */
+  get endsIdleLater(): boolean {
+    return this.#patience !== undefined
+  }
+
   /**
    * The drain waits for the requests that it is about to bring; those that are let in are counted
-   * by themselves.
+   * by themselves. A second call, while it does, changes nothing.
    * @param release ends that wait; called once: when what it has brought is over, or it ends
    */
   await(release: (() => void) | undefined): void {
-    this.#release = release
+    if (this.#release) release?.()
+    else this.#release = release
   }
 
   /** To be called when nothing is outstanding any more. A second call does nothing. */

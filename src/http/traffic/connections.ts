@@ -162,7 +162,8 @@ export class Connections {
     for (const connection of this.#all) {
       // Read in the turn before this one.
       if (connection.hasUnadmitted) connection.await(awaitArrival(0))
-      else this.#endIfIdle(connection, awaitArrival)
+      // One that has become idle in the meantime has a late call of its own.
+      else if (!connection.endsIdleLater) this.#endIfIdle(connection, awaitArrival)
     }
   }
 
