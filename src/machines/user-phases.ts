@@ -114,52 +114,62 @@ export function placeUserPhases(wiring: Wiring, phases: readonly UserPhase[]): W
     if (lanes.get(name) === 'start') rows.set(name, { ...row, lane: 'start', onFailure: 'StartFailed' })
     else if (waitersOf(row.fires, rows).length === 0) waitFor(rows, 'report', [row.fires])
   }
+  const cutIndex = cutsOf(rows)
   for (const { name } of phases) {
     if (lanes.get(name) === 'stop')
       rows.set(name, {
         ...(rows.get(name) as PhaseRow),
-        cut: cutSignal(BUDGET_INSTANTS[cutIndex(name, rows)] ?? 'flush'),
+        cut: cutSignal(BUDGET_INSTANTS[cutIndex(name)] ?? 'flush'),
       })
   }
   return Object.fromEntries(rows)
 }
 
 function laneOf({ name, before }: UserPhase, wiring: Wiring, phases: readonly UserPhase[]): PhaseRow['lane'] {
-  const users = new Map(phases.map((phase) => [phase.name, phase]))
-  const lanesOf = (phase: string): PhaseRow['lane'][] => {
-    const row = wiring[phase] as PhaseRow
-    return users.has(phase) ? row.after.flatMap(lanesBefore) : [row.lane]
+  const users = new Set(phases.map((phase) => phase.name))
+  const lanes = new Set<PhaseRow['lane']>()
+  // Grows while it is walked: each phase is asked once.
+  const asked = new Set([name, ...before])
+  for (const phase of asked) {
+    const { lane, after } = wiring[phase] as PhaseRow
+    if (!users.has(phase)) lanes.add(lane)
+    else
+      for (const signal of after) {
+        const earlier = phaseFiring(signal, wiring)
+        // Whatever else comes from outside may never come, so nothing of the stop lane can wait for
+        // it.
+        if (earlier === undefined) lanes.add(signal === 'StopRequested' ? 'stop' : 'start')
+        else asked.add(earlier)
+      }
   }
-  const lanesBefore = (signal: string): PhaseRow['lane'][] => {
-    if (signal === 'StopRequested') return ['stop']
-    const [phase] = Object.entries(wiring).find(([, row]) => row.fires === signal) ?? []
-    // Whatever else comes from outside may never come, so nothing of the stop lane can wait for it.
-    return phase === undefined ? ['start'] : lanesOf(phase)
-  }
-  const [lane, ...others] = new Set([name, ...before].flatMap(lanesOf))
+  const [lane, ...others] = lanes
   if (lane !== undefined && others.length === 0) return lane
   throw new QuiesceError('ERR_OPTION_INVALID', `phase "${name}": after and before must name phases or signals of one lane, start or stop`, {
     phase: name,
   })
 }
 
+const phaseFiring = (signal: string, wiring: Wiring): string | undefined =>
+  Object.entries(wiring).find(([, { fires }]) => fires === signal)?.[0]
+
 /**
- * A user's phase is cut one instant before the earliest of those that wait for it, so that their
- * time stays theirs.
+ * When phases are cut, as places among the budget's instants. A user's phase is cut one instant
+ * before the earliest of those that wait for it, so that their time stays theirs; a phase without
+ * work takes the earliest of those.
  */
-const cutIndex = (name: string, rows: ReadonlyMap<string, PhaseRow>): number => Math.max(0, earliestWaiter(name, rows) - 1)
-
-const earliestWaiter = (name: string, rows: ReadonlyMap<string, PhaseRow>): number =>
-  Math.min(
-    BUDGET_INSTANTS.indexOf('forced'),
-    ...waitersOf((rows.get(name) as PhaseRow).fires, rows).map((waiter) => earliestCut(waiter, rows)),
-  )
-
-/** A phase without work takes the earliest cut of those that wait for it. */
-function earliestCut(name: string, rows: ReadonlyMap<string, PhaseRow>): number {
-  const { cut, work } = rows.get(name) as PhaseRow
-  if (cut) return BUDGET_INSTANTS.findIndex((instant) => cutSignal(instant) === cut)
-  return work === undefined ? earliestWaiter(name, rows) : cutIndex(name, rows)
+function cutsOf(rows: ReadonlyMap<string, PhaseRow>): (name: string) => number {
+  const known = new Map<string, number>()
+  const cutIndex = (name: string): number => {
+    const found = known.get(name) ?? find(rows.get(name) as PhaseRow)
+    known.set(name, found)
+    return found
+  }
+  const find = ({ cut, fires, work }: PhaseRow): number => {
+    if (cut) return BUDGET_INSTANTS.findIndex((instant) => cutSignal(instant) === cut)
+    const earliest = Math.min(BUDGET_INSTANTS.indexOf('forced'), ...waitersOf(fires, rows).map(cutIndex))
+    return work === undefined ? earliest : Math.max(0, earliest - 1)
+  }
+  return cutIndex
 }
 
 const waitersOf = (signal: string, rows: ReadonlyMap<string, PhaseRow>): string[] =>
@@ -167,6 +177,12 @@ const waitersOf = (signal: string, rows: ReadonlyMap<string, PhaseRow>): string[
 
 /** Whether a signal fires only when this phase has ended, at whatever remove. */
 export function comesBefore(signal: string, phase: string, wiring: Wiring): boolean {
-  const found = Object.entries(wiring).find(([, { fires }]) => fires === signal)
-  return found !== undefined && (found[0] === phase || found[1].after.some((earlier) => comesBefore(earlier, phase, wiring)))
+  // Grows while it is walked: each signal is asked for once.
+  const signals = new Set([signal])
+  for (const each of signals) {
+    const firing = phaseFiring(each, wiring)
+    if (firing === phase) return true
+    for (const earlier of firing === undefined ? [] : (wiring[firing] as PhaseRow).after) signals.add(earlier)
+  }
+  return false
 }

@@ -49,6 +49,19 @@ describe('a phase of the user`s', () => {
     expect(order).toEqual(['last-events', 'audit'])
   })
 
+  test('may stand in twenty layers of three, each after all of the one before', async () => {
+    const t = newLife()
+    const order: string[] = []
+    const layer = (at: number): string[] => ['a', 'b', 'c'].map((name) => `${name}-${at}`)
+    for (let at = 1; at <= 20; at++) {
+      const place = { after: at === 1 ? ['NotAcceptingNewRequest'] : layer(at - 1), before: at === 20 ? ['close-listener'] : [] }
+      for (const name of layer(at)) t.life.addPhase(name, () => void order.push(name), place)
+    }
+    await t.life.start()
+    expect((await t.end()).exitCode).toBe(0)
+    expect(order).toEqual(Array.from({ length: 20 }, (_, at) => layer(at + 1)).flat())
+  })
+
   test('may be named by another one, in any order of registration, by phase or by signal', async () => {
     const order: string[] = []
     const t = newLife()
