@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
-import { isBeforeClose } from './in-hook.ts'
+import { isBeforeClose } from './before-close.ts'
 import { removeStale, removeStaleInWorker, withMode } from './unix-socket.ts'
 
 /**

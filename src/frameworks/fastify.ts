@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { isBeforeClose } from '../actors/in-hook.ts'
+import { isBeforeClose } from '../actors/before-close.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
 import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions } from '../options/options.ts'

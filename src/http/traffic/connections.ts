@@ -54,13 +54,11 @@ export class Connections {
   }
   #accepted = 0
   #countsFates = false
-  #closesIdle = false
+  /** Once idle ones are closed. */
+  #idleClose: IdleClose | undefined
   /** Those that the last call is held for, while it is. */
   #held: Set<Connection> | undefined
   #noneHeld: () => void = () => {}
-  /** What a connection that becomes idle untold is given once idle ones are closed. */
-  #lateCallMs = 0
-  #awaitArrival: IdleClose['awaitArrival'] = () => undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -91,7 +89,7 @@ export class Connections {
     this.#accepted++
     this.#held?.add(connection)
     // It was there already: in a handshake of which node says nothing before its end, for one.
-    if (this.#closesIdle) connection.endIdleIn(FIRST_HEAD_MS)
+    if (this.closesIdle) connection.endIdleIn(FIRST_HEAD_MS)
     return connection
   }
 
@@ -138,7 +136,7 @@ export class Connections {
    * not left yet.
    */
   get closesIdle(): boolean {
-    return this.#closesIdle
+    return this.#idleClose !== undefined
   }
 
   countFates(): void {
@@ -152,18 +150,16 @@ export class Connections {
    * gets time to poll before anything is ended. One with half of its first request, or of its
    * handshake, has {@link FIRST_HEAD_MS}; half of a later request is given up.
    */
-  async closeIdle({ lateCallMs, closing, awaitArrival }: IdleClose): Promise<void> {
-    this.#closesIdle = true
-    this.#lateCallMs = lateCallMs
-    this.#awaitArrival = awaitArrival
+  async closeIdle(how: IdleClose): Promise<void> {
+    this.#idleClose = how
     await afterPoll()
     this.#held = undefined
-    closing()
+    how.closing()
     for (const connection of this.#all) {
       // Read in the turn before this one.
-      if (connection.hasUnadmitted) connection.await(awaitArrival(0))
+      if (connection.hasUnadmitted) connection.await(how.awaitArrival(0))
       // One that has become idle in the meantime has a late call of its own.
-      else if (!connection.endsIdleLater) this.#endIfIdle(connection, awaitArrival)
+      else if (!connection.endsIdleLater) this.#endIfIdle(connection, how)
     }
   }
 
@@ -211,9 +207,9 @@ export class Connections {
     connection.wire.over(exchange)
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
     if (this.#held && connection.mayBringRequest) this.#held.add(connection)
-    if (!this.#closesIdle) return
+    if (!this.#idleClose) return
     if (connection.isIdle) connection.stopAwaiting()
-    if (connection.mayBringRequest) this.#endLate(connection)
+    if (connection.mayBringRequest) this.#endLate(connection, this.#idleClose)
   }
 
   /** Resolves when there is none, at once if so. */
@@ -247,20 +243,21 @@ export class Connections {
    * Its client was never told: a request may be on its way, as on every connection that the last
    * call is held for.
    */
-  #endLate(connection: Connection): void {
-    if (this.#lateCallMs > 0) {
-      connection.endIdleIn(this.#lateCallMs)
-      connection.await(this.#awaitArrival(this.#lateCallMs))
-    } else void afterPoll().then(() => this.#endIfIdle(connection))
+  #endLate(connection: Connection, how: IdleClose): void {
+    if (how.lateCallMs > 0) this.#endIn(how.lateCallMs, connection, how)
+    else void afterPoll().then(() => this.#endIfIdle(connection, how))
   }
 
-  #endIfIdle(connection: Connection, awaitArrival?: IdleClose['awaitArrival']): void {
+  #endIfIdle(connection: Connection, how: IdleClose): void {
     if (!connection.mayBringRequest) return
     const leftMs = connection.openedAt + FIRST_HEAD_MS - this.#clock.now()
-    if (connection.isHalfSent && leftMs > 0) {
-      connection.endIdleIn(leftMs)
-      connection.await(awaitArrival?.(leftMs))
-    } else connection.endIdle()
+    if (connection.isHalfSent && leftMs > 0) this.#endIn(leftMs, connection, how)
+    else connection.endIdle()
+  }
+
+  #endIn(ms: number, connection: Connection, { awaitArrival }: IdleClose): void {
+    connection.endIdleIn(ms)
+    connection.await(awaitArrival(ms))
   }
 
   /** False when it was forgotten before. */
