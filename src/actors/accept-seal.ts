@@ -1,8 +1,8 @@
 import cluster from 'node:cluster'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { connect, type Server, type Socket } from 'node:net'
 import { override } from '../base/override.ts'
-import type { QueueSeal } from '../http/traffic/accept-queue.ts'
+import type { Attempt, QueueSeal } from '../http/traffic/accept-queue.ts'
 
 /** What node asks for when its user does not. */
 const BACKLOG = 511
@@ -39,6 +39,9 @@ interface ConnectionHandle {
 export class AcceptSeal implements QueueSeal, Disposable {
   readonly #queues: readonly SealedQueue[]
   #failures = 0
+  #isShut = false
+  /** {@link overflows} when the queues were last open for all. */
+  #overflows = overflows()
 
   /**
    * Of those servers that can be sealed; undefined without one. What the others close with is no
@@ -53,18 +56,25 @@ export class AcceptSeal implements QueueSeal, Disposable {
     this.#queues = queues
   }
 
-  async attempt(): Promise<boolean> {
+  async attempt(mayReopen: boolean): Promise<Attempt> {
     for (const queue of this.#queues) queue.enter()
     // Node connects in the next tick, which is before the next poll: none of ours is accepted
     // before it has been looked for.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const found = this.#queues.map((queue) => queue.fill())
-    if (found.every((what) => what === 'ours')) return true
+    const isSealed = found.every((what) => what === 'ours')
+    const reopens = isSealed && mayReopen && !this.#isShut && overflows() !== this.#overflows
+    if (isSealed && !reopens) return 'sealed'
     for (const queue of this.#queues) queue.leave()
-    return found.includes('nothing') && ++this.#failures === FAILURES_MAX
+    if (reopens) {
+      this.#overflows = overflows()
+      return 'reopened'
+    }
+    return found.includes('nothing') && ++this.#failures === FAILURES_MAX ? 'sealed' : 'others'
   }
 
   shut(): void {
+    this.#isShut = true
     for (const queue of this.#queues) queue.shut()
   }
 
@@ -175,14 +185,7 @@ function portOf(handle: ConnectionHandle, end: 'getsockname' | 'getpeername'): n
 
 /** How many connections wait to be accepted by a socket; undefined where nothing says so. */
 function queueLength(table: string, inode: string): number | undefined {
-  let file: number
-  try {
-    file = openSync(table, 'r')
-  } catch {
-    // A sandbox: no /proc, or none that may be read.
-    return undefined
-  }
-  try {
+  return reading(table, (file) => {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
     let rest = ''
     for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) {
@@ -196,6 +199,32 @@ function queueLength(table: string, inode: string): number | undefined {
       }
     }
     return undefined
+  })
+}
+
+/**
+ * How often the kernel has dropped something because an accept queue was full, of this network in
+ * all; undefined where nothing says so.
+ */
+function overflows(): string | undefined {
+  return reading('/proc/self/net/netstat', (file) => {
+    const [names, values] = readFileSync(file, 'latin1')
+      .split('\n', 2)
+      .map((line) => line.split(' '))
+    return values?.[names?.indexOf('ListenOverflows') ?? -1]
+  })
+}
+
+function reading<T>(path: string, read: (file: number) => T): T | undefined {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch {
+    // A sandbox: no /proc, or none that may be read.
+    return undefined
+  }
+  try {
+    return read(file)
   } finally {
     closeSync(file)
   }

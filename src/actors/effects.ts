@@ -405,7 +405,7 @@ async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, sign
   warmClose()
   const seal = AcceptSeal.of(listeners.map(({ server }) => server))
   try {
-    await world.traffic.acceptQueued(close, seal)
+    await world.traffic.acceptQueued(close, signal, seal)
   } finally {
     seal?.[Symbol.dispose]()
   }

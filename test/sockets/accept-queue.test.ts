@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { emptyAcceptQueue } from '#src/http/traffic/accept-queue.ts'
-import { rig, turns } from './rig.ts'
+import { rig, turns, UNBOUNDED } from './rig.ts'
 
 test('what arrives while the queue is emptied is handled once the listener has closed, in its order', async () => {
   const order: string[] = []
@@ -22,7 +22,7 @@ test('what arrives while the queue is emptied is handled once the listener has c
   traffic.stopAccepting(300)
   // Before the first turn, so that both are read while the queue is looked at.
   for (const [index, client] of clients.entries()) client.request('GET', `/${index}`)
-  await traffic.acceptQueued(() => order.push('closed'))
+  await traffic.acceptQueued(() => order.push('closed'), UNBOUNDED.signal)
   for (const client of clients) expect((await client.response()).status).toBe(200)
   expect(order).toEqual(['closed', '/0', '/1'])
 })
@@ -42,6 +42,7 @@ test('a queue that never runs empty is given up after its bound', async () => {
     close: () => closed++,
     seal: undefined,
     turned: busy,
+    ...UNBOUNDED,
   })
   expect(closed).toBe(1)
   // A thousand turns of 5 ms would be five seconds.

@@ -8,8 +8,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { AcceptSeal } from '#src/actors/accept-seal.ts'
 import { systemClock } from '#src/base/clock.ts'
-import { emptyAcceptQueue, type QueueSeal } from '#src/http/traffic/accept-queue.ts'
-import { turns } from './rig.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { type Attempt, emptyAcceptQueue, type QueueSeal } from '#src/http/traffic/accept-queue.ts'
+import { turns, UNBOUNDED } from './rig.ts'
 
 interface Rig {
   readonly server: Server
@@ -57,7 +58,7 @@ const ticks = (): Promise<void> => new Promise((resolve) => process.nextTick(res
  * late, and another attempt has to be made.
  */
 async function sealed(seal: AcceptSeal): Promise<void> {
-  while (!(await seal.attempt())) await turns(3)
+  while ((await seal.attempt(false)) !== 'sealed') await turns(3)
 }
 
 async function refusesLate({ server, accepted, client }: Rig, seal: AcceptSeal): Promise<void> {
@@ -87,7 +88,7 @@ linux('who is in the queue already is accepted before the close, and our own con
   const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
   const seal = sealOf(server)
   const first = client()
-  expect(await seal.attempt()).toBe(false)
+  expect(await seal.attempt(false)).toBe('others')
   while (accepted.length === 0) await turns(1)
   await turns(5)
   expect(accepted.map(({ remotePort }) => remotePort)).toEqual([first.socket.localPort])
@@ -105,7 +106,7 @@ linux('given up, a seal leaves the listener as it was', async () => {
   const before = Object.entries(Object.getOwnPropertyDescriptors(handle))
   const seal = sealOf(server)
   client()
-  expect(await seal.attempt()).toBe(false)
+  expect(await seal.attempt(false)).toBe('others')
   seal[Symbol.dispose]()
   expect(Object.entries(Object.getOwnPropertyDescriptors(handle))).toEqual(before)
   const more = [client(), client(), client()]
@@ -117,7 +118,7 @@ linux('two listeners are sealed in one step, or neither', async () => {
   const [one, other] = [await listening({ port: 0, host: '127.0.0.1' }), await listening({ port: 0, host: '127.0.0.1' })]
   const seal = sealOf(one.server, other.server)
   one.client()
-  expect(await seal.attempt()).toBe(false)
+  expect(await seal.attempt(false)).toBe('others')
   await turns(5)
   await sealed(seal)
 })
@@ -186,14 +187,14 @@ linux('when our own connection never comes in, attempts come to an end', async (
   // There is one place, and it is taken: nothing polls here, so nothing is accepted.
   await ticks()
   let attempts = 1
-  while (!(await seal.attempt())) attempts++
+  while ((await seal.attempt(false)) !== 'sealed') attempts++
   expect(attempts).toBe(5)
 })
 
 test('a queue that does not run empty is shut, once', async () => {
   let connections = 0
   let shut = 0
-  const seal: QueueSeal = { attempt: () => Promise.resolve(true), shut: () => void shut++ }
+  const seal: QueueSeal = { attempt: () => Promise.resolve('sealed'), shut: () => void shut++ }
   await emptyAcceptQueue({
     clock: systemClock,
     // Each turn brings one until it is shut.
@@ -201,26 +202,99 @@ test('a queue that does not run empty is shut, once', async () => {
     close: () => undefined,
     seal,
     turned: () => undefined,
+    ...UNBOUNDED,
   })
   expect(shut).toBe(1)
 })
 
 test('the listener closes when it is sealed, and not before', async () => {
   const order: string[] = []
-  const answers = [false, false, true]
+  const answers: Attempt[] = ['others', 'others', 'sealed']
   await emptyAcceptQueue({
     clock: systemClock,
     accepted: () => 0,
     close: () => void order.push('closed'),
     seal: {
       attempt: () => {
-        const answer = answers.shift() ?? true
-        order.push(String(answer))
+        const answer = answers.shift() ?? 'sealed'
+        order.push(answer)
         return Promise.resolve(answer)
       },
       shut: () => undefined,
     },
     turned: () => undefined,
+    ...UNBOUNDED,
   })
-  expect(order).toEqual(['false', 'false', 'true', 'closed'])
+  expect(order).toEqual(['others', 'others', 'sealed', 'closed'])
+})
+
+/** Asks for a connection of a socket whose queue has no place; what the kernel drops is counted. */
+async function dropOne({ server, client }: Rig): Promise<void> {
+  const { _handle: handle } = server as unknown as { _handle: { listen: (backlog: number) => number } }
+  handle.listen(0)
+  client()
+  client()
+  await ticks()
+  handle.listen(511)
+}
+
+linux('a queue that has dropped something is reopened, if there is time, and sealed the next time', async () => {
+  const rig = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(rig.server)
+  await dropOne(rig)
+  while (rig.accepted.length === 0) await turns(1)
+  await turns(5)
+  let found = await seal.attempt(true)
+  for (; found === 'others'; found = await seal.attempt(true)) await turns(3)
+  expect(found).toBe('reopened')
+  const { socket } = rig.client()
+  await once(socket, 'connect')
+  await turns(5)
+  await sealed(seal)
+})
+
+test('a queue that was reopened stays open for its time, in which what came is handled, twice at most', async () => {
+  const asked: boolean[] = []
+  let turnsWhileOpen = 0
+  const begun = performance.now()
+  await emptyAcceptQueue({
+    clock: new VirtualClock(),
+    accepted: () => 0,
+    close: () => undefined,
+    seal: {
+      attempt: (mayReopen) => {
+        asked.push(mayReopen)
+        return Promise.resolve(mayReopen ? 'reopened' : 'sealed')
+      },
+      shut: () => undefined,
+    },
+    turned: () => turnsWhileOpen++,
+    ...UNBOUNDED,
+    reopenedMs: 60,
+  })
+  expect(asked).toEqual([true, true, false])
+  expect(performance.now() - begun).toBeGreaterThan(110)
+  expect(turnsWhileOpen).toBeGreaterThan(asked.length + 2)
+})
+
+test('a queue whose listener is closed is emptied no longer', async () => {
+  const cut = new AbortController()
+  let attempts = 0
+  await emptyAcceptQueue({
+    clock: systemClock,
+    accepted: () => 0,
+    close: () => undefined,
+    seal: {
+      attempt: () => {
+        attempts++
+        setImmediate(() => cut.abort())
+        return Promise.resolve('reopened')
+      },
+      shut: () => undefined,
+    },
+    turned: () => undefined,
+    reopenedMs: 1e9,
+    signal: cut.signal,
+  })
+  expect(attempts).toBe(1)
 })

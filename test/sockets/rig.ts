@@ -94,3 +94,6 @@ export class Latch<T = void> {
     })
   }
 }
+
+/** An emptying of an accept queue that nothing cuts, and that reopens no queue. */
+export const UNBOUNDED = { reopenedMs: 0, signal: new AbortController().signal }

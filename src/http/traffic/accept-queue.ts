@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 
 /**
  * Longer than any backlog that node asks for, which is 511: a queue that never empties is being
@@ -30,13 +30,26 @@ const REST_MS = 1
 const FLOOD_MS = 100
 const FLOOD_POLLS = 400
 
+/** How often a queue is reopened. */
+const REOPENED_MAX = 2
+/** How long at a time it is left alone then. */
+const REOPENED_TURN_MS = 25
+
+/**
+ * `sealed`: a close in the same step resets nothing that was accepted, or it is no use to go on
+ * trying. `others`: there is something in the queue. `reopened`: it was sealed, and something was
+ * dropped since it was last open, perhaps the last packet of a handshake, whose client believes
+ * that it is connected; what it sends next brings its connection into an open queue.
+ */
+export type Attempt = 'sealed' | 'others' | 'reopened'
+
 /** What keeps more connections from coming between the last look and the close. */
 export interface QueueSeal {
   /**
-   * In one step of the loop: true when nothing can be reset by a close in the same step, or when it
-   * is no use to go on trying.
+   * In one step of the loop.
+   * @param mayReopen whether there is time to wait for what was dropped
    */
-  attempt(): Promise<boolean>
+  attempt(mayReopen: boolean): Promise<Attempt>
   /** Lets nothing more in for as long as something is in the queue. */
   shut(): void
 }
@@ -51,6 +64,10 @@ export interface Emptying {
    * Undefined where there is none: what comes between the last look and the close is reset then.
    */
   readonly seal: QueueSeal | undefined
+  /** How long a queue stays open that was reopened. */
+  readonly reopenedMs: number
+  /** Once it is aborted, nothing is left to be emptied. */
+  readonly signal: AbortSignal
   /** Called after every turn of the loop, with the time since the beginning. */
   readonly turned: (sinceMs: number) => void
 }
@@ -61,12 +78,16 @@ export interface Emptying {
  * none, and the queue is sealed where it can be, it closes the listener in the same step: a step
  * later one more may have come.
  */
-export async function emptyAcceptQueue({ clock, accepted, close, seal, turned }: Emptying): Promise<void> {
+export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
+  const { clock, accepted, close, seal, turned, signal } = emptying
   const begun = clock.now()
   // An immediate that is set while the loop handles what it has polled runs before it polls again.
   await nextTurn()
   let polls = 0
-  const mayGoOn = (): boolean => polls < POLLS_MIN || (polls < POLLS_MAX && clock.now() - begun < LIMIT_MS)
+  let reopened = 0
+  let reopenedMs = 0
+  const spentMs = (): number => clock.now() - begun - reopenedMs
+  const mayGoOn = (): boolean => !signal.aborted && (polls < POLLS_MIN || (polls < POLLS_MAX && spentMs() < LIMIT_MS))
   let isShut = false
   for (let isEmpty = false, hasRested = false; mayGoOn(); polls++) {
     if (isEmpty) {
@@ -78,19 +99,38 @@ export async function emptyAcceptQueue({ clock, accepted, close, seal, turned }:
     await nextTurn()
     const now = clock.now()
     turned(now - begun)
-    const isPatient = now - begun < PATIENCE_MS
+    const isPatient = spentMs() < PATIENCE_MS
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
     hasRested &&= isEmpty
     if (isEmpty && hasRested) {
-      if (!seal || (await seal.attempt())) break
+      const found = seal ? await seal.attempt(reopened < REOPENED_MAX) : 'sealed'
+      if (found === 'sealed') break
       // What was in the queue by then is accepted first.
       isEmpty = hasRested = false
-    } else if (!isShut && (now - begun >= FLOOD_MS || polls >= FLOOD_POLLS)) {
+      if (found === 'reopened') {
+        reopened++
+        const since = clock.now()
+        await stayOpen(emptying, begun)
+        reopenedMs += clock.now() - since
+      }
+    } else if (!isShut && (spentMs() >= FLOOD_MS || polls >= FLOOD_POLLS)) {
       isShut = true
       seal?.shut()
     }
   }
   close()
+}
+
+/**
+ * Until a client has sent again what was dropped: by the kernel's time, whatever the clock of the
+ * life says.
+ */
+async function stayOpen({ clock, turned, reopenedMs, signal }: Emptying, begun: number): Promise<void> {
+  const since = systemClock.now()
+  while (systemClock.now() - since < reopenedMs && !signal.aborted) {
+    await new Promise<void>((resolve) => systemClock.setTimeout(resolve, REOPENED_TURN_MS))
+    turned(clock.now() - begun)
+  }
 }
 
 /**

@@ -277,7 +277,7 @@ export class Traffic {
    * Calls `close` in the step in which the kernel has no connection left that it has accepted and
    * node has not.
    */
-  async acceptQueued(close: () => void, seal?: QueueSeal): Promise<void> {
+  async acceptQueued(close: () => void, signal: AbortSignal, seal?: QueueSeal): Promise<void> {
     const waiting: (() => void)[] = []
     this.#waiting = waiting
     // In the order in which they came; what comes from now on goes on by itself, behind them.
@@ -289,6 +289,8 @@ export class Traffic {
     try {
       await emptyAcceptQueue({
         clock: this.#clock,
+        reopenedMs: this.#lastCallMs,
+        signal,
         accepted: () => this.#connections.accepted,
         close,
         seal,
