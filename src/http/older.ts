@@ -1,4 +1,4 @@
-import type { Server } from 'node:net'
+import { type Server, Socket } from 'node:net'
 import type { Clock } from '../base/clock.ts'
 import type { OlderConnections } from './wire.ts'
 
@@ -11,10 +11,36 @@ const LOOK_MS = 100
 /** What a server can do with connections of HTTP/1.1; one that speaks only HTTP/2 has neither. */
 type Countable = Server & { closeIdleConnections?(): void; closeAllConnections?(): void }
 
+/** What node's sockets have that its documentation does not [Node 20 to 26]. */
+interface Accepted extends Socket {
+  readonly server?: unknown
+  /** Of a connection that speaks HTTP/1.1, until it is upgraded. */
+  readonly parser?: unknown
+  /** The response that it is about to send. */
+  readonly _httpMessage?: unknown
+}
+
+/**
+ * The sockets that a listening server has accepted and that owe nobody anything: without a request
+ * under way, whether they had one before, or before their handshake where there is TLS. What a
+ * server has is in no public list; where node has this one no more, none is found, and they are
+ * {@link Older}.
+ */
+export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
+  if (!server.listening) return []
+  const { _getActiveHandles: handles } = process as { readonly _getActiveHandles?: () => readonly unknown[] }
+  return (handles?.call(process) ?? []).filter((handle): handle is Accepted => {
+    if (!(handle instanceof Socket) || handle.destroyed) return false
+    const { server: owner, parser, _httpMessage: response, bytesRead } = handle as Accepted
+    return owner === server && (hasTls ? bytesRead === 0 : Boolean(parser) && !response)
+  })
+}
+
 /**
  * The connections that a server had when it was attached, as far as no request has made them known
- * since. Node keeps no public list of them: they can be counted, and those of HTTP/1.1 closed;
- * none can be named or told. To be used when those that are known have closed.
+ * since, nor {@link idleSocketsOf}. Node keeps no public list of them: they can be counted, and
+ * those of HTTP/1.1 closed; none can be named or told. To be used when those that are known have
+ * closed.
  */
 export class Older implements OlderConnections {
   readonly #server: Countable

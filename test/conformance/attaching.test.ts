@@ -51,6 +51,19 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     expect(await stopped).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, connections: { told: 1 } })
   })
 
+  test('a connection from before that has sent nothing is closed as any other', async () => {
+    const { server, port } = await listen()
+    const silent = await connectTo(port)
+    // Accepted as well, since that goes in order.
+    await (await connectTo(port)).ask('GET', '/hello')
+    using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, lastCall: 0 })
+    expect(life.counts().connections.open).toBe(2)
+    await life.start()
+    const { exitCode, warnings, connections } = await life.stop()
+    expect({ exitCode, warnings, connections }).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUntold: 2, forced: 0 } })
+    expect(await silent.closed()).toBe('ended')
+  })
+
   test('a request from before is waited for, and its connection and idle ones are closed', async () => {
     const { server, port, stage } = await listen()
     const idle = await connectTo(port)
@@ -62,9 +75,11 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     await life.start()
     const called: string[] = []
     life.addDestroy('pool', () => void called.push('pool'))
+    const found = new Promise<void>((resolve) => life.events$.subscribe(({ type }) => type === 'warning' && resolve()))
     const stopped = life.stop()
     await fired(life, 'InFlightRequestsDrained')
     await idle.closed()
+    await found
     expect(called).toEqual([])
     stage.slow.open()
     expect(await client.response()).toMatchObject({ status: 200, body: 'done\n' })

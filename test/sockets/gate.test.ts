@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { Agent, request as clientRequest, createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { deferred } from '#src/base/deferred.ts'
 import { rig } from './rig.ts'
 
 const ok = (_request: IncomingMessage, response: ServerResponse): void => {
@@ -240,14 +242,26 @@ describe('taking over', () => {
     await expect.poll(() => traffic.counts().requests).toBe(0)
   })
 
-  test('finds a connection that was there before when it sends a request', async () => {
-    const { server, traffic, connect } = await rig(ok, { takenOver: false })
-    const client = await connect()
-    await client.ask('GET', '/')
+  test('finds a connection that was there before at once, and one with a request under way by its next one', async () => {
+    const first = deferred<void>()
+    const { server, traffic, connect } = await rig(
+      async (request, response) => {
+        if (request.url === '/first') await first.promise
+        response.end('ok')
+      },
+      { takenOver: false },
+    )
+    const [idle, busy] = [await connect(), await connect()]
+    await idle.ask('GET', '/')
+    const arrived = once(server, 'request')
+    busy.request('GET', '/first')
+    await arrived
     traffic.takeOver(server)
-    expect(traffic.counts().connections.open).toBe(0)
-    await client.ask('GET', '/')
-    expect(traffic.counts().connections.open).toBe(1)
+    expect(traffic.counts().connections).toMatchObject({ open: 1, idle: 1 })
+    first.resolve()
+    await busy.response()
+    await Promise.all([idle.ask('GET', '/'), busy.ask('GET', '/')])
+    expect(traffic.counts().connections.open).toBe(2)
   })
 })
 

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
+import { idleSocketsOf } from '../older.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
@@ -145,6 +146,10 @@ export function openGate(
   server.emit = emit as Server['emit']
   // Without a listener, node says "100 Continue" before any code has seen the request.
   server.on('checkContinue', gateDecidesToContinue)
+  for (const socket of idleSocketsOf(server, handshakes !== undefined)) {
+    if (handshakes) handshakes.begun(socket)
+    else wireFor(socket).connection.isUsed = socket.bytesWritten > 0
+  }
 
   return {
     [Symbol.dispose]: () => {

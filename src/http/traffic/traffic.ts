@@ -200,8 +200,8 @@ export class Traffic {
 
   /**
    * Counts and refuses what arrives at `server` from now on. Connections that it has already are
-   * found when they send a request; one that never does stays unknown, because node keeps no public
-   * list of them (`Transport.older` waits for those).
+   * known if their transport finds them, or else by their next request (`Transport.older` waits for
+   * those that send none).
    *
    * On an `admin` server nothing is refused, counted or told, and its connections are kept apart;
    * steps that are `onAdmin` apply.
