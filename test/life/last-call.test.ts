@@ -5,16 +5,19 @@
 // handshake that never ends, holds the end.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { RequestListener } from 'node:http'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { attachLifecycle } from '#src/index.ts'
-import { newLife } from '../support/life.ts'
+import { attachLifecycle, shutdownSignalOf } from '#src/index.ts'
+import { newAttachedLife, newLife } from '../support/life.ts'
 import { connectTo, RawClient } from '../support/raw-client.ts'
 import { POLL } from '../support/upstream-client.ts'
+
+const file = (name: string): Buffer => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
+const pair = { key: file('key.pem'), cert: file('cert.pem') }
 
 /** Blocks the event loop. */
 function block(ms: number): void {
@@ -202,6 +205,86 @@ describe('the last connection, whose response began before the stop', () => {
   })
 })
 
+/**
+ * A stop of a life whose time is virtual, with nothing but a watch under way whose head was out
+ * before anybody could be told; it has ended, after the drain of requests.
+ */
+async function stoppedInAWatch(options: object = {}) {
+  const rest = deferred<void>()
+  const t = newLife({
+    clock: new VirtualClock(),
+    options,
+    listener: async (request, response) => {
+      const { url } = request
+      if (url === '/hang') return
+      if (url === '/watch') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
+        const signal = shutdownSignalOf(request)
+        if (!signal.aborted) await once(signal, 'abort')
+        await rest.promise
+      }
+      response.end('data: last\n\n')
+    },
+  })
+  await t.life.start()
+  const client = await connectTo(t.port)
+  client.request('GET', '/watch')
+  await client.until('the first event', () => client.received.includes('data: first'))
+  const ended = t.life.stop()
+  await t.clock.advance(0)
+  await t.fired('RequestsDrained')
+  rest.resolve()
+  expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
+  await expect.poll(() => t.life.counts().connections.idle, POLL).toBe(1)
+  return { t, client, ended }
+}
+
+describe('the last connection, which a watch was on', () => {
+  test('has its next request served, and is told by that, although the drain of requests is over', async () => {
+    const { t, client, ended } = await stoppedInAWatch()
+    await t.clock.advance(290)
+    expect(t.life.signal('WatchesDrained').aborted).toBe(false)
+    expect(t.life.counts()).toMatchObject({ requests: 0, watches: 0 })
+    expect(await client.ask('POST', '/next')).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    await t.fired('WatchesDrained')
+    expect(await t.end(ended)).toMatchObject({
+      exitCode: 0,
+      watches: { before: 1, after: 0 },
+      rejections: { 'not-accepting': 0, late: 0 },
+      connections: { told: 1 },
+    })
+  })
+
+  test('holds the watch drain no longer than a last call', async () => {
+    const { t, ended } = await stoppedInAWatch()
+    await t.clock.advance(300)
+    await t.fired('WatchesDrained')
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0 }, connections: { idleUntold: 1 } })
+  })
+
+  test('is refused its next request when the grace leaves no time to answer it', async () => {
+    const { t, client, ended } = await stoppedInAWatch({ watchGrace: '500ms' })
+    await t.fired('WatchesDrained')
+    expect(await client.ask('POST', '/next')).toMatchObject({ status: 503, headers: { connection: 'close' } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 1 } })
+  })
+
+  test('is cut when that request outlasts the grace, and named', async () => {
+    const { t, client, ended } = await stoppedInAWatch({ watchGrace: '2s' })
+    client.request('GET', '/hang')
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    const report = await t.end(ended)
+    expect(report).toMatchObject({ exitCode: 5, watches: { before: 1, after: 1 } })
+    expect(report.watches.cut.map(({ name }) => name)).toEqual(['GET /hang'])
+  })
+
+  test('may have a stream as its next request, which is told at once', async () => {
+    const { t, client, ended } = await stoppedInAWatch()
+    expect(await client.ask('GET', '/watch')).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, watches: { after: 0 } })
+  })
+})
+
 describe('what never becomes a request', () => {
   test('half a head on a connection that was used is given up with the idle ones', async () => {
     const { t, clients } = await idle(1)
@@ -222,9 +305,40 @@ describe('what never becomes a request', () => {
     expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(1_000)
   })
 
+  test('half a first head from before attachLifecycle() holds it no longer', async () => {
+    const server = createHttpServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const accepted = once(server, 'connection') as Promise<[Socket]>
+    const client = await connectTo(port)
+    client.send('GET / HTTP/1.1\r\nHos')
+    const [socket] = await accepted
+    await expect.poll(() => socket.bytesRead, POLL).toBeGreaterThan(0)
+    const t = newAttachedLife(server, { clock: new VirtualClock() })
+    await t.life.start()
+    const report = await t.end()
+    expect(report).toMatchObject({ exitCode: 0, warnings: [], connections: { idleUntold: 1, forced: 0 } })
+    expect(Date.parse(report.endedAt) - Date.parse(report.stopRequestedAt as string)).toBeLessThanOrEqual(1_000)
+  })
+
+  test('a TLS handshake from before attachLifecycle() holds it no longer', async () => {
+    const server = createHttpsServer(pair)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const accepted = once(server, 'connection')
+    const client = await connectTo(port)
+    await accepted
+    const t = newAttachedLife(server, { clock: new VirtualClock() })
+    await t.life.start()
+    const report = await t.end()
+    expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(await client.closed()).toBe('ended')
+  })
+
   test('a TLS handshake that never ends is a connection from the accept on, and holds the end no longer', async () => {
-    const file = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url))
-    const server = createHttpsServer({ key: file('key.pem'), cert: file('cert.pem') }, (_, response) => void response.end('ok'))
+    const server = createHttpsServer(pair, (_, response) => void response.end('ok'))
     const life = attachLifecycle(server, { logger: false, deadline: '60s' })
     server.listen(0, '127.0.0.1')
     await life.start()

@@ -28,10 +28,11 @@ export class InFlight {
   readonly requests = new WaitGroup()
   readonly #watches = new RateLimitedWaitGroup()
   /**
-   * Requests that turned into watches after the watch drain had begun: told at once, and waited for
-   * by it all the same.
+   * What the watch drain waits for all the same although it came after its begin: requests that
+   * turned into watches, which are told at once, and last requests that came after the drain of
+   * requests.
    */
-  readonly #lateWatches = new WaitGroup()
+  readonly #late = new WaitGroup()
   readonly #clock: Clock
   readonly #mode: Mode
   readonly #exempt: readonly string[]
@@ -41,7 +42,9 @@ export class InFlight {
    * less time than all others had.
    */
   #joinUntil = Number.POSITIVE_INFINITY
-  /** `clock.now()` at which the grace of the watches is over. */
+  /** `clock.now()` at which the request drain is cut. */
+  #answersUntil = Number.POSITIVE_INFINITY
+  /** `clock.now()` at which the grace of the watches is over; 0 before its begin. */
   #watchesEndBy = 0
   #admission: Admission = 'open'
   /**
@@ -50,8 +53,8 @@ export class InFlight {
    */
   #hasLateCalls = false
   #admittedLast = 0
-  /** Connections whose requests are still to be let in and are waited for, in `requests`. */
-  #arriving = 0
+  /** Connections whose requests are still to be let in and are waited for, in each group. */
+  readonly #arriving = new Map<WaitGroup, number>()
 
   constructor(clock: Clock, mode: Mode, isLongRunning: (request: ExchangeView['request']) => boolean, exempt: readonly string[] = []) {
     this.#exempt = exempt
@@ -61,12 +64,12 @@ export class InFlight {
   }
 
   get watchCount(): number {
-    return this.#watches.count + this.#lateWatches.count
+    return this.#watches.count + this.#lateCount
   }
 
   /** Requests that the drain waits for, and holds; not those that are still to be let in. */
   get requestCount(): number {
-    return this.requests.count - this.#arriving
+    return this.requests.count - this.#arrivingIn(this.requests)
   }
 
   /** Requests that were let in since {@link stopAccepting}. */
@@ -77,8 +80,10 @@ export class InFlight {
   /**
    * From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes
    * on connections that are there.
+   * @param answersUntil `clock.now()` at which the request drain is cut
    */
-  stopAccepting(hasLastCall: boolean): void {
+  stopAccepting(hasLastCall: boolean, answersUntil: number): void {
+    this.#answersUntil = answersUntil
     const isServing = hasLastCall && this.#mode === 'refuse'
     this.#admission = isServing ? 'last-call' : 'closed'
     this.#hasLateCalls = isServing
@@ -95,15 +100,16 @@ export class InFlight {
   }
 
   /**
-   * Has the drain wait for requests that are still to be let in, until the result is called, once.
-   * Undefined where they would be refused.
+   * Has a drain wait for requests that are still to be let in, until the result is called, once.
+   * Undefined where they would be refused, or would have less time to be answered than to arrive.
    */
-  awaitArrival(): (() => void) | undefined {
-    if (!this.#hasLateCalls || !(this.requests.tryAdd() || this.requests.tryAddLate())) return undefined
-    this.#arriving++
+  awaitArrival(leftMs: number): (() => void) | undefined {
+    const group = this.#hasLateCalls ? this.#joinDrain(this.#clock.now() + 2 * leftMs) : undefined
+    if (!group) return undefined
+    this.#arriving.set(group, this.#arrivingIn(group) + 1)
     return () => {
-      this.#arriving--
-      this.requests.done()
+      this.#arriving.set(group, this.#arrivingIn(group) - 1)
+      group.done()
     }
   }
 
@@ -150,22 +156,45 @@ export class InFlight {
   }
 
   #countLate(exchange: Exchange): boolean {
-    if (!this.requests.tryAddLate()) return false
-    exchange.countedAs = 'request'
+    const group = this.#joinDrain(this.#clock.now())
+    if (!group) return false
+    exchange.countedAs = group === this.requests ? 'request' : 'watch'
     return true
+  }
+
+  /**
+   * Joins a drain that goes on until `until` if need be: that of requests, or, when it is over,
+   * that of watches.
+   */
+  #joinDrain(until: number): WaitGroup | undefined {
+    if (until < this.#answersUntil && join(this.requests)) return this.requests
+    return until < this.#watchesEndBy && join(this.#late) ? this.#late : undefined
+  }
+
+  #arrivingIn(group: WaitGroup): number {
+    return this.#arriving.get(group) ?? 0
+  }
+
+  get #lateCount(): number {
+    return this.#late.count - this.#arrivingIn(this.#late)
   }
 
   over(exchange: Exchange): void {
     if (exchange.countedAs === 'request') this.requests.done()
     else if (exchange.countedAs === 'watch') {
       if (exchange.member) exchange.member.done()
-      else this.#lateWatches.done()
+      else this.#late.done()
     }
   }
 
-  /** First in, then out: at no instant is it in neither group. */
+  /**
+   * First in, then out: at no instant is it in neither group. A last request that the watch drain
+   * waits for already is only told.
+   */
   moveToWatches(exchange: Exchange): void {
-    if (exchange.isOver || exchange.countedAs !== 'request') return
+    if (exchange.isOver) return
+    if (exchange.countedAs === 'watch' && !exchange.member) exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
+    if (exchange.countedAs !== 'request') return
     const hasJoined = this.#joinWatches(exchange) || this.#joinLate(exchange)
     if (hasJoined) this.requests.done()
   }
@@ -187,10 +216,10 @@ export class InFlight {
     this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
-    const late = this.#lateWatches.wait()
+    const late = this.#late.wait()
     if (!error) await Promise.race([late, aborted(stop.signal)])
     cancel()
-    return { before, after: after + this.#lateWatches.count, ...(error && { error }) }
+    return { before, after: after + this.#lateCount, ...(error && { error }) }
   }
 
   #joinWatches(exchange: Exchange): boolean {
@@ -203,11 +232,13 @@ export class InFlight {
 
   #joinLate(exchange: Exchange): boolean {
     exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
-    if (this.#clock.now() > this.#joinUntil || !this.#lateWatches.tryAdd()) return false
+    if (this.#clock.now() > this.#joinUntil || !this.#late.tryAdd()) return false
     exchange.countedAs = 'watch'
     return true
   }
 }
+
+const join = (group: WaitGroup): boolean => group.tryAdd() || group.tryAddLate()
 
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

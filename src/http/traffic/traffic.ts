@@ -145,8 +145,6 @@ export class Traffic {
   readonly #connections: Connections
   readonly #adminConnections: Connections
   #lastCallMs = 0
-  /** `clock.now()` at which the request drain is cut. */
-  #answersUntil = Number.POSITIVE_INFINITY
   /** Requests whose handlers wait until the accept queue is empty; undefined when none has to. */
   #waiting: (() => void)[] | undefined
   #acceptedBefore = 0
@@ -267,10 +265,9 @@ export class Traffic {
   stopAccepting(lastCallMs = 0, answersMs = Number.POSITIVE_INFINITY): void {
     this.state.notAccepting = true
     this.#lastCallMs = lastCallMs
-    this.#answersUntil = this.#clock.now() + answersMs
     this.#acceptedBefore = this.#connections.accepted
     this.#underWay = this.#inFlight.requestCount
-    this.#inFlight.stopAccepting(lastCallMs > 0)
+    this.#inFlight.stopAccepting(lastCallMs > 0, this.#clock.now() + answersMs)
   }
 
   /**
@@ -289,11 +286,11 @@ export class Traffic {
     try {
       await emptyAcceptQueue({
         clock: this.#clock,
-        reopenedMs: this.#lastCallMs,
-        signal,
         accepted: () => this.#connections.accepted,
         close,
         seal,
+        reopenedMs: this.#lastCallMs,
+        signal,
         turned: (sinceMs) => {
           if (sinceMs >= GATHERING_MS) goOn()
         },
@@ -410,7 +407,7 @@ export class Traffic {
     return this.#connections.closeIdle({
       lateCallMs: this.#lastCallMs,
       closing: () => this.#inFlight.endLastCall(),
-      awaitArrival: (leftMs) => (this.#leavesTimeToAnswer(leftMs) ? this.#inFlight.awaitArrival() : undefined),
+      awaitArrival: (leftMs) => this.#inFlight.awaitArrival(leftMs),
     })
   }
 
@@ -662,11 +659,6 @@ export class Traffic {
     const turn = this.#telling.drawTurn()
     if (turn === 0 && isNew) connection.becomeDue()
     else if (turn !== undefined) connection.tellIn(turn)
-  }
-
-  /** Whether what comes in `ms` has at least as long again before the request drain is cut. */
-  #leavesTimeToAnswer(ms: number): boolean {
-    return this.#clock.now() + 2 * ms < this.#answersUntil
   }
 
   #admit(exchange: Exchange): boolean {
