@@ -33,10 +33,10 @@ export interface AttachedLife extends Life, Disposable {
  * what its handshake has chosen. The server may listen already, or as late as you like: start-up
  * waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
  * Requests are counted from here on; those that were under way are waited for with the last
- * connections, and cannot be named. Connections from before that have none are connections like
- * others over HTTP/1.1 without TLS, and before their handshake; the rest are waited for likewise
- * until a request makes them known: one that stays open costs the end its time and exit code 5.
- * Once it serves, its `close()` becomes a stop of this life.
+ * connections, and cannot be named. An idle connection from before is known at once when it speaks
+ * HTTP/1.1 without TLS, or has not begun its handshake; any other is known from its next request
+ * on. One that sends none and stays open costs the end its time, and exit code 5. Once it serves,
+ * its `close()` becomes a stop of this life.
  *
  * With TLS a connection is known from its accept on; a handshake that is not over at the end has a
  * second from its accept, and the report names it when it was not enough. Clients of HTTP/2 are

@@ -329,7 +329,9 @@ export class Drains {
   terminateWatches(): { readonly lost: number } {
     const { watches: cut, requests, lost } = this.#traffic.terminateWatches()
     this.#lost = requests
-    this.#end({ type: 'drained', what: 'watches', before: this.#watchesBefore, after: cut.length, graceMs: this.#graceMs, cut })
+    // Last requests may have come since.
+    const before = Math.max(this.#watchesBefore, cut.length)
+    this.#end({ type: 'drained', what: 'watches', before, after: cut.length, graceMs: this.#graceMs, cut })
     return { lost }
   }
 

@@ -15,24 +15,35 @@ type Countable = Server & { closeIdleConnections?(): void; closeAllConnections?(
 interface Accepted extends Socket {
   readonly server?: unknown
   /** Of a connection that speaks HTTP/1.1, until it is upgraded. */
-  readonly parser?: unknown
+  readonly parser?: Parser | null
   /** The response that it is about to send. */
   readonly _httpMessage?: unknown
 }
 
+/** Has its request as long as that is not received whole, answered or not. */
+interface Parser {
+  readonly incoming?: unknown
+}
+
 /**
- * The sockets that a listening server has accepted and that owe nobody anything: without a request
- * under way, whether they had one before, or before their handshake where there is TLS. What a
- * server has is in no public list; where node has this one no more, none is found, and they are
- * {@link Older}.
+ * The sockets that a server has accepted. They are in no public list; where node has this one no
+ * more, none is found.
+ */
+function socketsOf(server: Server): Accepted[] {
+  const { _getActiveHandles: handles } = process as { readonly _getActiveHandles?: () => readonly unknown[] }
+  const all = handles?.call(process) ?? []
+  return all.filter((handle): handle is Accepted => handle instanceof Socket && (handle as Accepted).server === server)
+}
+
+/**
+ * Those of a listening server that owe nobody anything: without a request under way, whether they
+ * had one before, or before their handshake where there is TLS.
  */
 export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
   if (!server.listening) return []
-  const { _getActiveHandles: handles } = process as { readonly _getActiveHandles?: () => readonly unknown[] }
-  return (handles?.call(process) ?? []).filter((handle): handle is Accepted => {
-    if (!(handle instanceof Socket) || handle.destroyed) return false
-    const { server: owner, parser, _httpMessage: response, bytesRead } = handle as Accepted
-    return owner === server && (hasTls ? bytesRead === 0 : Boolean(parser) && !response)
+  return socketsOf(server).filter(({ destroyed, bytesRead, parser, _httpMessage: response }) => {
+    if (destroyed) return false
+    return hasTls ? bytesRead === 0 : parser?.incoming === null && !response
   })
 }
 
@@ -65,14 +76,16 @@ export class Older implements OlderConnections {
   }
 
   /**
-   * Except for upgraded ones and those of HTTP/2, which node does not close. One that never had a
-   * request may be counted, because to node it is not idle either [Node 20 to 24].
+   * One that never had a request may be counted, because to node it is not idle either [Node 20 to
+   * 24].
    */
   destroy(): Promise<number> {
     if (!this.#isOurs) return Promise.resolve(0)
     this.#server.closeIdleConnections?.()
     const count = this.#count()
     this.#server.closeAllConnections?.()
+    // Upgraded ones, and those of HTTP/2, which node does not close.
+    for (const socket of socketsOf(this.#server)) socket.destroy()
     return count
   }
 

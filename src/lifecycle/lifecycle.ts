@@ -688,7 +688,7 @@ export class Lifecycle implements Life {
       const leftMs = leftUntil(this.#recorder.view, 'requests', this.elapsed)
       const lastCallMs = this.#profile?.lastCallMs ?? 0
       const { requestDrainTimeoutMs = leftMs } = this.options
-      this.#traffic.stopAccepting(lastCallMs, Math.min(leftMs, lastCallMs + requestDrainTimeoutMs))
+      this.#traffic.stopAccepting(lastCallMs, Math.min(leftMs, lastCallMs + requestDrainTimeoutMs), leftMs)
     },
   }
 

@@ -91,6 +91,32 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
     })
   })
 
+  test('a connection from before whose request was answered before all of it came is not idle', async () => {
+    const { server, port } = await listen()
+    server.removeAllListeners('request').on('request', (_, response) => void response.end('early'))
+    const client = await connectTo(port)
+    client.send('POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc')
+    await client.until('the answer', () => client.received.includes('early'))
+    using life = attachLifecycle(server, { platform: 'unknown' })
+    expect(life.counts().connections.open).toBe(0)
+    client.abort()
+    await life.stop()
+  })
+
+  test('an upgraded connection from before is closed by the cut', async () => {
+    const { server, port } = await listen()
+    server.on('upgrade', (_, socket) => {
+      socket.on('error', () => undefined)
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+    })
+    const client = await connectTo(port)
+    await client.ask('GET', '/', { headers: { Connection: 'Upgrade', Upgrade: 'echo' } })
+    using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, lastCall: 0, connectionTimeout: '100ms' })
+    await life.start()
+    expect(await life.stop()).toMatchObject({ exitCode: 5 })
+    await client.closed()
+  })
+
   test.each([{ connectionTimeout: '100ms' }, { deadline: '1s' }])(
     'a request from before that outlives its limit is cut: %j',
     async (limit) => {

@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { attachLifecycle, shutdownSignalOf } from '#src/index.ts'
-import { newAttachedLife, newLife } from '../support/life.ts'
+import { type LifeRig, newAttachedLife, newLife } from '../support/life.ts'
 import { connectTo, RawClient } from '../support/raw-client.ts'
 import { POLL } from '../support/upstream-client.ts'
 
@@ -94,6 +94,38 @@ describe('idle connections', () => {
       connections: { told: 1, idleUntold: 1, forced: 0 },
     })
     expect(report.requests).toMatchObject({ before: 1, after: 0 })
+  })
+
+  test('that become idle late in it have the time of a whole one', async () => {
+    const rest = deferred<void>()
+    const t = newLife({
+      clock: new VirtualClock(),
+      listener: async ({ url }, response) => {
+        if (url === '/stream') {
+          response.flushHeaders()
+          await rest.promise
+        }
+        response.end('ok')
+      },
+    })
+    await t.life.start()
+    const [client, silent] = [await connectTo(t.port), await connectTo(t.port)]
+    await silent.ask('GET', '/')
+    client.request('GET', '/stream')
+    await client.until('the head', () => client.received.includes('200 OK'))
+    const ended = t.life.stop()
+    await t.clock.advance(0)
+    await t.fired('HTTPServerStoppedListening')
+    await t.clock.advance(290)
+    rest.resolve()
+    await client.response()
+    await expect.poll(() => t.life.counts().connections.idle, POLL).toBe(2)
+    await t.clock.advance(10)
+    await t.fired('LastCallComplete')
+    expect(await silent.closed()).toBe('ended')
+    await t.clock.advance(280)
+    expect(await client.ask('GET', '/next')).toMatchObject({ status: 200, headers: { connection: 'close' } })
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { told: 1, idleUntold: 1 } })
   })
 
   test('hold nothing up once all have been told: the last call ends early', async () => {
@@ -205,18 +237,24 @@ describe('the last connection, whose response began before the stop', () => {
   })
 })
 
+type Rig = LifeRig<VirtualClock>
+
 /**
  * A stop of a life whose time is virtual, with nothing but a watch under way whose head was out
  * before anybody could be told; it has ended, after the drain of requests.
  */
-async function stoppedInAWatch(options: object = {}) {
+async function stoppedInAWatch(options: object = {}, around: { prepare?: (t: Rig) => void; beforeEnd?: (t: Rig) => Promise<void> } = {}) {
   const rest = deferred<void>()
+  const called: string[] = []
   const t = newLife({
     clock: new VirtualClock(),
     options,
     listener: async (request, response) => {
       const { url } = request
-      if (url === '/hang') return
+      if (url === '/hang') {
+        shutdownSignalOf(request).addEventListener('abort', () => void called.push('abort'))
+        return
+      }
       if (url === '/watch') {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
         const signal = shutdownSignalOf(request)
@@ -226,17 +264,18 @@ async function stoppedInAWatch(options: object = {}) {
       response.end('data: last\n\n')
     },
   })
+  around.prepare?.(t)
   await t.life.start()
   const client = await connectTo(t.port)
   client.request('GET', '/watch')
   await client.until('the first event', () => client.received.includes('data: first'))
   const ended = t.life.stop()
-  await t.clock.advance(0)
-  await t.fired('RequestsDrained')
+  while (!t.hasFired('RequestsDrained')) await t.clock.advance(1)
+  await around.beforeEnd?.(t)
   rest.resolve()
   expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
   await expect.poll(() => t.life.counts().connections.idle, POLL).toBe(1)
-  return { t, client, ended }
+  return { t, client, ended, called }
 }
 
 describe('the last connection, which a watch was on', () => {
@@ -269,13 +308,103 @@ describe('the last connection, which a watch was on', () => {
     expect(await t.end(ended)).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 1 } })
   })
 
-  test('is cut when that request outlasts the grace, and named', async () => {
-    const { t, client, ended } = await stoppedInAWatch({ watchGrace: '2s' })
+  test('is cut when that request outlasts the grace, its signal aborted, and named', async () => {
+    const { t, client, ended, called } = await stoppedInAWatch({ watchGrace: '2s' })
     client.request('GET', '/hang')
-    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
+    await expect.poll(() => t.life.counts(), POLL).toMatchObject({ requests: 1, watches: 0 })
+    expect(t.life.gauges().blocking).toMatchObject({ requests: [], watches: [{ name: 'GET /hang' }] })
+    expect(called).toEqual([])
     const report = await t.end(ended)
+    expect(called).toEqual(['abort'])
     expect(report).toMatchObject({ exitCode: 5, watches: { before: 1, after: 1 } })
     expect(report.watches.cut.map(({ name }) => name)).toEqual(['GET /hang'])
+  })
+
+  test('has the handler of that request waited for when its client leaves', async () => {
+    const finish = deferred<void>()
+    const done: string[] = []
+    const rest = deferred<void>()
+    const t = newLife({
+      clock: new VirtualClock(),
+      // Without a promise: only the end of its response says that it is over.
+      listener: (request, response) => {
+        response.flushHeaders()
+        if (request.url === '/watch') void rest.promise.then(() => response.end('over'))
+        else {
+          void finish.promise.then(() => {
+            done.push('order')
+            response.end()
+          })
+        }
+      },
+      options: { longRunning: ({ url }) => url === '/watch' },
+    })
+    t.life.addDestroy('pool', () => void done.push('pool'))
+    await t.life.start()
+    const client = await connectTo(t.port)
+    client.request('GET', '/watch')
+    await client.until('the head', () => client.received.includes('200 OK'))
+    const ended = t.life.stop()
+    await t.clock.advance(0)
+    await t.fired('RequestsDrained')
+    rest.resolve()
+    await client.response()
+    client.request('POST', '/order')
+    await client.until('its head', () => client.received.includes('200 OK'))
+    client.abort()
+    await t.fired('WatchesDrained')
+    await expect.poll(() => t.life.counts().connections.open, POLL).toBe(0)
+    expect(done).toEqual([])
+    finish.resolve()
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0 })
+    expect(done).toEqual(['order', 'pool'])
+  })
+
+  test('is not waited for when everything is cut before that', async () => {
+    const { t, ended } = await stoppedInAWatch(
+      { deadline: '8s', watchGrace: '4s' },
+      {
+        // With these the cut comes before the end of the grace.
+        prepare: ({ life, clock }) => {
+          life.addPreShutdownHook('slow', () => new Promise<void>((resolve) => clock.setTimeout(resolve, 2_000)))
+          life.addDestroy('pool', () => {})
+        },
+        beforeEnd: async ({ life, clock }) => {
+          const left = (): number => life.progress()?.phases.find(({ name }) => name === 'watch-drain')?.leftMs ?? 0
+          expect(left()).toBeLessThan(3_900)
+          while (left() > 250) await clock.advance(50)
+        },
+      },
+    )
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+  })
+
+  test('has no request served that comes too late for the grace, also when others go on', async () => {
+    const other = deferred<void>()
+    const first = deferred<void>()
+    const t = newLife({
+      clock: new VirtualClock(),
+      options: { watchGrace: '2s', longRunning: ({ url }) => url !== '/next' },
+      listener: async ({ url }, response) => {
+        response.flushHeaders()
+        await (url === '/first' ? first.promise : url === '/other' ? other.promise : undefined)
+        response.end('ok')
+      },
+    })
+    await t.life.start()
+    const [client, beside] = [await connectTo(t.port), await connectTo(t.port)]
+    client.request('GET', '/first')
+    beside.request('GET', '/other')
+    await expect.poll(() => t.life.counts().watches, POLL).toBe(2)
+    const ended = t.life.stop()
+    await t.clock.advance(1800)
+    await t.fired('RequestsDrained')
+    first.resolve()
+    await client.response()
+    expect(await client.ask('POST', '/next')).toMatchObject({ status: 503, headers: { connection: 'close' } })
+    other.resolve()
+    await beside.response()
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, rejections: { 'not-accepting': 1 } })
   })
 
   test('may have a stream as its next request, which is told at once', async () => {

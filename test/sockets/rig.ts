@@ -95,5 +95,5 @@ export class Latch<T = void> {
   }
 }
 
-/** An emptying of an accept queue that nothing cuts, and that reopens no queue. */
-export const UNBOUNDED = { reopenedMs: 0, signal: new AbortController().signal }
+/** An emptying of an accept queue that nothing cuts. */
+export const UNBOUNDED = { closesBy: Number.POSITIVE_INFINITY, signal: new AbortController().signal }

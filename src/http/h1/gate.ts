@@ -148,7 +148,8 @@ export function openGate(
   server.on('checkContinue', gateDecidesToContinue)
   for (const socket of idleSocketsOf(server, handshakes !== undefined)) {
     if (handshakes) handshakes.begun(socket)
-    else wireFor(socket).connection.isUsed = socket.bytesWritten > 0
+    // Of a life before this one it has a wire, and what is on it counts there.
+    else if (!wireOf(socket)) wireFor(socket).connection.isUsed = socket.bytesWritten > 0
   }
 
   return {

@@ -30,10 +30,12 @@ const REST_MS = 1
 const FLOOD_MS = 100
 const FLOOD_POLLS = 400
 
-/** How often a queue is reopened. */
+/**
+ * How long a queue stays open that was reopened, and how often it is. A client that lost its first
+ * bytes sends them again after 200 ms and a round trip.
+ */
+const REOPENED_MS = 300
 const REOPENED_MAX = 2
-/** How long at a time it is left alone then. */
-const REOPENED_TURN_MS = 25
 
 /**
  * `sealed`: a close in the same step resets nothing that was accepted, or it is no use to go on
@@ -64,11 +66,14 @@ export interface Emptying {
    * Undefined where there is none: what comes between the last look and the close is reset then.
    */
   readonly seal: QueueSeal | undefined
-  /** How long a queue stays open that was reopened. */
-  readonly reopenedMs: number
+  /** `clock.now()` by which the listener has to close: no queue is reopened for longer. */
+  readonly closesBy: number
   /** Once it is aborted, nothing is left to be emptied. */
   readonly signal: AbortSignal
-  /** Called after every turn of the loop, with the time since the beginning. */
+  /**
+   * Called after every turn of the loop, with the time since the beginning; without end when the
+   * queue is reopened.
+   */
   readonly turned: (sinceMs: number) => void
 }
 
@@ -103,14 +108,17 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
     isEmpty = accepted() === before && (now - turnBegun <= SHORT_TURN_MS || !isPatient)
     hasRested &&= isEmpty
     if (isEmpty && hasRested) {
-      const found = seal ? await seal.attempt(reopened < REOPENED_MAX) : 'sealed'
+      const mayReopen = reopened < REOPENED_MAX && clock.now() + REOPENED_MS < emptying.closesBy
+      const found = seal ? await seal.attempt(mayReopen) : 'sealed'
       if (found === 'sealed') break
       // What was in the queue by then is accepted first.
       isEmpty = hasRested = false
       if (found === 'reopened') {
         reopened++
         const since = clock.now()
-        await stayOpen(emptying, begun)
+        // What is there already has nothing to wait for now.
+        turned(Number.POSITIVE_INFINITY)
+        await stayOpen(signal)
         reopenedMs += clock.now() - since
       }
     } else if (!isShut && (spentMs() >= FLOOD_MS || polls >= FLOOD_POLLS)) {
@@ -125,12 +133,17 @@ export async function emptyAcceptQueue(emptying: Emptying): Promise<void> {
  * Until a client has sent again what was dropped: by the kernel's time, whatever the clock of the
  * life says.
  */
-async function stayOpen({ clock, turned, reopenedMs, signal }: Emptying, begun: number): Promise<void> {
-  const since = systemClock.now()
-  while (systemClock.now() - since < reopenedMs && !signal.aborted) {
-    await new Promise<void>((resolve) => systemClock.setTimeout(resolve, REOPENED_TURN_MS))
-    turned(clock.now() - begun)
-  }
+function stayOpen(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end)
+      systemClock.clearTimeout(timer)
+      resolve()
+    }
+    const timer = systemClock.setTimeout(end, REOPENED_MS)
+    signal.addEventListener('abort', end, { once: true })
+    if (signal.aborted) end()
+  })
 }
 
 /**

@@ -24,6 +24,8 @@ export class Connection {
   readonly outstanding = new ExchangeList()
   /** Whether it ever had a request. */
   isUsed = false
+  /** `clock.now()` when it became idle in the last call, without having been told. */
+  idleSince: number | undefined = undefined
   /** It closes by force as soon as what is outstanding is over. */
   isBrokenOff = false
   /** The protocol that it goes on with after an upgrade, when that is known: `WebSocket`. */

@@ -159,7 +159,11 @@ export class Connections {
       // Read in the turn before this one.
       if (connection.hasUnadmitted) connection.await(how.awaitArrival(0))
       // One that has become idle in the meantime has a late call of its own.
-      else if (!connection.endsIdleLater) this.#endIfIdle(connection, how)
+      else if (!connection.endsIdleLater) {
+        const leftMs = (connection.idleSince ?? Number.NEGATIVE_INFINITY) + how.lateCallMs - this.#clock.now()
+        if (leftMs > 0 && connection.mayBringRequest) this.#endIn(leftMs, connection, how)
+        else this.#endIfIdle(connection, how)
+      }
     }
   }
 
@@ -206,7 +210,10 @@ export class Connections {
     const { connection } = exchange
     connection.wire.over(exchange)
     if (connection.isBrokenOff && connection.isIdle) connection.endByForce()
-    if (this.#held && connection.mayBringRequest) this.#held.add(connection)
+    if (this.#held && connection.mayBringRequest) {
+      this.#held.add(connection)
+      connection.idleSince = this.#clock.now()
+    }
     if (!this.#idleClose) return
     if (connection.isIdle) connection.stopAwaiting()
     if (connection.mayBringRequest) this.#endLate(connection, this.#idleClose)

@@ -48,7 +48,7 @@ export class Exchange implements ExchangeView, Passing {
 
   countedAs: CountedAs = 'nothing'
   stepsPassed = 0
-  /** Its place among the watches. */
+  /** Its place among what the drain of watches waits for. */
   member: Member | undefined = undefined
   isOver = false
   /** Its answer has to tell the client that the connection closes. */

@@ -5,7 +5,7 @@ import type { ExchangeView } from '../chain.ts'
 import type { Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
 import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
-import { type DrainResult, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
+import { type DrainResult, type Member, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
 
 const SHUTTING_DOWN = 'the server is shutting down'
 
@@ -28,11 +28,14 @@ export class InFlight {
   readonly requests = new WaitGroup()
   readonly #watches = new RateLimitedWaitGroup()
   /**
-   * What the watch drain waits for all the same although it came after its begin: requests that
-   * turned into watches, which are told at once, and last requests that came after the drain of
-   * requests.
+   * Requests that turned into watches after the watch drain had begun: told at once, and waited for
+   * by it all the same.
    */
-  readonly #late = new WaitGroup()
+  readonly #lateWatches = new WaitGroup()
+  /** Last requests, when the drain of requests is over: that of watches waits for them as well. */
+  readonly #lateRequests = new WaitGroup()
+  readonly #placeOfWatch: Member = { done: () => this.#lateWatches.done() }
+  readonly #placeOfRequest: Member = { done: () => this.#lateRequests.done() }
   readonly #clock: Clock
   readonly #mode: Mode
   readonly #exempt: readonly string[]
@@ -44,6 +47,10 @@ export class InFlight {
   #joinUntil = Number.POSITIVE_INFINITY
   /** `clock.now()` at which the request drain is cut. */
   #answersUntil = Number.POSITIVE_INFINITY
+  /** `clock.now()` at which both drains are. */
+  #cutAt = Number.POSITIVE_INFINITY
+  /** How long a connection is held for its last request. */
+  #lastCallMs = 0
   /** `clock.now()` at which the grace of the watches is over; 0 before its begin. */
   #watchesEndBy = 0
   #admission: Admission = 'open'
@@ -64,12 +71,17 @@ export class InFlight {
   }
 
   get watchCount(): number {
-    return this.#watches.count + this.#lateCount
+    return this.#watches.count + this.#lateWatches.count
   }
 
   /** Requests that the drain waits for, and holds; not those that are still to be let in. */
   get requestCount(): number {
-    return this.requests.count - this.#arrivingIn(this.requests)
+    return this.#withoutArriving(this.requests) + this.#withoutArriving(this.#lateRequests)
+  }
+
+  /** Whether the drain of requests is over. */
+  get areRequestsDrained(): boolean {
+    return this.requests.waiting && this.requests.count === 0
   }
 
   /** Requests that were let in since {@link stopAccepting}. */
@@ -80,11 +92,15 @@ export class InFlight {
   /**
    * From now on only what is exempt is let in, and in the mode `refuse` with a last call what comes
    * on connections that are there.
+   * @param lastCallMs 0: there is no last call
    * @param answersUntil `clock.now()` at which the request drain is cut
+   * @param cutAt the same for both drains
    */
-  stopAccepting(hasLastCall: boolean, answersUntil: number): void {
+  stopAccepting(lastCallMs: number, answersUntil: number, cutAt: number): void {
+    this.#lastCallMs = lastCallMs
     this.#answersUntil = answersUntil
-    const isServing = hasLastCall && this.#mode === 'refuse'
+    this.#cutAt = cutAt
+    const isServing = lastCallMs > 0 && this.#mode === 'refuse'
     this.#admission = isServing ? 'last-call' : 'closed'
     this.#hasLateCalls = isServing
   }
@@ -94,7 +110,7 @@ export class InFlight {
     this.#admission = 'closed'
   }
 
-  /** The drain is cut: what came now could not be answered. */
+  /** A drain is cut: what came now could not be answered. */
   endLateCalls(): void {
     this.#hasLateCalls = false
   }
@@ -104,11 +120,11 @@ export class InFlight {
    * Undefined where they would be refused, or would have less time to be answered than to arrive.
    */
   awaitArrival(leftMs: number): (() => void) | undefined {
-    const group = this.#hasLateCalls ? this.#joinDrain(this.#clock.now() + 2 * leftMs) : undefined
+    const group = this.#hasLateCalls ? this.#joinDrain(2 * leftMs) : undefined
     if (!group) return undefined
-    this.#arriving.set(group, this.#arrivingIn(group) + 1)
+    this.#arrive(group, 1)
     return () => {
-      this.#arriving.set(group, this.#arrivingIn(group) - 1)
+      this.#arrive(group, -1)
       group.done()
     }
   }
@@ -156,47 +172,46 @@ export class InFlight {
   }
 
   #countLate(exchange: Exchange): boolean {
-    const group = this.#joinDrain(this.#clock.now())
+    const group = this.#joinDrain(0)
     if (!group) return false
-    exchange.countedAs = group === this.requests ? 'request' : 'watch'
+    exchange.countedAs = 'request'
+    if (group === this.#lateRequests) exchange.member = this.#placeOfRequest
     return true
   }
 
   /**
-   * Joins a drain that goes on until `until` if need be: that of requests, or, when it is over,
-   * that of watches.
+   * Joins a drain that goes on for `ms` if need be: that of requests, or, when it is over, that of
+   * watches. Of the second there has to be the time of a last call left in any case: nothing but
+   * its end says how long it takes.
    */
-  #joinDrain(until: number): WaitGroup | undefined {
-    if (until < this.#answersUntil && join(this.requests)) return this.requests
-    return until < this.#watchesEndBy && join(this.#late) ? this.#late : undefined
+  #joinDrain(ms: number): WaitGroup | undefined {
+    const now = this.#clock.now()
+    if (now + ms < this.#answersUntil && join(this.requests)) return this.requests
+    const isInTime = now + Math.max(ms, this.#lastCallMs) < Math.min(this.#watchesEndBy, this.#cutAt)
+    return isInTime && join(this.#lateRequests) ? this.#lateRequests : undefined
   }
 
-  #arrivingIn(group: WaitGroup): number {
-    return this.#arriving.get(group) ?? 0
+  #arrive(group: WaitGroup, connections: number): void {
+    this.#arriving.set(group, (this.#arriving.get(group) ?? 0) + connections)
   }
 
-  get #lateCount(): number {
-    return this.#late.count - this.#arrivingIn(this.#late)
+  #withoutArriving(group: WaitGroup): number {
+    return group.count - (this.#arriving.get(group) ?? 0)
   }
 
   over(exchange: Exchange): void {
-    if (exchange.countedAs === 'request') this.requests.done()
-    else if (exchange.countedAs === 'watch') {
-      if (exchange.member) exchange.member.done()
-      else this.#late.done()
-    }
+    if (exchange.member) exchange.member.done()
+    else if (exchange.countedAs === 'request') this.requests.done()
   }
 
-  /**
-   * First in, then out: at no instant is it in neither group. A last request that the watch drain
-   * waits for already is only told.
-   */
+  /** First in, then out: at no instant is it in neither group. */
   moveToWatches(exchange: Exchange): void {
-    if (exchange.isOver) return
-    if (exchange.countedAs === 'watch' && !exchange.member) exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
-    if (exchange.countedAs !== 'request') return
+    if (exchange.isOver || exchange.countedAs !== 'request') return
+    const { member } = exchange
     const hasJoined = this.#joinWatches(exchange) || this.#joinLate(exchange)
-    if (hasJoined) this.requests.done()
+    if (!hasJoined) return
+    if (member) member.done()
+    else this.requests.done()
   }
 
   /** Resolves when every request is over. */
@@ -216,10 +231,11 @@ export class InFlight {
     this.#joinUntil = begunAt + graceMs * WATCH_TELL_SHARE
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
-    const late = this.#late.wait()
+    // As long as there are watches, there may be a last request after one.
+    const late = this.#lateWatches.wait().then(() => this.#lateRequests.wait())
     if (!error) await Promise.race([late, aborted(stop.signal)])
     cancel()
-    return { before, after: after + this.#lateCount, ...(error && { error }) }
+    return { before, after: after + this.#lateWatches.count + this.#withoutArriving(this.#lateRequests), ...(error && { error }) }
   }
 
   #joinWatches(exchange: Exchange): boolean {
@@ -232,7 +248,8 @@ export class InFlight {
 
   #joinLate(exchange: Exchange): boolean {
     exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
-    if (this.#clock.now() > this.#joinUntil || !this.#late.tryAdd()) return false
+    if (this.#clock.now() > this.#joinUntil || !join(this.#lateWatches)) return false
+    exchange.member = this.#placeOfWatch
     exchange.countedAs = 'watch'
     return true
   }

@@ -145,6 +145,8 @@ export class Traffic {
   readonly #connections: Connections
   readonly #adminConnections: Connections
   #lastCallMs = 0
+  /** `clock.now()` at which everything that is in flight is cut. */
+  #cutAt = Number.POSITIVE_INFINITY
   /** Requests whose handlers wait until the accept queue is empty; undefined when none has to. */
   #waiting: (() => void)[] | undefined
   #acceptedBefore = 0
@@ -261,13 +263,16 @@ export class Traffic {
    * @param lastCallMs how long each connection that was never told is held for a last request; 0,
    * the default: there is no last call
    * @param answersMs how long what is let in has to be answered; default: without a bound
+   * @param cutMs until everything that is in flight is cut; default: never
    */
-  stopAccepting(lastCallMs = 0, answersMs = Number.POSITIVE_INFINITY): void {
+  stopAccepting(lastCallMs = 0, answersMs = Number.POSITIVE_INFINITY, cutMs = Number.POSITIVE_INFINITY): void {
+    const now = this.#clock.now()
     this.state.notAccepting = true
     this.#lastCallMs = lastCallMs
     this.#acceptedBefore = this.#connections.accepted
     this.#underWay = this.#inFlight.requestCount
-    this.#inFlight.stopAccepting(lastCallMs > 0, this.#clock.now() + answersMs)
+    this.#cutAt = now + cutMs
+    this.#inFlight.stopAccepting(lastCallMs, now + answersMs, now + cutMs)
   }
 
   /**
@@ -289,7 +294,8 @@ export class Traffic {
         accepted: () => this.#connections.accepted,
         close,
         seal,
-        reopenedMs: this.#lastCallMs,
+        // What is let in then has its last call, and as long again to be answered.
+        closesBy: this.#cutAt - 2 * this.#lastCallMs,
         signal,
         turned: (sinceMs) => {
           if (sinceMs >= GATHERING_MS) goOn()
@@ -372,31 +378,38 @@ export class Traffic {
   }
 
   /**
-   * Breaks off the watches that are left, with their connections, and names them, and the requests
-   * that were pipelined behind them and go with them. What was asked for before a watch on its
-   * connection is answered first.
+   * Breaks off what the drain of watches waits for, last requests included, with the connections,
+   * and names it, and the requests that were pipelined behind watches and go with them. What was
+   * asked for before a watch on its connection is answered first.
    */
   terminateWatches(): TerminatedWatches {
+    this.#inFlight.endLateCalls()
     const now = this.#clock.now()
     const watches: Straggler[] = []
     const requests: Straggler[] = []
     let unserved = 0
-    for (const connection of new Set(Array.from(this.#counted('watch'), (watch) => watch.connection))) {
+    for (const connection of new Set(Array.from(this.#members(), (exchange) => exchange.connection))) {
       const { wire } = connection
       // A watch that has ended and only waits for the request before it is sent with that.
-      const cut = wire.lostWith((exchange) => exchange.countedAs === 'watch' && !wire.onlyWaits(exchange))
+      const cut = wire.lostWith((exchange) => exchange.member !== undefined && !wire.onlyWaits(exchange))
       if (cut.length === 0) continue
       for (const exchange of cut) {
-        if (exchange.countedAs === 'watch') {
+        const isRequest = exchange.countedAs === 'request'
+        if (exchange.member) {
           watches.push(exchange.straggler(now))
-          if (!exchange.wasAskedToEnd || !exchange.hasBegunToAnswer) unserved++
-        }
-        if (exchange.countedAs === 'request') requests.push(exchange.straggler(now))
+          if (isRequest || !exchange.wasAskedToEnd || !exchange.hasBegunToAnswer) unserved++
+        } else if (isRequest) requests.push(exchange.straggler(now))
+        if (isRequest) exchange.askToEnd('the watch drain is out of time')
       }
       this.#handlers.cut(cut)
       this.#connections.breakOff(connection, cut)
     }
     return { watches, requests, lost: unserved + requests.length }
+  }
+
+  /** What the drain of watches waits for. */
+  *#members(): Generator<Exchange> {
+    for (const exchange of this.#connections.exchanges()) if (exchange.member) yield exchange
   }
 
   /**
@@ -548,6 +561,7 @@ export class Traffic {
       } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
     const { requests, watches, holds, rejected } = this.counts()
+    const isLate = this.#inFlight.areRequestsDrained
     return {
       requests,
       watches,
@@ -556,8 +570,9 @@ export class Traffic {
       rejected,
       connections: { active, idle: this.#connections.size - active - told, told, byProtocol: this.#openByProtocol() },
       blocking: {
-        requests: named([...this.#counted('request'), ...awaited]),
-        watches: named(this.#counted('watch')),
+        // By the drain that waits for them.
+        requests: named(isLate ? [] : [...this.#counted('request'), ...awaited]),
+        watches: named([...this.#counted('watch'), ...(isLate ? [...this.#counted('request'), ...awaited] : [])]),
         holds: this.#holds.stragglers().slice(0, max),
         handlers: named(orphans),
         connections: empty.map((connection) => connection.straggler(now)),
