@@ -36,7 +36,7 @@ function socketsOf(server: Server): Accepted[] {
 }
 
 /**
- * Those of a listening server that owe nobody anything: without a request under way, whether they
+ * Those of a listening server that owe no answer: without a request under way, whether they
  * had one before, or before their handshake where there is TLS.
  */
 export function idleSocketsOf(server: Server, hasTls: boolean): Socket[] {
