@@ -45,7 +45,8 @@ export interface Transport {
    */
   open(server: Server, keeper: Keeper, idleMs: number): Gate
   /**
-   * The connections that the server has already, as far as they do not become known by a request.
+   * The connections that the server has already, as far as they were not found when the gate was
+   * opened and do not become known by a request.
    */
   older(server: Server, clock: Clock): OlderConnections
 }
@@ -185,8 +186,8 @@ export interface WireAnswer extends Answer {
 }
 
 /**
- * Connections that a server had before its gate: no list of them is to be had. To be used when
- * those that are known have closed.
+ * Connections that a server had before its gate and that were not found: they can only be counted.
+ * To be used when those that are known have closed.
  */
 export interface OlderConnections {
   /**

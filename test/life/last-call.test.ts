@@ -5,7 +5,7 @@
 // handshake that never ends, holds the end.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -243,39 +243,47 @@ type Rig = LifeRig<VirtualClock>
  * A stop of a life whose time is virtual, with nothing but a watch under way whose head was out
  * before anybody could be told; it has ended, after the drain of requests.
  */
-async function stoppedInAWatch(options: object = {}, around: { prepare?: (t: Rig) => void; beforeEnd?: (t: Rig) => Promise<void> } = {}) {
+async function stoppedInAWatch(
+  options: object = {},
+  { prepare, beforeEnd }: { prepare?: (t: Rig, called: string[]) => void; beforeEnd?: (t: Rig) => Promise<void> } = {},
+) {
   const rest = deferred<void>()
+  const order = deferred<void>()
   const called: string[] = []
+  const serveWatch = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
+    const signal = shutdownSignalOf(request)
+    if (!signal.aborted) await once(signal, 'abort')
+    await rest.promise
+    response.end('data: last\n\n')
+  }
   const t = newLife({
     clock: new VirtualClock(),
     options,
-    listener: async (request, response) => {
+    // None but that of the watch returns a promise: the end of its response says that it is over.
+    listener: (request, response) => {
       const { url } = request
-      if (url === '/hang') {
-        shutdownSignalOf(request).addEventListener('abort', () => void called.push('abort'))
-        return
-      }
-      if (url === '/watch') {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: first\n\n')
-        const signal = shutdownSignalOf(request)
-        if (!signal.aborted) await once(signal, 'abort')
-        await rest.promise
-      }
-      response.end('data: last\n\n')
+      if (url === '/watch') return serveWatch(request, response)
+      if (url === '/hang') shutdownSignalOf(request).addEventListener('abort', () => void called.push('abort'))
+      else if (url === '/order') {
+        response.flushHeaders()
+        void order.promise.then(() => called.push('order') && response.end())
+      } else response.end('ok')
+      return undefined
     },
   })
-  around.prepare?.(t)
+  prepare?.(t, called)
   await t.life.start()
   const client = await connectTo(t.port)
   client.request('GET', '/watch')
   await client.until('the first event', () => client.received.includes('data: first'))
   const ended = t.life.stop()
   while (!t.hasFired('RequestsDrained')) await t.clock.advance(1)
-  await around.beforeEnd?.(t)
+  await beforeEnd?.(t)
   rest.resolve()
   expect(await client.response()).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
   await expect.poll(() => t.life.counts().connections.idle, POLL).toBe(1)
-  return { t, client, ended, called }
+  return { t, client, ended, order, called }
 }
 
 describe('the last connection, which a watch was on', () => {
@@ -321,43 +329,19 @@ describe('the last connection, which a watch was on', () => {
   })
 
   test('has the handler of that request waited for when its client leaves', async () => {
-    const finish = deferred<void>()
-    const done: string[] = []
-    const rest = deferred<void>()
-    const t = newLife({
-      clock: new VirtualClock(),
-      // Without a promise: only the end of its response says that it is over.
-      listener: (request, response) => {
-        response.flushHeaders()
-        if (request.url === '/watch') void rest.promise.then(() => response.end('over'))
-        else {
-          void finish.promise.then(() => {
-            done.push('order')
-            response.end()
-          })
-        }
-      },
-      options: { longRunning: ({ url }) => url === '/watch' },
-    })
-    t.life.addDestroy('pool', () => void done.push('pool'))
-    await t.life.start()
-    const client = await connectTo(t.port)
-    client.request('GET', '/watch')
-    await client.until('the head', () => client.received.includes('200 OK'))
-    const ended = t.life.stop()
-    await t.clock.advance(0)
-    await t.fired('RequestsDrained')
-    rest.resolve()
-    await client.response()
+    const { t, client, ended, order, called } = await stoppedInAWatch(
+      {},
+      { prepare: ({ life }, names) => life.addDestroy('pool', () => void names.push('pool')) },
+    )
     client.request('POST', '/order')
     await client.until('its head', () => client.received.includes('200 OK'))
     client.abort()
     await t.fired('WatchesDrained')
     await expect.poll(() => t.life.counts().connections.open, POLL).toBe(0)
-    expect(done).toEqual([])
-    finish.resolve()
+    expect(called).toEqual([])
+    order.resolve()
     expect(await t.end(ended)).toMatchObject({ exitCode: 0 })
-    expect(done).toEqual(['order', 'pool'])
+    expect(called).toEqual(['order', 'pool'])
   })
 
   test('is not waited for when everything is cut before that', async () => {

@@ -561,7 +561,9 @@ export class Traffic {
       } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
     const { requests, watches, holds, rejected } = this.counts()
-    const isLate = this.#inFlight.areRequestsDrained
+    // By the drain that waits for them.
+    const waitedFor = [...this.#counted('request'), ...awaited]
+    const areLate = this.#inFlight.areRequestsDrained
     return {
       requests,
       watches,
@@ -570,9 +572,8 @@ export class Traffic {
       rejected,
       connections: { active, idle: this.#connections.size - active - told, told, byProtocol: this.#openByProtocol() },
       blocking: {
-        // By the drain that waits for them.
-        requests: named(isLate ? [] : [...this.#counted('request'), ...awaited]),
-        watches: named([...this.#counted('watch'), ...(isLate ? [...this.#counted('request'), ...awaited] : [])]),
+        requests: named(areLate ? [] : waitedFor),
+        watches: named([...this.#counted('watch'), ...(areLate ? waitedFor : [])]),
         holds: this.#holds.stragglers().slice(0, max),
         handlers: named(orphans),
         connections: empty.map((connection) => connection.straggler(now)),
