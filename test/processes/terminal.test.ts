@@ -304,7 +304,7 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
     // Signals within half a second count as one.
     await terminal.shows(/draining for (0\.[6-9]|1\.)/)
     terminal.type('\u0003')
-    expect(await terminal.ended()).toBe(1)
+    expect(await terminal.ended(), terminal.output).toBe(1)
     expect(terminal.screen.lines).toContainEqual(expect.stringMatching(/^stopped by SIGINT, ended by force \(second-signal: SIGINT\) in/))
     const last = 'exit code 1: forced by a second signal or process.exit(), or a crash'
     expect(terminal.screen.lines).toContain(last)
