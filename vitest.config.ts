@@ -14,15 +14,18 @@ const setupFiles = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
 
-/**
- * Tests that leave nothing behind, of code without sockets and processes: their files share what they import, which takes longer than most of
- * them.
- */
+/** Of code without sockets and processes: they work more than they wait. */
 const pure = ['base', 'diagram', 'differential', 'machines', 'metrics', 'model', 'options', 'report', 'terminal', 'tidy'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 )
 
-/** Each test starts node processes, and waits for them more than it works: three times as many at a time. */
+/**
+ * What these tests are about belongs to the process: which channels have listeners, and node's own globals, which @hono/node-server replaces.
+ * All other files share a process with those before them, and what those have imported, which takes longer than most of them.
+ */
+const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.test.ts']
+
+/** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
 const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
 const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
@@ -34,7 +37,7 @@ const project = (
   files: { include: string[]; exclude?: string[] },
   maxWorkers: number,
   patienceMs: number,
-  isolate = true,
+  isolate = false,
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
@@ -51,8 +54,8 @@ const project = (
     ...patience(patienceMs),
   },
 })
-/** One more than there are processors, because many tests wait for a socket. */
-const workers = Math.max(2, availableParallelism()) + 1
+/** Two more than there are processors, because many tests wait for a socket. */
+const workers = Math.max(2, availableParallelism()) + 2
 
 export default defineConfig({
   test: {
@@ -60,11 +63,12 @@ export default defineConfig({
       project(
         'unit',
         0,
-        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...processes, ...alone] },
+        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...processes, ...alone, ...isolated] },
         workers,
         30_000,
       ),
-      project('pure', 0, { include: pure }, workers, 30_000, false),
+      project('isolated', 0, { include: isolated }, workers, 30_000, true),
+      project('pure', 0, { include: pure }, workers, 30_000),
       project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
       project('alone', 2, { include: alone }, 1, 60_000),
     ],
