@@ -18,8 +18,8 @@
 //
 // In README.md a js, ts, sh or console block without such a comment is an error. In expected output
 // `…` stands for any text, and a line of its own for any lines. Documented ports are replaced by
-// free ones.
-import { spawn, spawnSync } from 'node:child_process'
+// free ones. Several documents run at a time, because their programs wait most of the time.
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
@@ -32,6 +32,9 @@ import { pack } from './pack.mjs'
 
 const PATIENCE_MS = 60_000
 const SLOW_MS = 3_000
+const DOCUMENTS_AT_A_TIME = 3
+/** Below those that the kernel gives to clients: of two documents at a time one has clients when the other begins to listen. */
+const FIRST_PORT = 21_000
 const EXECUTABLE = ['js', 'ts', 'sh', 'console']
 const SLOW_ANSWERS = `--import ${new URL('readme/slow-answers.mjs', import.meta.url)}`
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -106,12 +109,22 @@ function session(text) {
     })
 }
 
+let lastPort = FIRST_PORT + Math.floor(Math.random() * 8_000)
+
+/** @returns {Promise<number>} one that no other document has */
 async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
+  for (;;) {
+    lastPort += 1
+    const port = lastPort
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 /** @param {number} port */
@@ -166,7 +179,7 @@ class Document {
       const port = servedPort(block)
       if (port && !this.#ports.has(port)) this.#ports.set(port, await freePort())
     }
-    this.#install()
+    await this.#install()
     try {
       for (const block of this.blocks) {
         await this.#block({ ...block, text: this.#withFreePorts(block.text) })
@@ -182,7 +195,7 @@ class Document {
    * The package, and from the registry what the document's programs import, in the versions we
    * develop against.
    */
-  #install() {
+  async #install() {
     const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const versions = { ...dependencies, ...devDependencies }
     const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-][\w.-]*)/g
@@ -191,8 +204,8 @@ class Document {
     const types = this.blocks.some(({ language }) => language === 'ts') ? [`@types/node@${versions['@types/node']}`] : []
     writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }\n')
     const args = ['install', '--no-fund', '--no-audit', '--loglevel=error', this.tarball, ...packages, ...types]
-    const { status } = spawnSync('npm', args, { cwd: this.folder, stdio: ['ignore', 'inherit', 'inherit'] })
-    if (status !== 0) throw new Error(`${this.file}: npm could not install ${[name, ...packages].join(', ')}`)
+    const [code] = await once(spawn('npm', args, { cwd: this.folder, stdio: ['ignore', 'inherit', 'inherit'] }), 'close')
+    if (code !== 0) throw new Error(`${this.file}: npm could not install ${[name, ...packages].join(', ')}`)
   }
 
   /** @param {Block} block */
@@ -362,12 +375,18 @@ async function main() {
   const files = first ? [first, ...more].map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
   const documents = files.filter((file) => file === 'README.md' || blocksOf(file).some(({ directive }) => directive === 'run'))
   const tarball = pack(join(root, '.results/package'))
-  for (const file of documents) {
-    const document = new Document(file, tarball)
-    await document.run()
-    console.log(`${file}: ${document.passed} blocks ran`)
-    if (document.passed === 0) throw new Error(`${file}: no block ran`)
+  const waiting = [...documents]
+  const next = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const document = new Document(file, tarball)
+      await document.run()
+      console.log(`${file}: ${document.passed} blocks ran`)
+      if (document.passed === 0) throw new Error(`${file}: no block ran`)
+    }
   }
+  const ended = await Promise.allSettled(Array.from({ length: DOCUMENTS_AT_A_TIME }, next))
+  const failures = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+  if (failures.length > 0) throw new Error(failures.map((error) => (error instanceof Error ? error.message : String(error))).join('\n'))
 }
 
 await main().catch((error) => {
