@@ -11,10 +11,11 @@ const ANSWER_TIMEOUT_MS = 2_000
 /**
  * Sends each line that it reads as a message, whose fields are apart by tabs; answers with what
  * went wrong, and a line with a full stop. It ends with its standard input, and by no signal: a
- * service manager sends its signals to every process of the service.
+ * service manager sends its signals to every process of the service, and a process that is gone
+ * takes no answer to what it has said last.
  */
 const SCRIPT = `
-trap '' TERM INT HUP
+trap '' TERM INT HUP PIPE
 set -f
 IFS='\t'
 while read -r message; do
@@ -44,7 +45,8 @@ export class NotifySocket {
   readonly #process: PlatformProcess
   #helper: ChildProcess | undefined
   #waiting: Message[] = []
-  #underWay: readonly Message[] = []
+  /** What was written together, the oldest first; more than one only behind the last words. */
+  #underWay: (readonly Message[])[] = []
   #why = ''
   #timer: NodeJS.Timeout | undefined
 
@@ -69,28 +71,44 @@ export class NotifySocket {
     const takeBack = (): void => this.#giveUp(signal?.reason)
     signal?.addEventListener('abort', takeBack, { once: true })
     try {
-      await new Promise<void>((sent, failed) => {
-        this.#waiting.push({ fields, sent, failed })
-        this.#next()
-      })
+      await this.#say(fields, () => this.#underWay.length === 0)
     } finally {
       signal?.removeEventListener('abort', takeBack)
     }
   }
 
-  #next(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return
-    this.#underWay = this.#waiting
+  /**
+   * As {@link send}, but written at once, behind what is on its way: the process may be gone before
+   * that is answered.
+   */
+  sendLast(fields: Fields): Promise<void> {
+    return this.#say(fields, () => true)
+  }
+
+  #say(fields: Fields, isNow: () => boolean): Promise<void> {
+    return new Promise((sent, failed) => {
+      this.#waiting.push({ fields, sent, failed })
+      if (isNow()) this.#write()
+    })
+  }
+
+  #write(): void {
+    const messages = this.#waiting
     this.#waiting = []
+    this.#underWay.push(messages)
+    if (this.#underWay.length === 1) this.#awaitAnswer()
+    const fields = Object.assign({}, ...messages.map((message) => message.fields)) as Fields
+    const line = Object.entries(fields).map(([name, value]) => `${name}=${value}`.replace(/\p{Cc}+/gu, ' '))
+    this.#open().stdin?.write(`${line.join('\t')}\n`)
+  }
+
+  #awaitAnswer(): void {
     this.#why = ''
     this.#timer = systemClock.setTimeout(
       () => this.#giveUp(new Error(`no answer within ${formatDuration(ANSWER_TIMEOUT_MS)}`)),
       ANSWER_TIMEOUT_MS,
     ) as NodeJS.Timeout
     this.#timer.unref()
-    const fields = Object.assign({}, ...this.#underWay.map((message) => message.fields)) as Fields
-    const line = Object.entries(fields).map(([name, value]) => `${name}=${value}`.replace(/\p{Cc}+/gu, ' '))
-    this.#open().stdin?.write(`${line.join('\t')}\n`)
   }
 
   #open(): ChildProcess {
@@ -113,7 +131,7 @@ export class NotifySocket {
 
   #heard(text: string): void {
     if (text !== '.') this.#why += this.#why === '' ? text : ` ${text}`
-    else this.#settle(this.#why === '' ? undefined : new Error(this.#why.trim()))
+    else this.#settle(1, this.#why === '' ? undefined : new Error(this.#why.trim()))
   }
 
   /** The next message gets a new shell. */
@@ -121,18 +139,17 @@ export class NotifySocket {
     const helper = this.#helper
     this.#helper = undefined
     killGroup(helper?.pid)
-    this.#settle(toError(error))
+    this.#settle(this.#underWay.length, toError(error))
   }
 
-  #settle(error: Error | undefined): void {
+  #settle(count: number, error: Error | undefined): void {
     systemClock.clearTimeout(this.#timer)
-    const settled = this.#underWay
-    this.#underWay = []
-    for (const { sent, failed } of settled) {
+    for (const { sent, failed } of this.#underWay.splice(0, count).flat()) {
       if (error) failed(error)
       else sent()
     }
-    this.#next()
+    if (this.#underWay.length > 0) this.#awaitAnswer()
+    else if (this.#waiting.length > 0) this.#write()
   }
 }
 

@@ -58,7 +58,8 @@ class SystemdService {
     if (event.type === 'signal' && event.name === 'StopRequested') this.#stopping()
     if (event.type === 'ended') {
       this.#isOver = true
-      this.#say(`ended with exit code ${event.exitCode}`)
+      // The log is closed: a failure has no place to be said.
+      this.#socket.sendLast({ STATUS: `ended with exit code ${event.exitCode}` }).catch(() => {})
       serving.get(this.#process)?.delete(this.#life)
     }
   }

@@ -4,7 +4,7 @@
 // end; a process is left behind; or what cannot be told is said more than once, or ends anything.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -84,6 +84,19 @@ describe.skipIf(!canRun)('a service of systemd', () => {
     await expect.poll(() => systemd.all('STATUS').at(-1), WAIT).toBe('ended with exit code 0')
     // And leaves none behind.
     await expect.poll(() => children.filter(isRunning), WAIT).toEqual([])
+  })
+
+  test('says how it has ended although what it said before is still on its way', async () => {
+    // The tool, later than the process ends.
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'systemd-notify'), '#!/bin/sh\nsleep 0.5\nPATH=$REAL_PATH exec systemd-notify "$@"\n', { mode: 0o755 })
+    const path = process.env['PATH'] ?? ''
+    const { systemd, program } = await serviceOf({}, { PATH: `${folder}:${path}`, REAL_PATH: path })
+    await program.serving()
+    await expect.poll(() => systemd.all('STATUS').length, WAIT).toBe(1)
+    program.signal('SIGTERM')
+    expect((await program.ended()).code).toBe(0)
+    await expect.poll(() => systemd.all('STATUS').slice(1), WAIT).toEqual(['stopping', 'ended with exit code 0'])
   })
 
   test('feeds the watchdog at half its time, and not while the event loop is blocked', async () => {
