@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
 const pool = 'forks' as const
@@ -30,6 +31,18 @@ const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'tes
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
 const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
 
+/** Short files that take long. Where no run before is known, the longest text comes first. */
+const LONG = /many-lives|accessible|pictures|slow-readers|differential\/lives/
+
+/** One that takes long and begins last is waited for when all others are over. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 /** Projects run in the order of their group. */
 const project = (
   name: string,
@@ -59,6 +72,7 @@ const workers = Math.max(2, availableParallelism()) + 2
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       project(
         'unit',

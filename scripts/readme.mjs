@@ -30,6 +30,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { pack } from './pack.mjs'
 
+/** Of the package, where it has been packed just now. */
+const { TARBALL } = process.env
 const PATIENCE_MS = 60_000
 const SLOW_MS = 3_000
 const DOCUMENTS_AT_A_TIME = 3
@@ -374,7 +376,7 @@ async function main() {
   const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => join('docs', file))
   const files = first ? [first, ...more].map((file) => relative(root, file)) : ['README.md', ...docs.filter((file) => file.endsWith('.md'))]
   const documents = files.filter((file) => file === 'README.md' || blocksOf(file).some(({ directive }) => directive === 'run'))
-  const tarball = pack(join(root, '.results/package'))
+  const tarball = TARBALL ? join(root, TARBALL) : pack(join(root, '.results/package'))
   const waiting = [...documents]
   const next = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
