@@ -85,11 +85,18 @@ describe('headers of the filters', () => {
     expect(Buffer.from(await idOf('ü'), 'latin1').toString()).toBe('ü')
   })
 
-  test('Audit-ID over HTTP/2, as it is, also with a comma', async () => {
+  test('Audit-ID over HTTP/2, as it is, also with a comma, and the first of several', async () => {
     const { connectH2 } = await serve({ http2: true })
     const client = await connectH2()
-    const { status, body } = await client.get('/id', { 'audit-id': 'a, b' })
-    expect([status, body]).toEqual([200, 'a, b'])
+    const cases: readonly (readonly [given: string | string[], expected: string])[] = [
+      ['a, b', 'a, b'],
+      [['one', 'two'], 'one'],
+      [['a, b', 'two'], 'a, b'],
+    ]
+    for (const [given, expected] of cases) {
+      const { status, headers, body } = await client.get('/id', { 'audit-id': given })
+      expect([status, headers['audit-id'], body]).toEqual([200, expected, expected])
+    }
   })
 
   test('for the first of several origins', async () => {

@@ -10,15 +10,18 @@ export class Http2Request {
   readonly httpVersionMajor = 2
   readonly httpVersionMinor = 0
   readonly headers: IncomingHttpHeaders
+  /** As they were sent; undefined where other code than node's has handed the stream over. */
+  readonly rawHeaders: readonly string[] | undefined
   readonly stream: ServerHttp2Stream
   // Looked up once: several steps read them, and node's headers are slow to look into.
   readonly method: string
   /** Of a CONNECT without a path where it leads, as in HTTP/1.1. */
   readonly url: string
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[] | undefined) {
     this.stream = stream
     this.headers = headers
+    this.rawHeaders = rawHeaders
     this.method = headers[':method'] ?? 'GET'
     this.url = headers[':path'] ?? headers[':authority'] ?? ''
   }

@@ -80,7 +80,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   }
 
   function streamArrived(stream: ServerHttp2Stream, args: readonly unknown[]): boolean {
-    const exchange = arrived(stream, args[1] as IncomingHttpHeaders)
+    const exchange = arrived(stream, args[1] as IncomingHttpHeaders, args[3] as string[] | undefined)
     if (!exchange) return true
     try {
       if (!keeper.admit(exchange)) return true
@@ -92,7 +92,11 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
     return true
   }
 
-  function arrived(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Exchange | undefined {
+  function arrived(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    rawHeaders: readonly string[] | undefined,
+  ): Exchange | undefined {
     const { session } = stream as { readonly session: ServerHttp2Session | undefined }
     // Broken off before it came to us: by its client, or by our GOAWAY, when what node has read is
     // handed over late. It has no session then, and nothing else listens for its error.
@@ -101,7 +105,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       return undefined
     }
     const wire = wireOf(session) ?? sessionBegun(session)
-    const request = new Http2Request(stream, headers)
+    const request = new Http2Request(stream, headers, rawHeaders)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
     const response = request.method === 'CONNECT' ? undefined : new Http2Response(stream)
     const exchange = keeper.arrived(
