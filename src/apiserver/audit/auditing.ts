@@ -112,6 +112,7 @@ export class Auditing implements AuditBackend {
     exchange.audit = audit
     audit.omits = omits
     audit.omitManagedFields = omitManagedFields
+    audit.id = headerText(exchange.auditId)
     audit.part = requestPart(exchange)
     audit.user = userPart(exchange.user)
     audit.wallOffset = this.#clock.wall() - this.#clock.now()
@@ -180,7 +181,7 @@ function eventOf(
     kind: 'Event',
     apiVersion: AUDIT_VERSION,
     level,
-    auditID: headerText(exchange.auditId),
+    auditID: audit.id,
     stage,
     requestURI,
     verb,

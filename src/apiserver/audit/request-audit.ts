@@ -11,6 +11,7 @@ export class RequestAudit {
   /** From here on the filter's. */
   omits: ReadonlySet<Stage> = NOTHING
   omitManagedFields = false
+  id = ''
   part: RequestPart | undefined = undefined
   user: AuditedUser = {}
   /** The clock's wall time when its other time was 0: all stages of a request use the same. */
