@@ -44,9 +44,9 @@ export function rehearseEnd(machine: LifecycleMachine, input: LifecycleInput, cl
 }
 
 /** Undefined after the last. */
-function step(pauses: Generator<number, void>): number | undefined {
+function step(pauses: Generator<number, undefined>): number | undefined {
   try {
-    return pauses.next().value ?? undefined
+    return pauses.next().value
   } catch {
     // Nothing depends on it; the life itself would say what is wrong with its machine.
     return undefined
@@ -54,14 +54,14 @@ function step(pauses: Generator<number, void>): number | undefined {
 }
 
 /** The pause before each step, in ms. */
-function* rehearsals(machine: LifecycleMachine, input: LifecycleInput): Generator<number, void> {
+function* rehearsals(machine: LifecycleMachine, input: LifecycleInput): Generator<number, undefined> {
   // Not in the step of the start.
   yield PAUSE_MS
   yield* rehearsal(machine, input, PAUSE_MS)
   for (let time = 1; time < TIMES; time++) yield* rehearsal(machine, input, LATER_PAUSE_MS)
 }
 
-function* rehearsal(machine: LifecycleMachine, input: LifecycleInput, pauseMs: number): Generator<number, void> {
+function* rehearsal(machine: LifecycleMachine, input: LifecycleInput, pauseMs: number): Generator<number, undefined> {
   const self = createActor(machine, { input })
   const scope = inertScope(self)
   let snapshot: AnyMachineSnapshot = self.getSnapshot()

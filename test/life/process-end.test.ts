@@ -1,18 +1,23 @@
 // What is said of a process that does not end by itself. Fails when: it is told on because of what
-// is over in the same turn, or what does keep it alive is not named.
+// is over in the same turn, what does keep it alive is not named, or it is kept alive to say so.
 import { expect, test } from 'vitest'
 import type { HostProcess } from '#src/actors/host.ts'
 import type { Clock } from '#src/base/clock.ts'
 import { ProcessEnd } from '#src/process/process-end.ts'
 
 /** A process that its last life has left; timers run when the test says so. */
-function left(graceMs: number) {
+function left(graceMs: number, unref: (what: string) => void = () => {}) {
   const timers: (() => void)[] = []
   const text: string[] = []
   const exits: unknown[] = []
   let active: readonly string[] = []
-  const clock = { setTimeout: (then: () => void) => timers.push(then), clearTimeout: () => {} } as unknown as Clock
+  const setTimeout = (then: () => void) => {
+    timers.push(then)
+    return { unref: () => unref('timer') }
+  }
+  const clock = { setTimeout, clearTimeout: () => {} } as unknown as Clock
   const process = {
+    channel: { unref: () => unref('channel') },
     on: () => {},
     off: () => {},
     stderr: { write: (given: string) => text.push(given) },
@@ -62,4 +67,11 @@ test('a process of which nothing is named is ended at once', () => {
   const { exits, next } = left(0)
   next()
   expect(exits).toEqual([5])
+})
+
+test('the wait for the end keeps no process alive, and neither does the channel to its parent', () => {
+  const unref: string[] = []
+  const { next } = left(1_000, (what) => unref.push(what))
+  next('Immediate')
+  expect(unref).toEqual(['channel', 'timer', 'timer'])
 })

@@ -1,10 +1,23 @@
 // What run() does to its process beside ending it. Fails when: it changes what the program has
 // decided, keeps listening after the end, or says what nobody is to read. Signals:
 // test/life/signals.test.ts.
+import { spawn } from 'node:child_process'
 import { getEventListeners } from 'node:events'
-import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { Subject } from 'rxjs'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HostProcess } from '#src/actors/host.ts'
+import { nodeServers } from '#src/actors/server-factories.ts'
+import { deferred } from '#src/base/deferred.ts'
+import type { LifecycleEvent, LifecycleFact } from '#src/base/events.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { ExitCode } from '#src/machines/exit-codes.ts'
+import type { LifePlan } from '#src/machines/lifecycle.ts'
+import { type LifecycleOptions, resolveLifecycleOptions } from '#src/options/options.ts'
+import type { StopSignal } from '#src/options/stop-signals.ts'
 import { ProcessEnd } from '#src/process/process-end.ts'
+import { type RunnableLife, runLifecycle } from '#src/process/run.ts'
+import type { Report } from '#src/report/report.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { newLife } from '../support/life.ts'
 
@@ -101,4 +114,162 @@ test('a life that begins while the process is about to end keeps it', async () =
   expect(['SIGTERM', 'exit'].map((event) => process.listenerCount(event))).toEqual([0, 0])
   await clock.advance(10_000)
   expect([process.exits, process.stderrText]).toEqual([[], ''])
+})
+
+interface Told extends Partial<Omit<RunnableLife, 'options'>> {
+  readonly options?: LifecycleOptions
+  readonly env?: Record<string, string>
+  readonly run?: typeof runLifecycle
+  /** Default: one of its own. */
+  readonly inProcess?: HostProcess
+}
+
+/** A life that does what the test says, in a time of its own. */
+function told({ options, env = {}, run = runLifecycle, inProcess, ...given }: Told = {}) {
+  const process = new FakeProcess()
+  const clock = new VirtualClock()
+  const events = new Subject<LifecycleEvent>()
+  const facts: LifecycleFact[] = []
+  const report = deferred<Report>()
+  const life: RunnableLife = {
+    host: { process: inProcess ?? process.asHostProcess(), clock, random: () => 0, servers: nodeServers },
+    options: resolveLifecycleOptions(
+      { exit: 'explicit', ...options },
+      { facts: { env, pid: 4711, terminal: false, containerFile: false } },
+    ),
+    record: (fact) => void facts.push(fact),
+    events$: events,
+    ended: report.promise,
+    exitGraceMs: 1_000,
+    isSilent: false,
+    begin: () => {},
+    start: () => Promise.resolve(),
+    machine: undefined,
+    plan: () => ({}) as LifePlan,
+    signal: () => new AbortController().signal,
+    requestStop: () => {},
+    signalled: () => {},
+    crashed: () => {},
+    present: () => undefined,
+    sayIfLate: () => {},
+    ...given,
+  }
+  const released = new AbortController()
+  const ended = run(life, released.signal)
+  const end = async (exitCode: ExitCode): Promise<void> => {
+    report.resolve({ exitCode, ms: {}, lost: [], errors: [], warnings: [] } as unknown as Report)
+    await ended
+  }
+  return { process, clock, events, facts, released, end }
+}
+
+test.each([
+  ['the grace of its life', 0, 1_000],
+  ['no time when the deadline has cut that', 5, 0],
+] as const)('a process that does not end by itself has %s', async (_, exitCode, graceMs) => {
+  const { process, clock, end } = told({ present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
+  await end(exitCode)
+  expect([process.exits, clock.pending]).toEqual([[], 1])
+  await clock.runToNext()
+  expect([process.exits, clock.now()]).toEqual([[exitCode], graceMs])
+})
+
+test.each([
+  ['that says itself why it did not end in order has this from nowhere else', true, ''],
+  ['that does not has it from standard error', false, 'quiesce: exit code 4: '],
+])('a life is shown to its end, and what shows it %s', async (_, saysWhy, said) => {
+  const shown: unknown[] = []
+  const { process, end } = told({ present: () => Promise.resolve({ saysWhy, end: ({ exitCode }) => shown.push(exitCode) }) })
+  await end(4)
+  expect(shown).toEqual([4])
+  expect(process.stderrText.slice(0, said.length || undefined)).toBe(said)
+})
+
+test('a life that is shown knows which signals end it: those of its options, until the process is given back', async () => {
+  let endsBySignal: (signal: StopSignal) => boolean = () => false
+  const { released, end } = told({
+    present: (given) => {
+      endsBySignal = given
+      return undefined
+    },
+  })
+  expect((['SIGINT', 'SIGQUIT'] as const).map(endsBySignal)).toEqual([true, false])
+  released.abort()
+  expect((['SIGINT', 'SIGQUIT'] as const).map(endsBySignal)).toEqual([false, false])
+  await end(0)
+})
+
+test('another listener of a signal is looked for at the stop, not at each event', async () => {
+  const { process, events, facts, end } = told()
+  process.on('SIGINT', () => {})
+  events.next({ type: 'signal', name: 'PostStartHooksLaunched' } as LifecycleEvent)
+  events.next({ type: 'phase.started', name: 'StopRequested' } as unknown as LifecycleEvent)
+  expect(facts).toEqual([])
+  events.next({ type: 'signal', name: 'StopRequested' } as LifecycleEvent)
+  expect(facts).toMatchObject([{ type: 'warning', details: { signals: ['SIGINT'] } }])
+  await end(0)
+  expect(events.observed).toBe(false)
+})
+
+test('a crash of what is no error is said by its text', async () => {
+  const { process, end } = told({ isSilent: true })
+  process.crash('boom')
+  expect(process.stderrText).toBe('quiesce: uncaughtException: boom\n')
+  await end(0)
+})
+
+describe.runIf(process.platform === 'linux')('a process that a shell keeps from hearing SIGTERM', () => {
+  /** Lives that are the first in a process behind such a shell. */
+  async function behindShell() {
+    const shell = spawn('sh', ['-c', 'read line; true'], { stdio: ['pipe', 'ignore', 'ignore'] })
+    await expect.poll(() => readFileSync(`/proc/${shell.pid}/cmdline`, 'utf8')).toContain('read line')
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const real = process.ppid
+    const setParent = (pid = shell.pid) => Object.defineProperty(process, 'ppid', { configurable: true, get: () => pid })
+    setParent()
+    onTestFinished(() => {
+      setParent(real)
+      write.mockRestore()
+      shell.kill()
+    })
+    vi.resetModules()
+    const run = (await import('#src/process/run.ts')).runLifecycle
+    /** What a life in the process, or in another, is warned about; vitest's own listeners aside. */
+    const warned = async (options: LifecycleOptions = {}, host = process as HostProcess) => {
+      const { facts, released, end } = told({
+        run,
+        inProcess: host,
+        options: { ...options, signals: [] },
+        env: { npm_lifecycle_script: 'read line' },
+      })
+      released.abort()
+      await end(0)
+      return facts.flatMap((fact) => ('message' in fact && !fact.message.includes('has a listener') ? [fact.message] : []))
+    }
+    return { warned, written: () => write.mock.calls.flat(), setParent }
+  }
+  const WORDS = expect.stringContaining('npm has started this process through a shell, which hands no SIGTERM on') as string
+
+  test('says so once, in the report and on standard error', async () => {
+    const { warned, written } = await behindShell()
+    expect(await warned()).toEqual([WORDS])
+    expect(await warned()).toEqual([])
+    expect(written()).toEqual([expect.stringMatching(/^quiesce: npm has started .*\n$/)])
+  })
+
+  test('without a log, says so in the report only', async () => {
+    const { warned, written } = await behindShell()
+    expect(await warned({ logger: false })).toEqual([WORDS])
+    expect(written()).toEqual([])
+  })
+
+  test('says nothing of lives in other processes, nor when its parent is no shell', async () => {
+    const { warned, written, setParent } = await behindShell()
+    expect(await warned({}, new FakeProcess().asHostProcess())).toEqual([])
+    setParent(process.pid)
+    expect(await warned()).toEqual([])
+    setParent()
+    expect(await warned()).toEqual([WORDS])
+    expect(written()).toHaveLength(1)
+  })
 })

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
 import { chosenSignals, type SignalsOption, STOP_SIGNALS } from '#src/options/stop-signals.ts'
-import type { FakeProcess } from '#src/testing/fake-process.ts'
+import { othersListen } from '#src/process/os-signals.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
 import { newLife } from '../support/life.ts'
 
 const heard = (process: FakeProcess): string[] => STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0)
@@ -188,6 +189,12 @@ describe('another listener of a signal that stops', () => {
     expect(warned(t)).toEqual([{ signals: ['SIGTERM'] }, { signals: ['SIGINT'] }])
     const lines = t.log.filter(({ level, message }) => level === 'warn' && message.includes('has a listener of its own'))
     expect(lines.map(({ message }) => message.slice(0, 8))).toEqual(['SIGTERM:', 'SIGINT: '])
+  })
+
+  test('is any listener, where no life listens', () => {
+    const process = new FakeProcess()
+    process.on('SIGTERM', () => {})
+    expect(othersListen(process.asHostProcess(), STOP_SIGNALS)).toEqual(['SIGTERM'])
   })
 
   test('is no other life, before or after', async () => {
