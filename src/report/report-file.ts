@@ -58,8 +58,9 @@ export function checkReportFile(path: string | undefined): void {
   try {
     const there = statSync(path, { throwIfNoEntry: false })
     if (there?.isDirectory()) throw new Error('it is a directory')
-    // A file that cannot be written can still be replaced where its folder can.
-    if (there && !(there.isFile() && isWritable(dirname(path)))) accessSync(path, constants.W_OK)
+    // A file that cannot be written can still be replaced where its folder can; where a link leads
+    // cannot.
+    if (there && !(isReplaceableNow(path) && isWritable(dirname(path)))) accessSync(path, constants.W_OK)
     else accessSync(dirname(path), constants.W_OK)
   } catch (thrown) {
     throw writeError(path, thrown)

@@ -34,6 +34,19 @@ export const SURVIVORS = [
     why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
   },
   {
+    mutants:
+      /^src\/report\/report-file\.ts (condition decided: if \((output !== undefined|!there\.isFile)|statement dropped: writeFileSync\(output|boolean turned: (false -> true \([27]\)|true -> false \([34]\))|negation dropped: !there\.|operator exchanged: (dev|ino) )/,
+    why: 'Only a process whose log goes into a file shows it: test/processes/report-file.test.ts.',
+  },
+  {
+    mutants: /^src\/report\/report-file\.ts boolean turned: true -> false \((6|10)\)/,
+    why: 'The report is written once more, in its place, and is the same.',
+  },
+  {
+    mutants: /^src\/report\/report-file\.ts (operator exchanged: there && |boolean turned: true -> false \(2\))/,
+    why: 'Root may write everything; a test that others than root run shows it.',
+  },
+  {
     mutants: /^src\/report\/compare\.ts default dropped: tookMs\([ab]\) \?\? 0/,
     why: 'An end that took no time that is known is not compared by it: `isSameTime`.',
   },
