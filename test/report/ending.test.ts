@@ -3,8 +3,9 @@
 import { describe, expect, test } from 'vitest'
 import type { LifecycleEvent, Straggler } from '#src/base/events.ts'
 import { WIRING } from '#src/machines/wiring.ts'
-import { blockersOf, boundOfPhase, headlineOf } from '#src/report/ending.ts'
-import type { Gauges } from '#src/report/gauges.ts'
+import { blockersOf, boundOfPhase, headlineOf, instantsOf, leftUntil, nextCutOf } from '#src/report/ending.ts'
+import { type Gauges, gaugesOf } from '#src/report/gauges.ts'
+import { progressOf } from '#src/report/progress.ts'
 import { crashedAt, cutsOf, type LifeView, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
 
 const STOP_AT = 1_000
@@ -30,6 +31,7 @@ const stopped = (...events: readonly LifecycleEvent[]): LifeView => view(stopReq
 
 const NO_TRAFFIC: Gauges['blocking'] = { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] }
 const NO_COUNTS = { requests: 0, watches: 0, holds: 0, handlers: 0 }
+const GAUGES: Gauges = { ...NO_COUNTS, connections: { active: 0, idle: 0, told: 0 }, rejected: {}, blocking: NO_TRAFFIC }
 const blockers = (of: LifeView, now: number, blocking: Partial<Gauges['blocking']> = {}) =>
   blockersOf(of, { blocking: { ...NO_TRAFFIC, ...blocking } }, now)
 const headline = (...given: Parameters<typeof blockers>): string => headlineOf(blockers(...given), NO_COUNTS, given[1])
@@ -57,6 +59,25 @@ describe('a phase is ended by', () => {
     expect(boundOfPhase(stopped(started('post-start-hooks', 0)), 'post-start-hooks', 4_000)).toEqual(forced)
   })
 
+  test('the deadline, when it is one that this version does not know', () => {
+    expect(boundOfPhase(stopped(), 'unknown', 4_000)).toEqual({ by: 'Forced', at: STOP_AT + 25_000 })
+  })
+
+  test('its own limit, when its cut comes in the same instant; the next cut, when its own comes now', () => {
+    expect(boundOfPhase(stopped(started('request-drain', 4_000, 17_000)), 'request-drain', 4_000)).toEqual({ by: 'limit', at: 21_000 })
+    const now = STOP_AT + 20_000
+    expect(boundOfPhase(stopped(started('request-drain', 4_000)), 'request-drain', now)).toMatchObject({ by: 'Cut.connections' })
+  })
+
+  test('nothing, when the budget of the stop is not known', () => {
+    const { budget: _, ...unknown } = stopRequested as Extract<LifecycleEvent, { type: 'signal' }>
+    const recorded = view(unknown, started('request-drain', 4_000))
+    expect(boundOfPhase(recorded, 'request-drain', 4_000)).toBeUndefined()
+    expect(leftUntil(recorded, 'forced', 4_000)).toBe(Number.POSITIVE_INFINITY)
+    expect(recorded.stop && instantsOf(recorded.stop)).toEqual([])
+    expect(progressOf(recorded, 'refuse', GAUGES, 4_000)).toBeUndefined()
+  })
+
   test('nothing, while no stop is requested', () => {
     expect(boundOfPhase(view(started('post-start-hooks', 0)), 'post-start-hooks', 4_000)).toBeUndefined()
   })
@@ -68,6 +89,24 @@ describe('a phase is ended by', () => {
     expect(crashedAt(crashed, 6_000, quick)).toBe(crashed)
     const late = crashedAt(stopped(started('request-drain', 4_000)), 20_500, quick)
     expect(boundOfPhase(late, 'request-drain', 20_500)).toEqual({ by: 'Cut.requests', at: STOP_AT + 20_000 })
+  })
+})
+
+describe('the next cut', () => {
+  const cuts = { hooks: 'Cut.hooks', requests: 'Cut.requests' } as const
+  const ended = (phase: string): LifecycleEvent => ({ at: 2_000, type: 'phase.ended', phase, outcome: 'ok' })
+  const of = (...events: readonly LifecycleEvent[]): LifeView => ({ ...view(...events), cuts })
+
+  test('is the first that is still to come, of those that cut something which is not over', () => {
+    expect(nextCutOf(of(stopRequested), 10_999)).toEqual({ by: 'Cut.hooks', at: 11_000 })
+    expect(nextCutOf(of(stopRequested), 11_000)).toEqual({ by: 'Cut.requests', at: 21_000 })
+    expect(nextCutOf(of(stopRequested, started('hooks', 1_000)), 3_000)).toMatchObject({ by: 'Cut.hooks' })
+    expect(nextCutOf(of(stopRequested, ended('hooks')), 3_000)).toMatchObject({ by: 'Cut.requests' })
+    expect(nextCutOf(of(stopRequested, ended('hooks'), ended('requests')), 3_000)).toBeUndefined()
+  })
+
+  test('is none before a stop', () => {
+    expect(nextCutOf(of(started('hooks', 0)), 500)).toBeUndefined()
   })
 })
 
@@ -98,6 +137,34 @@ describe('the end is held up by', () => {
   test('no hook that lives on through the stop', () => {
     const refreshing = stopped(started('post-start-hooks', 0), { at: 0, type: 'hook.started', kind: 'post-start', name: 'refresh' })
     expect(blockers(refreshing, 3_000)).toEqual([])
+  })
+
+  test('each for as long as it has been there', () => {
+    const hook = { type: 'hook.started', kind: 'pre-shutdown', name: 'leave' } as const
+    const of = stopped(started('shutdown-delay', 1_500), started('pre-shutdown-hooks', 1_000), { at: 2_000, ...hook })
+    expect(blockers(of, 3_200).map(({ name, ageMs }) => [name, ageMs])).toEqual([
+      ['shutdown-delay', 1_700],
+      ['pre-shutdown hook "leave"', 1_200],
+    ])
+    expect(gaugesOf({ ...GAUGES, blocking: NO_TRAFFIC }, of, 3_200).blocking.hooks).toEqual([
+      { name: 'pre-shutdown hook "leave"', ageMs: 1_200 },
+    ])
+    const over = reduce(of, { at: 3_000, ...hook, type: 'hook.ended', outcome: 'ok', durationMs: 1_000 })
+    expect(gaugesOf({ ...GAUGES, blocking: NO_TRAFFIC }, over, 3_200).blocking.hooks).toEqual([])
+    expect(
+      progressOf(reduce(of, { at: 3_000, type: 'phase.ended', phase: 'pre-shutdown-hooks', outcome: 'ok' }), 'refuse', GAUGES, 3_200),
+    ).toMatchObject({
+      sinceMs: 2_200,
+      phases: [{ name: 'shutdown-delay', sinceMs: 1_700 }],
+    })
+  })
+
+  test('what nothing ends, before what something does', () => {
+    const hook: LifecycleEvent = { at: 0, type: 'hook.started', kind: 'pre-shutdown', name: 'leave', limitMs: 4_000 }
+    const names = (...given: Parameters<typeof blockers>) => blockers(...given).map(({ name }) => name)
+    expect(names(view(hook), 900, { requests: one('GET /hang') })).toEqual(['GET /hang', 'pre-shutdown hook "leave"'])
+    const younger: LifecycleEvent = { at: 800, type: 'hook.started', kind: 'pre-shutdown', name: 'wait' }
+    expect(names(view(hook, younger), 900)).toEqual(['pre-shutdown hook "wait"', 'pre-shutdown hook "leave"'])
   })
 
   test('nothing that is over', () => {
@@ -141,7 +208,24 @@ describe('the headline', () => {
     )
   })
 
+  test('counts what is waited for and has no name here, and nothing else', () => {
+    const of = stopped(started('request-drain', 4_000))
+    const requests = [...one('GET /old', 9_000), ...one('POST /young', 100)]
+    const named = blockers(of, 5_000, { requests, holds: one('job', 50), watches: one('GET /watch') })
+    const said = (counts: Partial<typeof NO_COUNTS>): string => headlineOf(named, { ...NO_COUNTS, ...counts }, 5_000)
+    expect(said({ requests: 2, holds: 1, watches: 30 })).toBe('GET /old and 2 more block the exit; cut in 16.0s')
+    expect(said({ requests: 7, holds: 4, watches: 30 })).toBe('GET /old and 10 more block the exit; cut in 16.0s')
+  })
+
+  test('says by what a phase is ended, and a thing by the limit of its phase', () => {
+    expect(headline(stopped(started('request-drain', 4_000)), 5_000)).toBe('waiting for request-drain; cut in 16.0s')
+    expect(headline(view(started('request-drain', 4_000)), 5_000)).toBe('waiting for request-drain')
+    const watches = one('GET /watch')
+    expect(headline(stopped(started('watch-drain', 4_000, 5_000)), 5_000, { watches })).toBe('GET /watch blocks the exit; cut in 4.0s')
+  })
+
   test('promises no time that is over', () => {
+    expect(headline(draining, STOP_AT + 25_000, { requests: one('GET /hang') })).toBe('GET /hang blocks the exit; being cut')
     expect(headline(draining, 30_000, { requests: one('GET /hang') })).toBe('GET /hang blocks the exit; being cut')
   })
 })

@@ -269,6 +269,28 @@ exit code 0: graceful: everything ended by itself
     expect(renderReport(reportOf(badLife, 1), { color: true })).toContain('\u001b[33m+0.300s  request-drain')
   })
 
+  test('colours what failed and what was cut, and the end; nothing else', () => {
+    const phases = [phase('destroy', 0, 20, 'failed'), phase('request-drain', 20, 40, 'cut'), phase('flush', 40, 60)]
+    const rendered = linesOf(renderReport({ ...reportOf(quietLife), phases, signals: [], hooks: [] }, { color: true }))
+    const colourOf = (words: string) =>
+      rendered
+        .find((line) => line.includes(words))
+        ?.split('\u001b[')[1]
+        ?.split('m')[0]
+    const said = ['stopped by', 'started 20', 'destroy', 'request-drain', 'flush', 'requests', 'exit code 0'].map(colourOf)
+    expect(said).toEqual(['1', undefined, '31', '33', undefined, undefined, '1'])
+  })
+
+  test('begins what goes on below what it is called, where there is room for that', () => {
+    const [wide, narrow] = [39, 38].map((columns) => linesOf(renderReport(reportOf(quietLife), { columns })))
+    const below = (lines: readonly string[] = []) => lines[lines.findIndex((line) => line.startsWith('connections')) + 1]
+    expect([below(wide), below(narrow)].map((line) => line?.search(/\S/))).toEqual([13, 2])
+  })
+
+  test('may be for one column, as narrow as words allow', () => {
+    expect(renderReport(busyEnd, { columns: 1 })).toBe(renderReport(busyEnd, { columns: 24 }))
+  })
+
   test('of a life without a stop', () => {
     const served: readonly LifecycleEvent[] = quietLife.slice(0, 6)
     expect(renderReport(reportOf(served))).toMatch(/^no stop was requested, ended\n/)
@@ -283,6 +305,7 @@ exit code 0: graceful: everything ended by itself
   test.each([
     [undefined, {}, 'report: got undefined, allowed: a report, as run() resolves with and a report file holds'],
     [{}, {}, 'report: got {}, allowed: a report, as run() resolves with and a report file holds'],
+    [{ phases: [] }, {}, 'report: got {"phases":[]}, allowed: a report, as run() resolves with and a report file holds'],
     [busyEnd, { columns: 0 }, 'columns: got 0, allowed: a whole number of at least 1'],
     [busyEnd, { columns: '80' }, 'columns: got "80", allowed: a whole number of at least 1'],
     [busyEnd, { color: 'yes' }, 'color: got "yes", allowed: true, false'],

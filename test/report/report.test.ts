@@ -5,6 +5,8 @@ import type { LifecycleEvent, StopReason } from '#src/base/events.ts'
 import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '#src/machines/exit-codes.ts'
 import { FAILURES_MAX } from '#src/report/failures.ts'
 import { renderReport } from '#src/report/render-report.ts'
+import { ReportBuilder } from '#src/report/report-builder.ts'
+import { NOTHING_KNOWN, reduce } from '#src/report/view.ts'
 import { badLife, budget, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
@@ -196,6 +198,65 @@ describe('a report', () => {
     const report = reportOf(Array.from({ length: FAILURES_MAX + 2 }, (_, n) => failed(n)))
     expect(report.errors.map(({ where }) => where)).toEqual(Array.from({ length: FAILURES_MAX }, (_, n) => `handler GET /${n + 2}`))
     expect(report.warnings).toEqual([{ message: 'older errors were left out', details: { errors: 2 } }])
+  })
+
+  test('has what was said of connections that only some lives have', () => {
+    const told = { told: 0, idleUntold: 0, ended: 0, forced: 0, forcedNames: [] }
+    const upgraded = { websocket: 2 }
+    const { connections } = reportOf([{ at: 1, type: 'connections', ...told, lastRequestMs: 1.23456, upgraded }])
+    expect(connections).toStrictEqual({ ...told, lastRequestMs: 1.235, upgraded })
+  })
+
+  test('has late answers with their errors, and hooks that are not over', () => {
+    const error = { name: 'Error', message: 'too late' }
+    const late = { type: 'late', what: 'hook', lateMs: 5 } as const
+    const report = reportOf([
+      { at: 1, type: 'hook.started', kind: 'destroy', name: 'pool' },
+      { at: 2, ...late, answer: 'rejected', error },
+      { at: 3, ...late, answer: 'resolved' },
+    ])
+    expect(report.lateAnswers).toStrictEqual([
+      { what: 'hook', answer: 'rejected', lateMs: 5, error },
+      { what: 'hook', answer: 'resolved', lateMs: 5 },
+    ])
+    expect(report.hooks).toEqual([{ kind: 'destroy', name: 'pool', outcome: null, durationMs: null }])
+  })
+
+  test('names nothing beside a phase that has cut nothing', () => {
+    const drained: LifecycleEvent = {
+      at: 1,
+      type: 'drained',
+      what: 'watches',
+      before: 1,
+      after: 1,
+      cut: [{ name: 'GET /watch', ageMs: 1 }],
+    }
+    const ended = (phase: string, outcome: 'ok' | 'cut'): LifecycleEvent => ({ at: 2, type: 'phase.ended', phase, outcome })
+    const cutOf = (...events: readonly LifecycleEvent[]) => reportOf(events).phases.map(({ cut }) => cut)
+    expect(cutOf(drained, ended('watch-drain', 'ok'))).toEqual([[]])
+    // Nor where it is not known, because the end was forced.
+    const phases = ['request-drain', 'watch-drain', 'close-connections']
+    expect(cutOf(...phases.map((phase) => ended(phase, 'cut')))).toEqual([[], [], []])
+  })
+
+  test('counts a failure of hooks once, and not the audit events on their way until none arrives any more', () => {
+    const error = { name: 'Error', message: 'down', stack: 'Error: down' }
+    const failed = { type: 'hook.ended', kind: 'destroy', outcome: 'failed', durationMs: 1, error } as const
+    const { errors } = reportOf([
+      { at: 1, ...failed, name: 'a' },
+      { at: 2, ...failed, name: 'b' },
+    ])
+    expect(errors).toEqual([{ where: 'destroy hook "a"', error }])
+
+    const auditOf = (...events: readonly LifecycleEvent[]) => {
+      const view = events.reduce(reduce, NOTHING_KNOWN)
+      const auditCounts = () => ({ delivered: 5, lost: 1, pending: 2 })
+      return new ReportBuilder({ view: () => view, wallAtStart: 0, auditCounts }).build(0)
+    }
+    expect(auditOf().audit).toEqual({ delivered: 5, lost: 1 })
+    const stopped = auditOf({ at: 1, type: 'signal', name: 'AuditStopped', outcome: 'ok' })
+    expect(stopped).toMatchObject({ audit: { lost: 3 }, warnings: [{ message: 'audit events were lost', details: { events: 3 } }] })
+    expect(auditOf({ at: 1, type: 'forced', why: 'deadline' }).audit).toEqual({ delivered: 5, lost: 3 })
   })
 
   test('counts refusals as they are when it is built', () => {

@@ -47,6 +47,27 @@ export const SURVIVORS = [
     why: 'Root may write everything; a test that others than root run shows it.',
   },
   {
+    mutants: /^src\/report\/progress\.ts default dropped: boundOfPhase/,
+    why: 'A stop whose budget is known ends every phase: the default is there for the types.',
+  },
+  {
+    mutants: /^src\/report\/report-builder\.ts default dropped: (lostLogLines|audit\?\.lost)/,
+    why: 'Only a count above 0 is a warning, and undefined is not.',
+  },
+  {
+    mutants: /^src\/report\/report-builder\.ts .*event\.type === 'signal' && event\.name === 'StopRequested'? ?-> (\|\||\(true\))/,
+    why: 'Only a stop request has a reason with a kind; the types do not let others be asked for one.',
+  },
+  {
+    mutants:
+      /^src\/report\/diagnostics\.ts (condition decided: .*hasSubscribers.* -> \(true\)|operator exchanged: event\.type !== 'signal')/,
+    why: 'Of all signals StopRequested alone has a reason, and what is published without subscribers reaches none.',
+  },
+  {
+    mutants: /^src\/report\/diagnostics\.ts (default dropped: channels\.get|statement dropped: channels\.set)/,
+    why: 'Node forgets a channel only with the memory that it took; and a process that tries mutants knows all channels already.',
+  },
+  {
     mutants: /^src\/report\/compare\.ts default dropped: tookMs\([ab]\) \?\? 0/,
     why: 'An end that took no time that is known is not compared by it: `isSameTime`.',
   },
