@@ -35,11 +35,11 @@ function folder(): string {
   return path
 }
 
-/** What is written to standard error, as a list. */
+/** What we write to standard error, as a list; node may have something to say there, too. */
 function standardError(): () => string[] {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
-  return () => write.mock.calls.map(([text]) => String(text))
+  return () => write.mock.calls.map(([text]) => String(text)).filter((text) => text.startsWith('quiesce: '))
 }
 
 const isWritten = (path: string): void => expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ exitCode: 0 })
