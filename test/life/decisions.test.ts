@@ -93,3 +93,14 @@ test('a signal that was never asked for has not fired', () => {
   latches.fire('Bound')
   expect(latches.hasFired('Bound')).toBe(true)
 })
+
+test('any number may wait for a signal without a warning of node', async () => {
+  const warnings: unknown[] = []
+  const listener = (warning: Error) => void warnings.push(warning.name)
+  process.on('warning', listener)
+  const signal = new SignalLatches().signal('Bound')
+  for (let n = 0; n < 20; n++) signal.addEventListener('abort', () => {})
+  await new Promise(setImmediate)
+  process.off('warning', listener)
+  expect(warnings).toEqual([])
+})

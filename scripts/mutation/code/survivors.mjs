@@ -30,6 +30,18 @@ export const SURVIVORS = [
     why: 'Only real processes show it, by what they write at their end: test/processes/exit.test.ts.',
   },
   {
+    mutants: /^src\/lifecycle\/last-words\.ts condition decided: if \(!signal\.aborted\) .* -> \(true\)/,
+    why: 'A report that was given up throws, unless it was given up in the moment between its last byte and the answer.',
+  },
+  {
+    mutants: /^src\/lifecycle\/registrations\.ts condition decided: if \(!\(complete instanceof AbortSignal\)\) .* -> \(true\)/,
+    why: 'What is resolved with an AbortSignal never rejects.',
+  },
+  {
+    mutants: /^src\/lifecycle\/registrations\.ts default dropped: after\.get\(name\)/,
+    why: 'Every hook is among its predecessors: the default is there for the types.',
+  },
+  {
     mutants: /^src\/lifecycle\/lifecycle\.ts statement dropped: this\.#lastWords\.sayLostLines\(\) -> ; \(2\)/,
     why: 'Only a real process loses lines at `process.exit()`: test/processes/exit.test.ts.',
   },
