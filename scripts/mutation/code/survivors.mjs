@@ -59,6 +59,10 @@ export const SURVIVORS = [
     why: 'Root may write everything; a test that others than root run shows it.',
   },
   {
+    mutants: /^src\/report\/end-meaning\.ts condition decided: forced === 'process-exit' \? .* -> \(true\)/,
+    why: 'Nothing else that forces an end has an exit code.',
+  },
+  {
     mutants: /^src\/report\/progress\.ts default dropped: boundOfPhase/,
     why: 'A stop whose budget is known ends every phase: the default is there for the types.',
   },
