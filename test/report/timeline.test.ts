@@ -30,3 +30,9 @@ test('without a stop time counts from the start', () => {
   const given = { stopRequestedAt: null, startedAt: '2026-01-01T00:00:00.000Z', phases: [phase('bind', 0, 500)] }
   expect(lines(given)[0]?.split('|')[1]).toMatch(/^=+ +$/)
 })
+
+test('a bar of five columns still tells something, and a shorter one is left out', () => {
+  const report = { ...reportOf(quietLife), ...ONE_SECOND, phases: [phase('destroy', 0, 1_000)], signals: [] }
+  const texts = [33, 32].map((width) => timeline(report, width).map(({ text }) => text))
+  expect(texts).toEqual([['+0.000s  destroy |=====| 1.000s'], ['+0.000s  destroy 1.000s']])
+})
