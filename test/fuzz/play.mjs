@@ -55,6 +55,8 @@ export async function attackFor({ ports, seed, ms, only, failed }) {
 }
 
 const NODE_MAJOR = Number(process.versions.node.split('.')[0])
+/** Node 20 does not always close a connection that it has told of an error (docs/http2.md). */
+const LEAVES_ERRORS_OPEN = NODE_MAJOR < 22
 const SECRET = /secret-[\da-f]{16}/g
 /** @param {import('./attacks.mjs').Dice} dice */
 const hex = (dice) => Array.from({ length: 16 }, () => dice.below(16).toString(16)).join('')
@@ -102,6 +104,15 @@ async function play({ chunks, allowed, method = 'GET', isOver, leaves, stalls, b
   }
 }
 
+/** Whether the frames of a server have a GOAWAY with an error code among them. @param {Buffer} bytes */
+function hasErrorOfConnection(bytes) {
+  const GOAWAY = 7
+  for (let at = 0; at + 17 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes[at + 3] === GOAWAY && bytes.readUInt32BE(at + 13) !== 0) return true
+  }
+  return false
+}
+
 /** Reads what comes, and waits. */
 class Client {
   bytes = Buffer.alloc(0)
@@ -144,7 +155,7 @@ class Client {
         if (parsed.response.status >= 200 || parsed.response.status === 101) return parsed.response
         continue
       }
-      if (this.hasEnded) return undefined
+      if (this.hasEnded || (isBinary && LEAVES_ERRORS_OPEN && hasErrorOfConnection(this.bytes))) return undefined
       const isAwake = await this.#woken(mayEnd ? QUIET_MS : HANG_MS)
       if (!isAwake && mayEnd) {
         this.hasLeft = true
