@@ -543,6 +543,14 @@ describe('registries', () => {
     }
   })
 
+  test('its paths are known in every form of a target, and no other is taken for one', async () => {
+    const { get } = await serveHealth({ extra: { '/alive': 'livez' } })
+    const statusOf = async (path: string) => (await get(path)).status
+    const known = ['/alive', '/%61live', '/livez', '/%6civez?verbose', '/healthz', '/readyz/%70ing']
+    for (const path of known) expect(await statusOf(path), path).toBe(200)
+    for (const path of ['/', '/a', '/b', '//alive', '/blive', '/*', '/%', '/%7']) expect(await statusOf(path), path).toBe(418)
+  })
+
   test('delay is for liveness alone', () => {
     const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0 })
     const options: LivezCheckOptions = { delay: '1s' }

@@ -15,7 +15,6 @@ import { openHttp1 } from '../h1/transport.ts'
 import { Handshakes } from '../tls/handshake.ts'
 import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Gate, Keeper } from '../wire.ts'
-import { NO_ERROR } from './error-codes.ts'
 import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, refuseStream, wireOf } from './wire.ts'
@@ -52,7 +51,8 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   function emit(this: unknown, event: string, ...args: readonly unknown[]): boolean {
     if (isOpen) {
       if (event === 'stream') return streamArrived(args[0] as ServerHttp2Stream, args)
-      if (isRequest(event) && isHttp2(args[0])) return requestMade(event, args[0], args[1] as Http2ServerResponse)
+      if ((event === 'request' || isOtherRequest(event)) && isHttp2(args[0]))
+        return requestMade(event, args[0], args[1] as Http2ServerResponse)
       if (event === 'session') sessionBegun(args[0] as ServerHttp2Session)
       else if (event === (handshakes ? 'secureConnection' : 'connection')) return socketReady(args)
     }
@@ -120,7 +120,6 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
     }
     alsoKnownBy(exchange, stream)
     wire.streamOpened(stream)
-    stream.on('close', closed)
     // The answer may be sent whole long before its client has sent the body of its request. Of a
     // HEAD request 'finish' says nothing: node ends our side of it when it arrives.
     if (response && !stream.endAfterHeaders && !isHead(stream)) stream.on('finish', answered)
@@ -137,7 +136,8 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       response.writeContinue()
       event = 'request'
     }
-    if (server.listenerCount(event) === 0) return false
+    // Node asks of the others whether anything has heard them.
+    if (event !== 'request' && server.listenerCount(event) === 0) return false
     handOver(event, exchange, [request, response])
     return true
   }
@@ -150,14 +150,15 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
 
   /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
   function deliver(event: string, exchange: Exchange, args: readonly unknown[]): void {
-    for (const listener of server.rawListeners(event)) {
-      const returned: unknown = Reflect.apply(listener, server, args)
+    const listeners = server.rawListeners(event)
+    for (let index = 0; index < listeners.length; index++) {
+      const returned: unknown = Reflect.apply(listeners[index] as (typeof listeners)[number], server, args)
       if (isThenable(returned)) exchange.returned(returned)
     }
     exchange.handling ??= 'callback'
   }
 
-  const relay = relayOf(['stream', ...REQUEST_EVENTS], deliver)
+  const relay = relayOf(['stream', 'request', ...OTHER_REQUEST_EVENTS], deliver)
 
   gated[GATE] = true
   const ours = emit as unknown as typeof server.emit
@@ -178,9 +179,9 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   }
 }
 
-/** The events by which node hands over the objects of a request. */
-const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect'] as const
-const isRequest = (event: string): boolean => (REQUEST_EVENTS as readonly string[]).includes(event)
+/** The events by which node hands over the objects of a request, beside the one of that name. */
+const OTHER_REQUEST_EVENTS = ['checkContinue', 'checkExpectation', 'connect'] as const
+const isOtherRequest = (event: string): boolean => (OTHER_REQUEST_EVENTS as readonly string[]).includes(event)
 
 /** A server that speaks HTTP/1.1, too, hands over its requests by the same events. */
 const isHttp2 = (request: unknown): request is Http2ServerRequest =>
@@ -198,15 +199,6 @@ function adopt(exchange: Exchange, request: Http2ServerRequest, response: Http2S
 
 function answered(this: ServerHttp2Stream): void {
   exchangeOf(this)?.end()
-}
-
-function closed(this: ServerHttp2Stream): void {
-  const wire = wireOf(this)
-  if (this.rstCode !== NO_ERROR && this.aborted) wire?.wasReset(this)
-  // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps only
-  // a handler is left: it has no connection any more.
-  exchangeOf(this)?.end()
-  wire?.streamClosed()
 }
 
 /**

@@ -28,7 +28,11 @@ export function watchResponse(response: Http2ServerResponse): void {
 
 // One function for all answers each, so that an answer costs a few assignments.
 
+let prototypeOfStreams: ServerHttp2Stream | undefined
+
 const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
+  // That of every stream: to ask each one would cost more than all else here.
+  prototypeOfStreams ??= prototypeOf(this)
   const exchange = exchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
   let head = headers
@@ -36,13 +40,13 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
   if (response?.headers && !response.ofHandler && !Array.isArray(head)) head = { ...response.headers, ...head }
   if (exchange && response && head) noteEvents(exchange, response, head)
   try {
-    prototypeOf(this).respond.call(this, head, options)
+    prototypeOfStreams.respond.call(this, head, options)
   } catch (thrown) {
     // Node looks at each header anyway, before it does anything: a look of our own at each answer
     // would be what our share of a stream costs most for.
     const allowed = exchange && head && isAboutConnection(thrown) ? without(isOfConnection, head, exchange) : head
     if (allowed === head) throw thrown
-    prototypeOf(this).respond.call(this, allowed, options)
+    prototypeOfStreams.respond.call(this, allowed, options)
   }
   // As early as the head: a watch would keep its client for as long as it lasts.
   if (exchange?.mustTell && !exchange.isOver) exchange.connection.wire.tell()
@@ -122,6 +126,8 @@ function note(exchange: Exchange, name: string, value: unknown): void {
 }
 
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i
+/** What is shorter needs no look. */
+const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 
 function noteEvents(exchange: Exchange, response: Http2Response, head: Head): void {
   if (Array.isArray(head)) response.isEventStream = head.some((value, index) => isContentType(value) && saysEvents(head[index + 1]))
@@ -135,7 +141,7 @@ function noteEvents(exchange: Exchange, response: Http2Response, head: Head): vo
 }
 
 const isContentType = (name: unknown): boolean => typeof name === 'string' && name.toLowerCase() === 'content-type'
-const saysEvents = (type: unknown): boolean => typeof type === 'string' && EVENT_STREAM.test(type)
+const saysEvents = (type: unknown): boolean => typeof type === 'string' && type.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(type)
 
 /** One that streams events is a watch from now on, or as soon as its head says so. */
 export function lookForEvents(exchange: Exchange, response: Http2Response): void {

@@ -2,7 +2,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
-import type { Exchange } from '../traffic/exchange.ts'
+import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { Calm, type Demand } from './calm.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
@@ -11,7 +11,7 @@ import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
 
-/** On session and stream themselves: a property costs less than a look-up in a WeakMap. */
+/** On the session itself: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
 
 /** On a stream that we have broken off. */
@@ -44,6 +44,8 @@ export class Http2Wire implements Wire {
     this.#cancel()
     this.connection.closed()
   }
+  /** One for all streams: it costs a stream less than to know its wire. */
+  readonly #onStreamClose = onStreamCloseOf(this)
 
   /** @param connection that the session goes on with; default: a new one */
   constructor(
@@ -153,11 +155,6 @@ export class Http2Wire implements Wire {
     this.#leaving.ifIdle()
   }
 
-  /** A stream was broken off before it was answered: by its client, unless that was us. */
-  wasReset(stream: ServerHttp2Stream): void {
-    if (!(stream as Tagged)[BROKEN_OFF]) this.#demands('resets')
-  }
-
   get hasStreams(): boolean {
     return this.#streams > 0
   }
@@ -166,14 +163,18 @@ export class Http2Wire implements Wire {
     return this.#lastHandedOver
   }
 
-  /** The stream knows its wire from now on, longer than its exchange does. */
   streamOpened(stream: ServerHttp2Stream): void {
-    ;(stream as Tagged)[WIRE] = this
     this.#streams++
     this.#lastHandedOver = stream.id ?? this.#lastHandedOver
+    stream.on('close', this.#onStreamClose)
   }
 
-  streamClosed(): void {
+  streamClosed(stream: ServerHttp2Stream): void {
+    // Broken off before it was answered: by its client, unless that was us.
+    if (stream.rstCode !== NO_ERROR && stream.aborted && !(stream as Tagged)[BROKEN_OFF]) this.#demands('resets')
+    // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps
+    // only a handler is left: it has no connection any more.
+    exchangeOf(stream)?.end()
     this.#streams--
     if (!this.hasStreams) this.#leaving.ifIdle()
   }
@@ -207,8 +208,14 @@ export class Http2Wire implements Wire {
   }
 }
 
-/** The wire of a session or a stream, if it has one. */
-export const wireOf = (given: ServerHttp2Session | ServerHttp2Stream): Http2Wire | undefined => (given as Tagged)[WIRE]
+function onStreamCloseOf(wire: Http2Wire): (this: ServerHttp2Stream) => void {
+  return function () {
+    wire.streamClosed(this)
+  }
+}
+
+/** The wire of a session, if it has one. */
+export const wireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
 
 const streamOf = ({ request }: Exchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
 

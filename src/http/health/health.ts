@@ -93,6 +93,8 @@ export class Health {
   readonly #all: readonly HealthEndpoint[]
   readonly #metrics: MetricWords
   readonly #extra: readonly { readonly endpoint: HealthEndpoint; readonly source: HealthSource }[]
+  /** Whether the path of an endpoint may begin like this, by the code of its second character. */
+  readonly #mayBeginWith: readonly boolean[]
   #isReadyByHand: { readonly reason: string | undefined } | undefined
   #installed = false
   readonly #onTurn: HealthOptions['onTurn']
@@ -125,6 +127,7 @@ export class Health {
     }
     this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
     this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
+    this.#mayBeginWith = secondCharacters(this.#everywhere.map(({ path }) => path))
     this.addCheck('ping', ping)
     this.addCheck('log', logFlushed(lastFlushAgeMs))
     const byHand = this.#ofStanding(
@@ -206,11 +209,15 @@ export class Health {
   }
 
   /**
-   * Answers requests for health paths, whatever their method, and says whether it does. Costs a
-   * comparison per endpoint and a look for escapes for any other path. Never throws.
+   * Answers requests for health paths, whatever their method, and says whether it does. Most other
+   * paths cost a look at two characters, and the rest a comparison per endpoint and a look for
+   * escapes. Never throws.
    */
   handle(request: RequestLike, response: ResponseLike): boolean {
-    const isEscaped = (request.url ?? '').includes('%')
+    const { url = '' } = request
+    const second = url.length > 1 ? url.charCodeAt(1) : 0
+    if (url.startsWith('/') && this.#mayBeginWith[second] === false) return false
+    const isEscaped = url.includes('%')
     for (const endpoint of this.#all) if (endpoint.handle(request, response, isEscaped)) return true
     for (const { endpoint } of this.#extra) if (endpoint.handle(request, response, isEscaped)) return true
     return false
@@ -274,4 +281,10 @@ export class Health {
     }
     return { [Symbol.dispose]: dispose }
   }
+}
+
+/** A target that begins otherwise names none of these paths; one that begins with an escape may. */
+function secondCharacters(paths: readonly string[]): readonly boolean[] {
+  const codes = new Set(['/%', ...paths].map((path) => path.charCodeAt(1)))
+  return Array.from({ length: 256 }, (_, code) => codes.has(code))
 }
