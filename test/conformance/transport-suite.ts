@@ -28,6 +28,8 @@ interface Served {
   readonly open: () => Promise<Client>
   readonly adapter: TransportAdapter
   readonly mode: Mode
+  /** How long a client has to hear that it was told. */
+  readonly toldWithinMs: number
 }
 
 export interface Case {
@@ -83,7 +85,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex): void {
   if (request.url === '/polite') shutdownSignalOf(request).addEventListener('abort', () => socket.end('bye'))
 }
 
-async function serve(adapter: TransportAdapter, mode: Mode, options: LifecycleOptions = {}): Promise<Served> {
+async function serve(adapter: TransportAdapter, mode: Mode, options: LifecycleOptions = {}): Promise<Omit<Served, 'toldWithinMs'>> {
   const stage = new Stage()
   const server = adapter.createServer(misbehaving(stage))
   server.on('upgrade', upgrade)
@@ -114,9 +116,9 @@ const connected = ({ t }: Served, open: number): Promise<void> =>
 const lasted = ({ endedAt, stopRequestedAt }: Report): number => Date.parse(endedAt) - Date.parse(stopRequestedAt as string)
 
 /** A client that is told without an answer may be told before it has any. */
-async function expectTold({ adapter }: Served, client: Client, after: number): Promise<void> {
+async function expectTold({ adapter, toldWithinMs }: Served, client: Client, after: number): Promise<void> {
   if (adapter.tellsByAnswer) expect(client.toldAfter).toBe(after)
-  else await expect.poll(() => client.toldAfter ?? Number.NaN, POLL).toBeLessThanOrEqual(after)
+  else await expect.poll(() => client.toldAfter ?? Number.NaN, { ...POLL, timeout: toldWithinMs }).toBeLessThanOrEqual(after)
 }
 
 /** Of a connection with an exchange that was broken off: the others go on, or all is forced. */
@@ -607,8 +609,13 @@ const unfinished = (count: number) => ({
 })
 
 /** Runs one case of the suite, for the test that is under way. */
-export async function conforms(adapter: TransportAdapter, mode: Mode, { options, run }: Case): Promise<void> {
-  await run(await serve(adapter, mode, options))
+export async function conforms(
+  adapter: TransportAdapter,
+  mode: Mode,
+  { options, run }: Case,
+  { toldWithinMs = POLL.timeout } = {},
+): Promise<void> {
+  await run({ ...(await serve(adapter, mode, options)), toldWithinMs })
 }
 
 /** All of it, as tests. */

@@ -18,7 +18,7 @@ import { wrongs } from './invariants.ts'
 
 /** One file each, so that each has a core of its own. */
 const PARTS = 2
-const RUNS = Number(process.env['LIFE_RUNS'] ?? 500)
+const RUNS = Number(process.env['LIFE_RUNS'] ?? 300)
 /** Of a failure, as it was printed: only that life is lived again. */
 const path = process.env['LIFE_PATH']
 

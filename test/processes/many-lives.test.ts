@@ -5,7 +5,7 @@ import { startProgram } from '../support/process.ts'
  * `LIVES=1000 npm test -- test/processes/many-lives` for a longer look; what counts here is growth
  * per life, not its amount.
  */
-const LIVES = Number(process.env['LIVES'] ?? 80)
+const LIVES = Number(process.env['LIVES'] ?? 50)
 /**
  * A life that is kept costs more than a megabyte; what the collector has not looked at yet, a few
  * kilobytes. On a busy machine the last life is sometimes still there when it looks.
