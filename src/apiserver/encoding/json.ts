@@ -10,8 +10,23 @@ export const compactJson = (value: unknown): string => `${safeJson(value)}\n`
 /** Printable ASCII that stands for itself in JSON. */
 const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/
 
+/** Texts with something to escape: the reasons of authorization, for one, are the same for many requests. */
+const ESCAPED = new Map<string, string>()
+/** What clients send comes here, too: it is forgotten when there is so much of it, and never known when it is long. */
+const ESCAPED_MAX = 256
+const ESCAPED_LENGTH_MAX = 512
+
 /** A text. */
-export const jsonText = (text: string): string => (PLAIN.test(text) ? `"${text}"` : safeJson(text))
+export function jsonText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`
+  if (text.length > ESCAPED_LENGTH_MAX) return safeJson(text)
+  const known = ESCAPED.get(text)
+  if (known !== undefined) return known
+  const json = safeJson(text)
+  if (ESCAPED.size >= ESCAPED_MAX) ESCAPED.clear()
+  ESCAPED.set(text, json)
+  return json
+}
 
 /** For people: indented by two spaces, without a newline at the end. */
 export const prettyJson = (value: unknown): string => escaped(JSON.stringify(value, null, 2))

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type AuditEvent, eventJson, eventListJson, microTime } from '#src/apiserver/audit/event.ts'
-import { compactJson } from '#src/apiserver/encoding/json.ts'
+import { compactJson, jsonText } from '#src/apiserver/encoding/json.ts'
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', '"', '\\', '<&>', '\u2028', '\ud800', '\n', 'é'))
 const texts = fc.array(text, { maxLength: 3 })
@@ -39,6 +39,11 @@ const anyEvent: fc.Arbitrary<AuditEvent> = fc.record({
 
 test('the line of any event is its JSON, as upstream encodes it', () => {
   fc.assert(fc.property(anyEvent, (event) => void expect(eventJson(event)).toBe(compactJson(event))))
+})
+
+test('a text is written right, however many others there were before it, and however long it is', () => {
+  const texts = Array.from({ length: 1_000 }, (_, at) => `"${'x'.repeat(at)}" <${at}>`)
+  for (const text of [...texts, ...texts]) expect(`${jsonText(text)}\n`).toBe(compactJson(text))
 })
 
 test('the list of a webhook has the same', () => {
