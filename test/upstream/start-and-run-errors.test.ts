@@ -355,8 +355,13 @@ describe('a stop', () => {
 
   test('in the middle of start() rejects it, and is answered with the whole report', async () => {
     const running = new Roadblock()
+    const reasons: unknown[] = []
     const audit = new NotedAudit({
-      run: ({ signal }) => Promise.race([running.pass(), aborted(signal).then(() => Promise.reject(new Error('given up')))]),
+      run: async ({ signal }) => {
+        await Promise.race([running.pass(), aborted(signal)])
+        reasons.push(signal.reason)
+        throw new Error('given up')
+      },
     })
     const t = newLife({ options: { audit } })
     const started = t.life.start()
@@ -366,6 +371,7 @@ describe('a stop', () => {
     await expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
     expect(report).toMatchObject({ exitCode: 0, reason: { reason: 'in between' } })
     expect(audit.calls).toEqual(['run'])
+    expect(reasons).toMatchObject([{ message: 'start-up was stopped' }])
   })
 
   test('in the middle of start() shuts an audit backend down again that begins all the same, also after the end', async () => {
