@@ -192,7 +192,9 @@ linux('when our own connection never comes in, attempts come to an end', async (
   expect(attempts).toBe(5)
 })
 
-/** What the kernel has of connections to and from this port, by their states; those that only wait to be forgotten apart. */
+/**
+ * The states of the connections to and from this port, those apart that only wait to be forgotten.
+ */
 function connectionsOf(port: number): string[] {
   const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readFileSync('/proc/self/net/tcp', 'latin1')

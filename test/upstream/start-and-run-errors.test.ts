@@ -224,6 +224,7 @@ describe('the listener', () => {
     await answer
     await expect.poll(() => order, POLL).toEqual(['hook', 'whole', 'closed'])
     expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'server-closed' } })
+    expect(t.logged('error')).toEqual([])
   })
 
   test('that closes with the AbortSignal of its owner`s listen() is a stop as well', async () => {
@@ -479,6 +480,7 @@ describe('connections', () => {
       cut: [{ name: `127.0.0.1:${(report.connections.forcedNames[0]?.name ?? '').split(':')[1]}` }],
     })
     expect((phase?.end ?? 0) - (phase?.start ?? 0)).toBe(500)
+    expect(t.events.filter(({ type }) => type === 'connections')).toHaveLength(1)
     expect(t.logged('warn')).toContain('connections closed by force')
   })
 })

@@ -41,6 +41,18 @@ export const SURVIVORS = [
     why: 'In the main process, on Linux, a server without an address or with a path has no such key either.',
   },
   {
+    mutants: /^src\/actors\/effects\.ts operator exchanged: input\.lastCallMs > 0 -> >=/,
+    why: 'The machine of the last call waits no longer than that, which is 0 ms then.',
+  },
+  {
+    mutants: /^src\/actors\/effects\.ts condition decided: death\.kind === 'error' .* -> \(true\)/,
+    why: 'A death that is no error has none: the types ask for its kind.',
+  },
+  {
+    mutants: /^src\/actors\/effects\.ts statement dropped: seal\?\./,
+    why: 'Our own connection, which keeps no process alive, is reset by the close; one that was never made would only be refused later.',
+  },
+  {
     mutants: /^src\/actors\/accept-seal\.ts operator exchanged: Number\(handle\.fd\) >= 0/,
     why: 'Node keeps the descriptors 0 to 2 for itself: no socket that it has bound has number 0.',
   },
