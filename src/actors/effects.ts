@@ -251,8 +251,6 @@ async function bind(world: World, signal: AbortSignal): Promise<void> {
   } catch (error) {
     over.abort(error)
     throw error
-  } finally {
-    signal.removeEventListener('abort', giveUp)
   }
   for (const listener of listeners) if (!awaited.includes(listener)) await bindOne(world, listener, signal)
 }
@@ -397,12 +395,10 @@ function recordConnections({ traffic, record }: World): void {
   record({ type: 'connections', ...traffic.connectionFates(), ...(lastRequestMs !== undefined && { lastRequestMs }) })
 }
 
-/** Cut, it leaves the listeners alone: they are closed already. */
+/** Cut, it finds the listeners closed already. */
 async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
   const listeners = publicListeners(world)
-  const close = (): void => {
-    if (!signal.aborted) recordClosed(world, closeAll(listeners))
-  }
+  const close = (): void => recordClosed(world, closeAll(listeners))
   if (lastCallMs === 0) return close()
   warmClose()
   const seal = AcceptSeal.of(listeners.map(({ server }) => server))

@@ -125,7 +125,7 @@ export class Listener {
             listens()
             return resolve()
           }
-          if (this.#target) this.#stop()
+          this.#stop()
           reject(toError(signal.reason))
         })
       const onError = (error: Error): void => settle(() => reject(listenError(this.#target, error)))
@@ -135,7 +135,8 @@ export class Listener {
       if (!this.#target) {
         const nothing = (): void =>
           settle(() => reject(new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()')))
-        signal.addEventListener('abort', nothing, { once: true })
+        if (signal.aborted) nothing()
+        else signal.addEventListener('abort', nothing, { once: true })
         return
       }
       try {
@@ -250,7 +251,7 @@ export class Listener {
     const { server } = this
     // close() of node's HTTP servers also destroys idle keep-alive sockets, among them those whose
     // next request is in the kernel's buffer already.
-    const takeBack = 'closeIdleConnections' in server ? override(server as HttpServer, 'closeIdleConnections', () => {}) : () => {}
+    const takeBack = override(server as HttpServer, 'closeIdleConnections', () => {})
     try {
       return this.#closeServer.call(server, callback)
     } finally {

@@ -126,7 +126,13 @@ describe.each(attachedSubjects)('$name', ({ listen }) => {
       await stage.slow.reached
       using life = attachLifecycle(server, { platform: 'unknown', shutdownDelay: 0, ...limit })
       await life.start()
+      const reasons: unknown[] = []
+      life.events$.subscribe((event) => {
+        if (event.type === 'phase.ended' && event.phase === 'close-connections') reasons.push(event.error?.message)
+      })
       const { exitCode, warnings, phases } = await life.stop()
+      const ofTimeout = expect.stringMatching(/^1 closed at the end of the connection timeout/) as string
+      expect(reasons).toEqual(['connectionTimeout' in limit ? ofTimeout : undefined])
       expect(phases.find(({ name }) => name === 'close-connections')).toMatchObject({ outcome: 'cut' })
       expect(exitCode).toBe(5)
       // A loaded machine adds that the deadline was missed.

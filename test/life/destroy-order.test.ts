@@ -55,10 +55,22 @@ test('those that the cut leaves are all called, also after one that throws', asy
     called.push('throws')
     throw new Error('no time')
   })
+  t.life.addDestroy('rejects', () => Promise.reject(new Error('no time either')))
   t.life.addDestroy('last', () => void called.push('last'))
   await t.life.start()
-  await t.end()
+  const { hooks } = await t.end()
   expect(called).toEqual(['throws', 'last'])
+  const cut = { kind: 'destroy', outcome: 'cut' }
+  expect(hooks.map(({ kind, name, outcome, error }) => ({ kind, name, outcome, error: error?.message }))).toEqual([
+    { ...cut, name: 'hangs', error: undefined },
+    { ...cut, name: 'throws', error: 'no time' },
+    { ...cut, name: 'rejects', error: undefined },
+    { ...cut, name: 'last', error: undefined },
+  ])
+  // It would be a crash of the process if nobody had heard it.
+  expect(t.events.filter(({ type }) => type === 'late')).toMatchObject([
+    { what: 'destroy hook "rejects"', answer: 'rejected', error: { message: 'no time either' } },
+  ])
 })
 
 test('every one runs once, after all that it names, whatever they name', () => {

@@ -1,6 +1,7 @@
 // every(): recurring work joins the drain. Fails when: work runs before the server serves or after
 // nothing is accepted, two runs overlap, the rhythm drifts, a run is cut off that the drain could
 // have waited for, or a failure ends the rhythm, the process, or nothing at all.
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -119,6 +120,56 @@ describe('every()', () => {
     await t.clock.advance(5_000)
     expect(runs).toBe(1)
     expect((await t.end()).exitCode).toBe(0)
+  })
+
+  test('disposed of while a run is under way, it has no next one', async () => {
+    const t = virtual()
+    await t.life.start()
+    const run = deferred<void>()
+    let runs = 0
+    const recurring = t.life.every('tick', '1s', () => {
+      runs++
+      return run.promise
+    })
+    await t.clock.advance(1_000)
+    recurring[Symbol.dispose]()
+    run.resolve()
+    await t.clock.advance(5_000)
+    expect(runs).toBe(1)
+  })
+
+  test('disposed of before the server serves, it never begins', async () => {
+    const t = virtual()
+    let runs = 0
+    t.life.every('tick', '1s', () => runs++)[Symbol.dispose]()
+    await t.life.start()
+    await t.clock.advance(5_000)
+    expect(runs).toBe(0)
+  })
+
+  test('in the drain it asks for nothing that would be refused', async () => {
+    const t = virtual({ deadline: '60s' })
+    let runs = 0
+    t.life.every('tick', '1s', () => runs++)
+    await t.life.start()
+    const work = t.life.hold('keeps the drain open')
+    const ended = t.life.stop()
+    await t.clock.advance(5_000)
+    expect(t.hasFired('NotAcceptingNewRequest')).toBe(true)
+    work[Symbol.dispose]()
+    expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [] })
+    expect(runs).toBe(0)
+  })
+
+  test('disposed of, it leaves nothing at the signals of the life', () => {
+    const t = virtual()
+    const names = ['Serving', 'NotAcceptingNewRequest']
+    const listening = () => names.map((name) => getEventListeners(t.life.signal(name), 'abort').length)
+    const before = listening()
+    const recurring = t.life.every('tick', '1s', () => {})
+    expect(listening()).not.toEqual(before)
+    recurring[Symbol.dispose]()
+    expect(listening()).toEqual(before)
   })
 
   test.each([

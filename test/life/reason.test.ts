@@ -3,7 +3,11 @@
 // error instead of what was thrown; or when the report of a forced end does not say by what.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { StopCauses } from '#src/actors/stop-causes.ts'
+import { errorRecord } from '#src/base/events.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import type { StopCause, UserCodeContext } from '#src/index.ts'
 import { never, newLife } from '../support/life.ts'
@@ -172,5 +176,53 @@ describe('a forced end says by what', () => {
       forced: 'second-crash',
       forcedBy: { error: { message: 'the second' } },
     })
+  })
+})
+
+describe('of several failures', () => {
+  const error = (message: string) => Object.assign(new Error(message), { query: 'SELECT 1' })
+  const ends = (causes: StopCauses, origin: 'uncaughtException' | 'unhandledRejection', thrown: Error) =>
+    causes.observe({
+      type: 'signal',
+      name: 'StopRequested',
+      at: 0,
+      outcome: 'ok',
+      reason: { kind: 'crash', origin, error: errorRecord(thrown) },
+    })
+
+  test('of one kind the first is the cause', () => {
+    const causes = new StopCauses()
+    const [first, second] = [error('the first'), error('the second')]
+    causes.keep('uncaughtException', first)
+    causes.keep('uncaughtException', second)
+    ends(causes, 'uncaughtException', first)
+    expect(causes.cause).toMatchObject({ kind: 'crash', origin: 'uncaughtException' })
+    expect(causes.cause && 'error' in causes.cause && causes.cause.error).toBe(first)
+  })
+
+  test('one that was never thrown is an error with what is known of it', () => {
+    const causes = new StopCauses()
+    causes.keep('unhandledRejection', error('another'))
+    ends(causes, 'uncaughtException', Object.assign(error('found out'), { code: 'ERR_TIMEOUT' }))
+    const cause = causes.cause as { error: Error }
+    expect(cause.error).toBeInstanceOf(Error)
+    expect(cause.error).toMatchObject({ message: 'found out', code: 'ERR_TIMEOUT' })
+  })
+
+  test('those that are not the cause are not kept alive by the life', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const causes = new StopCauses()
+    const other = (() => {
+      const thrown = error('another')
+      causes.keep('unhandledRejection', thrown)
+      return new WeakRef(thrown)
+    })()
+    ends(causes, 'uncaughtException', error('the cause'))
+    await vi.waitFor(() => {
+      collect()
+      expect(other.deref() === undefined).toBe(true)
+    })
+    expect(causes.cause).toBeDefined()
   })
 })

@@ -4,6 +4,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
+import { createActor, type PromiseActorLogic, toPromise } from 'xstate'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { createServer } from '#src/index.ts'
 import { machineFor } from '#src/lifecycle/machine-for.ts'
@@ -103,6 +104,11 @@ describe('two lives of equal plans at the same time', () => {
     expect([...called[0]].sort()).toEqual([...ALL].sort())
     expect(called[1]).not.toContain('destroy')
   })
+})
+
+test('an effect that belongs to no life says so', async () => {
+  const { announce } = machineFor({ mode: 'refuse' }).machine.implementations.actors as { announce: PromiseActorLogic<void> }
+  await expect(toPromise(createActor(announce).start())).rejects.toMatchObject({ code: 'ERR_INTERNAL' })
 })
 
 test('a life that has ended is not kept by the machine that it ran', async () => {

@@ -2,6 +2,7 @@
 // reset; our own connection is taken for a client's; or a socket that others go on listening on is
 // touched.
 import { once } from 'node:events'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +192,112 @@ linux('when our own connection never comes in, attempts come to an end', async (
   expect(attempts).toBe(5)
 })
 
+/**
+ * The states of the connections to and from this port, those apart that only wait to be forgotten.
+ */
+function connectionsOf(port: number): string[] {
+  const hex = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = readFileSync('/proc/self/net/tcp', 'latin1')
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  return rows.flatMap(([, own = '', peer = '', state = '']) =>
+    (own.endsWith(hex) || peer.endsWith(hex)) && !['0A', '06'].includes(state) ? [state] : [],
+  )
+}
+
+linux.each([
+  ['of an attempt that was in vain', 'others'],
+  ['of a seal that was given up', 'sealed'],
+])('our own connection is closed at both ends: that %s', async (_, found) => {
+  const { server, port, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(server)
+  if (found === 'others') {
+    const { socket } = client()
+    expect(await seal.attempt(false)).toBe('others')
+    while (accepted.length === 0) await turns(1)
+    for (const one of [socket, ...accepted]) one.destroy()
+  } else {
+    await sealed(seal)
+    seal[Symbol.dispose]()
+  }
+  await expect.poll(() => connectionsOf(port)).toEqual([])
+})
+
+linux('a queue that was shut has room for our own connection, so that it is not taken for an empty one, and for no other', async () => {
+  const { server, accepted, client } = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(server)
+  client()
+  await ticks()
+  seal.shut()
+  // Nothing is accepted here, because nothing polls.
+  for (let attempts = 0; attempts < 6; attempts++) expect(await seal.attempt(false)).toBe('others')
+  const late = client()
+  await ticks()
+  while (accepted.length === 0) await turns(1)
+  expect(late.events).toEqual([])
+})
+
+linux('whoever waits in one of many queues is seen, wherever the kernel names it', async () => {
+  const rigs = await Promise.all(Array.from({ length: 8 }, () => listening({ port: 0, host: '127.0.0.1' })))
+  for (const { server, client } of rigs) {
+    const seal = sealOf(server)
+    client()
+    await ticks()
+    for (let attempts = 0; attempts < 6; attempts++) expect(await seal.attempt(false)).toBe('others')
+    seal[Symbol.dispose]()
+  }
+})
+
+/** As often as it takes, without a poll in between. */
+async function attemptsUntilSealed(seal: AcceptSeal): Promise<number> {
+  let attempts = 1
+  while ((await seal.attempt(false)) !== 'sealed') attempts++
+  return attempts
+}
+
+linux('where the kernel says nothing of the queue, attempts come to an end, and leave no file open', async () => {
+  const { server } = await listening({ port: 0, host: '127.0.0.1' })
+  const { _handle: handle } = server as unknown as { _handle: object }
+  // A file is no socket that the kernel would name.
+  const file = openSync('/dev/null', 'r')
+  onTestFinished(() => closeSync(file))
+  Object.defineProperty(handle, 'fd', { value: file, configurable: true })
+  const seal = sealOf(server)
+  delete (handle as { fd?: number }).fd
+  const tables = () => readdirSync('/proc/self/fd').flatMap((fd) => linkOf(fd).match(/\/net\/.*/) ?? [])
+  expect(await attemptsUntilSealed(seal)).toBe(5)
+  expect(tables()).toEqual([])
+})
+
+/** What a descriptor is of, unless it is closed already. */
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch {
+    return ''
+  }
+}
+
+linux('where no connection can be made, attempts come to an end', async () => {
+  // A broadcast address can be bound, and connected to by nobody.
+  const { server } = await listening({ port: 0, host: '127.255.255.255' })
+  expect(await attemptsUntilSealed(sealOf(server))).toBe(5)
+})
+
+test.each([
+  ['none', null],
+  ['one without a descriptor', { listen() {}, onconnection() {}, close() {} }],
+  ['one that is closed', { listen() {}, onconnection() {}, close() {}, fd: -1 }],
+  ['one that works otherwise', { listen() {}, close() {}, fd: 0 }],
+])('a server whose handle is not as it was known has no seal: %s', (_, handle) => {
+  const server = Object.assign(createServer(), {
+    _handle: handle,
+    _connectionKey: '4:127.0.0.1:80',
+    address: () => ({ address: '127.0.0.1', family: 'IPv4', port: 80 }),
+  })
+  expect(AcceptSeal.of([server])).toBeUndefined()
+})
+
 test('a queue that does not run empty is shut, once', async () => {
   let connections = 0
   let shut = 0
@@ -251,6 +358,18 @@ linux('a queue that has dropped something is reopened, if there is time, and sea
   await once(socket, 'connect')
   await turns(5)
   while ((await seal.attempt(true)) !== 'sealed') await turns(3)
+})
+
+linux('a queue that was shut is not reopened, whatever it has dropped', async () => {
+  const rig = await listening({ port: 0, host: '127.0.0.1' })
+  const seal = sealOf(rig.server)
+  await dropOne(rig)
+  while (rig.accepted.length === 0) await turns(1)
+  await turns(5)
+  seal.shut()
+  let found = await seal.attempt(true)
+  for (; found === 'others'; found = await seal.attempt(true)) await turns(3)
+  expect(found).toBe('sealed')
 })
 
 /** Emptied until it was asked whether it may be reopened each time, which it is when it may. */

@@ -53,6 +53,19 @@ describe.each(['name', 'force'] as const)('what is left when nothing is waited f
   })
 })
 
+test('a drain of watches that was cut is said with those there were at its beginning, and the time they had', async () => {
+  const made = await draining()
+  await asks(made, '/watch')
+  const client = await made.connect()
+  client.request('GET', '/watch/too')
+  await expect.poll(() => made.traffic.counts().watches).toBe(2)
+  void made.drains.watches(5_000)
+  client.abort()
+  await expect.poll(() => made.traffic.counts().watches).toBe(1)
+  made.drains.terminateWatches()
+  expect(made.drained()).toMatchObject([{ what: 'watches', before: 2, after: 1, graceMs: 5_000, cut: [{ name: 'GET /watch' }] }])
+})
+
 test('a request that goes with the watch in front of it is named with those that are left', async () => {
   const made = await draining()
   await asks(made, '/watch', '/behind')

@@ -18,6 +18,7 @@ function installer(): { readonly complete: AbortSignal; readonly close: () => vo
 }
 
 const MUX = 'MuxAndDiscoveryComplete'
+type Paths = ReturnType<typeof deferred<void>>
 const timesFired = (t: LifeRig<VirtualClock>, name: string): number => t.signals.filter((other) => other === name).length
 
 describe('MuxAndDiscoveryComplete', () => {
@@ -104,6 +105,31 @@ describe('MuxAndDiscoveryComplete', () => {
       const report = await t.end()
       expect(report).toMatchObject({ exitCode: 4, reason: { kind: 'stop' }, errors: [{ error: { message: 'no paths' } }] })
       expect(report.phases.find(({ name }) => name === 'mux-complete')).toMatchObject({ outcome: 'skipped' })
+    },
+  )
+
+  test.each([
+    ['resolves', 'while the server serves', ({ resolve }: Paths) => resolve(), 'resolved'],
+    ['rejects', 'while the server serves', ({ reject }: Paths) => reject(new Error('no paths')), 'rejected'],
+    ['resolves', 'in the step of the start', ({ resolve }: Paths) => resolve(), 'resolved'],
+  ])(
+    'never fires when a promise %s after a stop that came %s: how late it is is said, and the exit code is 0',
+    async (_, when, settle, answer) => {
+      const t = newLife({ clock: new VirtualClock({ now: 70_000 }), options: { deadline: '60s' } })
+      const [paths, end] = [deferred<void>(), deferred<void>()]
+      t.life.addMuxCompleteSignal('paths', paths.promise)
+      t.life.addDestroy('holds the end', () => end.promise)
+      const started = t.life.start()
+      started.catch(() => undefined)
+      if (when === 'while the server serves') await started
+      const ended = t.life.stop()
+      await t.clock.advance(1_500)
+      settle(paths)
+      await t.clock.advance(0)
+      expect(t.events.filter(({ type }) => type === 'late')).toMatchObject([{ what: 'mux-complete signal paths', answer, lateMs: 1_500 }])
+      end.resolve()
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0 })
+      expect(t.hasFired(MUX)).toBe(false)
     },
   )
 

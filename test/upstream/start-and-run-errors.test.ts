@@ -224,6 +224,7 @@ describe('the listener', () => {
     await answer
     await expect.poll(() => order, POLL).toEqual(['hook', 'whole', 'closed'])
     expect(report).toMatchObject({ exitCode: 0, reason: { kind: 'server-closed' } })
+    expect(t.logged('error')).toEqual([])
   })
 
   test('that closes with the AbortSignal of its owner`s listen() is a stop as well', async () => {
@@ -355,8 +356,13 @@ describe('a stop', () => {
 
   test('in the middle of start() rejects it, and is answered with the whole report', async () => {
     const running = new Roadblock()
+    const reasons: unknown[] = []
     const audit = new NotedAudit({
-      run: ({ signal }) => Promise.race([running.pass(), aborted(signal).then(() => Promise.reject(new Error('given up')))]),
+      run: async ({ signal }) => {
+        await Promise.race([running.pass(), aborted(signal)])
+        reasons.push(signal.reason)
+        throw new Error('given up')
+      },
     })
     const t = newLife({ options: { audit } })
     const started = t.life.start()
@@ -366,6 +372,7 @@ describe('a stop', () => {
     await expect(started).rejects.toMatchObject({ code: 'ERR_STOPPED_DURING_START' })
     expect(report).toMatchObject({ exitCode: 0, reason: { reason: 'in between' } })
     expect(audit.calls).toEqual(['run'])
+    expect(reasons).toMatchObject([{ message: 'start-up was stopped' }])
   })
 
   test('in the middle of start() shuts an audit backend down again that begins all the same, also after the end', async () => {
@@ -473,6 +480,7 @@ describe('connections', () => {
       cut: [{ name: `127.0.0.1:${(report.connections.forcedNames[0]?.name ?? '').split(':')[1]}` }],
     })
     expect((phase?.end ?? 0) - (phase?.start ?? 0)).toBe(500)
+    expect(t.events.filter(({ type }) => type === 'connections')).toHaveLength(1)
     expect(t.logged('warn')).toContain('connections closed by force')
   })
 })

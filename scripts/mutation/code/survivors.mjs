@@ -9,6 +9,70 @@ export const SURVIVORS = [
     why: 'A signal aborts once.',
   },
   {
+    mutants:
+      /^src\/actors\/((audit|await-owner|effects|listener)\.ts boolean turned: true -> false$|await-mux\.ts boolean turned: true -> false|recurring\.ts boolean turned: true -> false \([23]\)$)/,
+    why: 'A signal aborts once.',
+  },
+  {
+    mutants:
+      /^src\/actors\/(unix-socket\.ts (condition decided: if \(cluster\.isWorker.* -> \(false\)$|operator exchanged: cluster\.isWorker|statement dropped: (await removeStale|listen\(\) -> ;$))|listener\.ts statement dropped: (listens\(\)|await removeStaleInWorker))/,
+    why: 'Only workers of a cluster show it: test/processes/cluster-sockets.test.ts.',
+  },
+  {
+    mutants: /^src\/actors\/unix-socket\.ts (boolean turned: true -> false$|operator exchanged: code !== 'ENOENT')/,
+    why: 'The path would have to go between two calls of the system, of which nothing of this process comes in between.',
+  },
+  {
+    mutants:
+      /^src\/actors\/(listener\.ts (statement dropped: closeAll|boolean turned: true -> false \(3\))|effects\.ts statement dropped: warmClose)/,
+    why: 'What is rehearsed only makes the close quicker.',
+  },
+  {
+    mutants: /^src\/actors\/listener\.ts condition decided: 'updateSettings' in server .* -> \(false\)/,
+    why: 'Before Node 24 the `close()` of HTTP/2 is that of node:net; on Node 24 test/conformance/transports.test.ts shows it.',
+  },
+  {
+    mutants: /^src\/actors\/listener\.ts condition decided: if \('fd' in target\) server\.listen.* -> \(false\)/,
+    why: 'Node reads the descriptor and no name: the branch is there for the types.',
+  },
+  {
+    mutants:
+      /^src\/actors\/accept-seal\.ts (condition decided: if \(|operator exchanged: )process\.platform !== 'linux' .* -> (\(false\)|&&)/,
+    why: 'In the main process, on Linux, a server without an address or with a path has no such key either.',
+  },
+  {
+    mutants: /^src\/actors\/effects\.ts operator exchanged: input\.lastCallMs > 0 -> >=/,
+    why: 'The machine of the last call waits no longer than that, which is 0 ms then.',
+  },
+  {
+    mutants: /^src\/actors\/effects\.ts condition decided: death\.kind === 'error' .* -> \(true\)/,
+    why: 'A death that is no error has none: the types ask for its kind.',
+  },
+  {
+    mutants: /^src\/actors\/effects\.ts statement dropped: seal\?\./,
+    why: 'Our own connection, which keeps no process alive, is reset by the close; one that was never made would only be refused later.',
+  },
+  {
+    mutants: /^src\/actors\/accept-seal\.ts operator exchanged: Number\(handle\.fd\) >= 0/,
+    why: 'Node keeps the descriptors 0 to 2 for itself: no socket that it has bound has number 0.',
+  },
+  {
+    mutants: /^src\/actors\/accept-seal\.ts operator exchanged: ownPorts\.size > 0/,
+    why: 'No port is in an empty set: it only saves the question.',
+  },
+  {
+    mutants: /^src\/actors\/accept-seal\.ts statement dropped: this\.#own\?\.destroy\(\) -> ;$/,
+    why: 'Our own connection is closed by the other end as soon as that has accepted it: this is only sooner.',
+  },
+  {
+    mutants: /^src\/actors\/accept-seal\.ts default dropped: rows\.pop/,
+    why: 'A text has one row at least: the default is there for the types.',
+  },
+  {
+    mutants: /^src\/actors\/accept-seal\.ts default dropped: (waiting|names)/,
+    why: 'Neither undefined nor an empty text is a number, and nothing has either index: the default is there for the types.',
+  },
+  {
     mutants: /^src\/process\/run\.ts .*(host\.clock === systemClock|rehearseEnd)/,
     why: 'The rehearsal only makes an end quicker, and tests of it call it themselves; that it is begun shows in `npm run bench:end`.',
   },

@@ -8,7 +8,21 @@ import { basename } from 'node:path'
  * @type {readonly (readonly [string, readonly string[]])[]}
  */
 const AREAS = [
-  ['src/actors', ['test/testing/test-server.test.ts', 'test/life', 'test/report', 'test/sockets', 'test/upstream', 'test/conformance']],
+  [
+    'src/actors',
+    [
+      'test/testing/test-server.test.ts',
+      'test/listeners/listener.test.ts',
+      'test/listeners/unix-socket.test.ts',
+      'test/listeners/unix-sockets.test.ts',
+      'test/listeners/several.test.ts',
+      'test/life',
+      'test/report',
+      'test/sockets',
+      'test/upstream',
+      'test/conformance',
+    ],
+  ],
   [
     'src/http',
     [
