@@ -3,7 +3,7 @@
 // failed leaves something open or says nothing.
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { nodeServers } from '#src/actors/server-factories.ts'
@@ -11,7 +11,7 @@ import { systemClock } from '#src/base/clock.ts'
 import { lookedAt } from '#src/base/looked-at.ts'
 import { createServerOn } from '#src/create-server.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
-import { newLife } from '../support/life.ts'
+import { newAttachedLife, newLife } from '../support/life.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { connectTo } from '../support/raw-client.ts'
 import { fresh, REFUSED } from '../support/upstream-client.ts'
@@ -206,4 +206,18 @@ describe('a life whose machine has failed', () => {
     await expect(connectTo(port)).rejects.toEqual(REFUSED)
     await expect(connectTo(admin)).rejects.toEqual(REFUSED)
   })
+})
+
+test('what an end does is told the very error that a listener has died of', async () => {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const t = newAttachedLife(server)
+  const reasons: unknown[] = []
+  t.life.addDestroy('pool', ({ reason }) => void reasons.push(reason))
+  await t.life.start()
+  const error = new Error('the socket is gone')
+  server.emit('error', error)
+  await t.end(t.life.ended)
+  expect(reasons).toMatchObject([{ kind: 'listener-died' }])
+  expect((reasons[0] as { error: unknown }).error).toBe(error)
 })
