@@ -33,10 +33,10 @@ function send({ headers }: RequestLike, response: ResponseLike, families: Famili
   const plain = { status: 200, headers: { 'Content-Type': CONTENT_TYPES[format] } }
   if (!takesGzip(textOf(headers['accept-encoding']))) {
     respond(response, { ...plain, body: text })
-    return
+  } else {
+    const encoded = { ...plain.headers, 'Content-Encoding': 'gzip', Vary: 'Accept, Accept-Encoding' }
+    gzip(text, (error, zipped) => respond(response, error ? { ...plain, body: text } : { ...plain, headers: encoded, body: zipped }))
   }
-  const encoded = { ...plain.headers, 'Content-Encoding': 'gzip', Vary: 'Accept, Accept-Encoding' }
-  gzip(text, (error, zipped) => respond(response, error ? { ...plain, body: text } : { ...plain, headers: encoded, body: zipped }))
 }
 
 const textOf = (header: string | readonly string[] | undefined): string | undefined =>

@@ -80,7 +80,7 @@ async function profile(clock: Clock, seconds: number, response: ServerResponse, 
       }
       const timer = clock.setTimeout(end, seconds * 1_000)
       void left.then(end)
-      signal?.addEventListener('abort', end, { once: true })
+      signal?.addEventListener('abort', end)
       if (signal?.aborted) end()
     })
     const { profile: taken } = await session.post('Profiler.stop')

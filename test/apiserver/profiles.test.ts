@@ -1,11 +1,15 @@
 // Profiles of an API server, where they are asked for. Fails when: they are there without, one does
 // not end with the drain or with its client, what was counted is forgotten without leave.
-import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { Session } from 'node:inspector/promises'
+import { type AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { expect, test, vi } from 'vitest'
+import { queryObjects } from 'node:v8'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { sendProfile } from '#src/lifecycle/profiles.ts'
 import { serveApi } from '../support/api-server.ts'
 
@@ -74,8 +78,11 @@ test('a heap snapshot that is read slowly does not hold up a drain', async () =>
   const { connect, life } = await serveApi({ config: { enableProfiling: true, deadline: '2m', watchGrace: 0 } })
   const client = await connect()
   client.request('GET', '/debug/pprof/heap')
-  await client.until('the head', () => client.received.startsWith('HTTP/1.1 200'))
+  await client.until('the head', () => client.received.includes('\r\n\r\n'))
   client.socket.pause()
+  expect(client.received).toMatch(/^HTTP\/1\.1 200 /)
+  expect(client.received).toContain(`\r\nContent-Disposition: attachment; filename="heap.heapsnapshot-${process.pid}"\r\n`)
+  expect(client.received).toContain('\r\nContent-Type: application/json\r\n')
   expect(await life.stop('enough')).toMatchObject({ exitCode: 0 })
 })
 
@@ -101,4 +108,86 @@ test('DELETE forgets what was counted', async () => {
   expect(await ask('/metrics', 'DELETE')).toBe('metrics reset\n')
   expect(await counted()).toBe(false)
   await life.stop({ now: true })
+})
+
+/** A response whose client a test is. */
+const unsent = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()))
+
+/** Asks for a profile of virtual time, over a socket. */
+async function profiled(signal?: AbortSignal) {
+  const clock = new VirtualClock()
+  const server = createServer((request, response) => sendProfile('profile', request.url ?? '', response, clock, signal))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const ask = (query: string) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${query}`)
+  return { clock, ask }
+}
+
+test('one takes thirty seconds unless it is told otherwise', async () => {
+  const { clock, ask } = await profiled()
+  let status: number | undefined
+  const answer = ask('').then((response) => {
+    status = response.status
+    return response.json()
+  })
+  await expect.poll(() => clock.pending).toBe(1)
+  await clock.advance(29_999)
+  expect(status).toBeUndefined()
+  await clock.advance(1)
+  expect(await answer).toMatchObject({ nodes: expect.any(Array) })
+  expect(status).toBe(200)
+})
+
+test('one that is asked for when a drain has begun is over at once, and leaves no timer', async () => {
+  const { clock, ask } = await profiled(AbortSignal.abort())
+  expect((await ask('?seconds=600')).status).toBe(200)
+  expect(clock.pending).toBe(0)
+})
+
+test('what is refused keeps nobody from the profiler, and disturbs nobody who has it', async () => {
+  const clock = new VirtualClock()
+  const ask = (seconds: string) => {
+    const response = unsent()
+    sendProfile('profile', `/?seconds=${seconds}`, response, clock)
+    return response
+  }
+  expect(ask('601').statusCode).toBe(400)
+  expect(ask('long').statusCode).toBe(400)
+  const taking = ask('600')
+  expect([taking.statusCode, taking.headersSent]).toEqual([200, false])
+  expect(ask('600').statusCode).toBe(409)
+  await expect.poll(() => clock.pending).toBeGreaterThan(0)
+  await clock.advance(1)
+  expect(clock.pending).toBe(1)
+  taking.emit('close')
+  await expect.poll(() => clock.pending).toBe(0)
+})
+
+test('a heap snapshot that is being sent leaves the profiler to others', async () => {
+  const [heap, { ask }] = [unsent(), await profiled(AbortSignal.abort())]
+  const stop = new AbortController()
+  sendProfile('heap', '/', heap, systemClock, stop.signal)
+  expect((await ask('?seconds=1')).status).toBe(200)
+  stop.abort()
+})
+
+test('clients that have left are written nothing, and no sessions of the inspector pile up', async () => {
+  const clock = new VirtualClock()
+  const responses: ServerResponse[] = []
+  const ask = (): number => {
+    const response = unsent()
+    sendProfile('profile', '/?seconds=600', response, clock)
+    responses.push(response)
+    return response.statusCode
+  }
+  const TIMES = 4
+  for (let at = 0; at < TIMES; at++) {
+    await expect.poll(ask).toBe(200)
+    await expect.poll(() => clock.pending).toBe(1)
+    const taken = responses.pop()
+    taken?.emit('close')
+    await expect.poll(() => clock.pending).toBe(0)
+    await expect.poll(() => queryObjects(Session, { format: 'count' })).toBeLessThan(TIMES)
+    expect(taken?.headersSent).toBe(false)
+  }
 })

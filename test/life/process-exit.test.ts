@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nodeServers } from '#src/actors/server-factories.ts'
 import { systemClock } from '#src/base/clock.ts'
+import type { LifecycleEvent } from '#src/base/events.ts'
 import { createServerOn } from '#src/create-server.ts'
 import type { ServerOptions } from '#src/index.ts'
 import type { Report } from '#src/report/report.ts'
@@ -122,6 +123,52 @@ describe('the exit of the process', () => {
     expect(() => process.exit(0)).toThrow('process.exit(0)')
     expect(lines).toEqual(['ending by force'])
     expect(flushes).toEqual([])
+    await life.stop()
+  })
+
+  test('names what it cuts off, and how many', async () => {
+    const process = new FakeProcess()
+    const { life, read } = lifeIn(process, { longRunning: ({ url }) => url === '/watch' }, () => {})
+    const events: LifecycleEvent[] = []
+    life.events$.subscribe((event) => void events.push(event))
+    await life.start()
+    const { port } = life.addresses[0] as { readonly port: number }
+    for (const path of ['/never', '/watch']) fetch(`http://127.0.0.1:${port}${path}`).catch(() => {})
+    await expect.poll(() => life.counts()).toMatchObject({ requests: 1, watches: 1 })
+    expect(() => process.exit(7)).toThrow('process.exit(7)')
+    expect(process.stderrText).toBe('quiesce: the process exits with 7 before its server has ended: 2 in flight cut off\n')
+    expect(read()).toMatchObject({
+      requests: { cut: [{ name: expect.stringContaining('/never') as string }] },
+      watches: { cut: [{ name: expect.stringContaining('/watch') as string }] },
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'ended', exitCode: 1 })
+    expect(process.listenerCount('exit')).toBe(0)
+    await life.stop({ now: true }).catch(() => {})
+  })
+
+  test('names the handlers that still run', async () => {
+    const process = new FakeProcess()
+    const { life, read } = lifeIn(process, {}, (() => new Promise(() => {})) as unknown as RequestListener)
+    await life.start()
+    const { port } = life.addresses[0] as { readonly port: number }
+    fetch(`http://127.0.0.1:${port}/never`).catch(() => {})
+    await expect.poll(() => life.counts()).toMatchObject({ requests: 1 })
+    expect(() => process.exit(7)).toThrow('process.exit(7)')
+    expect(read()?.handlers).toMatchObject([{ name: expect.stringContaining('/never') as string }])
+    await life.stop({ now: true }).catch(() => {})
+  })
+
+  test('with nothing in flight says nothing, but what was lost of the log', async () => {
+    const process = new FakeProcess()
+    const quiet = (): void => undefined
+    const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, lostLines: () => 2 }
+    const { life } = lifeIn(process, { logger })
+    const events: string[] = []
+    life.events$.subscribe(({ type }) => void events.push(type))
+    await life.start()
+    expect(() => process.exit(0)).toThrow('process.exit(0)')
+    expect(process.stderrText).toBe('quiesce: 2 log lines were lost\n')
+    expect(events).not.toContain('handlers')
     await life.stop()
   })
 })

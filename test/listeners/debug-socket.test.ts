@@ -2,10 +2,13 @@
 // of the process, gives no profile that tools can read, says nothing of a drain that hangs,
 // outlives the life, or keeps a server from starting.
 import { execFile, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { newLife } from '../support/life.ts'
 import { startServer, temporaryFolder } from '../support/process.ts'
 import { row } from '../support/row.ts'
@@ -104,4 +107,46 @@ row('DS-03', 'one that cannot be bound is an error in the log, and the server se
   const report = await rig.end()
   expect(report.errors).toMatchObject([{ where: 'debug socket', error: { code: 'ERR_LISTEN' } }])
   expect(report.exitCode).toBe(0)
+})
+
+describe('the debug socket of a life', () => {
+  /** A life with one, and a client that keeps its connection. */
+  async function looked() {
+    const socketPath = newPath()
+    const rig = newLife({ options: { debugSocket: socketPath } })
+    await rig.life.start()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    onTestFinished(() => agent.destroy())
+    const ask = async (path: string) => {
+      const asked = request({ socketPath, path, agent }).end()
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      const { socket } = response
+      return { status: response.statusCode, body: await text(response), socket }
+    }
+    return { rig, ask }
+  }
+
+  test('says what there is, also to who asks for what there is not', async () => {
+    const { ask } = await looked()
+    const index = await ask('/')
+    expect(index.status).toBe(200)
+    expect(index.body).toContain('/debug/handles\n    what keeps the process alive, by kind\n')
+    expect(await ask('/nowhere')).toMatchObject({ status: 404, body: index.body })
+  })
+
+  test('counts what keeps the process alive, by kind', async () => {
+    const { rig, ask } = await looked()
+    Object.assign(rig.process, { getActiveResourcesInfo: () => ['Timeout', 'PipeWrap', 'Timeout', 'Timeout'] })
+    expect(JSON.parse((await ask('/debug/handles')).body)).toEqual({ Timeout: 3, PipeWrap: 1 })
+  })
+
+  test('is no traffic: it is not counted, its connections do not hold up the end, and are closed by it', async () => {
+    const { rig, ask } = await looked()
+    const { body, socket } = await ask('/debug/life')
+    expect(JSON.parse(body)).toMatchObject({ gauges: { requests: 0, connections: { active: 0, idle: 0, byProtocol: [] } }, progress: null })
+    expect(rig.life.counts().connections.open).toBe(0)
+    const closed = once(socket, 'close')
+    expect(await rig.end()).toMatchObject({ exitCode: 0, requests: { before: 0 } })
+    await closed
+  })
 })

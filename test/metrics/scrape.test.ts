@@ -16,6 +16,7 @@ import {
 } from 'prom-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { metricsEndpoint } from '#src/lifecycle/metrics-endpoint.ts'
 import { fromPromClient, MetricRegistry, registerInto, renderMetrics } from '#src/metrics/index.ts'
 import { SOURCE_MS_MAX } from '#src/metrics/sources.ts'
 import { newLife, refusal } from '../support/life.ts'
@@ -93,6 +94,61 @@ test('what a life says of itself: signals, phases, what is in flight, what was r
     expect(fired[name]).toBeCloseTo((stopRequestedAt + at) / 1_000, 1)
   expect(Object.keys(fired)).toContain('NotAcceptingNewRequest')
   expect(phases(before.text)).toMatchObject({ bind: 'ok', announce: 'ok' })
+})
+
+test('times are those of the clock: of signals since 1970, of phases since they began, of the budget until it is over', async () => {
+  const clock = new VirtualClock({ wall: Date.UTC(2026, 0, 1) })
+  const t = newLife({ clock, options: { lastCall: 0, deadline: '1m' } })
+  const valuesOf = (name: string, label?: string) =>
+    Object.fromEntries(
+      (t.life.metrics.collect().find((family) => family.name === name)?.samples ?? []).map(({ labels, value }) => [
+        label === undefined ? '' : labels[label],
+        value,
+      ]),
+    )
+  await t.life.start()
+  expect(valuesOf('quiesce_stop_budget_left_seconds')).toEqual({})
+  const held = t.life.hold('job')
+  await clock.advance('5s')
+  const ended = t.life.stop()
+  await clock.advance('7s')
+  expect(valuesOf('quiesce_lifecycle_signal_timestamp_seconds', 'signal')).toMatchObject({
+    StopRequested: Date.UTC(2026, 0, 1) / 1_000 + 5,
+  })
+  expect(valuesOf('quiesce_lifecycle_phase_duration_seconds', 'phase')).toMatchObject({ 'request-drain': 7, bind: 0 })
+  expect(valuesOf('quiesce_stop_budget_left_seconds')).toEqual({ '': 53 })
+  held[Symbol.dispose]()
+  await t.end(ended)
+})
+
+describe('the endpoint', () => {
+  const answered = async (request: Parameters<ReturnType<typeof metricsEndpoint>>[0]) => {
+    const sent: { headers: Record<string, string>; body?: string | Uint8Array } = { headers: {} }
+    const took = await new Promise<boolean>((resolve) => {
+      const response = {
+        statusCode: 200,
+        headersSent: false,
+        setHeader: (name: string, value: string) => Object.assign(sent.headers, { [name]: value }),
+        end: (body: string | Uint8Array) => {
+          sent.body = body
+          resolve(true)
+        },
+      }
+      if (!metricsEndpoint({ '/metrics': () => [] })(request, response)) resolve(false)
+    })
+    return { took, ...sent }
+  }
+
+  test('reads a header that came twice as one', async () => {
+    const headers = { accept: ['text/html', 'application/openmetrics-text; version=1.0.0'], 'accept-encoding': ['br', 'gzip'] }
+    const { headers: got, body } = await answered({ url: '/metrics', headers } as never)
+    expect(got).toMatchObject({ 'Content-Type': expect.stringContaining('openmetrics'), 'Content-Encoding': 'gzip' })
+    expect(gunzipSync(body as Uint8Array).toString()).toBe('# EOF\n')
+  })
+
+  test('answers no request without a target', async () => {
+    expect((await answered({ headers: {} } as never)).took).toBe(false)
+  })
 })
 
 describe('a registry of prom-client', () => {

@@ -54,6 +54,7 @@ const AREAS = [
       'test/listeners',
       'test/tls',
       'test/inspector',
+      'test/h2/limits.test.ts',
       'test/apiserver/profiles.test.ts',
     ],
   ],

@@ -29,5 +29,5 @@ export const vitestOptions = {
 /** As in vitest.config.ts: packages of this repository are tested as their sources. @param {import('vite').Plugin} plugin */
 export const viteOptions = (plugin) => ({
   plugins: [plugin],
-  ssr: { resolve: { conditions: ['quiesce-source', 'module', 'node', 'development|production'] } },
+  ssr: { resolve: { conditions: ['quiesce-source', 'node', 'development|production'] } },
 })
