@@ -10,9 +10,15 @@ export const compactJson = (value: unknown): string => `${safeJson(value)}\n`
 /** Printable ASCII that stands for itself in JSON. */
 const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/
 
-/** Texts with something to escape: the reasons of authorization, for one, are the same for many requests. */
+/**
+ * Texts with something to escape: the reasons of authorization, for one, are the same for many
+ * requests.
+ */
 const ESCAPED = new Map<string, string>()
-/** What clients send comes here, too: it is forgotten when there is so much of it, and never known when it is long. */
+/**
+ * What clients send comes here, too: it is forgotten when there is so much of it, and never kept
+ * when it is long.
+ */
 const ESCAPED_MAX = 256
 const ESCAPED_LENGTH_MAX = 512
 
