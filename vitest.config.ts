@@ -29,7 +29,7 @@ const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.
 /** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
 const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
 /** What a client loses, and what a process does after a pause, depends on who else wants the machine: one file at a time, and nothing else. */
-const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/drain.test.ts']
+const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/paused.test.ts']
 
 /** Short files that take long. Where no run before is known, the longest text comes first. */
 const LONG = /many-lives|accessible|pictures|slow-readers|differential\/lives/
