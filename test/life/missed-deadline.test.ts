@@ -1,0 +1,109 @@
+// A life whose process stood still until its deadline was over. Fails when: nobody is told, or not
+// where it can still be read: in the log before it is flushed, in the report before it is written,
+// and on standard error when both are done.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { nodeServers } from '#src/actors/server-factories.ts'
+import { systemClock } from '#src/base/clock.ts'
+import { createServerOn } from '#src/create-server.ts'
+import { FakeProcess } from '#src/testing/fake-process.ts'
+import { temporaryFolder } from '../support/process.ts'
+
+const MISSED = 'the deadline was missed by'
+
+/** A life, and what moves its clock on by two minutes, while its timers wait. */
+async function serving() {
+  let blockedMs = 0
+  const clock = {
+    now: () => systemClock.now() + blockedMs,
+    wall: () => systemClock.wall() + blockedMs,
+    setTimeout: (fn: () => void, ms: number) => systemClock.setTimeout(fn, ms),
+    clearTimeout: (timer: unknown) => systemClock.clearTimeout(timer),
+  }
+  const standStill = (): void => {
+    blockedMs = 120_000
+  }
+  const process = new FakeProcess()
+  const said: string[] = []
+  const line = (_fields: object, message: string): void => void said.push(message)
+  const onFlush = { run: (): void => {}, said: [] as string[] }
+  const flush = (done: () => void): void => {
+    onFlush.said = said.filter((message) => message.startsWith(MISSED))
+    onFlush.run()
+    done()
+  }
+  const reportFile = join(temporaryFolder(), 'report.json')
+  const life = createServerOn(
+    { clock, random: () => 0, process: process.asHostProcess(), servers: nodeServers },
+    { listener: (_, response) => void response.end('hello') },
+    {
+      port: 0,
+      host: '127.0.0.1',
+      platform: 'unknown',
+      shutdownDelay: 0,
+      deadline: '60s',
+      reportFile,
+      logger: { debug: line, info: line, warn: line, error: line, flush },
+    },
+  )
+  const warnings = (): unknown => (JSON.parse(readFileSync(reportFile, 'utf8')) as { readonly warnings: unknown }).warnings
+  return { life, process, onFlush, standStill, warnings }
+}
+
+const warned = [{ message: expect.stringContaining(MISSED) as string }]
+
+test('stood still before its log was flushed: the log has it, and the report', async () => {
+  const { life, process, onFlush, standStill, warnings } = await serving()
+  life.addDestroy('blocks', standStill)
+  await life.start()
+  await life.stop()
+  expect(onFlush.said).toHaveLength(1)
+  expect(warnings()).toMatchObject(warned)
+  expect(process.stderrText).toBe('')
+})
+
+test('stood still while its log was flushed: the report has it', async () => {
+  const { life, process, onFlush, standStill, warnings } = await serving()
+  onFlush.run = standStill
+  await life.start()
+  await life.stop()
+  expect(onFlush.said).toEqual([])
+  expect(warnings()).toMatchObject(warned)
+  expect(process.stderrText).toBe('')
+})
+
+test('stood still before it was ended by force: the report has it', async () => {
+  const { life, process, standStill, warnings } = await serving()
+  await life.start()
+  const held = life.hold('job')
+  const ended = life.stop()
+  standStill()
+  void life.stop({ now: true })
+  expect(await ended).toMatchObject({ forced: 'stop-now' })
+  held[Symbol.dispose]()
+  expect(warnings()).toMatchObject(warned)
+  expect(process.stderrText).toBe('')
+})
+
+test('stood still when its report was written: standard error has it', async () => {
+  const { life, process, standStill, warnings } = await serving()
+  life.events$.subscribe((event) => {
+    if (event.type === 'phase.ended' && event.phase === 'report') standStill()
+  })
+  await life.start()
+  await life.stop()
+  expect(warnings()).toEqual([])
+  expect(process.stderrText).toContain(`quiesce: ${MISSED}`)
+})
+
+test('stood still when all was over: the last that is called says it', async () => {
+  const { life, process, standStill } = await serving()
+  await life.start()
+  await life.stop()
+  life.sayIfLate()
+  expect(process.stderrText).toBe('')
+  standStill()
+  life.sayIfLate()
+  expect(process.stderrText).toContain(`quiesce: ${MISSED}`)
+})
