@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { nodeServers } from '#src/actors/server-factories.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { createServerOn } from '#src/create-server.ts'
+import type { Report } from '#src/report/report.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { temporaryFolder } from '../support/process.ts'
 
@@ -47,53 +48,54 @@ async function serving() {
       logger: { debug: line, info: line, warn: line, error: line, flush },
     },
   )
-  const warnings = (): unknown => (JSON.parse(readFileSync(reportFile, 'utf8')) as { readonly warnings: unknown }).warnings
-  return { life, process, onFlush, standStill, warnings }
+  const written = () => JSON.parse(readFileSync(reportFile, 'utf8')) as Report
+  return { life, process, onFlush, standStill, written }
 }
 
 const warned = [{ message: expect.stringContaining(MISSED) as string }]
 
 test('stood still before its log was flushed: the log has it, and the report', async () => {
-  const { life, process, onFlush, standStill, warnings } = await serving()
+  const { life, process, onFlush, standStill, written } = await serving()
   life.addDestroy('blocks', standStill)
   await life.start()
   await life.stop()
   expect(onFlush.said).toHaveLength(1)
-  expect(warnings()).toMatchObject(warned)
+  expect(written().warnings).toMatchObject(warned)
   expect(process.stderrText).toBe('')
 })
 
 test('stood still while its log was flushed: the report has it', async () => {
-  const { life, process, onFlush, standStill, warnings } = await serving()
+  const { life, process, onFlush, standStill, written } = await serving()
   onFlush.run = standStill
   await life.start()
   await life.stop()
   expect(onFlush.said).toEqual([])
-  expect(warnings()).toMatchObject(warned)
+  expect(written().warnings).toMatchObject(warned)
   expect(process.stderrText).toBe('')
 })
 
 test('stood still before it was ended by force: the report has it', async () => {
-  const { life, process, standStill, warnings } = await serving()
+  const { life, process, standStill, written } = await serving()
   await life.start()
   const held = life.hold('job')
   const ended = life.stop()
   standStill()
   void life.stop({ now: true })
-  expect(await ended).toMatchObject({ forced: 'stop-now' })
+  expect(await ended).toMatchObject({ forced: 'stop-now', exitCode: 1 })
+  expect(written()).toMatchObject({ forced: 'stop-now', exitCode: 1 })
   held[Symbol.dispose]()
-  expect(warnings()).toMatchObject(warned)
+  expect(written().warnings).toMatchObject(warned)
   expect(process.stderrText).toBe('')
 })
 
 test('stood still when its report was written: standard error has it', async () => {
-  const { life, process, standStill, warnings } = await serving()
+  const { life, process, standStill, written } = await serving()
   life.events$.subscribe((event) => {
     if (event.type === 'phase.ended' && event.phase === 'report') standStill()
   })
   await life.start()
   await life.stop()
-  expect(warnings()).toEqual([])
+  expect(written().warnings).toEqual([])
   expect(process.stderrText).toContain(`quiesce: ${MISSED}`)
 })
 
