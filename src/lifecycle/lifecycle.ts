@@ -49,7 +49,7 @@ import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
 import { publishEvents } from '../report/diagnostics.ts'
 import { leftUntil } from '../report/ending.ts'
-import { type Gauges, gaugesOf, NAMES_MAX } from '../report/gauges.ts'
+import { type Gauges, gaugesOf, inFlightOf, NAMES_MAX } from '../report/gauges.ts'
 import { type Progress, progressOf } from '../report/progress.ts'
 import { Recorder } from '../report/recorder.ts'
 import type { Report } from '../report/report.ts'
@@ -670,10 +670,8 @@ export class Lifecycle implements Life {
       subscribe: (listener) => this.#recorder.addSink(listener),
       record: this.record,
       look: () => {
-        const { requests, watches, holds, handlers, connections } = this.gauges()
-        const inFlight = requests + watches + holds + handlers + connections.active + connections.idle + connections.told
         const progress = this.progress()
-        return progress && { at: this.elapsed, headline: progress.headline, inFlight }
+        return progress && { at: this.elapsed, headline: progress.headline, inFlight: inFlightOf(this.gauges()) }
       },
     }
   }
@@ -795,7 +793,7 @@ export class Lifecycle implements Life {
     if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
     this.#lastWords.sayLostLines(own)
     this.#held = undefined
-    for (const event of held) this.#tellUsers(event)
+    for (const event of held.splice(0)) this.#tellUsers(event)
   }
 
   /**

@@ -51,6 +51,15 @@ export interface TrafficGauges {
 /** Names read of each kind; the counts are of all. */
 export const NAMES_MAX = 50
 
+/** All that an end may wait for, as one number. */
+export const inFlightOf = ({
+  requests,
+  watches,
+  holds,
+  handlers,
+  connections: { active, idle, told },
+}: Omit<TrafficGauges, 'blocking'>): number => requests + watches + holds + handlers + active + idle + told
+
 /** What the traffic counts, with the hooks that run. */
 export function gaugesOf({ blocking, ...counts }: TrafficGauges, { hooks }: LifeView, now: number): Gauges {
   const running = [...hooks.values()].filter(({ endedAt }) => endedAt === undefined)

@@ -56,6 +56,16 @@ test('what is registered counts until the stop is requested; after that nothing 
   expect((await other.end(otherEnded)).budget?.cuts.requests).toBe(7_248)
 })
 
+test('a last call may begin at once without pre-shutdown hooks, and keeps their time with some', () => {
+  const lastCallMs = (...hooks: string[]): number => {
+    const { life } = newLife({ clock: new VirtualClock(), options: { deadline: '8s', lastCall: '3s' } })
+    for (const name of hooks) life.addPreShutdownHook(name, () => {})
+    return life.plan().input.profiles.default.lastCallMs
+  }
+  expect(lastCallMs()).toBe(3_000)
+  expect(lastCallMs('leave')).toBeLessThan(lastCallMs())
+})
+
 test('a request that needs nearly all of the deadline has it', async () => {
   const t = newLife({ clock: new VirtualClock(), options: { deadline: '8s' } })
   await t.life.start()

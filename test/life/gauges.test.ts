@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import type { Gauges } from '#src/report/gauges.ts'
+import { type Gauges, inFlightOf } from '#src/report/gauges.ts'
 import { Latch } from '../sockets/rig.ts'
 import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
@@ -83,4 +83,9 @@ test('of many, the oldest are named and all are counted', async () => {
   expect(count).toBe(60)
   expect(blocking.holds.map(({ name }) => name)).toEqual(Array.from({ length: 50 }, (_, index) => `job ${index}`))
   for (const hold of holds) hold[Symbol.dispose]()
+})
+
+test('what an end may wait for is one number, in which all of it is', () => {
+  const connections = { active: 16, idle: 32, told: 64 }
+  expect(inFlightOf({ requests: 1, watches: 2, holds: 4, handlers: 8, connections, rejected: { late: 128 } })).toBe(127)
 })

@@ -51,3 +51,18 @@ test('a crash meanwhile takes time away and gives none', async () => {
   void report.then(() => (isOver = true))
   expect(await until(clock, () => isOver)).toBeLessThanOrEqual(after + 10)
 })
+
+test('what is registered or asked for meanwhile is no crash, and takes no time away', async () => {
+  const clock = new VirtualClock()
+  const made = newLife({ clock, options: { deadline: '60s', crashDeadline: '5s' } })
+  const { life } = made
+  await life.start()
+  const hold = life.hold('import')
+  const report = life.stop('the test asks')
+  await clock.advance(500)
+  void life.stop('once more')
+  life.addDestroy('pool', () => {})
+  expect(life.progress()).toMatchObject({ reason: { reason: 'the test asks' }, leftMs: 59_500 })
+  hold[Symbol.dispose]()
+  await made.end(report)
+})

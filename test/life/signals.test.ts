@@ -109,6 +109,16 @@ describe('releaseProcess()', () => {
     expect(await t.end(ended)).toMatchObject({ reason: { kind: 'abort-signal', reason: 'enough' } })
   })
 
+  test('before run() leaves the end of the process to that', async () => {
+    const t = newLife()
+    t.life.releaseProcess()
+    const ended = t.life.run()
+    await t.fired('PostStartHooksLaunched')
+    await t.end()
+    await ended
+    expect(t.process.exitCode).toBe(0)
+  })
+
   test('leaves the end of the process to the lives that still run in it', async () => {
     const { t, ended } = await running()
     const other = newLife()

@@ -172,6 +172,29 @@ export const SURVIVORS = [
     why: 'Who listens at a source has an entry: the default is there for the types.',
   },
   {
+    mutants:
+      /^src\/lifecycle\/lifecycle\.ts (boolean turned: false -> true \(2\)$|statement dropped: (return -> ;$|lifeBegun|lifeCreated|serversAttached)|.*(host\.process !== process|options\.logger === false|if \(servers\) serversAttached|this\.host\.process === process(?!.*-> \(true\))))/,
+    why: 'Only the end of a real process shows it, or its first ten seconds: test/processes/never-started.test.ts.',
+  },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts (statement dropped: followLife|operator exchanged: progress && )/,
+    why: 'Only systemd hears it, by a tool of its own: test/platforms/systemd.test.ts, whose programs run what was built.',
+  },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: work === undefined \? this\.#traffic\.hold\(name\) .* -> \(false\)/,
+    why: 'The traffic makes the same difference: the condition is there for the types.',
+  },
+  {
+    mutants:
+      /^src\/lifecycle\/lifecycle\.ts (default dropped: this\.#profile\?\.lastCallMs|operator exchanged: !actor \|\| !context -> &&)/,
+    why: 'A life that stops has the profile of a stop, and an actor that is there has a context: it is there for the types.',
+  },
+  {
+    mutants:
+      /^src\/lifecycle\/lifecycle\.ts condition decided: if \(this\.#startError !== undefined\) this\.#causes\.keep\('start -> \(true\)/,
+    why: 'Only a start that is refused asks for it, and then there is one.',
+  },
+  {
     mutants: /^src\/process\/run\.ts .*(!?isMainThread|host\.process === process -> !==)/,
     why: 'Only a real worker thread shows it: test/upstream/process-signals.test.ts, whose programs run what was built.',
   },
