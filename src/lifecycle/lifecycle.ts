@@ -793,7 +793,7 @@ export class Lifecycle implements Life {
     if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
     this.#lastWords.sayLostLines(own)
     this.#held = undefined
-    for (const event of held.splice(0)) this.#tellUsers(event)
+    for (const event of held) this.#tellUsers(event)
   }
 
   /**

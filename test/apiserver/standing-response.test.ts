@@ -1,10 +1,11 @@
 // Fails when: a response with standing headers sends others, or says others of itself, than one of
-// node's own on which they were set before the handler.
+// node's own on which they were set before the handler; or an API server does without them.
 import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StandingResponse } from '#src/apiserver/chain/standing-response.ts'
+import { serveApi } from '../support/api-server.ts'
 
 const STANDING = { 'Audit-ID': 'an-id', 'Cache-Control': 'no-cache, private' }
 
@@ -126,4 +127,17 @@ describe('a handler that', () => {
       },
     ])
   })
+})
+
+test('a handler of an API server gets one, so that its headers go node’s short way', async () => {
+  const got: ServerResponse[] = []
+  const { ask } = await serveApi({
+    setUp: (server) =>
+      server.handle('/own', (_, response) => {
+        got.push(response)
+        response.end()
+      }),
+  })
+  expect((await ask('/own')).headers.get('audit-id')).not.toBeNull()
+  expect(got).toEqual([expect.any(StandingResponse)])
 })

@@ -51,8 +51,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   function emit(this: unknown, event: string, ...args: readonly unknown[]): boolean {
     if (isOpen) {
       if (event === 'stream') return streamArrived(args[0] as ServerHttp2Stream, args)
-      if ((event === 'request' || isOtherRequest(event)) && isHttp2(args[0]))
-        return requestMade(event, args[0], args[1] as Http2ServerResponse)
+      if (isRequest(event) && isHttp2(args[0])) return requestMade(event, args[0], args[1] as Http2ServerResponse)
       if (event === 'session') sessionBegun(args[0] as ServerHttp2Session)
       else if (event === (handshakes ? 'secureConnection' : 'connection')) return socketReady(args)
     }
@@ -150,15 +149,14 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
 
   /** Hands a request to the listeners, like node's own `emit`, and keeps what they return. */
   function deliver(event: string, exchange: Exchange, args: readonly unknown[]): void {
-    const listeners = server.rawListeners(event)
-    for (let index = 0; index < listeners.length; index++) {
-      const returned: unknown = Reflect.apply(listeners[index] as (typeof listeners)[number], server, args)
+    for (const listener of server.rawListeners(event)) {
+      const returned: unknown = Reflect.apply(listener, server, args)
       if (isThenable(returned)) exchange.returned(returned)
     }
     exchange.handling ??= 'callback'
   }
 
-  const relay = relayOf(['stream', 'request', ...OTHER_REQUEST_EVENTS], deliver)
+  const relay = relayOf(['stream', ...REQUEST_EVENTS], deliver)
 
   gated[GATE] = true
   const ours = emit as unknown as typeof server.emit
@@ -179,9 +177,9 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
   }
 }
 
-/** The events by which node hands over the objects of a request, beside the one of that name. */
-const OTHER_REQUEST_EVENTS = ['checkContinue', 'checkExpectation', 'connect'] as const
-const isOtherRequest = (event: string): boolean => (OTHER_REQUEST_EVENTS as readonly string[]).includes(event)
+/** The events by which node hands over the objects of a request. */
+const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'connect'] as const
+const isRequest = (event: string): boolean => (REQUEST_EVENTS as readonly string[]).includes(event)
 
 /** A server that speaks HTTP/1.1, too, hands over its requests by the same events. */
 const isHttp2 = (request: unknown): request is Http2ServerRequest =>

@@ -31,7 +31,7 @@ export function watchResponse(response: Http2ServerResponse): void {
 let prototypeOfStreams: ServerHttp2Stream | undefined
 
 const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream, headers, options) {
-  // That of every stream: to ask each one would cost more than all else here.
+  // That of every stream: V8 answers the question by a call into its runtime.
   prototypeOfStreams ??= prototypeOf(this)
   const exchange = exchangeOf(this)
   const response = exchange?.response as unknown as Http2Response | undefined
@@ -126,7 +126,7 @@ function note(exchange: Exchange, name: string, value: unknown): void {
 }
 
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;|$)/i
-/** What is shorter needs no look. */
+/** Most types are shorter, and need no other look. */
 const EVENT_STREAM_LENGTH = 'text/event-stream'.length
 
 function noteEvents(exchange: Exchange, response: Http2Response, head: Head): void {
