@@ -3,12 +3,13 @@
 // cannot be opened costs more than the log; or what somebody has to know is said nowhere because
 // the log leaves its level out.
 import { expect, test } from 'vitest'
+import type { Clock } from '#src/base/clock.ts'
 import { deferred } from '#src/base/deferred.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { neutralWording } from '#src/base/neutral-wording.ts'
 import { EventLog } from '#src/log/event-log.ts'
 import type { Logger } from '#src/log/log.ts'
-import { newLife } from '../support/life.ts'
+import { type LifeRig, NotedAudit, newLife } from '../support/life.ts'
 
 const warning = (message: string): LifecycleEvent => ({ at: 0, type: 'warning', message })
 const context = { whileDraining: 'refuse', connectionTimeoutMs: 0, audit: undefined, wording: neutralWording() } as const
@@ -84,4 +85,13 @@ test.each([
   t.process.crash(new Error('boom'))
   expect(await t.end(ended)).toMatchObject({ exitCode: 1 })
   expect(t.process.stderrText).toMatch(said)
+})
+
+test('a life begins no phase before its log is open: a line that is no event is not lost', async () => {
+  const audit = new NotedAudit({ run: (): void => t.life.setReady(true, 'as soon as the first phase') })
+  const t: LifeRig<Clock> = newLife({ options: { audit } })
+  await t.life.start()
+  await t.end()
+  expect(audit.calls).toEqual(['run', 'shutdown'])
+  expect(t.logged()).toContain('readiness switched by hand')
 })

@@ -2,7 +2,7 @@
 // or is kept alive by looking. Whole programs: test/processes/never-started.test.ts.
 import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { lifeBegun, lifeCreated, serversAttached } from '#src/process/never-started.ts'
 
@@ -150,4 +150,19 @@ describe('a server that listens, with a life that was never begun', () => {
     for (const { source } of [own, own, begun, tested]) serversAttached(source, clock, [createServer()])
     expect(timers).toMatchObject([{ kept: false }])
   })
+})
+
+test('a life that begins in a world of tests says nothing about those of the process', async () => {
+  // Lives of the process that other tests have begun are known to the modules that they share.
+  vi.resetModules()
+  const [{ createLife }, { newLife }] = await Promise.all([import('#src/create-life.ts'), import('../support/life.ts')])
+  const others = process.listenerCount('beforeExit')
+  const own = createLife()
+  expect(process.listenerCount('beforeExit')).toBe(others + 1)
+  const tested = newLife()
+  await tested.life.start()
+  await tested.end()
+  expect(process.listenerCount('beforeExit')).toBe(others + 1)
+  await own.stop()
+  expect(process.listenerCount('beforeExit')).toBe(others)
 })

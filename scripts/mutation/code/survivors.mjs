@@ -198,6 +198,18 @@ export const SURVIVORS = [
     mutants: /^src\/process\/run\.ts .*(!?isMainThread|host\.process === process -> !==)/,
     why: 'Only a real worker thread shows it: test/upstream/process-signals.test.ts, whose programs run what was built.',
   },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts operator exchanged: this\.#run !== undefined/,
+    why: 'Only a real terminal shows it: test/processes/terminal.test.ts, whose programs run what was built.',
+  },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: why === 'cut' \? .* -> \(true\)/,
+    why: 'An end by force costs 5 at least by itself.',
+  },
+  {
+    mutants: /^src\/lifecycle\/lifecycle\.ts condition decided: if \(event\.outcome === 'failed'\) .* -> \(true\)/,
+    why: 'Only what ends because its start has failed reads it, and the phase that failed has spoken first.',
+  },
 ]
 
 /** @param {string} id */
