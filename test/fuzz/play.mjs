@@ -42,10 +42,12 @@ export async function attackFor({ ports, seed, ms, only, failed }) {
       const secrets = [`secret-${hex(dice)}`, `secret-${hex(dice)}`]
       const attack = /** @type {(typeof ATTACKS)[string]} */ (ATTACKS[kind])(dice, /** @type {string} */ (secrets[0]))
       if (attack.leaks && NODE_MAJOR < 22) continue
-      const { wrong, received } = await play(attack, ports[attack.on], secrets)
+      const sent = Buffer.concat(attack.chunks.map((chunk) => Buffer.from(/** @type {string} */ (chunk), 'latin1'))).toString('latin1')
+      // Noise may make another one of its own.
+      const own = [...secrets, ...(sent.match(SECRET) ?? [])]
+      const { wrong, received } = await play(attack, ports[attack.on], own)
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
       if (wrong !== undefined) {
-        const sent = Buffer.concat(attack.chunks.map((chunk) => Buffer.from(/** @type {string} */ (chunk), 'latin1'))).toString('latin1')
         failed({ kind, number, wrong, sent: JSON.stringify(sent.slice(0, 600)), received: JSON.stringify(received.slice(0, 600)) })
       }
     }
@@ -63,7 +65,9 @@ const hex = (dice) => Array.from({ length: 16 }, () => dice.below(16).toString(1
 
 /**
  * Plays one attack on a connection of its own, and says what was wrong with what came back.
- * @param {Attack} attack @param {number} port @param {readonly string[]} secrets @returns {Promise<{ wrong: string | undefined, received: string }>}
+ * @param {Attack} attack @param {number} port
+ * @param {readonly string[]} secrets that it may be told; the second is that of the request behind it
+ * @returns {Promise<{ wrong: string | undefined, received: string }>}
  */
 async function play({ chunks, allowed, method = 'GET', isOver, leaves, stalls, body, on }, port, secrets) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
