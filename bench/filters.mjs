@@ -1,7 +1,8 @@
 // @ts-check
 // `npm run bench:overhead -- --only filters`: what each filter of an API server costs a request.
 // The same Hono route bare, and behind the chain of an API server: without a filter, with each
-// alone, with all, and with all but each. A bare server and a second copy of it run with every
+// alone, with all, and with all but each; and two programs without quiesce that do some of the same
+// (`by-hand.mjs`). A bare server and a second copy of it run with every
 // group of them, so that each is compared with what ran in the same minute.
 import { Child } from './child.mjs'
 import { measureInTurns, shuffled } from './in-turns.mjs'
@@ -11,6 +12,9 @@ import { median, summarize } from './statistics.mjs'
 const TOKEN = 'of-the-benchmark'
 /** Servers of one group, beside the two bare ones: more would be minutes apart. */
 const GROUP = 12
+
+/** The first variants, which are no single filters. */
+const WHOLE = 6
 
 /** Of the whole chain, and of one filter: shares of what a bare request costs. */
 export const CHAIN_MAX = 1.2
@@ -25,7 +29,7 @@ const needing = (filter) => Object.keys(NEEDED).filter((one) => neededBy(one).in
 
 /**
  * One server: `chain` are the filters that it has; undefined: as many as there are.
- * @typedef {{ name: string, life: 'bare' | 'created' | 'apiserver', chain?: readonly string[] | undefined, audit?: string }} Variant
+ * @typedef {{ name: string, life: 'bare' | 'created' | 'apiserver', application?: string, chain?: readonly string[] | undefined, audit?: string }} Variant
  */
 
 /** @returns {Promise<{ variants: Variant[], filters: readonly string[] }>} */
@@ -41,6 +45,8 @@ async function variants() {
       { name: 'no filter', life: 'apiserver', chain: [] },
       { name: 'the whole chain', life: 'apiserver' },
       { name: 'the whole chain, audited when answered only', life: 'apiserver', audit: 'end' },
+      { name: 'without quiesce: three headers and two lines of audit, no more', life: 'bare', application: 'the least' },
+      { name: 'without quiesce: a middleware of Hono', life: 'bare', application: 'a middleware' },
       ...all.flatMap((filter) => [
         /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
         /** @type {Variant} */ ({
@@ -60,7 +66,7 @@ async function measureGroup(group) {
   /** @type {Variant[]} */
   const all = [{ name: 'bare', life: 'bare' }, { name: 'again', life: 'bare' }, ...group]
   const rounds = await measureInTurns(
-    all.map(({ life, chain, audit }) => ({ application: 'Hono', life, chain, audit })),
+    all.map(({ life, application = 'Hono', chain, audit }) => ({ application, life, chain, audit })),
     { token: TOKEN },
   )
   const [bare = [], again = []] = rounds.map(({ cpu }) => cpu)
@@ -94,7 +100,7 @@ export async function measureFilters(generations, judge) {
   const cpuOf = (/** @type {string} */ name) => median(of(name).map(({ cpu }) => cpu))
   const bare = cpuOf('bare')
   const range = (/** @type {readonly [number, number]} */ [low, high]) => `${low.toFixed(3)} to ${high.toFixed(3)}`
-  const whole = ['again', ...all.slice(0, 4).map(({ name }) => name)].map((name) => {
+  const whole = ['again', ...all.slice(0, WHOLE).map(({ name }) => name)].map((name) => {
     const { median: middle, interval } = summarize(of(name).map(({ times }) => times))
     const [low, high] = interval
     const verdict = name.startsWith('the whole chain') ? judge(low > CHAIN_MAX, high <= CHAIN_MAX) : ''

@@ -37,7 +37,7 @@ async function importHttp2() {
  * @property {() => import('node:http').Server | import('node:https').Server | import('node:http2').Http2Server | import('node:http2').Http2SecureServer} server
  * @property {any} handler
  * @property {import('../dist/index.js').ServerOptions} [spoken] what a created one is told to speak; default: HTTP/1.1
- * @typedef {'node:http' | 'node:https' | 'node:http2' | 'node:http2, TLS' | 'Hono' | 'Express'} ApplicationName
+ * @typedef {'node:http' | 'node:https' | 'node:http2' | 'node:http2, TLS' | 'Hono' | 'the least' | 'a middleware' | 'Express'} ApplicationName
  * @type {Record<ApplicationName, () => Promise<Application>>}
  */
 const APPLICATIONS = {
@@ -60,6 +60,14 @@ const APPLICATIONS = {
     const [{ Hono }, { createAdaptorServer }] = await Promise.all([import('hono'), import('@hono/node-server')])
     const app = new Hono().get('/', (context) => context.text('hello\n'))
     return { server: () => /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch: app.fetch })), handler: app }
+  },
+  'the least': async () => {
+    const { leastListener } = await import('./by-hand.mjs')
+    return { server: () => createHttpServer(leastListener()), handler: undefined }
+  },
+  'a middleware': async () => {
+    const { middleware } = await import('./by-hand.mjs')
+    return { server: () => createHttpServer(middleware()), handler: undefined }
   },
   Express: async () => {
     const { default: express } = await import('express')
