@@ -11,11 +11,12 @@ const patience = (ms: number) => ({
   teardownTimeout: 10_000,
   expect: { poll: { timeout: (ms * 2) / 3 } },
 })
-const setupFiles = ['test/support/seed.ts']
+const seeded = ['test/support/seed.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
+const seededAndBuilt = [...seeded, 'test/support/built.ts']
 
-/** Of code without sockets and processes: they work more than they wait. */
+/** Of code without sockets and processes: they work more than they wait, and need nothing that is built. */
 const pure = ['base', 'diagram', 'differential', 'machines', 'metrics', 'model', 'options', 'report', 'terminal', 'tidy'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 )
@@ -55,6 +56,7 @@ const project = (
   maxWorkers: number,
   patienceMs: number,
   isolate = false,
+  setupFiles = seededAndBuilt,
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
@@ -86,7 +88,7 @@ export default defineConfig({
         30_000,
       ),
       project('isolated', 0, { include: isolated }, workers, 30_000, true),
-      project('pure', 0, { include: pure }, workers, 30_000),
+      project('pure', 0, { include: pure }, workers, 30_000, false, seeded),
       project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
       project('alone', 2, { include: alone }, 1, 60_000),
     ],

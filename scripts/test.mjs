@@ -1,11 +1,12 @@
 // @ts-check
 // `npm test`: the whole suite; `npm test -- test/http` a part of it, with any of vitest's
-// arguments. Builds first; a build with type errors is one failure, and what tsc emitted is tested
-// all the same. The last line is always `N passed, N failed[, N skipped]`; the exit code is 0 only
+// arguments. Builds meanwhile, and tests that need what is built wait for it (test/support/built.ts);
+// a build with type errors is one failure, and what tsc emitted is tested all the same. The last line is always `N passed, N failed[, N skipped]`; the exit code is 0 only
 // if something ran and nothing failed.
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 
 const args = process.argv.slice(2)
 const results = process.env['RESULTS_DIR'] ?? '.results'
@@ -16,12 +17,32 @@ rmSync(runFile, { force: true })
 rmSync(join(results, 'rows.json'), { force: true })
 console.log(`node ${process.versions.node}; seed ${seed}, again with: SEED=${seed} npm test`)
 
-const build = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
-const { status, signal } = spawnSync(
-  process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=./scripts/results-reporter.mjs', ...args],
-  { stdio: 'inherit', env: { ...process.env, SEED: seed, ...(args.length > 0 && { RESULTS_PARTIAL: '1' }) } },
+/** Is there when the build is over. */
+const builtFile = resolve(results, 'built')
+rmSync(builtFile, { force: true })
+mkdirSync(results, { recursive: true })
+
+const building = end(spawn(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })).then((ended) => {
+  writeFileSync(builtFile, '')
+  return ended
+})
+const testing = end(
+  spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=./scripts/results-reporter.mjs', ...args],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, SEED: seed, BUILT_FILE: builtFile, ...(args.length > 0 && { RESULTS_PARTIAL: '1' }) },
+    },
+  ),
 )
+const [build, { status, signal }] = await Promise.all([building, testing])
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function end(child) {
+  const [status, signal] = /** @type {[number | null, string | null]} */ (await once(child, 'exit'))
+  return { status, signal }
+}
 
 /** @type {import('./results-reporter.mjs').Run} a runner that died before it could report is one failure */
 const run = existsSync(runFile)
