@@ -11,7 +11,7 @@ import {
   resolveOptions,
   type UserOptions,
 } from '../options/define.ts'
-import { duration, integer, isRecord, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../options/kinds.ts'
+import { duration, integer, isRecord, isText, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../options/kinds.ts'
 import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import type { ServerOptions } from '../options/options.ts'
 import { Problems, type ProblemWording } from '../options/problems.ts'
@@ -24,8 +24,6 @@ import type { UserFilter } from './chain/filter.ts'
 import { type FlowControl, isFlowControl } from './chain/flow-control.ts'
 import { DIRECTIVES_ALLOWED, wrongDirective } from './chain/hsts.ts'
 import { isTracing } from './chain/tracing.ts'
-
-const isText = (given: unknown): boolean => typeof given === 'string'
 
 /** Upstream's flag is a whole number of seconds; what else is written there has a unit. */
 const secondsOrDuration = () => ({

@@ -46,7 +46,7 @@ class Timer {
  * Taken at import, so that a test runner's fake timers, installed later, cannot stop the clock
  * itself.
  */
-const realSetImmediate = setImmediate
+export const realSetImmediate = setImmediate
 
 /**
  * Turns of the event loop given to the code between two timers. One turn empties the microtask

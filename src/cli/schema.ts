@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { show } from '../base/errors.ts'
+import { isRecord } from '../options/kinds.ts'
 
 /** As much of JSON Schema as `schema/report.schema.json` uses. */
 export interface Schema {
@@ -72,9 +73,6 @@ function isOfType({ type }: Schema, given: unknown): boolean {
   const own = given === null ? 'null' : Array.isArray(given) ? 'array' : typeof given
   return [type].flat().some((one) => one === own || (one === 'integer' && Number.isInteger(given)))
 }
-
-const isRecord = (given: unknown): given is Readonly<Record<string, unknown>> =>
-  typeof given === 'object' && given !== null && !Array.isArray(given)
 
 function first<T>(all: Iterable<T>, find: (one: T) => string | undefined): string | undefined {
   for (const one of all) {

@@ -169,6 +169,8 @@ export const value = <T>(allowed: string, accepts: (given: unknown) => boolean):
 export const isRecord = (given: unknown): given is Readonly<Record<string, unknown>> =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
 
+export const isText = (given: unknown): boolean => typeof given === 'string'
+
 /** A list whose items have a rule of their own; `wrong` says what of one that is refused. */
 export const listOf = <T>(
   allowed: string,

@@ -26,6 +26,7 @@ import {
   host,
   integer,
   isRecord,
+  isText,
   listOf,
   onOff,
   onOffAuto,
@@ -60,7 +61,6 @@ const LOOPBACK = '127.0.0.1'
 const hasMethods = (given: unknown, ...names: readonly string[]): boolean =>
   isRecord(given) && names.every((name) => typeof given[name] === 'function')
 const isFunction = (given: unknown): boolean => typeof given === 'function'
-const isText = (given: unknown): boolean => typeof given === 'string'
 
 /** A listener's address, where it is not the server's own. */
 export const ADDRESS_OPTIONS = defineOptions({

@@ -212,4 +212,4 @@ const begun = (name: string, startedAt: number, limitMs: number | undefined): Wo
   error: undefined,
 })
 
-const withValue = <V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> => new Map(map).set(key, value)
+export const withValue = <V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> => new Map(map).set(key, value)

@@ -24,4 +24,5 @@ export {
   type LifeView,
   NOTHING_KNOWN,
   reduce as reduceLife,
+  withValue,
 } from '../../../src/report/view.ts'

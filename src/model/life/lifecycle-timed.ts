@@ -4,6 +4,7 @@ import { stateKey } from '../../machines/region.ts'
 import { BUDGET_INSTANTS } from '../../machines/signals.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { PhaseName } from '../../machines/wiring.ts'
+import { isStopping, stopOf } from './life-views.ts'
 
 /**
  * The phases whose time each reserve is; the first of them that a life has begins it. In the mode
@@ -88,8 +89,6 @@ export const timedProperties = (): Property[] => [
 
 const instantBefore = (phase: keyof Reserves): keyof CutsMs => BUDGET_INSTANTS[BUDGET_INSTANTS.indexOf(phase) - 1] as keyof CutsMs
 
-const stopOf = ({ context }: ActorView): LifecycleContext['stop'] => (context as LifecycleContext).stop
-const isStopping = (root: ActorView): boolean => stopOf(root) !== undefined
 const isOver = (root: ActorView): boolean => isDone(root) || root.matches('forcing')
 const profileOf = (root: ActorView): StopProfile => (stopOf(root) as NonNullable<LifecycleContext['stop']>).profile
 

@@ -2,10 +2,8 @@ import type { ListenOptions, Server as NetServer } from 'node:net'
 import { nodeServers, type ServerFactories } from '../../actors/server-factories.ts'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
+import { realSetImmediate } from '../../base/virtual-clock.ts'
 import { type Carrier, type Endpoint, MemorySocket } from './memory-socket.ts'
-
-/** Taken at import, as by the clock: a test runner's fake timers must not stop it. */
-const realSetImmediate = setImmediate
 
 /** Where the system looks for a free port. */
 const FREE_PORTS_FROM = 49_152

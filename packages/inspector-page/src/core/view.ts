@@ -1,5 +1,5 @@
 import type { ErrorRecord, JournalEntry, LifeView, Outcome, PhaseDescription, Report, StateEntry } from '../quiesce.ts'
-import { crashedAt, failureIn, instantsOf, NOTHING_KNOWN, reduceLife } from '../quiesce.ts'
+import { crashedAt, failureIn, instantsOf, NOTHING_KNOWN, reduceLife, withValue } from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**
@@ -183,5 +183,3 @@ function phasesOf(opening: EntryOf<'opening'> | undefined, { phases, stop }: Lif
 /** One failure passes several places on its way up; it is listed where it was first seen. */
 const withFailure = (known: View['failures'], failure: View['failures'][number]): View['failures'] =>
   known.some(({ error }) => error.message === failure.error.message && error.stack === failure.error.stack) ? known : [...known, failure]
-
-const withValue = <V>(map: ReadonlyMap<string, V>, key: string, value: V): ReadonlyMap<string, V> => new Map(map).set(key, value)
