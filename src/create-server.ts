@@ -4,6 +4,7 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
+import { PLAIN_TEXT } from './http/respond.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
@@ -187,7 +188,7 @@ async function takeByAdapter(handler: FetchHandler, option: WebSocketOption): Pr
   return take as Upgrade
 }
 
-const BAD_REQUEST = { status: 400, headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' } }
+const BAD_REQUEST = { status: 400, headers: PLAIN_TEXT }
 
 /** Tells the adapter that there is nothing left to do. */
 const ANSWERED = new Error('the failure of a fetch handler has been answered')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { goQuote } from '../base/go-quote.ts'
-import { respond } from '../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../http/respond.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -17,7 +17,7 @@ export function sendInternalError(
 ): void {
   respond(response, {
     status: 500,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+    headers: PLAIN_TEXT,
     body: `${sanitized(`Internal Server Error: ${goQuote(request.url ?? '/')}: ${why}`)}\n`,
   })
 }

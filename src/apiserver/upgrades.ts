@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { respond } from '../http/respond.ts'
+import { PLAIN_TEXT, PLAIN_TEXT_OVER, respond } from '../http/respond.ts'
 import { type Exchange, exchangeOf } from '../http/traffic/exchange.ts'
 import { takeSocket } from '../http/upgrade-answer.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
@@ -47,7 +47,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 const REFUSED = {
   status: 400,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: 'this path takes no upgrade, and no body beside one\n',
 }
 
@@ -55,6 +55,6 @@ const REFUSED = {
 export const NOT_IMPLEMENTED = {
   status: 501,
   reasonPhrase: 'Not Implemented',
-  headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  headers: PLAIN_TEXT_OVER,
   body: 'this server takes no CONNECT\n',
 }

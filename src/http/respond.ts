@@ -5,6 +5,15 @@ export interface Answer {
   readonly body: string
 }
 
+/**
+ * Headers of an answer in plain text, as upstream's http.Error sets them: what is not sniffed stays
+ * text, whatever a path, a name or a reason in it looks like.
+ */
+export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
+
+/** The same, to be put over headers that node has told, whose names are in lower case. */
+export const PLAIN_TEXT_OVER = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+
 /** As much of a node response as an answer needs; HTTP/1 and HTTP/2 responses both fit. */
 export interface ResponseLike {
   statusCode: number

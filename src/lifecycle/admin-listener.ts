@@ -1,12 +1,12 @@
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
-import { respond } from '../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../http/respond.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { AdminAnswer } from './lifecycle.ts'
 
 const NOT_FOUND = {
   status: 404,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: '404 page not found\n',
 }
 

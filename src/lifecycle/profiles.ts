@@ -5,7 +5,7 @@ import { getHeapSnapshot } from 'node:v8'
 import type { Clock } from '../base/clock.ts'
 import { toError } from '../base/errors.ts'
 import { queryOf } from '../http/request-info.ts'
-import { type Answer, respond } from '../http/respond.ts'
+import { type Answer, PLAIN_TEXT, respond } from '../http/respond.ts'
 import { type ProfileName, SECONDS_DEFAULT, SECONDS_MAX } from './profile-names.ts'
 
 /** There is one profiler in a process, for all that ask. */
@@ -41,7 +41,7 @@ export function sendProfile(name: ProfileName, url: string, response: ServerResp
 
 export const plain = (status: number, text: string): Answer => ({
   status,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: `${text}\n`,
 })
 

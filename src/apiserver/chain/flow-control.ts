@@ -1,5 +1,5 @@
 import { isThenable } from '../../http/emit-gate.ts'
-import { respond } from '../../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../../http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -84,7 +84,7 @@ export function flowControl(
 
 const TOO_MANY = {
   status: 429,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: 'Too many requests, please try again later.\n',
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError } from '../../base/errors.ts'
+import { PLAIN_TEXT_OVER } from '../../http/respond.ts'
 import { exchangeOf } from '../../http/traffic/exchange.ts'
 import type { FailureAnswer } from '../../http/traffic/recovery.ts'
 import type { EventLog } from '../../log/event-log.ts'
@@ -23,7 +24,6 @@ const PANIC = {
   reasonPhrase: 'Internal Server Error',
   body: 'This request caused apiserver to panic. Look in the logs for details.\n',
 }
-const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /**
  * What is answered for whatever fails behind it. The engine does the rest (V13): it reports the
@@ -38,8 +38,10 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     const exchange = apiExchangeOf(view.request)
     // Before the first filter, or so long after its client has left that it is known by name alone.
     if (!exchange)
-      return thrown === ABORT_HANDLER ? undefined : { ...PANIC, headers: { ...HEADERS, 'content-length': String(PANIC.body.length) } }
-    const answer = replacement(exchange, PANIC, HEADERS)
+      return thrown === ABORT_HANDLER
+        ? undefined
+        : { ...PANIC, headers: { ...PLAIN_TEXT_OVER, 'content-length': String(PANIC.body.length) } }
+    const answer = replacement(exchange, PANIC, PLAIN_TEXT_OVER)
     // A handler that passes on the reason of its signal has not failed.
     if (exchangeOf(view.request)?.wasAskedToEndWith(thrown)) return answer
     exchange.panic = { thrown }

@@ -1,11 +1,11 @@
-import { respond } from '../../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../../http/respond.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 const NOT_FOUND = {
   status: 404,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: '404 page not found\n',
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { respond } from '../../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../../http/respond.ts'
 import { PROFILES, type ProfileName } from '../../lifecycle/profile-names.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import type { ApiHandler } from './path-mux.ts'
@@ -51,6 +51,6 @@ ${Object.entries(PROFILES)
 
 const UNKNOWN = {
   status: 404,
-  headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
+  headers: PLAIN_TEXT,
   body: 'Unknown profile\n',
 }

@@ -5,7 +5,7 @@ import { goQuote } from '../../base/go-quote.ts'
 import { Registry } from '../../base/registry.ts'
 import type { MetricSample } from '../../metrics/family.ts'
 import { pathOf, type RequestLike } from '../request-info.ts'
-import { type Answer, type ResponseLike, respond } from '../respond.ts'
+import { type Answer, PLAIN_TEXT, type ResponseLike, respond } from '../respond.ts'
 import { type CheckResult, type HealthAnswers, shaped } from './health-answer.ts'
 import { ping } from './health-built-ins.ts'
 import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
@@ -62,9 +62,7 @@ export interface CheckStanding {
   readonly reason?: string
 }
 
-const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
-/** What is not sniffed stays text, whatever a check's name or reason looks like. */
-const TEXT_NOT_SNIFFED = { ...TEXT, 'X-Content-Type-Options': 'nosniff' }
+const TEXT = { 'Content-Type': PLAIN_TEXT['Content-Type'] }
 
 /**
  * One health endpoint: the union of its checks at its path, and each check by itself below it. The
@@ -205,12 +203,12 @@ export class HealthEndpoint {
       this.#hasPassed = true
       this.#observe(() => this.#observer.onFirstPass?.(this.name))
     }
-    return { status: 200, headers: TEXT_NOT_SNIFFED, body: verbose ? `${details}${this.name} check passed\n` : 'ok' }
+    return { status: 200, headers: PLAIN_TEXT, body: verbose ? `${details}${this.name} check passed\n` : 'ok' }
   }
 
   #fail(failed: readonly FailedCheck[], details: string): Answer {
     this.#observe(() => this.#observer.onFailed?.(this.name, failed))
-    return { status: 500, headers: TEXT_NOT_SNIFFED, body: `${details}${this.name} check failed\n` }
+    return { status: 500, headers: PLAIN_TEXT, body: `${details}${this.name} check failed\n` }
   }
 
   async #answerCheck(request: RequestLike, entry: Entry): Promise<Answer> {
@@ -218,7 +216,7 @@ export class HealthEndpoint {
     const { name } = entry.check
     if (verdict.passed) return this.#shaped({ status: 200, headers: TEXT, body: 'ok' }, [checkResult(name)], true)
     const { reason } = verdict
-    const upstreams = { status: 500, headers: TEXT_NOT_SNIFFED, body: `internal server error: ${reason}\n` }
+    const upstreams = { status: 500, headers: PLAIN_TEXT, body: `internal server error: ${reason}\n` }
     return this.#shaped(upstreams, [checkResult(name, reason)], true)
   }
 

@@ -1,5 +1,6 @@
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
 import type { ExchangeView } from '../chain.ts'
+import { PLAIN_TEXT } from '../respond.ts'
 import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -7,11 +8,7 @@ const BODY = 'Internal Server Error\n'
 const INTERNAL_ERROR: WireAnswer = {
   status: 500,
   reasonPhrase: 'Internal Server Error',
-  headers: {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Length': String(Buffer.byteLength(BODY)),
-  },
+  headers: { ...PLAIN_TEXT, 'Content-Length': String(Buffer.byteLength(BODY)) },
   body: BODY,
 }
 

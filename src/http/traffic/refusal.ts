@@ -1,6 +1,7 @@
 import { show, toError } from '../../base/errors.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from '../../base/wording.ts'
 import type { ExchangeView } from '../chain.ts'
+import { PLAIN_TEXT } from '../respond.ts'
 import type { WireAnswer } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -31,15 +32,15 @@ function buildRefusal(kind: RefusalKind, words: RefusalWords, onError: (error: E
     reasonPhrase: title,
     headers: {
       ...(retryAfterSeconds !== false && { 'Retry-After': String(retryAfterSeconds) }),
+      ...PLAIN_TEXT,
       'Content-Type': type,
-      'X-Content-Type-Options': 'nosniff',
       ...headers,
       'Content-Length': String(Buffer.byteLength(text)),
     },
     body: text,
   })
   const refusal = (answerTo: Refusal['answerTo']): Refusal => ({ kind, answerTo })
-  const plain = typeof body === 'string' ? answer(body) : answer(`${title}\n`, 'text/plain; charset=utf-8')
+  const plain = typeof body === 'string' ? answer(body) : answer(`${title}\n`, PLAIN_TEXT['Content-Type'])
   const asJson = json && answer(json.body, json.contentType)
   if (typeof body === 'string') return refusal(asJson ? (request) => (wantsJson(request) ? asJson : plain) : () => plain)
   return refusal((request) => {
