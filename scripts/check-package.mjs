@@ -20,13 +20,16 @@ for (const packed of [tarball, model]) {
   tool('attw', packed, '--profile', 'esm-only', '--no-emoji')
 }
 
-const { bin, exports, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
-const entries = new Map(
-  execFileSync('tar', ['-tvzf', tarball], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((line) => [line.replace(/^.* package\//, './'), line.slice(0, 10)]),
-)
+/** Files of a tarball, with their modes. @param {string} packed */
+const entriesOf = (packed) =>
+  new Map(
+    execFileSync('tar', ['-tvzf', packed], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map((line) => [line.replace(/^.* package\//, './'), line.slice(0, 10)]),
+  )
+const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const entries = entriesOf(tarball)
 
 /** @param {string} what */
 function complain(what) {
@@ -45,21 +48,24 @@ for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
 for (const name of ['index.html', 'style.css', 'main.js']) {
   if (!entries.has(`./dist/inspector/page/${name}`)) complain(`the inspector's ${name} is not in the tarball`)
 }
-for (const field of ['repository', 'homepage', 'bugs']) {
-  if (manifest[field] === undefined) complain(`package.json has no ${field}: the registry's page has nothing to link`)
-}
-// The registry shows the README beside the files of the tarball, and a reader of the others has no more.
-const inTarball = {
+for (const packed of [tarball, model]) {
+  const files = [...entriesOf(packed).keys()]
   /** @param {string} path */
-  exists: (path) => [...entries.keys()].some((entry) => entry === `./${path}` || entry.startsWith(`./${path.replace(/\/?$/, '/')}`)),
-  /** @param {string} path */
-  read: (path) => execFileSync('tar', ['-xOzf', tarball, `package/${path}`], { encoding: 'utf8' }),
-  hasRepository: false,
-}
-for (const entry of entries.keys()) {
-  const path = entry.slice('./'.length)
-  if (!path.endsWith('.md')) continue
-  for (const broken of brokenLinks(path, inTarball.read(path), inTarball)) complain(`${broken} leads nowhere in the tarball`)
+  const read = (path) => execFileSync('tar', ['-xOzf', packed, `package/${path}`], { encoding: 'utf8' })
+  const manifest = JSON.parse(read('package.json'))
+  for (const field of ['repository', 'homepage', 'bugs']) {
+    if (manifest[field] === undefined) complain(`package.json of ${manifest.name} has no ${field}: the registry's page has nothing to link`)
+  }
+  // The registry shows the README beside the files of the tarball, and a reader of the others has no more.
+  const inTarball = {
+    /** @param {string} path */
+    exists: (path) => files.some((entry) => entry === `./${path}` || entry.startsWith(`./${path.replace(/\/?$/, '/')}`)),
+    read,
+    hasRepository: false,
+  }
+  for (const path of files.map((entry) => entry.slice('./'.length)).filter((name) => name.endsWith('.md'))) {
+    for (const broken of brokenLinks(path, read(path), inTarball)) complain(`${broken} leads nowhere in the tarball of ${manifest.name}`)
+  }
 }
 for (const file of entries.keys()) {
   if (
