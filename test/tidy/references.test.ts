@@ -5,7 +5,7 @@ import { files, read } from './sources.ts'
  * What is cited can be looked up: upstream by file and function, ourselves by docs/. Sections of
  * documents that are not in the repository say nothing to its readers.
  */
-const PRIVATE = /\b[LS] \d+(?:\.\d+)*\b|\bdesign(?:\.md)?,? \d|\bdesign\.md\b|\bshared\/reference\b/
+const PRIVATE = /\b[LS] \d+(?:\.\d+)*\b|\b[Dd]esign(?:\.md)?,? \d|\b[Dd]esign\.md\b|\bshared\/reference\b/
 
 const PLACES = /^(?:src|docs|test|scripts|bench|packages|\.changeset)\/.*\.(?:ts|mjs|md|txt)$|^[A-Z]+\.md$/
 
@@ -18,6 +18,9 @@ test('what is cited is in the repository, or upstream', () => {
   expect(cited.flatMap((path) => citations(path, read(path)))).toEqual([])
 })
 
-test.each(['// L 1.4: nothing', '/** design 2 and V10 */', '(S 2.3)', 'V6 of design.md', 'rows of L 6)'])('the check sees %s', (line) => {
-  expect(citations('src/x.ts', line)).toHaveLength(1)
-})
+test.each(['// L 1.4: nothing', '/** design 2 and V10 */', ' * Design 5: a watch', '(S 2.3)', 'V6 of design.md', 'rows of L 6)'])(
+  'the check sees %s',
+  (line) => {
+    expect(citations('src/x.ts', line)).toHaveLength(1)
+  },
+)

@@ -53,8 +53,8 @@ export function muxFailureCosts(before: ActorView, after: ActorView, { choice }:
 }
 
 /**
- * Design 5: a watch that was told and has used up its grace costs nothing; one that never was told,
- * or had no byte of an answer, is lost.
+ * A watch that was told and has used up its grace costs nothing: its client knew that it had to
+ * reconnect. One that never was told, or had no byte of an answer, is lost.
  */
 export function lostWatchesCost(before: ActorView, after: ActorView, { choice: { kind, path, event } }: Edge): true | string {
   if (kind !== 'outcome' || path.text !== 'watch-drain/terminate-watches' || event.type.startsWith('xstate.error.')) return true
