@@ -4,7 +4,7 @@ import { files, read } from './sources.ts'
 /**
  * Pronouns for people who are never named. A sentence says which caller, client or code it means.
  */
-const VAGUE = /\b(nobody|somebody|whoever|anybody)\b/i
+const VAGUE = /\b(nobody|somebody|whoever|anybody|everybody)\b/i
 
 /** All but the tests of `test/`, whose titles are sentences between colleagues. */
 const prose = files.filter(
@@ -21,9 +21,12 @@ test('names who or what is meant, in every comment, message and document', () =>
   expect(prose.flatMap((path) => vagueLines(path, read(path)))).toEqual([])
 })
 
-test.each(['Nobody waits for it.', "/** somebody else's */", 'for whoever asks', 'before anybody'])('finds: %s', (text) => {
-  expect(vagueLines('src/x.ts', `const x = 1\n${text}`)).toEqual([`src/x.ts:2: ${text}`])
-})
+test.each(['Nobody waits for it.', "/** somebody else's */", 'for whoever asks', 'before anybody', 'of everybody else'])(
+  'finds: %s',
+  (text) => {
+    expect(vagueLines('src/x.ts', `const x = 1\n${text}`)).toEqual([`src/x.ts:2: ${text}`])
+  },
+)
 
 /** A comment is read beside code: as long as a line of it can be without moving the eye. */
 const COMMENT_COLUMNS_MAX = 100

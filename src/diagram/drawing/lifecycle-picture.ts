@@ -9,7 +9,7 @@ import { type Link, type Scene, sceneOf } from './scene.ts'
 /**
  * The whole life on one sheet: what starts on the left, with what bounds the end below it, and what
  * stops on the right. Within a lane every signal that a phase waits for is a line; any other, which
- * would cross the sheet to reach nearly everybody, is named where it is heard.
+ * would cross the sheet to reach nearly every phase, is named where it is heard.
  */
 export type Lane = 'start' | 'stop' | 'bounds'
 

@@ -14,9 +14,9 @@ let wasHeard = false
 /**
  * Ends each exchange when node has sent its response whole, for all servers of the process. One
  * that breaks off ends with its connection. A `close` listener on every response would say both,
- * and would add a third to what quiesce costs a request [measured].
+ * and would add a third to the time that a request takes longer with quiesce [measured].
  *
- * @returns stops it, when everybody who asked for it has stopped; to be called once
+ * @returns stops it, when all servers that asked for it have stopped; to be called once
  */
 export function endWithResponses(): () => void {
   if (subscribers++ === 0) subscribe(RESPONSE_FINISH, onFinish)

@@ -55,8 +55,8 @@ export class InFlight {
   #watchesEndBy = 0
   #admission: Admission = 'open'
   /**
-   * A connection that was never told has its last call also after everybody's: one request, while
-   * others are waited for.
+   * A connection that was never told has its last call also after that of all the others: one
+   * request, while others are waited for.
    */
   #hasLateCalls = false
   #admittedLast = 0

@@ -111,7 +111,7 @@ export class RateLimiter implements Limiter {
   }
 
   /**
-   * Answers everybody whose turn has come: several when the rate is finer than a timer, or the
+   * Answers every caller whose turn has come: several when the rate is finer than a timer, or the
    * process was stopped.
    */
   #grantDue(): void {

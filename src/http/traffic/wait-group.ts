@@ -68,7 +68,7 @@ export class WaitGroup {
   }
 
   /**
-   * Refuses everybody new, and resolves when the count is zero. A second call gets the same
+   * Refuses all new members, and resolves when the count is zero. A second call gets the same
    * promise.
    */
   wait(): Promise<void> {
@@ -196,7 +196,7 @@ export class RateLimitedWaitGroup {
   }
 
   /**
-   * Refuses everybody new, tells the members to leave at the pace that `factory` gives for their
+   * Refuses new members, tells the members to leave at the pace that `factory` gives for their
    * number, and resolves when all have left with their token, or when the pace's stop is over. When
    * both are true at once, the first counts.
    *

@@ -20,8 +20,8 @@ interface Limit {
 const LIMITS: Readonly<Record<string, Limit>> = {
   // RunWithContext of upstream's genericapiserver.go: after exactly the delay.
   shutdownDelay: { ms: (_, { delayMs }) => delayMs, until: [] },
-  // V6: `gradual` tells everybody after half of the delay, and without a delay there is no time to
-  // be gradual.
+  // V6: `gradual` has told every client after half of the delay, and without a delay there is no
+  // time to be gradual.
   tell: {
     ms: ({ tell }, { delayMs }) => (tell === 'gradual' ? delayMs / 2 : tell === 'at-once' ? 0 : delayMs),
     until: ['complete-telling', 'complete-telling-now'],

@@ -15,7 +15,7 @@ export type Link =
   /** Gone without a report; tried again at `retryInMs`. */
   | { readonly kind: 'lost'; readonly attempts: number }
 
-/** The one thing that everybody wants to know first, as a word, a sentence and a shape. */
+/** What a reader wants to know first, as a word, a sentence and a shape. */
 export interface Verdict {
   readonly shape: 'connecting' | 'starting' | 'serving' | 'stopping' | 'ok' | 'failed' | 'cut' | 'forced' | 'lost'
   readonly headline: string
