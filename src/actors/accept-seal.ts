@@ -143,7 +143,7 @@ class SealedQueue implements Disposable {
   }
 
   /**
-   * Lets nothing more in, and tells what is in the queue: our connection alone, others too, or none
+   * Lets nothing more in, and says what is in the queue: our connection alone, others too, or none
    * of ours.
    */
   fill(): 'ours' | 'others' | 'nothing' {

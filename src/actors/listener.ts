@@ -223,7 +223,7 @@ export class Listener {
   }
 
   /**
-   * Stops accepting, at once, and tells the address that it had; existing connections stay. One
+   * Stops accepting, at once, and returns the address that it had; existing connections stay. One
    * that does not listen yet, because its owner has still to call `listen()` or the name of the
    * host is being looked up, is closed as soon as it does, until `release()`.
    */
@@ -261,8 +261,8 @@ export class Listener {
 }
 
 /**
- * Stops accepting on all of them, one right after the other, and tells the addresses of those that
- * did.
+ * Stops accepting on all of them, one right after the other, and returns the addresses of those
+ * that did.
  */
 export function closeAll(listeners: readonly Listener[]): string[] {
   return listeners.map((listener) => listener.close()).filter((url) => url !== undefined)

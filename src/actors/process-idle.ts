@@ -1,6 +1,6 @@
 import { SharedListeners } from '../base/shared-listeners.ts'
 
-/** What tells that the process has nothing left to do: the process. */
+/** Says when the process has nothing left to do: the process. */
 export interface IdleSource {
   on(event: 'beforeExit', listener: () => void): unknown
   off(event: 'beforeExit', listener: () => void): unknown

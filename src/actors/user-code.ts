@@ -81,7 +81,7 @@ export function userCode<W extends UserCodeWorld, I extends NonReducibleUnknown>
       world.record({ type: 'late', what, answer, lateMs, ...(answer === 'rejected' && { error: errorRecord(thrown) }) })
     }
     // xstate starts the children of an actor before the actor's own first actions: a turn later,
-    // the hook's start has been told.
+    // the hook's start has been recorded.
     await Promise.resolve()
     // What meant "now" came in the same step: nothing begins any more.
     if (signal.aborted) return

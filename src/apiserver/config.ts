@@ -227,7 +227,7 @@ const ENGINE_OPTIONS = Object.fromEntries(
 /** Every option of an API server. */
 export const API_SERVER_TABLE = composeOptions(ENGINE_OPTIONS, API_SERVER_OPTIONS)
 
-/** Everything that an API server may be told. `undefined` is the same as leaving it out. */
+/** Everything that can be set of an API server. `undefined` is the same as leaving it out. */
 export interface ApiServerConfig extends Omit<ServerOptions, (typeof OF_THE_CHAIN)[number]>, UserOptions<typeof API_SERVER_OPTIONS> {}
 
 /** The same in every copy of this package: a module that a command loads may have its own. */

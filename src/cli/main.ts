@@ -59,7 +59,7 @@ try {
   // What has been set already is a failure, or the end of a life.
   if (code !== undefined) process.exitCode ??= code
   // What the module of a user's life has opened must not keep a command that is done.
-  // It has told of its errors by the next turn.
+  // It has reported its errors by the next turn.
   if (code !== undefined && IMPORTS.includes(command)) process.stdout.write('', () => setImmediate(() => process.exit()))
 } catch (error) {
   process.stderr.write(`quiesce: ${error instanceof Error ? error.stack : String(error)}\n`)

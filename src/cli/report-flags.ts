@@ -9,7 +9,7 @@ export const REPORT_OPTIONS = defineOptions({
   }),
   slower: option(duration('1ms'), {
     flag: 'slower',
-    defaultWords: 'none: times are told, not judged',
+    defaultWords: 'none: times are shown, not judged',
     meaning: 'Of two reports: the second end is worse, too, when it takes longer by more than this',
   }),
   json: option(present(), { flag: 'json', default: false, meaning: 'Print one JSON document: the report, or what is different in two' }),

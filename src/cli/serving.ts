@@ -10,7 +10,7 @@ import { nearFlag } from './near-flag.ts'
 import { resolvedFrom, valuesOf } from './settings.ts'
 
 /**
- * What commands that serve are told, by flag, `QUIESCE_*` environment variable or config file, in
+ * Settings of commands that serve, by flag, `QUIESCE_*` environment variable or config file, in
  * this order. The three use the same names: `--request-timeout`, `QUIESCE_REQUEST_TIMEOUT`,
  * `request-timeout`. Whatever is wrong is collected, named by where it was written, and reported
  * together.
@@ -53,7 +53,7 @@ interface Read<Own extends OptionTable> {
   readonly settings: Settings
 }
 
-/** Everything that the command is told, or one line for every problem. */
+/** All settings of the command, or one line for every problem. */
 export async function readAll<Server extends OptionTable, Own extends OptionTable>(
   serving: Serving<Server, Own>,
   sources: SettingsSources,

@@ -69,7 +69,7 @@ export class ActorWatch implements Source {
   }
 
   /**
-   * The life is over in the middle of its machine's last step: xstate tells of an actor's end
+   * The life is over in the middle of its machine's last step: xstate reports an actor's end
    * before it shows the state that it ended in. That is said here, of the root and of those whose
    * end was its own, the last of them first.
    */

@@ -14,7 +14,7 @@ export interface Look<F extends JournalFact> {
 const PERIOD_MS = 250
 
 /**
- * Something that tells of no change itself: looked at some times per second and whenever a signal
+ * Something that reports no change itself: looked at some times per second and whenever a signal
  * fires, while there is a reader. An entry is written when it says something else than the one
  * before.
  */

@@ -14,7 +14,7 @@ import type { Report } from '../report/report.ts'
 import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
 
 /**
- * A server's life: what belongs to it is registered, it is started, it ends once, and it tells what
+ * A server's life: what belongs to it is registered, it is started, it ends once, and it says what
  * happened. `createServer` and `attachLifecycle` make one. Two lives in one process share nothing
  * but the process.
  *

@@ -102,7 +102,7 @@ export class Registrations {
   }
 
   /**
-   * undefined: the hook is disabled, which is no error, but is told only after what is wrong with
+   * undefined: the hook is disabled, which is no error, but is said only after what is wrong with
    * it.
    */
   addPostStartHook(name: string, run: UserCode, disabled: ReadonlySet<string>): Disposable | undefined {

@@ -11,6 +11,6 @@ export function whyNotServed(report: Report, startError: unknown): QuiesceError 
   return new QuiesceError('ERR_START', `could not start: ${phase}: ${why}`, { phase, report }, startError)
 }
 
-/** What a phase said when it was given up, which tells more than that its time was over. */
+/** What a phase said when it was given up, which says more than that its time was over. */
 const whatHeld = (phase: string, { errors }: Report): string | undefined =>
   errors.find(({ where, error }) => where === phase && error.code !== 'ERR_TIMEOUT')?.error.message

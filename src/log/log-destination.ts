@@ -61,7 +61,7 @@ export class LogDestination {
   readonly #writeBytes: NonNullable<LogDestinationOptions['write']>
 
   readonly #queue = new LineQueue()
-  /** How many lost lines the first line of the queue tells of. */
+  /** How many lost lines the first line of the queue reports. */
   #toldLines = 0
   #lostLines = 0
   /** Lost, and the log does not say so yet. */
@@ -231,7 +231,7 @@ export class LogDestination {
 
   #forget(): void {
     this.#isTorn ||= this.#queue.isInLine
-    // The line that tells of a loss is none of those.
+    // The line that reports a loss is none of those.
     this.#lose(this.#queue.lines - (this.#toldLines > 0 ? 1 : 0))
     this.#untoldLines += this.#toldLines
     this.#toldLines = 0

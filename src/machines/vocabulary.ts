@@ -59,7 +59,7 @@ export interface Arrival {
   readonly after: readonly string[]
 }
 
-/** What the outside may tell a life. */
+/** Events that come to a life from outside. */
 export type LifecycleInEvent =
   | { readonly type: 'start' }
   /** What was registered does not fit together. */
@@ -83,7 +83,7 @@ export type LifecycleInEvent =
    */
   | { readonly type: 'budget.changed'; readonly profiles: StopProfiles }
 
-/** What the regions tell each other. */
+/** Events that the regions send each other. */
 export type InternalEvent =
   | { readonly type: Exclude<SignalName, 'StartFailed'> }
   | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }

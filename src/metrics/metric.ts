@@ -2,7 +2,7 @@ import { optionError } from '../base/errors.ts'
 import { isLabelName, isMetricName, METRIC_NAME_ALLOWED, type MetricFamily, type MetricSample } from './family.ts'
 import { SERIES_MAX, SeriesMap } from './series.ts'
 
-/** What every metric is told. */
+/** What every metric is made from. */
 export interface MetricOptions {
   /** Letters, digits, `_` and `:`; that of a counter should end in `_total`. */
   readonly name: string

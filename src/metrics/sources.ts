@@ -13,11 +13,11 @@ export const SOURCE_MS_MAX = 5_000
 export interface SourcesWorld {
   readonly clock: Clock
   /**
-   * Told of a source that fails, and of a name that comes twice.
+   * Called for a source that fails, and of a name that comes twice.
    * @param isNew false: the source failed in the same way at the last scrape
    */
   readonly failed: (error: unknown, isNew: boolean) => void
-  /** Told of a source that has failed and is printed again, by its names. */
+  /** Called for a source that has failed and is printed again, by its names. */
   readonly recovered: (source: string) => void
 }
 

@@ -51,7 +51,7 @@ export const RESERVES_SHARE_MAX = 1 / 2
  */
 export const ASKED_SHARE_MAX = 9 / 10
 /**
- * A process that is still alive this long after the end of its last life is told on and ended;
+ * A process that is still alive this long after the end of its last life is reported and ended;
  * sooner when the deadline comes sooner.
  */
 const EXIT_GRACE_MAX_MS = 1_000

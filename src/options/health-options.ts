@@ -140,7 +140,7 @@ const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTION
     }),
   )
 
-/** What a life is told about health. */
+/** What can be set of the health of a life. */
 export const LIFE_HEALTH_OPTIONS = defineOptions({
   /**
    * Time after start during which liveness does not wait for post-start hooks.

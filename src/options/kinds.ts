@@ -253,7 +253,7 @@ export function wrongWith({ allowed, wrong }: AnyOption, given: unknown): Wrong 
   return found && found.path !== '' ? found : { path: '', given, allowed }
 }
 
-/** All that is wrong with one, where its parts are told each by itself. */
+/** All that is wrong with one, where its parts are reported each by itself. */
 export function wrongsWith(row: AnyOption, given: unknown): readonly Wrong[] {
   const wrongs = row.wrongs?.(given) ?? []
   return wrongs.length > 0 ? wrongs : [wrongWith(row, given)]

@@ -3,7 +3,7 @@ import { SharedListeners } from '../base/shared-listeners.ts'
 const CRASH_EVENTS = ['uncaughtException', 'unhandledRejection'] as const
 export type CrashEvent = (typeof CRASH_EVENTS)[number]
 
-/** What tells of crashes: the process. */
+/** Where crashes are heard: the process. */
 export interface CrashSource {
   on(event: CrashEvent, listener: (error: unknown) => void): unknown
   off(event: CrashEvent, listener: (error: unknown) => void): unknown

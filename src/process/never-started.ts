@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
 import { type StandardError, sayOnStandardError } from '../log/terminal.ts'
 
-/** What tells that a process has nothing left to do, and how it would end: the process. */
+/** Says when a process has nothing left to do, and how it would end: the process. */
 export interface EndSource {
   readonly stderr: StandardError
   readonly env: Readonly<Record<string, string | undefined>>
@@ -22,7 +22,7 @@ function of(source: EndSource): Unstarted {
 
 /**
  * A life was created, which is still to be started. A process that comes to its end, and no life of
- * it was ever begun, says so: it has served nothing, with exit code 0, and nothing else would tell.
+ * it was ever begun, says so: it has served nothing, with exit code 0, and nothing else says so.
  * Keeps neither the process nor the life.
  */
 export const lifeCreated = (source: EndSource): void => of(source).created()

@@ -1,6 +1,6 @@
 import { SharedListeners } from '../base/shared-listeners.ts'
 
-/** What tells of OS signals: the process. */
+/** Where OS signals are heard: the process. */
 export interface SignalSource {
   on(event: string, listener: (signal: NodeJS.Signals) => void): unknown
   off(event: string, listener: (signal: NodeJS.Signals) => void): unknown

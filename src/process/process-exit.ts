@@ -1,6 +1,6 @@
 import { SharedListeners } from '../base/shared-listeners.ts'
 
-/** What tells of the end of the process: the process. */
+/** Where the end of the process is heard: the process. */
 export interface ExitSource {
   on(event: 'exit', listener: (code: number) => void): unknown
   off(event: 'exit', listener: (code: number) => void): unknown

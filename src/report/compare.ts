@@ -38,7 +38,7 @@ const SAME_SHARE = 0.1
  * What is different in the end of two lives, and whether the second one is worse. Worse are: a more
  * severe exit code; more requests, watches, handlers or connections that were left, cut or forced;
  * more failures; a hook or phase that was cut or failed and was not before. What only depends on
- * what clients did (how many requests there were, how many were refused) is told, not judged.
+ * what clients did (how many requests there were, how many were refused) is shown, not judged.
  */
 export function compareReports(a: Report, b: Report, { slowerMs }: CompareOptions = {}): Comparison {
   const differences = [

@@ -21,7 +21,7 @@ interface Row {
   readonly outcome: string | null
 }
 
-/** A bar that is shorter tells nothing. */
+/** A bar that is shorter says nothing. */
 const BAR_WIDTH_MIN = 5
 /**
  * What a bar cannot show is a point: phases that took less than this part of the whole, of which

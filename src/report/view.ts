@@ -183,8 +183,8 @@ export const crashedAt = (view: LifeView, at: number, budget: StopProfile): Life
   view.stop && !view.stop.crash ? { ...view, stop: { ...view.stop, crash: { at, budget } } } : view
 
 /**
- * The failure that an event tells of, and where it happened. The errors of several hooks as one are
- * none: each has been told.
+ * The failure that an event reports, and where it happened. The errors of several hooks as one are
+ * none: each has been reported.
  */
 export function failureIn(event: LifecycleEvent): { readonly where: string; readonly error: ErrorRecord } | undefined {
   if (!('error' in event) || event.error === undefined || event.type === 'forced') return undefined

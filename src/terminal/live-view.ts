@@ -61,7 +61,7 @@ export class LiveView {
 
   /**
    * Something has happened: what is on the screen is drawn again before the turn is over, once for
-   * all that happens in it. A line of the log that tells of it would stand above what was so
+   * all that happens in it. A line of the log about it would stand above what was so
    * before.
    */
   refresh(): void {

@@ -65,6 +65,6 @@ export function time(ms: number): Buffer {
   return value(isLate ? GENERALIZED_TIME : UTC_TIME, Buffer.from(`${isLate ? digits : digits.slice(2)}Z`))
 }
 
-/** A value that is told by its number where it stands. */
+/** A value that is known by its number where it stands. */
 export const tagged = (number: number, content: Uint8Array): Buffer => value(CONTEXT | number, content)
 export const taggedParts = (number: number, ...parts: readonly Uint8Array[]): Buffer => value(CONTEXT | CONSTRUCTED | number, ...parts)

@@ -66,7 +66,7 @@ export class FolderWatches {
     this.#drop(folder)
     // The listening socket is what keeps the process alive.
     const watcher = watch(folder, { persistent: false }, (what, name) => {
-      // Only what is written into a file is not told as a renaming.
+      // Only what is written into a file is not reported as a renaming.
       if (what === 'rename' || name === null || this.#names.has(name)) this.#changed()
     })
     watcher.on('error', () => {

@@ -4,7 +4,7 @@ import { FolderWatches } from './folder-watches.ts'
 
 /** How long after a change in a folder its files are read: a replacement is several changes. */
 export const SETTLE_MS = 50
-/** Also read without a change, which some file systems do not tell of. */
+/** Also read without a change, which some file systems do not report. */
 export const REREAD_MS = 60_000
 /** The first wait after a failure; each one is twice as long, up to {@link REREAD_MS}. */
 const RETRY_FIRST_MS = 100
@@ -20,14 +20,14 @@ export interface Reloading {
   /** Reads everything again; one error for each that cannot be used. Must not reject. */
   readonly refresh: () => Promise<readonly QuiesceError[]>
   /**
-   * Told once for each failure that lasts, and once a minute for a folder that cannot be watched.
+   * Called once for each failure that lasts, and once a minute for a folder that cannot be watched.
    */
   readonly failed: (error: QuiesceError) => void
   /** Called about once a minute. */
   readonly tick: () => void
 }
 
-/** When files are read again, and when their failures are told. */
+/** When files are read again, and when their failures are reported. */
 export class Reloader {
   readonly #reloading: Reloading
   readonly #watches: FolderWatches
@@ -52,7 +52,7 @@ export class Reloader {
     this.#readIn(0)
   }
 
-  /** Nothing is read, told or watched from now on. A second call does nothing. */
+  /** Nothing is read, reported or watched from now on. A second call does nothing. */
   close(): void {
     this.#isClosed = true
     this.#reloading.clock.clearTimeout(this.#timer)

@@ -2,7 +2,7 @@ import { later, now } from './clock.ts'
 import type { Link } from './core/verdict.ts'
 import type { JournalEntry, Session } from './quiesce.ts'
 
-/** What a source tells the page. */
+/** What a source sends the page. */
 export interface Listener {
   readonly session: (session: Session) => void
   readonly entry: (entry: JournalEntry) => void

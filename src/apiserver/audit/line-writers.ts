@@ -4,7 +4,7 @@ import { toError } from '../../base/errors.ts'
 import { stdoutDestination } from '../../log/log-destination.ts'
 import type { LineWriter } from './log-backend.ts'
 
-/** Of the audit log: what its lines tell is not for everyone. */
+/** Of the audit log: what its lines say is not for all users. */
 export const LOG_FILE_MODE = 0o600
 const LOG_FOLDER_MODE = 0o700
 

@@ -57,13 +57,13 @@ export function rotatingWriter(path: string, settings: RotationSettings, clock: 
         )
       })
       makeFolderOf(path)
-      // A file that cannot be written is told of now, not by the first event.
+      // A file that cannot be written is reported now, not by the first event.
       closeSync(openSync(path, 'a', LOG_FILE_MODE))
       const name = (time: number | Date | null, index = 1): string =>
         time === null ? basename(path) : `${setAside(path, time, index)}${suffix}`
       begin = () => {
         const begun = createStream(name, { path: folder, size: `${maxSize}M`, mode: LOG_FILE_MODE, ...(compress && { compress: 'gzip' }) })
-        // A failed line is told by its own callback.
+        // A failed line is reported by its own callback.
         begun.on('error', () => {})
         begun.on('rotated', () => removeOld(path, settings, clock.wall()))
         return begun

@@ -10,7 +10,7 @@ import {
 
 /**
  * Several authorizers as one, asked in order: the first that allows or denies has decided, also
- * when it tells of an error. When none has an opinion, the union has none; its reason and its error
+ * when it reports an error. When none has an opinion, the union has none; its reason and its error
  * are those of all.
  * @see kubernetes/apiserver pkg/authorization/union/union.go
  * @example

@@ -30,7 +30,7 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
  * Records the end of requests that are under way when the backend takes its last events: those that
  * are cut, and watches that are not waited for. What is sent of their answers after that is not
  * recorded.
- * @param failed is told of each that could not be
+ * @param failed is called with each that could not be
  */
 export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, failed: (error: unknown) => void): void {
   for (const { request } of underWay) {

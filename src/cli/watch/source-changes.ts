@@ -10,7 +10,7 @@ const QUIET_MS = 100
 const FOLDERS_MAX = 5_000
 
 /**
- * Tells of changes of source files below a folder, but for what is installed (`node_modules`) and
+ * Reports changes of source files below a folder, but for what is installed (`node_modules`) and
  * what is hidden. Folder by folder: on Linux, a recursive watch of node would watch every file.
  */
 export class SourceChanges implements Disposable {

@@ -19,7 +19,7 @@ export const inWordsOfLife = (trace: Trace): Trace => ({
 })
 
 /**
- * Timers by what they are for, and events without what they carry: that is told by what follows.
+ * Timers by what they are for, and events without what they carry: that is said by what follows.
  */
 const labelOf = (label: string): string =>
   label

@@ -36,7 +36,7 @@ interface CommandRow {
 }
 
 /**
- * One run of a script: its world, the life, the clients by name, and what is told of all of them.
+ * One run of a script: its world, the life, the clients by name, and the account of all of them.
  */
 export class ScriptRun {
   readonly #world = new TestWorld()
@@ -71,7 +71,7 @@ export class ScriptRun {
     await this.#world.clock.advance(0)
   }
 
-  /** What was told since the last time. */
+  /** What was said since the last time. */
   takeOutput(): string[] {
     return this.#teller.take()
   }

@@ -38,7 +38,7 @@ export class Teller {
     this.#lines.push(`${timeText(this.#clock.now())} ${text}`)
   }
 
-  /** From now on, what says little is told, too. */
+  /** From now on, what says little is shown, too. */
   showAll(): void {
     this.#showsAll = true
   }
@@ -50,7 +50,7 @@ export class Teller {
     this.#hookHasFailed ||= event.type === 'hook.ended' && event.outcome === 'failed'
   }
 
-  /** What was told since the last time. */
+  /** What was said since the last time. */
   take(): string[] {
     this.#endSignals()
     return this.#lines.splice(0)

@@ -4,7 +4,7 @@ import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
 /**
  * What the page knows at one entry of a journal: the life, folded as everywhere else in quiesce,
- * and beside it what only a journal tells (actors, edges, load). `reduce` is the only way to the
+ * and beside it what only a journal has (actors, edges, load). `reduce` is the only way to the
  * next one and changes nothing in place, so that the page can keep old views and go back in time:
  * live, ended and replayed lives are the same code.
  */
