@@ -9,9 +9,9 @@ import { otherReadingsOf } from '../readings.ts'
 import type { Failure } from '../status.ts'
 import { after, type EventBackend, Tally } from './backend.ts'
 import {
+  AUDIT_VERSION,
+  type AuditEvent,
   type AuditedStatus,
-  CommonPart,
-  eventOf,
   headerText,
   type Level,
   microTime,
@@ -112,19 +112,11 @@ export class Auditing implements AuditBackend {
     exchange.audit = audit
     audit.omits = omits
     audit.omitManagedFields = omitManagedFields
+    audit.id = headerText(exchange.auditId)
+    audit.part = requestPart(exchange)
+    audit.user = userPart(exchange.user)
     audit.wallOffset = this.#clock.wall() - this.#clock.now()
-    const { requestURI, verb, sourceIPs, userAgent, objectRef } = requestPart(exchange)
-    audit.common = new CommonPart({
-      level,
-      auditID: headerText(exchange.auditId),
-      requestURI,
-      verb,
-      user: userPart(exchange.user),
-      sourceIPs,
-      userAgent,
-      objectRef,
-      requestReceivedTimestamp: microTime(exchange.receivedAt + audit.wallOffset),
-    })
+    audit.received = microTime(exchange.receivedAt + audit.wallOffset)
     return audit
   }
 
@@ -134,21 +126,10 @@ export class Auditing implements AuditBackend {
    */
   record(exchange: ApiExchange, stage: Stage, status?: RecordedStatus, now?: number): boolean | Promise<boolean> {
     const { audit } = exchange
-    if (audit?.common === undefined || audit.omits.has(stage)) return true
+    if (audit === undefined || audit.level === 'None' || audit.omits.has(stage)) return true
     this.counters.events++
-    const { annotations, requestObject, responseObject, impersonationConstraint, common } = audit
-    const { level, requestReceivedTimestamp } = common.fields
-    const event = eventOf(common, {
-      stage,
-      impersonatedUser: exchange.impersonator && userPart(exchange.user),
-      authenticationMetadata: impersonationConstraint === undefined ? undefined : { impersonationConstraint },
-      responseStatus: status && statusPart(status),
-      requestObject,
-      responseObject: records(level, 'RequestResponse') ? responseObject : undefined,
-      stageTimestamp: stage === 'RequestReceived' ? requestReceivedTimestamp : microTime((now ?? this.#clock.now()) + audit.wallOffset),
-      annotations: annotations && sorted(annotations),
-    })
-    return this.#backend.processEvents([event])
+    const stageTimestamp = stage === 'RequestReceived' ? audit.received : microTime((now ?? this.#clock.now()) + audit.wallOffset)
+    return this.#backend.processEvents([eventOf(exchange, audit, stage, stageTimestamp, status)])
   }
 
   /** The last event of a request; of a slow one it says where its time went. */
@@ -184,6 +165,38 @@ export class Auditing implements AuditBackend {
   /** Of what is no longer asked about; the backend has counted what it could not store. */
   #forget(verdict: boolean | Promise<boolean>): void {
     if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
+  }
+}
+
+function eventOf(
+  exchange: ApiExchange,
+  audit: RequestAudit,
+  stage: Stage,
+  stageTimestamp: string,
+  status: RecordedStatus | undefined,
+): AuditEvent {
+  const { requestURI, verb, sourceIPs, userAgent, objectRef } = audit.part as NonNullable<typeof audit.part>
+  const { level, annotations, requestObject, responseObject, impersonationConstraint } = audit
+  return {
+    kind: 'Event',
+    apiVersion: AUDIT_VERSION,
+    level,
+    auditID: audit.id,
+    stage,
+    requestURI,
+    verb,
+    user: audit.user,
+    impersonatedUser: exchange.impersonator && userPart(exchange.user),
+    authenticationMetadata: impersonationConstraint === undefined ? undefined : { impersonationConstraint },
+    sourceIPs,
+    userAgent,
+    objectRef,
+    responseStatus: status && statusPart(status),
+    requestObject,
+    responseObject: records(level, 'RequestResponse') ? responseObject : undefined,
+    requestReceivedTimestamp: audit.received,
+    stageTimestamp,
+    annotations: annotations && sorted(annotations),
   }
 }
 

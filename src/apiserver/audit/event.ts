@@ -44,8 +44,6 @@ export interface AuditedStatus {
   readonly code?: number | undefined
 }
 
-const COMMON: unique symbol = Symbol('quiesce.common')
-
 /**
  * One record of a request, with its fields in upstream's order: `JSON.stringify` of it is what
  * upstream writes. Never changed once it is made. A field that there is nothing to say in may be
@@ -72,8 +70,6 @@ export interface AuditEvent {
   readonly requestReceivedTimestamp: string
   readonly stageTimestamp: string
   readonly annotations?: Readonly<Record<string, string>> | undefined
-  /** Not in its JSON, and the same in its copies: what is cut out of one is none of it. */
-  readonly [COMMON]?: CommonPart
 }
 
 /** One event as its line, with the newline. */
@@ -83,40 +79,24 @@ export const eventJson = (event: AuditEvent): string => `${eventText(event)}\n`
 export const eventListJson = (events: readonly AuditEvent[]): string =>
   `{"kind":"EventList","apiVersion":"${AUDIT_VERSION}","metadata":{},"items":[${events.map(eventText).join(',')}]}\n`
 
-/** What {@link safeJson} writes, put together field by field, which takes a quarter of the time. */
+/** What {@link safeJson} writes, put together field by field, which takes a third of the time. */
 function eventText(event: AuditEvent): string {
-  const { impersonatedUser, authenticationMetadata, responseStatus, requestObject, responseObject, annotations } = event
-  const { toStage, toUser, toObject, toTimestamp } = event[COMMON]?.texts ?? commonTexts(event)
-  let json = toStage + event.stage + toUser
+  const { user, impersonatedUser, authenticationMetadata, sourceIPs, userAgent, objectRef } = event
+  const { responseStatus, requestObject, responseObject, annotations } = event
+  let json =
+    `{"kind":"Event","apiVersion":"${AUDIT_VERSION}","level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"${event.stage}"` +
+    `,"requestURI":${jsonText(event.requestURI)},"verb":${jsonText(event.verb)},"user":${keptJson(user)}`
   if (impersonatedUser !== undefined) json += `,"impersonatedUser":${keptJson(impersonatedUser)}`
   if (authenticationMetadata !== undefined) json += `,"authenticationMetadata":${safeJson(authenticationMetadata)}`
-  json += toObject
+  if (sourceIPs !== undefined) json += `,"sourceIPs":${keptJson(sourceIPs)}`
+  if (userAgent !== undefined) json += `,"userAgent":${jsonText(userAgent)}`
+  if (objectRef !== undefined) json += `,"objectRef":${safeJson(objectRef)}`
   if (responseStatus !== undefined) json += `,"responseStatus":${statusJson(responseStatus)}`
   if (requestObject !== undefined) json += `,"requestObject":${safeJson(requestObject)}`
   if (responseObject !== undefined) json += `,"responseObject":${safeJson(responseObject)}`
-  json += toTimestamp + event.stageTimestamp
-  return annotations === undefined ? `${json}"}` : `${json}","annotations":${textsJson(annotations)}}`
-}
-
-/** The text of what all events of a request have in common, each piece up to what differs. */
-interface CommonTexts {
-  readonly toStage: string
-  readonly toUser: string
-  readonly toObject: string
-  readonly toTimestamp: string
-}
-
-function commonTexts(event: CommonFields): CommonTexts {
-  const { user, sourceIPs, userAgent, objectRef } = event
-  return {
-    toStage: `{"kind":"Event","apiVersion":"${AUDIT_VERSION}","level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"`,
-    toUser: `","requestURI":${jsonText(event.requestURI)},"verb":${jsonText(event.verb)},"user":${keptJson(user)}`,
-    toObject:
-      (sourceIPs === undefined ? '' : `,"sourceIPs":${keptJson(sourceIPs)}`) +
-      (userAgent === undefined ? '' : `,"userAgent":${jsonText(userAgent)}`) +
-      (objectRef === undefined ? '' : `,"objectRef":${safeJson(objectRef)}`),
-    toTimestamp: `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"`,
-  }
+  json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`
+  if (annotations !== undefined) json += `,"annotations":${textsJson(annotations)}`
+  return `${json}}`
 }
 
 function textsJson(texts: Readonly<Record<string, string>>): string {
@@ -139,10 +119,11 @@ const statusJson = (status: AuditedStatus): string =>
 const KEPT_JSON = new WeakMap<object, string>()
 
 function keptJson(part: object): string {
+  if (!Object.isFrozen(part)) return safeJson(part)
   const known = KEPT_JSON.get(part)
   if (known !== undefined) return known
   const json = safeJson(part)
-  if (Object.isFrozen(part)) KEPT_JSON.set(part, json)
+  KEPT_JSON.set(part, json)
   return json
 }
 
@@ -161,54 +142,8 @@ export function microTime(wallMs: number): string {
   return `${ofSecond}${String(rest).padStart(6, '0')}Z`
 }
 
-/** What a request itself says of what is the same in all of its events. */
+/** What is the same in every event of a request. */
 export type RequestPart = Pick<AuditEvent, 'requestURI' | 'verb' | 'sourceIPs' | 'userAgent' | 'objectRef'>
-type CommonFields = RequestPart & Pick<AuditEvent, 'level' | 'auditID' | 'user' | 'requestReceivedTimestamp'>
-
-/** What is the same in all events of a request. */
-export class CommonPart {
-  readonly fields: CommonFields
-  #texts: CommonTexts | undefined = undefined
-
-  constructor(fields: CommonFields) {
-    this.fields = fields
-  }
-
-  /** Made for the first event that is written. */
-  get texts(): CommonTexts {
-    this.#texts ??= commonTexts(this.fields)
-    return this.#texts
-  }
-}
-
-/** What each event of a request has of its own. */
-export type OwnPart = Omit<AuditEvent, keyof CommonFields | 'kind' | 'apiVersion' | typeof COMMON>
-
-export function eventOf(common: CommonPart, own: OwnPart): AuditEvent {
-  const { level, auditID, requestURI, verb, user, sourceIPs, userAgent, objectRef, requestReceivedTimestamp } = common.fields
-  return {
-    kind: 'Event',
-    apiVersion: AUDIT_VERSION,
-    level,
-    auditID,
-    stage: own.stage,
-    requestURI,
-    verb,
-    user,
-    impersonatedUser: own.impersonatedUser,
-    authenticationMetadata: own.authenticationMetadata,
-    sourceIPs,
-    userAgent,
-    objectRef,
-    responseStatus: own.responseStatus,
-    requestObject: own.requestObject,
-    responseObject: own.responseObject,
-    requestReceivedTimestamp,
-    stageTimestamp: own.stageTimestamp,
-    annotations: own.annotations,
-    [COMMON]: common,
-  }
-}
 
 /** @see kubernetes/apiserver pkg/audit/request.go LogRequestMetadata */
 export function requestPart({ request, info }: ApiExchange): RequestPart {

@@ -1,5 +1,5 @@
 import { apiExchangeOf } from '../api-exchange.ts'
-import { type CommonPart, LEVELS, type Level, type Stage } from './event.ts'
+import { type AuditedUser, LEVELS, type Level, type RequestPart, type Stage } from './event.ts'
 
 const NOTHING: ReadonlySet<Stage> = new Set()
 
@@ -11,10 +11,13 @@ export class RequestAudit {
   /** From here on the filter's. */
   omits: ReadonlySet<Stage> = NOTHING
   omitManagedFields = false
-  /** Undefined until the policy has decided, and when nothing is recorded. */
-  common: CommonPart | undefined = undefined
+  id = ''
+  part: RequestPart | undefined = undefined
+  user: AuditedUser = {}
   /** The clock's wall time when its other time was 0: all stages of a request use the same. */
   wallOffset = 0
+  /** When it came, in events. */
+  received = ''
   hasStarted = false
   /** The verb that allowed it to act as another user; undefined for the older way. */
   impersonationConstraint: string | undefined = undefined

@@ -36,7 +36,7 @@ export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, 
   for (const { request } of underWay) {
     const exchange = apiExchangeOf(request)
     // Before the policy has decided about it, nothing of it is recorded.
-    if (exchange?.audit?.common === undefined) continue
+    if (exchange?.audit?.part === undefined) continue
     try {
       end(auditing, exchange)
     } catch (thrown) {

@@ -2,7 +2,7 @@
 // upstream's form; or a time is written wrong.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AuditEvent, CommonPart, eventJson, eventListJson, eventOf, microTime } from '#src/apiserver/audit/event.ts'
+import { type AuditEvent, eventJson, eventListJson, microTime } from '#src/apiserver/audit/event.ts'
 import { compactJson, jsonText } from '#src/apiserver/encoding/json.ts'
 
 const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', '"', '\\', '<&>', '\u2028', '\ud800', '\n', 'é'))
@@ -39,26 +39,6 @@ const anyEvent: fc.Arbitrary<AuditEvent> = fc.record({
 
 test('the line of any event is its JSON, as upstream encodes it', () => {
   fc.assert(fc.property(anyEvent, (event) => void expect(eventJson(event)).toBe(compactJson(event))))
-})
-
-test('all events of a request are, whose common part is written once; and so are their copies', () => {
-  fc.assert(
-    fc.property(fc.array(anyEvent, { minLength: 1, maxLength: 3 }), (events) => {
-      const common = new CommonPart(events[0] as AuditEvent)
-      for (const own of events) {
-        const event = eventOf(common, own)
-        expect(event).toMatchObject({
-          auditID: events[0]?.auditID,
-          user: events[0]?.user,
-          stage: own.stage,
-          stageTimestamp: own.stageTimestamp,
-        })
-        expect(eventJson(event)).toBe(compactJson(event))
-        const { requestObject: _, ...copy } = event
-        expect(eventJson({ ...copy, annotations: { cut: 'yes' } })).toBe(compactJson({ ...copy, annotations: { cut: 'yes' } }))
-      }
-    }),
-  )
 })
 
 test('a text is written right, however many others there were before it, and however long it is', () => {
