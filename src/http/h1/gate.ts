@@ -93,8 +93,8 @@ export function openGate(
     wire.unread = undefined
     if (response) endWithItsResponse(exchange, response)
     else wire.bytesWrittenBefore = socket.bytesWritten
-    // What ends it otherwise has happened, before the request reached us.
-    if (connection.isClosed) setImmediate(() => connection.closed())
+    // The socket closed before the request reached us, so its 'close' has fired already.
+    if (socket.destroyed) setImmediate(() => connection.closed())
     return exchange
   }
 

@@ -48,8 +48,6 @@ export class Http1Wire implements Wire {
     socket.once('close', onSocketClose)
     this.connection = connection ?? keeper.opened(this)
     connection?.goOnWith(this)
-    // Its 'close' may have fired already: a request that other code hands on comes when it likes.
-    if (socket.destroyed) setImmediate(() => this.closed())
   }
 
   get tls(): string {

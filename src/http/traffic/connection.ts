@@ -163,10 +163,6 @@ export class Connection {
     this.outstanding.add(exchange)
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
   /** Closes it gently. A second call does nothing. */
   linger(): void {
     if (this.#isEnding || this.#wire.socket.destroyed) return
