@@ -16,7 +16,7 @@ const logFile = () => openSync(join(mkdtempSync(join(tmpdir(), 'quiesce-bench-')
 /**
  * The least that can be done: an id, three headers beside those of Hono on the way that costs node
  * least, and two lines of audit whose text is constant but for id and time, encoded and written
- * like ours. Who asks is not looked at, and may not; nothing is counted, limited or waited for.
+ * like ours. It does not look who asks, nor for what; nothing is counted, limited or waited for.
  */
 export function leastListener() {
   const file = logFile()
@@ -51,7 +51,10 @@ export function leastListener() {
   }
 }
 
-/** What people write: a middleware of Hono. Tokens in a map, one group that may, two lines of `JSON.stringify`. */
+/**
+ * What people write: a middleware of Hono. Tokens in a map, one group that may ask, two lines of
+ * `JSON.stringify`.
+ */
 export function middleware() {
   const file = logFile()
   const tokens = new Map([['of-the-benchmark', { username: 'bench', uid: '1', groups: ['readers', 'system:authenticated'] }]])

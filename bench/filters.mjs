@@ -2,8 +2,8 @@
 // `npm run bench:overhead -- --only filters`: what each filter of an API server costs a request.
 // The same Hono route bare, and behind the chain of an API server: without a filter, with each
 // alone, with all, and with all but each; and two programs without quiesce that do some of the same
-// (`by-hand.mjs`). A bare server and a second copy of it run with every
-// group of them, so that each is compared with what ran in the same minute.
+// (`by-hand.mjs`). A bare server and a second copy of it run with every group of them, so that each
+// is compared with what ran in the same minute.
 import { Child } from './child.mjs'
 import { measureInTurns, shuffled } from './in-turns.mjs'
 import { median, summarize } from './statistics.mjs'
@@ -12,9 +12,6 @@ import { median, summarize } from './statistics.mjs'
 const TOKEN = 'of-the-benchmark'
 /** Servers of one group, beside the two bare ones: more would be minutes apart. */
 const GROUP = 12
-
-/** The first variants, which are no single filters. */
-const WHOLE = 6
 
 /** Of the whole chain, and of one filter: shares of what a bare request costs. */
 export const CHAIN_MAX = 1.2
@@ -32,7 +29,7 @@ const needing = (filter) => Object.keys(NEEDED).filter((one) => neededBy(one).in
  * @typedef {{ name: string, life: 'bare' | 'created' | 'apiserver', application?: string, chain?: readonly string[] | undefined, audit?: string }} Variant
  */
 
-/** @returns {Promise<{ variants: Variant[], filters: readonly string[] }>} */
+/** @returns {Promise<{ whole: Variant[], single: Variant[], filters: readonly string[] }>} those with one filter, or without one, apart */
 async function variants() {
   const probe = new Child('server.mjs', { application: 'Hono', life: 'apiserver' }, 0)
   const { filters } = await probe.ask({ what: 'filters' })
@@ -40,22 +37,22 @@ async function variants() {
   const all = /** @type {readonly string[]} */ (filters)
   return {
     filters: all,
-    variants: [
+    whole: [
       { name: 'created, without an API server', life: 'created' },
       { name: 'no filter', life: 'apiserver', chain: [] },
       { name: 'the whole chain', life: 'apiserver' },
       { name: 'the whole chain, audited when answered only', life: 'apiserver', audit: 'end' },
       { name: 'without quiesce: three headers and two lines of audit, no more', life: 'bare', application: 'the least' },
       { name: 'without quiesce: a middleware of Hono', life: 'bare', application: 'a middleware' },
-      ...all.flatMap((filter) => [
-        /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
-        /** @type {Variant} */ ({
-          name: `all but ${filter}`,
-          life: 'apiserver',
-          chain: all.filter((one) => one !== filter && !needing(filter).includes(one)),
-        }),
-      ]),
     ],
+    single: all.flatMap((filter) => [
+      /** @type {Variant} */ ({ name: `${filter} alone`, life: 'apiserver', chain: [...neededBy(filter), filter] }),
+      /** @type {Variant} */ ({
+        name: `all but ${filter}`,
+        life: 'apiserver',
+        chain: all.filter((one) => one !== filter && !needing(filter).includes(one)),
+      }),
+    ]),
   }
 }
 
@@ -87,11 +84,11 @@ async function measureGroup(group) {
  * @param {(isMissed: boolean, isMet: boolean) => string} judge
  */
 export async function measureFilters(generations, judge) {
-  const { variants: all, filters } = await variants()
+  const { whole: wholes, single, filters } = await variants()
   /** @type {Map<string, Measured[]>} */
   const measured = new Map()
   for (let generation = 0; generation < generations; generation++) {
-    const order = shuffled(all)
+    const order = shuffled([...wholes, ...single])
     for (let at = 0; at < order.length; at += GROUP) {
       for (const [name, one] of await measureGroup(order.slice(at, at + GROUP))) measured.set(name, [...(measured.get(name) ?? []), one])
     }
@@ -100,7 +97,7 @@ export async function measureFilters(generations, judge) {
   const cpuOf = (/** @type {string} */ name) => median(of(name).map(({ cpu }) => cpu))
   const bare = cpuOf('bare')
   const range = (/** @type {readonly [number, number]} */ [low, high]) => `${low.toFixed(3)} to ${high.toFixed(3)}`
-  const whole = ['again', ...all.slice(0, WHOLE).map(({ name }) => name)].map((name) => {
+  const whole = ['again', ...wholes.map(({ name }) => name)].map((name) => {
     const { median: middle, interval } = summarize(of(name).map(({ times }) => times))
     const [low, high] = interval
     const verdict = name.startsWith('the whole chain') ? judge(low > CHAIN_MAX, high <= CHAIN_MAX) : ''

@@ -11,7 +11,7 @@ export interface Answer {
  */
 export const PLAIN_TEXT = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
 
-/** The same, to be put over headers that node has told, whose names are in lower case. */
+/** The same, to be put over headers as node has them, whose names are in lower case. */
 export const PLAIN_TEXT_OVER = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
 /** As much of a node response as an answer needs; HTTP/1 and HTTP/2 responses both fit. */
