@@ -3,7 +3,7 @@ import type { LifecycleEvent, LifecycleFact } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { crashedAt, cutsOf, hookKey, type LifeView, NOTHING_KNOWN, reduce } from './view.ts'
+import { crashedAt, cutsOf, hookKey, type LifeView, NOTHING_KNOWN, reduceLife } from './view.ts'
 
 /**
  * Where everything that happens passes through: facts come from machines and actors, get their
@@ -50,7 +50,7 @@ export class Recorder {
   readonly record = (fact: MachineFact | LifecycleFact): void => {
     const at = this.elapsed
     const event = { ...this.#timed(fact, at), at } as LifecycleEvent
-    this.#view = reduce(this.#view, event)
+    this.#view = reduceLife(this.#view, event)
     for (const sink of this.#sinks) sink(event)
   }
 

@@ -119,7 +119,7 @@ export const NOTHING_KNOWN: LifeView = {
 export const cutsOf = (rows: Readonly<Record<string, Pick<PhaseRow, 'lane' | 'cut'>>>): LifeView['cuts'] =>
   Object.fromEntries(Object.entries(rows).flatMap(([phase, { cut }]) => (cut ? [[phase, cut]] : [])))
 
-export const reduce = (view: LifeView, event: LifecycleEvent): LifeView => ({ ...view, ...changeBy(event, view), at: event.at })
+export const reduceLife = (view: LifeView, event: LifecycleEvent): LifeView => ({ ...view, ...changeBy(event, view), at: event.at })
 
 function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
   const { at } = event

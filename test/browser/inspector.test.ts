@@ -29,7 +29,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   const page = await InspectorPage.open(await server.inspector)
   await page.headline(/^Serving$/)
   await page.reads('#life-mode', new RegExp(`^mode ${mode}$`))
-  await page.reads('#verdict-detail', /^On http:\/\/127\.0\.0\.1:\d+, with 0 requests and 0 watches open\./)
+  await page.reads('#life-status-detail', /^On http:\/\/127\.0\.0\.1:\d+, with 0 requests and 0 watches open\./)
   await page.reads(
     '#budget-text',
     mode === 'refuse'
@@ -56,7 +56,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   await page.button('Begin shutdown').click()
 
   await page.headline(/^Shutting down: GET \/slow blocks the exit; cut in [\d.]+s$/)
-  await page.reads('#verdict-detail', /^For [\d.]+s, [\d.]+s left, asked by .* Under way: .*request-drain/)
+  await page.reads('#life-status-detail', /^For [\d.]+s, [\d.]+s left, asked by .* Under way: .*request-drain/)
   await page.reads('#budget-text', /of 1m0s used; next is Cut\.requests in/)
   await page.shows('request-drain', 'working')
   await page.reads('#outcome-headline', /^Waiting for 1 request/)
@@ -65,7 +65,7 @@ test.each(MODES)('a whole shutdown in mode $mode, begun on the page', async ({ m
   slow.giveUp()
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
   expect(await server.exitCode).toBe(0)
-  await page.reads('#verdict-detail', /The server is gone; its final state and report stay here\.$/)
+  await page.reads('#life-status-detail', /The server is gone; its final state and report stay here\.$/)
   await page.reads('#announcer', /^Graceful: everything ended by itself, exit code 0\./)
   expect(await page.row(closing)).toMatch(/: ok after .*; fires HTTPServerStoppedListening$/)
   await page.page.locator('[data-state="lifecycle.ended"].active').waitFor()
@@ -147,7 +147,7 @@ test('a hook that fails is named, and costs the exit code', async () => {
   expect(await page.page.evaluate(order)).toEqual(['outcome', 'timeline', 'log', 'chart', 'machines'])
   server.child.kill('SIGTERM')
   await page.headline(/^Ended in order, but something failed, exit code 4$/)
-  await page.reads('#verdict-trouble', /^1 failed: pre-shutdown hook "leave"$/)
+  await page.reads('#life-status-trouble', /^1 failed: pre-shutdown hook "leave"$/)
   await page.shows('pre-shutdown-hooks', 'fired', 'failed')
   await page.shows('request-drain', 'fired', 'ok')
   expect(await page.row('leave')).toMatch(/^pre-shutdown hook leave: failed after \d+ms; rejected on purpose$/)
@@ -461,7 +461,7 @@ test('a second signal ends it by force, and the page says so', async () => {
   server.child.kill('SIGTERM')
   await page.headline(/^Ended by force, exit code 1$/)
   await page.reads(
-    '#verdict-detail',
+    '#life-status-detail',
     /because a second signal asked for the end at once\. The server is gone; its final state and report stay here\.$/,
   )
   expect(await server.exitCode).toBe(1)
@@ -475,7 +475,7 @@ test('a server that vanishes is called lost, and found again when it comes back'
   await page.headline(/^Serving$/)
   first.child.kill('SIGKILL')
   await page.headline(/^Connection lost without a report$/)
-  await page.reads('#verdict-detail', /^Last heard of while it was serving\. .* Trying again \(\d+\)\.$/)
+  await page.reads('#life-status-detail', /^Last heard of while it was serving\. .* Trying again \(\d+\)\.$/)
   await first.exitCode
   const title = await page.text('#life-title')
   const second = Served.serve(`--inspector-address=${new URL(address).host}`)
@@ -496,7 +496,7 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
 
   const page = await InspectorPage.open(await Served.recording(journal).inspector)
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
-  await page.reads('#verdict-detail', /This is a recording\.$/)
+  await page.reads('#life-status-detail', /This is a recording\.$/)
   expect(await page.button('Begin shutdown…').isVisible()).toBe(false)
   const { keyboard } = page.page
 
@@ -531,7 +531,7 @@ test('a recorded life is replayed: by key, by slider, by a line of the log, and 
 
   await page.page.locator('#speed').selectOption('0.25')
   await page.button('Play').click()
-  await page.reads('#verdict-detail', /shutdown-delay/)
+  await page.reads('#life-status-detail', /shutdown-delay/)
   await page.page.locator('#speed').selectOption('4')
   await page.headline(/^Graceful: everything ended by itself, exit code 0$/)
   await page.button('Play').waitFor()

@@ -9,12 +9,13 @@ import { chartOf } from '#src/diagram/read-chart.ts'
 import type { JournalEntry } from '#src/inspector/protocol.ts'
 import { composeLifecycle } from '#src/machines/lifecycle.ts'
 import type { Report } from '#src/report/report.ts'
-import { reduce as reduceLife } from '#src/report/view.ts'
+import { reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { linesOf, type Span, spanOf, ticksOf, zoomed } from '../../packages/inspector-page/src/core/axis.ts'
 import { blockingOf } from '../../packages/inspector-page/src/core/blocking.ts'
-import { Journal } from '../../packages/inspector-page/src/core/journal.ts'
+import { ReceivedJournal } from '../../packages/inspector-page/src/core/journal.ts'
 import { lanesOf } from '../../packages/inspector-page/src/core/lanes.ts'
+import { lifeStatusOf, type SourceStatus } from '../../packages/inspector-page/src/core/life-status.ts'
 import { LOG_FILTER, LOG_KINDS, type LogKind, lineOf, matches } from '../../packages/inspector-page/src/core/log-lines.ts'
 import { machineTree } from '../../packages/inspector-page/src/core/machines.ts'
 import { outcomeOf } from '../../packages/inspector-page/src/core/outcome.ts'
@@ -30,14 +31,13 @@ import {
   stateLine,
   workingPhases,
 } from '../../packages/inspector-page/src/core/states.ts'
-import { type Link, verdictOf } from '../../packages/inspector-page/src/core/verdict.ts'
 import { EMPTY_VIEW, edgeKey, reduce, type View } from '../../packages/inspector-page/src/core/view.ts'
-import { count, duration, list, offset, running } from '../../packages/inspector-page/src/core/words.ts'
+import { count, durationText, listText, offset, running } from '../../packages/inspector-page/src/core/words.ts'
 
 /** What the page makes of a real life's journal, without any browser. */
 
-const LIVE: Link = { kind: 'live' }
-const OVER: Link = { kind: 'closed', source: 'live' }
+const LIVE: SourceStatus = { kind: 'live' }
+const OVER: SourceStatus = { kind: 'closed', source: 'live' }
 
 /** Stopped after five seconds, with a hook that fails and one that does not. */
 async function recordedLife(): Promise<JournalEntry[]> {
@@ -78,14 +78,14 @@ async function recordedLife(): Promise<JournalEntry[]> {
 }
 
 let entries: JournalEntry[]
-let journal: Journal
+let journal: ReceivedJournal
 beforeAll(async () => {
   entries = await recordedLife()
   journal = journalOf(entries)
 })
 
-function journalOf(entries: readonly JournalEntry[]): Journal {
-  const journal = new Journal()
+function journalOf(entries: readonly JournalEntry[]): ReceivedJournal {
+  const journal = new ReceivedJournal()
   for (const entry of entries) journal.append(entry)
   return journal
 }
@@ -146,18 +146,18 @@ describe('a journal', () => {
   })
 })
 
-describe('the verdict', () => {
+describe('the status of a life', () => {
   test('goes from starting to the exit code', () => {
     const shapes = entries.map((_, position) => {
       const view = journal.viewAt(position)
-      return verdictOf(view, LIVE, view.at).shape
+      return lifeStatusOf(view, LIVE, view.at).shape
     })
     expect([...new Set(shapes)]).toEqual(['starting', 'serving', 'stopping', 'failed'])
   })
 
   test('says what a shutdown is doing and how long it still may', () => {
     const view = inTheDelay()
-    const { headline, detail } = verdictOf(view, LIVE, stopAt(view) + 500)
+    const { headline, detail } = lifeStatusOf(view, LIVE, stopAt(view) + 500)
     expect(headline).toBe('Shutting down: waiting for shutdown-delay; over in 0.5s')
     expect(detail).toBe('For 0.5s, 11.5s left, asked by stop(): the test asks. Under way: tell and shutdown-delay.')
   })
@@ -176,27 +176,30 @@ describe('the verdict', () => {
       gauges,
       life: reduceLife(view.life, { at: view.at, type: 'phase.started', phase: 'request-drain' }),
     }
-    const { headline, detail, trouble } = verdictOf(draining, LIVE, view.at)
+    const { headline, detail, trouble } = lifeStatusOf(draining, LIVE, view.at)
     const cut = spentOf(view, view.at)?.cuts.find(({ signal }) => signal === 'Cut.requests')?.atMs ?? 0
     expect(headline).toBe(`Shutting down: GET /hang and 50 more block the exit; cut in ${running(stopAt(view) + cut - view.at)}`)
     expect(detail).toMatch(/ 3 requests refused\.$/)
     expect(trouble).toBe('1 failed: pre-shutdown hook "leave"')
     // Also once it is over.
-    expect(verdictOf(journal.last, OVER, 0).trouble).toBe('1 failed: pre-shutdown hook "leave"')
-    expect(verdictOf(viewWhen('Serving'), LIVE, 0).trouble).toBe('')
+    expect(lifeStatusOf(journal.last, OVER, 0).trouble).toBe('1 failed: pre-shutdown hook "leave"')
+    expect(lifeStatusOf(viewWhen('Serving'), LIVE, 0).trouble).toBe('')
   })
 
   test('says how it ended, that the server is gone, and that a report did not come', () => {
-    const { headline, detail } = verdictOf(journal.last, OVER, 0)
+    const { headline, detail } = lifeStatusOf(journal.last, OVER, 0)
     expect(headline).toBe('Ended in order, but something failed, exit code 4')
     expect(detail).toMatch(/^Ended 1(\.\d+)?s after the stop request\. The server is gone; its final state and report stay here\.$/)
-    expect(verdictOf(journal.last, { kind: 'closed', source: 'recording' }, 0).detail).toMatch(/This is a recording\.$/)
+    expect(lifeStatusOf(journal.last, { kind: 'closed', source: 'recording' }, 0).detail).toMatch(/This is a recording\.$/)
     const lost = viewWhen('NotAcceptingNewRequest')
-    expect(verdictOf(lost, { kind: 'lost', attempts: 3 }, 0)).toMatchObject({ shape: 'lost', headline: 'Connection lost without a report' })
-    expect(verdictOf(lost, { kind: 'closed', source: 'recording' }, 0)).toMatchObject({ shape: 'lost', headline: 'No end on record' })
+    expect(lifeStatusOf(lost, { kind: 'lost', attempts: 3 }, 0)).toMatchObject({
+      shape: 'lost',
+      headline: 'Connection lost without a report',
+    })
+    expect(lifeStatusOf(lost, { kind: 'closed', source: 'recording' }, 0)).toMatchObject({ shape: 'lost', headline: 'No end on record' })
     // Looking back shows what was then, whatever has become of the connection since.
-    expect(verdictOf(lost, OVER, lost.at, true).shape).toBe('stopping')
-    expect(verdictOf(EMPTY_VIEW, { kind: 'lost', attempts: 1 }, 0).headline).toBe('No connection')
+    expect(lifeStatusOf(lost, OVER, lost.at, true).shape).toBe('stopping')
+    expect(lifeStatusOf(EMPTY_VIEW, { kind: 'lost', attempts: 1 }, 0).headline).toBe('No connection')
   })
 
   test.each([
@@ -209,13 +212,13 @@ describe('the verdict', () => {
   ] as const)('exit code %s, forced by %s: %s', (exitCode, forced, shape, headline) => {
     const why = forced && { at: 0, type: 'forced' as const, why: forced }
     const view = { ...journal.last, life: { ...journal.last.life, exitCode, forced: why } }
-    expect(verdictOf(view, OVER, 0)).toMatchObject({ shape, headline })
+    expect(lifeStatusOf(view, OVER, 0)).toMatchObject({ shape, headline })
   })
 
   test('has the code that the process ended with, when it ended before its life', () => {
     const forced = { at: 0, type: 'forced', why: 'process-exit', exitCode: 9 } as const
     const view = { ...journal.last, life: { ...journal.last.life, exitCode: 1, forced } }
-    expect(verdictOf(view, OVER, 0).headline).toBe('Ended by force, exit code 9')
+    expect(lifeStatusOf(view, OVER, 0).headline).toBe('Ended by force, exit code 9')
     const report = { ...(view.report as Report), exitCode: 1, forced: 'process-exit', forcedBy: { exitCode: 9 } } as const
     expect(outcomeOf({ ...view, report })[0]?.text).toMatch(/^9: the process ended before its server had/)
     expect(lineOf({ n: 1, at: 0, kind: 'fact', event: forced }, 0, new Map()).text).toBe(
@@ -437,8 +440,8 @@ describe('the other panels', () => {
     const { last } = journal
     const late = { ...last, at: last.at + 5_000 }
     const took = outcomeOf(last).find(({ what }) => what === 'took')?.text
-    expect(verdictOf(late, OVER, late.at).detail).toContain(`Ended ${took} after the stop request`)
-    expect(duration(spentOf(late, late.at)?.elapsedMs ?? 0)).toBe(took)
+    expect(lifeStatusOf(late, OVER, late.at).detail).toContain(`Ended ${took} after the stop request`)
+    expect(durationText(spentOf(late, late.at)?.elapsedMs ?? 0)).toBe(took)
   })
 
   test('what blocks the exit is named, and is older the longer it lasts', () => {
@@ -513,7 +516,7 @@ describe('the other panels', () => {
       ['db', 'refused', 'failed'],
       ['cache', 'not asked yet', 'waiting'],
     ])
-    expect(verdictOf(view, LIVE, view.at).detail).toMatch(/ open\. \/ready fails: db\.$/)
+    expect(lifeStatusOf(view, LIVE, view.at).detail).toMatch(/ open\. \/ready fails: db\.$/)
     expect(group('budget')?.title).toBe('A stop now would take at most 12s: 1s delay, then new connections are refused')
     expect(group('budget')?.items.map(({ name }) => name)).toEqual([
       'shutdown delay',
@@ -622,7 +625,7 @@ describe('going through time', () => {
     expect(entries[first.position ?? -1]).toMatchObject({ kind: 'fact', event: { type: 'signal', name: 'Start' } })
     expect(stepSignal(journal, first, -1).position).toBe(0)
     expect(stepSignal(journal, goTo(journal, entries.length - 1), 1).position).toBe(entries.length - 1)
-    expect(goTo(new Journal(), 5)).toBe(FOLLOWING)
+    expect(goTo(new ReceivedJournal(), 5)).toBe(FOLLOWING)
   })
 
   test('plays in real time, passes over what idles, and stops at the end', () => {
@@ -643,7 +646,7 @@ describe('going through time', () => {
 })
 
 test('numbers are as short as they can be read', () => {
-  expect([0, 0.4, 430, 999.6, 1_028, 59_949, 125_000, 3_720_000].map(duration)).toEqual([
+  expect([0, 0.4, 430, 999.6, 1_028, 59_949, 125_000, 3_720_000].map(durationText)).toEqual([
     '0ms',
     '<1ms',
     '430ms',
@@ -656,7 +659,7 @@ test('numbers are as short as they can be read', () => {
   expect([-250, 0, 430, 59_949, 125_900].map(running)).toEqual(['−0.2s', '0.0s', '0.4s', '59.9s', '2m5s'])
   expect([0, -0.2, -250, 61_005, 3_725_250].map(offset)).toEqual(['+0.000s', '+0.000s', '−0.250s', '+1:01.005', '+1:02:05.250'])
   expect([count(1, 'watch'), count(2, 'watch'), count(0, 'request')]).toEqual(['1 watch', '2 watches', '0 requests'])
-  expect([list([]), list(['a']), list(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
+  expect([listText([]), listText(['a']), listText(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c'])
 })
 
 test('a counter-example counts steps, because no time passes in it, and nothing of a budget is spent', () => {
@@ -685,7 +688,7 @@ test('a counter-example counts steps, because no time passes in it, and nothing 
   expect(span.from).toBe(0)
   expect(rowsOf(view, view.at, span)[0]?.note).toBe('4 steps')
   expect(ticksOf(view, span, 5).map(({ text }) => text)).toEqual(['0', '2', '4', '6', '8', '10'].slice(0, ticksOf(view, span, 5).length))
-  expect(verdictOf(view, { kind: 'closed', source: 'recording' }, view.at)).toMatchObject({
+  expect(lifeStatusOf(view, { kind: 'closed', source: 'recording' }, view.at)).toMatchObject({
     headline: 'Counter-example',
     detail: 'destroyed under a live request. It ends here.',
   })

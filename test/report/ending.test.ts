@@ -6,7 +6,7 @@ import { WIRING } from '#src/machines/wiring.ts'
 import { blockersOf, boundOfPhase, headlineOf, instantsOf, leftUntil, nextCutOf } from '#src/report/ending.ts'
 import { type Gauges, gaugesOf } from '#src/report/gauges.ts'
 import { progressOf } from '#src/report/progress.ts'
-import { crashedAt, cutsOf, type LifeView, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+import { crashedAt, cutsOf, type LifeView, NOTHING_KNOWN, reduceLife } from '#src/report/view.ts'
 
 const STOP_AT = 1_000
 const cutsMs = { hooks: 10_000, requests: 20_000, connections: 21_000, audit: 22_000, destroy: 24_000, flush: 24_500 }
@@ -26,7 +26,7 @@ const started = (phase: string, at: number, limitMs?: number): LifecycleEvent =>
   ...(limitMs !== undefined && { limitMs }),
 })
 
-const view = (...events: readonly LifecycleEvent[]): LifeView => events.reduce(reduce, { ...NOTHING_KNOWN, cuts: cutsOf(WIRING) })
+const view = (...events: readonly LifecycleEvent[]): LifeView => events.reduce(reduceLife, { ...NOTHING_KNOWN, cuts: cutsOf(WIRING) })
 const stopped = (...events: readonly LifecycleEvent[]): LifeView => view(stopRequested, ...events)
 
 const NO_TRAFFIC: Gauges['blocking'] = { requests: [], watches: [], holds: [], handlers: [], connections: [], hooks: [] }
@@ -149,10 +149,10 @@ describe('the end is held up by', () => {
     expect(gaugesOf({ ...GAUGES, blocking: NO_TRAFFIC }, of, 3_200).blocking.hooks).toEqual([
       { name: 'pre-shutdown hook "leave"', ageMs: 1_200 },
     ])
-    const over = reduce(of, { at: 3_000, ...hook, type: 'hook.ended', outcome: 'ok', durationMs: 1_000 })
+    const over = reduceLife(of, { at: 3_000, ...hook, type: 'hook.ended', outcome: 'ok', durationMs: 1_000 })
     expect(gaugesOf({ ...GAUGES, blocking: NO_TRAFFIC }, over, 3_200).blocking.hooks).toEqual([])
     expect(
-      progressOf(reduce(of, { at: 3_000, type: 'phase.ended', phase: 'pre-shutdown-hooks', outcome: 'ok' }), 'refuse', GAUGES, 3_200),
+      progressOf(reduceLife(of, { at: 3_000, type: 'phase.ended', phase: 'pre-shutdown-hooks', outcome: 'ok' }), 'refuse', GAUGES, 3_200),
     ).toMatchObject({
       sinceMs: 2_200,
       phases: [{ name: 'shutdown-delay', sinceMs: 1_700 }],

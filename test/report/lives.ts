@@ -4,7 +4,7 @@ import { stopProfile } from '#src/options/budget.ts'
 import { resolveLifecycleOptions } from '#src/options/options.ts'
 import type { Report } from '#src/report/report.ts'
 import { ReportBuilder } from '#src/report/report-builder.ts'
-import { cutsOf, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+import { cutsOf, NOTHING_KNOWN, reduceLife } from '#src/report/view.ts'
 
 export const options = resolveLifecycleOptions(
   { shutdownDelay: '1s', watchGrace: '2s', deadline: '12s', crashDeadline: '5s' },
@@ -18,7 +18,7 @@ export const WALL_AT_START = Date.UTC(2026, 0, 1)
 
 /** The report of a life that had these events. */
 export function reportOf(events: readonly LifecycleEvent[], exitCode = 0, rejections?: Readonly<Record<string, number>>): Report {
-  const view = events.reduce(reduce, { ...NOTHING_KNOWN, cuts: cutsOf(WIRING) })
+  const view = events.reduce(reduceLife, { ...NOTHING_KNOWN, cuts: cutsOf(WIRING) })
   const builder = new ReportBuilder({ view: () => view, wallAtStart: WALL_AT_START, ...(rejections && { rejections: () => rejections }) })
   for (const event of events) builder.observe(event)
   return builder.build(exitCode)

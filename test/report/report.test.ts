@@ -6,7 +6,7 @@ import { EXIT_CODES_BY_SEVERITY, exitCodeMeaning, moreSevere } from '#src/machin
 import { FAILURES_MAX } from '#src/report/failures.ts'
 import { renderReport } from '#src/report/render-report.ts'
 import { ReportBuilder } from '#src/report/report-builder.ts'
-import { NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+import { NOTHING_KNOWN, reduceLife } from '#src/report/view.ts'
 import { badLife, budget, quietLife, reportOf } from './lives.ts'
 
 const schema = JSON.parse(readFileSync(new URL('../../schema/report.schema.json', import.meta.url), 'utf8')) as object
@@ -249,7 +249,7 @@ describe('a report', () => {
     expect(errors).toEqual([{ where: 'destroy hook "a"', error }])
 
     const auditOf = (...events: readonly LifecycleEvent[]) => {
-      const view = events.reduce(reduce, NOTHING_KNOWN)
+      const view = events.reduce(reduceLife, NOTHING_KNOWN)
       const auditCounts = () => ({ delivered: 5, lost: 1, pending: 2 })
       return new ReportBuilder({ view: () => view, wallAtStart: 0, auditCounts }).build(0)
     }

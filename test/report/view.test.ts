@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { LifecycleEvent } from '#src/base/events.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { Recorder } from '#src/report/recorder.ts'
-import { cutsOf, failureIn, NOTHING_KNOWN, phaseOfHook, reduce } from '#src/report/view.ts'
+import { cutsOf, failureIn, NOTHING_KNOWN, phaseOfHook, reduceLife } from '#src/report/view.ts'
 import { budget } from './lives.ts'
 
 async function recorder() {
@@ -52,14 +52,14 @@ test('listeners are open until they are closed, each by its address', () => {
   const listening = (port: number, more: object = {}) =>
     ({ at: 1, type: 'listening', url: `http://[::]:${port}`, address: '::', port, admin: false, ...more }) as LifecycleEvent
   const events = [listening(1), listening(2, { admin: true, inspector: true }), { at: 2, type: 'stopped-listening', url: 'http://[::]:1' }]
-  expect((events as LifecycleEvent[]).reduce(reduce, NOTHING_KNOWN).listeners).toStrictEqual([
+  expect((events as LifecycleEvent[]).reduce(reduceLife, NOTHING_KNOWN).listeners).toStrictEqual([
     { url: 'http://[::]:1', admin: false, isOpen: false },
     { url: 'http://[::]:2', admin: true, inspector: true, isOpen: true },
   ])
 })
 
 test('a hook that is told of at its end only began so long before', () => {
-  const view = reduce(NOTHING_KNOWN, { at: 100, type: 'hook.ended', ...hook, outcome: 'ok', durationMs: 30 })
+  const view = reduceLife(NOTHING_KNOWN, { at: 100, type: 'hook.ended', ...hook, outcome: 'ok', durationMs: 30 })
   expect([...view.hooks.values()]).toMatchObject([{ startedAt: 70, endedAt: 100 }])
 })
 

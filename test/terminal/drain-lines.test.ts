@@ -4,7 +4,7 @@ import type { LifecycleEvent } from '#src/base/events.ts'
 import { WIRING } from '#src/machines/wiring.ts'
 import { type Gauges, gaugesOf } from '#src/report/gauges.ts'
 import { type Progress, progressOf } from '#src/report/progress.ts'
-import { cutsOf, type LifeView, NOTHING_KNOWN, reduce } from '#src/report/view.ts'
+import { cutsOf, type LifeView, NOTHING_KNOWN, reduceLife } from '#src/report/view.ts'
 import { drainLines, type Frame } from '#src/terminal/drain-lines.ts'
 
 const NOTHING: Gauges = {
@@ -49,7 +49,7 @@ function viewOf(events: readonly LifecycleEvent[]): LifeView {
   const budget = { delayMs: 5_070, lastCallMs: 0, watchGraceMs: 0, deadlineMs: 25_000, cutsMs }
   const reason = { kind: 'os-signal', signal: 'SIGTERM' } as const
   const stop: LifecycleEvent = { at: STOP_AT, type: 'signal', name: 'StopRequested', outcome: 'ok', reason, budget }
-  return [stop, ...events].reduce(reduce, { ...NOTHING_KNOWN, cuts: { ...cutsOf(WIRING), 'flush-queue': 'Cut.destroy' } })
+  return [stop, ...events].reduce(reduceLife, { ...NOTHING_KNOWN, cuts: { ...cutsOf(WIRING), 'flush-queue': 'Cut.destroy' } })
 }
 
 /** What such a life shows. */

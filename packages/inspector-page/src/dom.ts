@@ -111,7 +111,7 @@ export interface Part<T> {
  * The children of an element, one per item, after those that it has when this is made. An item
  * keeps its element, and with it the focus, for as long as it has its key.
  */
-export class Parts<T> {
+export class KeyedParts<T> {
   readonly #parent: Element
   readonly #keyOf: (item: T) => string
   readonly #create: (item: T) => Part<T>

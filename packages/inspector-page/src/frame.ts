@@ -1,5 +1,5 @@
-import type { Journal } from './core/journal.ts'
-import type { Link } from './core/verdict.ts'
+import type { ReceivedJournal } from './core/journal.ts'
+import type { SourceStatus } from './core/life-status.ts'
 import type { View } from './core/view.ts'
 
 /**
@@ -12,8 +12,8 @@ export interface Frame {
   readonly now: number
   /** The last entry that is shown. */
   readonly position: number
-  readonly journal: Journal
-  readonly link: Link
+  readonly journal: ReceivedJournal
+  readonly link: SourceStatus
   /** Whether the view is of an earlier time than the last that is known. */
   readonly lookingBack: boolean
 }

@@ -1,15 +1,15 @@
 import { now } from './clock.ts'
-import { Journal } from './core/journal.ts'
-import type { Link } from './core/verdict.ts'
+import { ReceivedJournal } from './core/journal.ts'
+import type { SourceStatus } from './core/life-status.ts'
 import type { Frame, Panel } from './frame.ts'
 import { Actions } from './panels/actions.ts'
 import { ChartPanel } from './panels/chart-panel.ts'
+import { LifeStatusPanel } from './panels/life-status-panel.ts'
 import { LogPanel } from './panels/log-panel.ts'
 import { MachinesPanel } from './panels/machines-panel.ts'
 import { OutcomePanel } from './panels/outcome-panel.ts'
+import { PlaybackControls } from './panels/playback-controls.ts'
 import { TimelinePanel } from './panels/timeline/timeline-panel.ts'
-import { Transport } from './panels/transport.ts'
-import { VerdictPanel } from './panels/verdict-panel.ts'
 import { EntrySource, LifeTime } from './source.ts'
 
 /**
@@ -24,9 +24,9 @@ import { EntrySource, LifeTime } from './source.ts'
 const FRAME_MS = 60
 const IDLE_FRAME_MS = 250
 
-const journal = new Journal()
+const journal = new ReceivedJournal()
 const time = new LifeTime()
-let link: Link = { kind: 'connecting' }
+let link: SourceStatus = { kind: 'connecting' }
 let stale = true
 let asked = false
 let drawnAt = Number.NEGATIVE_INFINITY
@@ -38,7 +38,7 @@ const redrawNow = (): void => {
   asked = true
 }
 
-const transport = new Transport(journal, redrawNow)
+const playback = new PlaybackControls(journal, redrawNow)
 const chart = new ChartPanel()
 const source = new EntrySource({
   session: (session) => {
@@ -59,17 +59,17 @@ const source = new EntrySource({
 })
 const actions = new Actions(() => source.connect())
 /** What moves with the slider while it is dragged; the others follow a moment later. */
-const prompt: readonly Panel[] = [new VerdictPanel(), new TimelinePanel(redrawNow), transport]
+const prompt: readonly Panel[] = [new LifeStatusPanel(), new TimelinePanel(redrawNow), playback]
 const others: readonly Panel[] = [
   new OutcomePanel(),
   chart,
-  new LogPanel(redrawNow, (position) => transport.goTo(position)),
+  new LogPanel(redrawNow, (position) => playback.goTo(position)),
   new MachinesPanel(redrawNow),
   actions,
 ]
 
 function frame(): Frame {
-  const { position, at } = transport.cursor
+  const { position, at } = playback.cursor
   if (position !== undefined) {
     const view = journal.viewAt(position)
     return { view, now: at, position, journal, link, lookingBack: position < journal.length - 1 }
@@ -89,11 +89,11 @@ function frame(): Frame {
 function tick(): void {
   requestAnimationFrame(tick)
   const since = now() - drawnAt
-  const { playing, position } = transport.cursor
+  const { playing, position } = playback.cursor
   const timeGoesOn = playing || (position === undefined && link.kind === 'live' && journal.last.life.exitCode === undefined)
   const isDue = since >= FRAME_MS && (stale || playing || (timeGoesOn && since >= IDLE_FRAME_MS))
   if (!asked && !isDue) return
-  if (isDue && Number.isFinite(since)) transport.pass(since)
+  if (isDue && Number.isFinite(since)) playback.pass(since)
   const drawn = frame()
   for (const panel of prompt) panel.draw(drawn)
   stale = !isDue

@@ -23,6 +23,6 @@ export {
   hookKey,
   type LifeView,
   NOTHING_KNOWN,
-  reduce as reduceLife,
+  reduceLife,
   withValue,
 } from '../../../src/report/view.ts'

@@ -1,12 +1,12 @@
 import { later, now } from './clock.ts'
-import type { Link } from './core/verdict.ts'
+import type { SourceStatus } from './core/life-status.ts'
 import type { JournalEntry, Session } from './quiesce.ts'
 
 /** What a source sends the page. */
-export interface Listener {
+export interface SourceListener {
   readonly session: (session: Session) => void
   readonly entry: (entry: JournalEntry) => void
-  readonly link: (link: Link) => void
+  readonly link: (link: SourceStatus) => void
 }
 
 const RETRY_MS = 1_000
@@ -26,13 +26,13 @@ export function route(path: string, query: Readonly<Record<string, string>> = {}
  * for it.
  */
 export class EntrySource {
-  readonly #listener: Listener
+  readonly #listener: SourceListener
   #stream: EventSource | undefined
   #mode: Session['mode'] = 'live'
   #attempts = 0
   #last = 0
 
-  constructor(listener: Listener) {
+  constructor(listener: SourceListener) {
     this.#listener = listener
   }
 

@@ -1,5 +1,5 @@
 import { countBefore } from './core/search.ts'
-import { type Part, Parts, setStyle } from './dom.ts'
+import { KeyedParts, type Part, setStyle } from './dom.ts'
 
 export interface VirtualListOptions<T> {
   /** What scrolls. */
@@ -28,7 +28,7 @@ const NEAR_END_PX = 24
  */
 export class VirtualList<T> {
   readonly #options: VirtualListOptions<T>
-  readonly #parts: Parts<Placed<T>>
+  readonly #parts: KeyedParts<Placed<T>>
   #items: readonly T[] = []
   /** Where each row begins, and where the last one ends; unused when all are as high. */
   #tops: readonly number[] = [0]
@@ -44,7 +44,7 @@ export class VirtualList<T> {
     this.#options = options
     const { scroll, list, keyOf, create } = options
     list.classList.add('virtual')
-    this.#parts = new Parts(
+    this.#parts = new KeyedParts(
       list,
       ({ item }: Placed<T>) => keyOf(item),
       ({ item }) => placedPart(create(item)),

@@ -1,5 +1,5 @@
 import { budgetOf, originOf, unitsOf, type View } from './view.ts'
-import { duration, MINUS, STEPS, type Units } from './words.ts'
+import { durationText, MINUS, STEPS, type Units } from './words.ts'
 
 /** Which part of a life the timeline shows, and where in it a time stands: from 0 to 1. */
 
@@ -98,13 +98,13 @@ export function ticksOf(view: View, span: Span, about: number): readonly Tick[] 
 function axisTime(ms: number, step: number, units: Units): string {
   if (units === STEPS) return String(ms)
   if (ms < 0) return `${MINUS}${axisTime(-ms, step, units)}`
-  if (ms >= 60_000) return duration(ms)
+  if (ms >= 60_000) return durationText(ms)
   if (step < 100) return `${Number(ms.toFixed(step < 1 ? 2 : 0))}ms`
   return `${(ms / 1_000).toFixed(step < 1_000 ? 1 : 0)}s`
 }
 
 /** Lines through all rows: the stop request, the cuts, the deadline. */
-export interface Line {
+export interface AxisLine {
   readonly kind: 'stop' | 'cut' | 'deadline'
   readonly text: string
   readonly place: number
@@ -112,11 +112,11 @@ export interface Line {
   readonly past: boolean
 }
 
-export function linesOf(view: View, now: number, span: Span): readonly Line[] {
+export function linesOf(view: View, now: number, span: Span): readonly AxisLine[] {
   const { stop } = view.life
   if (!stop) return []
   const budget = budgetOf(view)
-  const line = (kind: Line['kind'], text: string, at: number): Line => ({ kind, text, place: place(span, at), past: at <= now })
+  const line = (kind: AxisLine['kind'], text: string, at: number): AxisLine => ({ kind, text, place: place(span, at), past: at <= now })
   return [
     line('stop', 'StopRequested', stop.at),
     ...(budget?.cuts ?? []).map(({ signal, at }) => line('cut', signal, at)),

@@ -1,7 +1,7 @@
-import { type Blocker, blockersOf, boundOfPhase, headlineOf as endingHeadline, type Straggler, spokenWords } from '../quiesce.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf, type Straggler, spokenWords } from '../quiesce.ts'
 import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
-import { count, list, running, type Standing } from './words.ts'
+import { count, listText, running, type Standing } from './words.ts'
 
 /** What an exit waits for, or would wait for. */
 export interface Blocking {
@@ -34,10 +34,13 @@ export function blockingOf(view: View, now: number): Blocking {
   const blocking = underWay(view, now)
   const things = blocking.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
   const groups = [...blocking, ...protocolGroups(view)]
-  return { headline: headlineOf(view, list(things)), groups: stop ? groups : [...readinessGroups(view), ...groups, ...setupGroups(view)] }
+  return {
+    headline: blockingWords(view, listText(things)),
+    groups: stop ? groups : [...readinessGroups(view), ...groups, ...setupGroups(view)],
+  }
 }
 
-function headlineOf({ gauges, life }: View, things: string): string {
+function blockingWords({ gauges, life }: View, things: string): string {
   if (!gauges) return life.stop ? 'Phases under way' : 'Nothing has been measured yet'
   if (life.stop) return things === '' ? 'No request, watch or hook blocks the exit' : `Waiting for ${things}`
   return `A stop now would wait for ${things || 'nothing'}`
@@ -54,7 +57,7 @@ function endedHeadline({ report }: View): string {
     count(hooks.filter(({ outcome }) => outcome === 'cut' || outcome === null).length, 'hook'),
     count(connections.forcedNames.length, 'socket'),
   ].filter((what) => !what.startsWith('0 '))
-  return left.length === 0 ? 'Nothing was left behind' : `Left behind: ${list(left)}`
+  return left.length === 0 ? 'Nothing was left behind' : `Left behind: ${listText(left)}`
 }
 
 function underWay(view: View, now: number): BlockingGroup[] {
@@ -121,8 +124,7 @@ const NOT_MEASURED = { requests: 0, watches: 0, holds: 0, handlers: 0 }
  * The one thing that the end waits for longest, by name, and when that is over: the terminal says
  * the same.
  */
-export const blockingHeadline = (view: View, now: number): string =>
-  endingHeadline(blockersNow(view, now), view.gauges ?? NOT_MEASURED, now)
+export const blockingHeadline = (view: View, now: number): string => headlineOf(blockersNow(view, now), view.gauges ?? NOT_MEASURED, now)
 
 const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: readonly BlockingItem[]): BlockingGroup => {
   const open = Math.max(total, items.length)

@@ -9,7 +9,7 @@ const CHECKPOINT_EVERY = 128
  * The entries that have come, in order, and the view at each of them. Only ever grows, until a
  * stream begins anew.
  */
-export class Journal {
+export class ReceivedJournal {
   readonly #entries: JournalEntry[] = []
   /** The view before entry 0, before entry 128, and so on. */
   readonly #checkpoints: View[] = [EMPTY_VIEW]

@@ -9,7 +9,7 @@ export interface Anchored {
   readonly width: number
 }
 
-export interface Lane {
+export interface LabelPlacement {
   /** From 0. */
   readonly lane: number
   /** On which side of its place the name stands. */
@@ -20,7 +20,7 @@ export interface Lane {
  * A lane for each, the first that has room; undefined when none has.
  * @param end how far behind its places the axis has room for names
  */
-export function lanesOf(names: readonly Anchored[], lanes: number, end = 1): readonly (Lane | undefined)[] {
+export function lanesOf(names: readonly Anchored[], lanes: number, end = 1): readonly (LabelPlacement | undefined)[] {
   const taken: (readonly [number, number])[][] = Array.from({ length: lanes }, () => [])
   return names.map(({ place, width }) => {
     for (const [lane, others] of taken.entries()) {

@@ -2,10 +2,10 @@ import { describeReason, fateWords, type JournalEntry, type LifecycleEvent, letI
 import { nameOf } from './machines.ts'
 import { withoutMachine } from './states.ts'
 import type { View } from './view.ts'
-import { count, duration, FORCED_WORDS, list } from './words.ts'
+import { count, durationText, FORCED_WORDS, listText } from './words.ts'
 
 /** The event log: one line per entry, and which of them are shown. */
-export interface LogLine {
+export interface EventLogLine {
   readonly position: number
   readonly at: number
   readonly kind: LogKind
@@ -37,12 +37,12 @@ export const LOG_FILTER: LogFilter = { kinds: new Set(['fact']), text: '' }
 const OUTSIDE = 'outside'
 
 /** Turns entries into lines once each; names come from the actors known so far. */
-export function lineOf(entry: JournalEntry, position: number, actors: View['actors']): LogLine {
+export function lineOf(entry: JournalEntry, position: number, actors: View['actors']): EventLogLine {
   const name = (id: string | undefined): string => {
     const actor = id === undefined ? undefined : actors.get(id)
     return actor ? nameOf(actor) : (id ?? OUTSIDE)
   }
-  const line = (kind: LogKind, who: string, text: string, more: Partial<LogLine> = {}): LogLine => ({
+  const line = (kind: LogKind, who: string, text: string, more: Partial<EventLogLine> = {}): EventLogLine => ({
     position,
     at: entry.at,
     kind,
@@ -57,7 +57,11 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
       return line('fact', 'life', `${entry.title}, began ${entry.wallAtStart}`)
     case 'setup': {
       const { hooks, stop } = entry
-      return line('gauges', 'setup', `${count(hooks.length, 'hook')}, a stop takes at most ${duration(stop.deadlineMs)}${readiness(entry)}`)
+      return line(
+        'gauges',
+        'setup',
+        `${count(hooks.length, 'hook')}, a stop takes at most ${durationText(stop.deadlineMs)}${readiness(entry)}`,
+      )
     }
     case 'fact':
       return line('fact', subjectOf(entry.event), factWords(entry.event), { tone: toneOf(entry.event) })
@@ -86,10 +90,10 @@ export function lineOf(entry: JournalEntry, position: number, actors: View['acto
 
 function readiness({ readiness }: Extract<JournalEntry, { kind: 'setup' }>): string {
   const failing = readiness?.checks.filter(({ passed }) => passed === false).map(({ name }) => name) ?? []
-  return failing.length > 0 ? `; ${readiness?.path} fails: ${list(failing)}` : ''
+  return failing.length > 0 ? `; ${readiness?.path} fails: ${listText(failing)}` : ''
 }
 
-export function matches(line: LogLine, { kinds, text }: LogFilter): boolean {
+export function matches(line: EventLogLine, { kinds, text }: LogFilter): boolean {
   if (!kinds.has(line.kind)) return false
   if (text.trim() === '') return true
   const searched = `${line.who} ${line.to} ${line.text}`.toLowerCase()
@@ -173,9 +177,9 @@ function factWords(event: LifecycleEvent): string {
     case 'hook.started':
       return `${event.kind} hook begins`
     case 'hook.ended':
-      return `${event.kind} hook ${event.outcome} after ${duration(event.durationMs)}${because(event.error)}`
+      return `${event.kind} hook ${event.outcome} after ${durationText(event.durationMs)}${because(event.error)}`
     case 'late':
-      return `${event.what} ${event.answer} ${duration(event.lateMs)} too late${because(event.error)}`
+      return `${event.what} ${event.answer} ${durationText(event.lateMs)} too late${because(event.error)}`
     case 'listening':
       return `listens on ${event.url}${event.inspector ? ' (inspector)' : event.admin ? ' (admin)' : ''}`
     case 'stopped-listening':
@@ -203,7 +207,7 @@ function factWords(event: LifecycleEvent): string {
   }
 }
 
-function toneOf(event: LifecycleEvent): LogLine['tone'] {
+function toneOf(event: LifecycleEvent): EventLogLine['tone'] {
   if ('error' in event && event.error) return 'bad'
   if ('outcome' in event && event.outcome === 'failed') return 'bad'
   if ('outcome' in event && event.outcome === 'cut') return 'cut'

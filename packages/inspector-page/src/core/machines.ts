@@ -1,5 +1,5 @@
 import { regionLines, stateLine } from './states.ts'
-import type { ActorView, View } from './view.ts'
+import type { ActorSnapshot, View } from './view.ts'
 import type { Standing } from './words.ts'
 
 /** The actors of a life as a tree, in the order they began. */
@@ -8,7 +8,7 @@ export interface MachineNode {
   readonly name: string
   readonly kind: 'machine' | 'effect'
   /** `cut off`: it was active when the life ended. */
-  readonly status: ActorView['status'] | 'cut off'
+  readonly status: ActorSnapshot['status'] | 'cut off'
   /** Of a machine that is done: by the state that it is done in. */
   readonly standing: Standing
   /** One line. */
@@ -24,13 +24,13 @@ const STANDINGS = { active: 'working', done: 'ok', error: 'failed', stopped: 'sk
 const ENDS: Readonly<Record<string, Standing>> = { failed: 'failed', cut: 'cut', lost: 'cut', terminated: 'cut' }
 
 export function machineTree({ actors, life: { exitCode } }: View): readonly MachineNode[] {
-  const children = new Map<string | undefined, ActorView[]>()
+  const children = new Map<string | undefined, ActorSnapshot[]>()
   for (const actor of actors.values()) {
     // One whose parent is not known stands by itself.
     const parent = actor.parent !== undefined && actors.has(actor.parent) ? actor.parent : undefined
     children.set(parent, [...(children.get(parent) ?? []), actor])
   }
-  const nodeOf = (actor: ActorView): MachineNode => {
+  const nodeOf = (actor: ActorSnapshot): MachineNode => {
     const regions = regionLines(actor.value)
     const status = actor.status === 'active' && exitCode !== undefined ? 'cut off' : actor.status
     const state = stateLine(actor.value)

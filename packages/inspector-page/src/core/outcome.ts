@@ -1,6 +1,6 @@
 import { describeReason, endMeaning, exitCodeSeen, fateWords, lastCallWords, nameWithProtocol, tookMs } from '../quiesce.ts'
 import type { View } from './view.ts'
-import { count, duration, FORCED_WORDS } from './words.ts'
+import { count, durationText, FORCED_WORDS } from './words.ts'
 
 /**
  * What came of a life, in lines: from the report once there is one, until then what has failed so
@@ -24,7 +24,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
   const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [
     line(what, `${before} to drain, ${after} left`, cut.length > 0 ? 'cut' : 'plain'),
-    ...cut.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${duration(straggler.ageMs)} old`, 'cut')),
+    ...cut.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${durationText(straggler.ageMs)} old`, 'cut')),
   ]
   return [
     line(
@@ -34,7 +34,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ),
     line('stopped by', reason ? describeReason(reason) : stop || exitCode !== undefined ? 'unknown' : 'nothing: no stop was requested'),
     ...(forced === null ? [] : [line('forced', FORCED_WORDS[forced], 'cut')]),
-    ...(took === undefined ? [] : [line('took', duration(took))]),
+    ...(took === undefined ? [] : [line('took', durationText(took))]),
     ...(lastCall === undefined ? [] : [line('last call', lastCall)]),
     ...drained('requests', requests),
     ...drained('watches', watches),
@@ -45,7 +45,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
     ),
     ...connections.forcedNames.map((straggler) => line('cut', nameWithProtocol(straggler), 'cut')),
     ...fateWords(connections.byProtocol).map((text) => line('by protocol', text)),
-    ...(connections.lastRequestMs === undefined ? [] : [line('last request', `${duration(connections.lastRequestMs)} after the stop`)]),
+    ...(connections.lastRequestMs === undefined ? [] : [line('last request', `${durationText(connections.lastRequestMs)} after the stop`)]),
     ...(connections.upgraded ? [line('upgraded', counted(Object.entries(connections.upgraded)))] : []),
     ...(handlers.length > 0
       ? [
@@ -56,17 +56,17 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
           ),
         ]
       : []),
-    ...handlers.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${duration(straggler.ageMs)} old`, 'cut')),
+    ...handlers.map((straggler) => line('cut', `${nameWithProtocol(straggler)}, ${durationText(straggler.ageMs)} old`, 'cut')),
     ...(refused.length > 0 ? [line('refused', counted(refused))] : []),
     ...report.hooks
       .filter(({ outcome }) => outcome === 'cut' || outcome === null)
       .map(({ kind, name, durationMs }) =>
-        line('cut', `${kind} hook ${name}${durationMs === null ? '' : `, after ${duration(durationMs)}`}`, 'cut'),
+        line('cut', `${kind} hook ${name}${durationMs === null ? '' : `, after ${durationText(durationMs)}`}`, 'cut'),
       ),
     ...report.errors.map(({ where, error, count = 1 }) =>
       line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${error.message}`, 'bad'),
     ),
-    ...lateAnswers.map(({ what, answer, lateMs }) => line('late', `${what} ${answer} ${duration(lateMs)} too late`)),
+    ...lateAnswers.map(({ what, answer, lateMs }) => line('late', `${what} ${answer} ${durationText(lateMs)} too late`)),
     ...warnings.map(({ message }) => line('warning', message)),
   ]
 }

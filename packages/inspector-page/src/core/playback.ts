@@ -1,4 +1,4 @@
-import type { Journal } from './journal.ts'
+import type { ReceivedJournal } from './journal.ts'
 
 /** Where the page looks: at what happens now, or at one entry of what has happened. */
 export interface Cursor {
@@ -17,21 +17,21 @@ export type Speed = (typeof SPEEDS)[number]
 /** A pause in which nothing happens is played no longer than this, in real time. */
 const PAUSE_MAX_MS = 600
 
-const at = (journal: Journal, position: number): Cursor => {
+const at = (journal: ReceivedJournal, position: number): Cursor => {
   const bounded = Math.min(Math.max(0, position), journal.length - 1)
   return { position: bounded, at: journal.entries[bounded]?.at ?? 0, playing: false }
 }
 
-export const goTo = (journal: Journal, position: number): Cursor => (journal.length === 0 ? FOLLOWING : at(journal, position))
+export const goTo = (journal: ReceivedJournal, position: number): Cursor => (journal.length === 0 ? FOLLOWING : at(journal, position))
 
 /** The end of what is known, whether or not more will come. */
-const positionOf = (journal: Journal, { position }: Cursor): number => position ?? journal.length - 1
+const positionOf = (journal: ReceivedJournal, { position }: Cursor): number => position ?? journal.length - 1
 
 /** So many entries on or back. */
-export const step = (journal: Journal, cursor: Cursor, by: number): Cursor => goTo(journal, positionOf(journal, cursor) + by)
+export const step = (journal: ReceivedJournal, cursor: Cursor, by: number): Cursor => goTo(journal, positionOf(journal, cursor) + by)
 
 /** To the next or the previous lifecycle signal; to the end or the beginning after the last one. */
-export function stepSignal(journal: Journal, cursor: Cursor, direction: 1 | -1): Cursor {
+export function stepSignal(journal: ReceivedJournal, cursor: Cursor, direction: 1 | -1): Cursor {
   const here = positionOf(journal, cursor)
   const next =
     direction === 1 ? journal.landmarks.find((position) => position > here) : journal.landmarks.findLast((position) => position < here)
@@ -39,7 +39,7 @@ export function stepSignal(journal: Journal, cursor: Cursor, direction: 1 | -1):
 }
 
 /** Begins to play where the cursor is; at the end, from the beginning. */
-export function play(journal: Journal, cursor: Cursor): Cursor {
+export function play(journal: ReceivedJournal, cursor: Cursor): Cursor {
   const here = positionOf(journal, cursor)
   return { ...goTo(journal, here >= journal.length - 1 ? 0 : here), playing: journal.length > 0 }
 }
@@ -47,7 +47,7 @@ export function play(journal: Journal, cursor: Cursor): Cursor {
 export const pause = (cursor: Cursor): Cursor => ({ ...cursor, playing: false })
 
 /** Moves a playing cursor by so much real time, and stops it at the end. */
-export function advance(journal: Journal, cursor: Cursor, elapsedMs: number, speed: Speed): Cursor {
+export function advance(journal: ReceivedJournal, cursor: Cursor, elapsedMs: number, speed: Speed): Cursor {
   if (!cursor.playing) return cursor
   const here = positionOf(journal, cursor)
   const next = journal.entries[here + 1]

@@ -1,6 +1,6 @@
 import { type HookKind, type HookView, hookKey } from '../quiesce.ts'
 import { inside, place, type Span } from './axis.ts'
-import { type PhaseRow, standingOfWork, unitsOf, type View } from './view.ts'
+import { type PhaseProgress, standingOfWork, unitsOf, type View } from './view.ts'
 import type { Standing, Units } from './words.ts'
 
 /**
@@ -52,7 +52,7 @@ function hookItems({ setup, life }: View): RowItem[] {
  * Phases of the user's come last in the wiring, after the end: each belongs before those that wait
  * for it.
  */
-function inOrder(phases: readonly PhaseRow[]): readonly PhaseRow[] {
+function inOrder(phases: readonly PhaseProgress[]): readonly PhaseProgress[] {
   const end = phases.findIndex(({ fires }) => fires.includes('Ended')) + 1
   const ordered = phases.slice(0, end)
   for (const phase of phases.slice(end)) {
@@ -70,7 +70,7 @@ export function rowOf(item: Exclude<RowItem, { kind: 'group' }>, view: View, now
 
 const NOTHING = { standing: 'waiting', note: '', bar: undefined, mark: undefined } as const
 
-function phaseRow(view: View, phase: PhaseRow, now: number, span: Span): Row {
+function phaseRow(view: View, phase: PhaseProgress, now: number, span: Span): Row {
   const { name, standing, startedAt, endedAt, fires } = phase
   const { signals } = view.life
   const units = unitsOf(view)

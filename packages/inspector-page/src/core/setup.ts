@@ -2,7 +2,7 @@ import { hookKey } from '../quiesce.ts'
 import type { BlockingGroup, BlockingItem } from './blocking.ts'
 import { plannedCuts } from './spent.ts'
 import { standingOfWork, type View } from './view.ts'
-import { count, duration, list } from './words.ts'
+import { count, durationText, listText } from './words.ts'
 
 /**
  * What can be said of a life that serves: whether it is ready, what is registered, what its end
@@ -40,7 +40,7 @@ function readinessGroup({ path, checks }: Readiness): BlockingGroup {
 
 function readinessWords(checks: Readiness['checks']): string {
   const failing = checks.filter(({ passed }) => passed === false)
-  if (failing.length > 0) return `fails: ${list(failing.map(({ name }) => name))}`
+  if (failing.length > 0) return `fails: ${listText(failing.map(({ name }) => name))}`
   return checks.some(({ passed }) => passed === undefined) ? 'has not been asked yet' : 'passes'
 }
 
@@ -58,10 +58,10 @@ export function endWords({ setup, opening }: View): string {
   const atMost = setup?.stop.deadlineMs ?? deadlineMs
   if (atMost === undefined) return 'A stop now would take as long as it takes: there is no deadline'
   const delayMs = setup?.stop.delayMs ?? 0
-  const delay = delayMs > 0 ? `${duration(delayMs)} delay` : undefined
+  const delay = delayMs > 0 ? `${durationText(delayMs)} delay` : undefined
   const then = mode && MODE_WORDS[mode]
   const details = [delay, then].filter((part) => part !== undefined).join(', then ')
-  return `A stop now would take at most ${duration(atMost)}${details === '' ? '' : `: ${details}`}`
+  return `A stop now would take at most ${durationText(atMost)}${details === '' ? '' : `: ${details}`}`
 }
 
 const MODE_WORDS = {
@@ -74,21 +74,21 @@ function budgetItems(view: View): BlockingItem[] {
   if (!setup) return []
   const { delayMs, deadlineMs } = setup.stop
   return [
-    ...(delayMs > 0 ? [{ key: 'delay', name: 'shutdown delay', note: 'serves on, not ready', age: duration(delayMs) }] : []),
+    ...(delayMs > 0 ? [{ key: 'delay', name: 'shutdown delay', note: 'serves on, not ready', age: durationText(delayMs) }] : []),
     ...plannedCuts(view).map(({ signal, atMs }) => ({
       key: signal,
       name: signal,
       note: cutBy(view, signal),
-      age: duration(atMs),
+      age: durationText(atMs),
     })),
-    { key: 'deadline', name: 'deadline', note: 'the end, by force', age: duration(deadlineMs) },
+    { key: 'deadline', name: 'deadline', note: 'the end, by force', age: durationText(deadlineMs) },
   ]
 }
 
 /** Which phases a cut ends. */
 const cutBy = ({ phases }: View, signal: string): string => {
   const names = [...phases.values()].flatMap(({ name, cut, half }) => (cut === signal && half === 'stop' ? [name] : []))
-  return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : list(names)
+  return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : listText(names)
 }
 
 function hooksGroup({ setup, life }: View): BlockingGroup {
@@ -99,7 +99,7 @@ function hooksGroup({ setup, life }: View): BlockingGroup {
       key: `${kind} ${name}`,
       name,
       note: kind === 'phase' ? 'phase' : kind,
-      age: limitMs === undefined ? '' : `≤ ${duration(limitMs)}`,
+      age: limitMs === undefined ? '' : `≤ ${durationText(limitMs)}`,
       standing: known ? standingOfWork(known) : 'waiting',
     }
   })

@@ -14,11 +14,11 @@ export interface View {
   readonly opening: EntryOf<'opening'> | undefined
   readonly life: LifeView
   /** In the order of the wiring; phases that it does not know follow as they appear. */
-  readonly phases: ReadonlyMap<string, PhaseRow>
+  readonly phases: ReadonlyMap<string, PhaseProgress>
   readonly setup: EntryOf<'setup'> | undefined
-  readonly actors: ReadonlyMap<string, ActorView>
+  readonly actors: ReadonlyMap<string, ActorSnapshot>
   /** The edges of the last step that took any, and all of the life. */
-  readonly lastTaken: readonly Edge[]
+  readonly lastTaken: readonly TakenTransition[]
   readonly taken: ReadonlySet<string>
   readonly gauges: EntryOf<'gauges'> | undefined
   readonly failures: readonly { readonly at: number; readonly where: string; readonly error: ErrorRecord }[]
@@ -26,14 +26,14 @@ export interface View {
 }
 
 /** A row of the wiring, with how far it is. */
-export interface PhaseRow extends PhaseDescription {
+export interface PhaseProgress extends PhaseDescription {
   readonly standing: Standing
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
   readonly error: ErrorRecord | undefined
 }
 
-export interface ActorView {
+export interface ActorSnapshot {
   readonly id: string
   readonly name: string
   readonly parent: string | undefined
@@ -44,13 +44,13 @@ export interface ActorView {
   readonly context: unknown
   readonly status: StateEntry['status']
   /** What it went through last. */
-  readonly lastTaken: readonly Edge[]
+  readonly lastTaken: readonly TakenTransition[]
 }
 
 /** Entries of one kind. */
 export type EntryOf<K extends JournalEntry['kind']> = Extract<JournalEntry, { kind: K }>
 
-export type Edge = StateEntry['taken'][number]
+export type TakenTransition = StateEntry['taken'][number]
 
 export const EMPTY_VIEW: View = {
   at: 0,
@@ -99,7 +99,7 @@ export const refusals = (gauges: EntryOf<'gauges'> | undefined): number =>
   Object.values(gauges?.rejected ?? {}).reduce((sum, n) => sum + n, 0)
 
 /** The name of an edge in the chart. */
-export const edgeKey = ({ from, on, to }: Edge): string => `${from}|${on}|${to ?? from}`
+export const edgeKey = ({ from, on, to }: TakenTransition): string => `${from}|${on}|${to ?? from}`
 
 export function reduce(view: View, entry: JournalEntry): View {
   return { ...view, ...change(view, entry), at: Math.max(view.at, entry.at) }
@@ -172,7 +172,7 @@ function phasesOf(opening: EntryOf<'opening'> | undefined, { phases, stop }: Lif
   const half = stop ? 'stop' : 'start'
   const rows = [...described, ...others.map((name): PhaseDescription => ({ name, half, waitsFor: [], fires: [] }))]
   return new Map(
-    rows.map((row): [string, PhaseRow] => {
+    rows.map((row): [string, PhaseProgress] => {
       const known = phases.get(row.name)
       const { startedAt, endedAt, error } = known ?? {}
       return [row.name, { ...row, standing: known ? standingOfWork(known) : 'waiting', startedAt, endedAt, error }]

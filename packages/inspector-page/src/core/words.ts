@@ -11,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS
 export const MINUS = '\u2212'
 
 /** How long something took. */
-export const duration = (ms: number): string => signed(ms, (size) => (size > 0 && size < 1 ? '<1ms' : formatDuration(Math.round(size))))
+export const durationText = (ms: number): string => signed(ms, (size) => (size > 0 && size < 1 ? '<1ms' : formatDuration(Math.round(size))))
 
 /** How long something has been going on, or has left. */
 export const running = (ms: number): string => signed(ms, formatRunning)
@@ -44,7 +44,7 @@ export interface Units {
 
 const steps = (length: number): string => count(Math.round(length), 'step')
 
-export const TIME: Units = { duration, running, offset, least: 100 }
+export const TIME: Units = { duration: durationText, running, offset, least: 100 }
 export const STEPS: Units = {
   duration: steps,
   running: steps,
@@ -58,7 +58,7 @@ const two = (n: number): string => String(Math.floor(n)).padStart(2, '0')
 export const count = (n: number, noun: string): string => `${n} ${n === 1 ? noun : noun.endsWith('ch') ? `${noun}es` : `${noun}s`}`
 
 /** `a`, `a and b`, `a, b and c`. */
-export const list = (items: readonly string[]): string =>
+export const listText = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** Where something stands: waiting for its turn, at work, or one of the outcomes. */

@@ -1,4 +1,4 @@
-import { verdictOf } from '../core/verdict.ts'
+import { lifeStatusOf } from '../core/life-status.ts'
 import { element, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 import type { Session } from '../quiesce.ts'
@@ -46,7 +46,7 @@ export class Actions implements Panel {
     const { canStop = false, canDrill = false } = this.#session ?? {}
     const { stop, exitCode } = journal.last.life
     const possible = link.kind === 'live' && stop === undefined && exitCode === undefined
-    const { shape } = verdictOf(journal.last, link, now)
+    const { shape } = lifeStatusOf(journal.last, link, now)
     this.#stop.hidden = !canStop
     this.#drill.hidden = !canDrill
     this.#stop.disabled = !possible

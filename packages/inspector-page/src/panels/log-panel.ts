@@ -1,4 +1,4 @@
-import { LOG_FILTER, LOG_KINDS, type LogFilter, type LogKind, type LogLine, lineOf, matches } from '../core/log-lines.ts'
+import { type EventLogLine, LOG_FILTER, LOG_KINDS, type LogFilter, type LogKind, lineOf, matches } from '../core/log-lines.ts'
 import { countBefore } from '../core/search.ts'
 import { originOf, unitsOf } from '../core/view.ts'
 import { TIME } from '../core/words.ts'
@@ -18,21 +18,21 @@ const PAGE_ROWS = 10
 export class LogPanel implements Panel {
   readonly #body = element('log-body')
   readonly #list = make('ol', 'lines')
-  readonly #rows: VirtualList<LogLine>
+  readonly #rows: VirtualList<EventLogLine>
   readonly #narrow = matchMedia('(max-width: 640px)')
   #filter: LogFilter = LOG_FILTER
-  #lines: LogLine[] = []
+  #lines: EventLogLine[] = []
   /** Those that match the filter. */
-  #matching: LogLine[] = []
+  #matching: EventLogLine[] = []
   #opening: unknown
   /** Of the last entry that is shown, and of the line that is chosen, when one is. */
-  #shown: { readonly position: number; readonly lookingBack: boolean; readonly current: LogLine | undefined } = {
+  #shown: { readonly position: number; readonly lookingBack: boolean; readonly current: EventLogLine | undefined } = {
     position: 0,
     lookingBack: false,
     current: undefined,
   }
   /** The one line that Tab reaches; arrows go on from there. */
-  #stop: LogLine | undefined
+  #stop: EventLogLine | undefined
   /** Where it stands among those that match. */
   #tabStop = -1
   /** Times are relative to the stop request, once there was one. */
@@ -44,7 +44,7 @@ export class LogPanel implements Panel {
     this.#rows = new VirtualList({
       scroll: this.#body,
       list: this.#list,
-      keyOf: ({ position }: LogLine) => String(position),
+      keyOf: ({ position }: EventLogLine) => String(position),
       create: (line) => this.#part(line),
       rem: () => (this.#narrow.matches ? ROW_OF_TWO_REM : ROW_REM),
       even: true,
@@ -89,17 +89,17 @@ export class LogPanel implements Panel {
     return current ? this.#indexOf(current) : this.#matching.length - 1
   }
 
-  #indexOf({ position }: LogLine): number {
+  #indexOf({ position }: EventLogLine): number {
     const index = countUntil(this.#matching, position) - 1
     return this.#matching[index]?.position === position ? index : -1
   }
 
-  #lineOf(target: EventTarget | null): LogLine | undefined {
+  #lineOf(target: EventTarget | null): EventLogLine | undefined {
     const position = target instanceof Element ? target.closest('[data-position]')?.getAttribute('data-position') : undefined
     return position ? this.#lines[Number(position)] : undefined
   }
 
-  #stopAt(line: LogLine | undefined): void {
+  #stopAt(line: EventLogLine | undefined): void {
     this.#stop = line
     this.#show()
   }
@@ -142,7 +142,7 @@ export class LogPanel implements Panel {
       this.#stop = undefined
     }
     if (entries.length === this.#lines.length) return
-    const more: LogLine[] = []
+    const more: EventLogLine[] = []
     for (const entry of entries.slice(this.#lines.length)) {
       const line = lineOf(entry, this.#lines.length, actors)
       this.#lines.push(line)
@@ -151,7 +151,7 @@ export class LogPanel implements Panel {
     if (more.length > 0) this.#matching = [...this.#matching, ...more]
   }
 
-  #part({ position, kind, tone, who, to, text }: LogLine): Part<LogLine> {
+  #part({ position, kind, tone, who, to, text }: EventLogLine): Part<EventLogLine> {
     const time = make('span', 'time')
     const names = make('span', 'names', who, ...(to === '' ? [] : [make('span', 'arrow', ' → '), to]))
     const button = make('button', '', time, names, make('span', 'text', text))
@@ -188,4 +188,4 @@ export class LogPanel implements Panel {
 }
 
 /** How many of the lines are not after an entry. */
-const countUntil = (lines: readonly LogLine[], until: number): number => countBefore(lines, ({ position }) => position <= until)
+const countUntil = (lines: readonly EventLogLine[], until: number): number => countBefore(lines, ({ position }) => position <= until)

@@ -1,5 +1,5 @@
 import { type MachineNode, machineTree } from '../core/machines.ts'
-import { element, Icon, make, type Part, Parts, setAttribute, setStyle, setText } from '../dom.ts'
+import { element, Icon, KeyedParts, make, type Part, setAttribute, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 import { VirtualList } from '../virtual-list.ts'
 
@@ -90,7 +90,7 @@ export class MachinesPanel implements Panel {
     const regions = make('dl', 'regions')
     const context = make('pre', 'context')
     const inside = make('div', 'inside', regions, context)
-    const lines = new Parts(regions, ([region]: MachineNode['regions'][number]) => region, regionPart)
+    const lines = new KeyedParts(regions, ([region]: MachineNode['regions'][number]) => region, regionPart)
     const item = make('li', '', button, inside)
     item.dataset['actor'] = id
     let shown: MachineNode | undefined

@@ -1,6 +1,6 @@
 import { type BlockingGroup, type BlockingItem, blockingOf } from '../core/blocking.ts'
 import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
-import { element, Icon, make, type Part, Parts, setAttribute, setText } from '../dom.ts'
+import { element, Icon, KeyedParts, make, type Part, setAttribute, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
 /**
@@ -10,8 +10,8 @@ import type { Frame, Panel } from '../frame.ts'
 export class OutcomePanel implements Panel {
   readonly #title = element('outcome-title')
   readonly #headline = element('outcome-headline')
-  readonly #groups = new Parts(element('blocking-body'), ({ kind }: BlockingGroup) => kind, groupPart)
-  readonly #lines: Parts<OutcomeLine>
+  readonly #groups = new KeyedParts(element('blocking-body'), ({ kind }: BlockingGroup) => kind, groupPart)
+  readonly #lines: KeyedParts<OutcomeLine>
   readonly #empty = make('p', 'muted')
   readonly #saveReport = element<HTMLButtonElement>('save-report')
   readonly #saveJournal = element<HTMLButtonElement>('save-journal')
@@ -20,7 +20,7 @@ export class OutcomePanel implements Panel {
   constructor() {
     const list = make('dl', 'outcome')
     element('report-body').append(this.#empty, list)
-    this.#lines = new Parts(list, ({ what, text }) => `${what} ${text}`, linePart)
+    this.#lines = new KeyedParts(list, ({ what, text }) => `${what} ${text}`, linePart)
     this.#saveReport.addEventListener('click', () => {
       const report = this.#frame?.journal.last.report
       if (report) save('quiesce-report.json', 'application/json', `${JSON.stringify(report, undefined, 2)}\n`)
@@ -56,7 +56,7 @@ function groupPart({ kind }: BlockingGroup): Part<BlockingGroup> {
   const label = make('span')
   const items = make('ul', 'blockers')
   const node = make('div', `blocking-group of-${kind}`, make('h3', '', new Icon(kind).node, label), items)
-  const parts = new Parts(items, ({ key }: BlockingItem) => key, itemPart)
+  const parts = new KeyedParts(items, ({ key }: BlockingItem) => key, itemPart)
   return {
     node,
     show: (group) => {

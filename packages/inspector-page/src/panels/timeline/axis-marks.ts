@@ -1,7 +1,7 @@
-import { type Line, linesOf, type Span, type Tick, ticksOf } from '../../core/axis.ts'
+import { type AxisLine, linesOf, type Span, type Tick, ticksOf } from '../../core/axis.ts'
 import { lanesOf } from '../../core/lanes.ts'
 import type { View } from '../../core/view.ts'
-import { Font, make, type Part, Parts, setAttribute, setStyle } from '../../dom.ts'
+import { Font, KeyedParts, make, type Part, setAttribute, setStyle } from '../../dom.ts'
 import { part } from './gantt-row.ts'
 
 const TICK_EVERY_PX = 110
@@ -10,7 +10,7 @@ const LANES = 3
 const GAP_PX = 8
 
 interface Named extends Tick {
-  readonly kind?: Line['kind']
+  readonly kind?: AxisLine['kind']
   readonly lane: number
   /** Nowhere, when there is no room. */
   readonly side: 'after' | 'before' | 'none'
@@ -23,11 +23,11 @@ export class AxisMarks {
   readonly #now = make('div', 'at now-line')
   readonly #probe = make('span', 'axis-name')
   readonly #font = new Font(this.#probe)
-  readonly #times: Parts<Named>
-  readonly #ticks: Parts<OnAxis>
-  readonly #names: Parts<Named>
-  readonly #lines: Parts<OnAxis>
-  readonly #headLines: Parts<OnAxis>
+  readonly #times: KeyedParts<Named>
+  readonly #ticks: KeyedParts<OnAxis>
+  readonly #names: KeyedParts<Named>
+  readonly #lines: KeyedParts<OnAxis>
+  readonly #headLines: KeyedParts<OnAxis>
 
   constructor() {
     // Names last: a line ends beside a name, not in it.
@@ -39,11 +39,11 @@ export class AxisMarks {
     const ticks = make('div', 'layer')
     const lines = make('div', 'layer')
     this.overlay.append(ticks, lines, this.#now)
-    this.#times = new Parts(times, ({ text }) => text, namePart)
-    this.#ticks = new Parts(ticks, ({ text }) => text, linePart('tick'))
-    this.#names = new Parts(names, ({ text }) => text, namePart)
-    this.#lines = new Parts(lines, ({ text }) => text, linePart('line'))
-    this.#headLines = new Parts(headLines, ({ text }) => text, linePart('line'))
+    this.#times = new KeyedParts(times, ({ text }) => text, namePart)
+    this.#ticks = new KeyedParts(ticks, ({ text }) => text, linePart('tick'))
+    this.#names = new KeyedParts(names, ({ text }) => text, namePart)
+    this.#lines = new KeyedParts(lines, ({ text }) => text, linePart('line'))
+    this.#headLines = new KeyedParts(headLines, ({ text }) => text, linePart('line'))
   }
 
   /** To be called when the size of the window has changed. */
@@ -65,7 +65,7 @@ export class AxisMarks {
     this.#now.hidden = now < span.from || now > span.to
   }
 
-  #named(words: readonly (Tick & { readonly kind?: Line['kind'] })[], trackPx: number, besidePx: number): readonly Named[] {
+  #named(words: readonly (Tick & { readonly kind?: AxisLine['kind'] })[], trackPx: number, besidePx: number): readonly Named[] {
     const lanes = lanesOf(
       words.map(({ place, text }) => ({ place, width: (this.#font.width(text) + GAP_PX) / Math.max(1, trackPx) })),
       LANES,

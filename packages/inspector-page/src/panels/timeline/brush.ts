@@ -1,7 +1,7 @@
 import { make, setStyle } from '../../dom.ts'
 
 /** A part of the axis, as it was chosen. */
-export interface Chosen {
+export interface BrushSelection {
   readonly one: number
   readonly other: number
 }
@@ -11,7 +11,7 @@ export interface BrushOptions {
   readonly area: HTMLElement
   /** Where the axis is, across the screen. */
   readonly axis: () => { readonly left: number; readonly width: number }
-  readonly choose: (chosen: Chosen) => void
+  readonly choose: (chosen: BrushSelection) => void
   readonly reset: () => void
 }
 

@@ -1,7 +1,7 @@
 import type { Span } from '../../core/axis.ts'
 import { type Series, seriesOf } from '../../core/series.ts'
 import { type EntryOf, refusals } from '../../core/view.ts'
-import { make, type Part, Parts, setAttribute, setText, svg } from '../../dom.ts'
+import { KeyedParts, make, type Part, setAttribute, setText, svg } from '../../dom.ts'
 import type { Frame } from '../../frame.ts'
 
 /** What is counted, over time: above the phases, on their axis. */
@@ -24,11 +24,11 @@ const LOADS: readonly Load[] = [
 
 export class LoadRows {
   readonly node = make('div', 'load')
-  readonly #rows: Parts<LoadRow>
+  readonly #rows: KeyedParts<LoadRow>
 
   constructor() {
     this.node.setAttribute('role', 'rowgroup')
-    this.#rows = new Parts(this.node, ({ name }) => name, loadPart)
+    this.#rows = new KeyedParts(this.node, ({ name }) => name, loadPart)
   }
 
   draw({ view: { gauges }, now, journal }: Frame, span: Span): void {

@@ -3,10 +3,10 @@ import { blockingHeadline } from './blocking.ts'
 import { readinessTrouble } from './setup.ts'
 import { spentOf } from './spent.ts'
 import { refusals, unitsOf, type View } from './view.ts'
-import { count, FORCED_WORDS, list, running } from './words.ts'
+import { count, FORCED_WORDS, listText, running } from './words.ts'
 
 /** Where the entries come from and whether more will. */
-export type Link =
+export type SourceStatus =
   /** Not connected yet. */
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
@@ -16,7 +16,7 @@ export type Link =
   | { readonly kind: 'lost'; readonly attempts: number }
 
 /** What a reader wants to know first, as a word, a sentence and a shape. */
-export interface Verdict {
+export interface LifeStatus {
   readonly shape: 'connecting' | 'starting' | 'serving' | 'stopping' | 'ok' | 'failed' | 'cut' | 'forced' | 'lost'
   readonly headline: string
   readonly detail: string
@@ -25,31 +25,31 @@ export interface Verdict {
 }
 
 /** `looking back`: the view is of an earlier time, so that whatever came after it is not known. */
-export const verdictOf = (view: View, link: Link, now: number, lookingBack = false): Verdict => ({
-  ...standingOf(view, link, now, lookingBack),
+export const lifeStatusOf = (view: View, link: SourceStatus, now: number, lookingBack = false): LifeStatus => ({
+  ...summaryOf(view, link, now, lookingBack),
   trouble: troubleOf(view),
 })
 
-type Standing = Omit<Verdict, 'trouble'>
+type Summary = Omit<LifeStatus, 'trouble'>
 
-function standingOf(view: View, link: Link, now: number, lookingBack: boolean): Standing {
+function summaryOf(view: View, link: SourceStatus, now: number, lookingBack: boolean): Summary {
   const lost = link.kind === 'lost' && !lookingBack
   if (view.opening === undefined) return beforeAnything(link)
   const ended = view.life.exitCode !== undefined
-  if (ended) return endedVerdict(view, link, lookingBack)
-  if (lost) return lostVerdict(view, link)
+  if (ended) return endedSummary(view, link, lookingBack)
+  if (lost) return lostSummary(view, link)
   if (link.kind === 'closed' && !lookingBack) return brokenOff(view, link.source)
-  if (view.life.stop) return stoppingVerdict(view, now)
-  return view.life.signals.has('Serving') ? servingVerdict(view) : startingVerdict(view)
+  if (view.life.stop) return stoppingSummary(view, now)
+  return view.life.signals.has('Serving') ? servingSummary(view) : startingSummary(view)
 }
 
-function beforeAnything(link: Link): Standing {
+function beforeAnything(link: SourceStatus): Summary {
   if (link.kind === 'lost')
     return { shape: 'lost', headline: 'No connection', detail: `Nothing answers here yet. Trying again (${link.attempts}).` }
   return { shape: 'connecting', headline: 'Connecting', detail: 'Waiting for the first entries.' }
 }
 
-function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
+function endedSummary(view: View, link: SourceStatus, lookingBack: boolean): Summary {
   const { stop, exitCode = 0 } = view.life
   const forced = view.life.forced?.why
   const seen = (forced === 'process-exit' ? view.life.forced?.exitCode : undefined) ?? exitCode
@@ -65,13 +65,13 @@ function endedVerdict(view: View, link: Link, lookingBack: boolean): Standing {
   }
 }
 
-function endShape({ forced, exitCode }: View['life']): Verdict['shape'] {
+function endShape({ forced, exitCode }: View['life']): LifeStatus['shape'] {
   if (exitCode === 5 || forced?.why === 'deadline') return 'cut'
   if (forced || exitCode === 1) return 'forced'
   return exitCode === 0 ? 'ok' : 'failed'
 }
 
-function afterwards({ opening, report }: View, link: Link): string {
+function afterwards({ opening, report }: View, link: SourceStatus): string {
   if (opening?.source === 'counter-example') return ''
   if (link.kind === 'live') return ' The last entries are on their way.'
   if (link.kind === 'closed' && link.source === 'recording') return ' This is a recording.'
@@ -80,7 +80,7 @@ function afterwards({ opening, report }: View, link: Link): string {
     : ' The server is gone; its final state stays here, its report did not arrive.'
 }
 
-function lostVerdict(view: View, { attempts }: { readonly attempts: number }): Standing {
+function lostSummary(view: View, { attempts }: { readonly attempts: number }): Summary {
   const state = view.life.stop ? 'in the middle of its shutdown' : 'while it was serving'
   return {
     shape: 'lost',
@@ -89,7 +89,7 @@ function lostVerdict(view: View, { attempts }: { readonly attempts: number }): S
   }
 }
 
-function brokenOff(view: View, source: 'live' | 'recording'): Standing {
+function brokenOff(view: View, source: 'live' | 'recording'): Summary {
   if (view.opening?.source === 'counter-example') {
     return { shape: 'failed', headline: 'Counter-example', detail: `${view.opening.title}. It ends here.` }
   }
@@ -101,7 +101,7 @@ function brokenOff(view: View, source: 'live' | 'recording'): Standing {
   }
 }
 
-function stoppingVerdict(view: View, now: number): Standing {
+function stoppingSummary(view: View, now: number): Summary {
   const spent = spentOf(view, now)
   const { stop } = view.life
   const elapsed = unitsOf(view).running(now - (stop?.at ?? now))
@@ -118,7 +118,7 @@ function stoppingVerdict(view: View, now: number): Standing {
 function troubleOf({ failures }: View): string {
   const names = [...new Set(failures.map(({ where }) => where))]
   if (names.length === 0) return ''
-  return `${names.length} failed: ${names.length > FAILURES_NAMED ? `${list(names.slice(0, FAILURES_NAMED))} and more` : list(names)}`
+  return `${names.length} failed: ${names.length > FAILURES_NAMED ? `${listText(names.slice(0, FAILURES_NAMED))} and more` : listText(names)}`
 }
 
 const FAILURES_NAMED = 3
@@ -131,22 +131,26 @@ function refusedSoFar({ gauges }: View): string {
 /** Which phases work, and what the next ones wait for. */
 function underWay(view: View): string {
   const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
-  return working.length > 0 ? `Under way: ${list(working)}.` : 'Between two phases.'
+  return working.length > 0 ? `Under way: ${listText(working)}.` : 'Between two phases.'
 }
 
-function servingVerdict(view: View): Standing {
+function servingSummary(view: View): Summary {
   const urls = view.life.listeners.filter(({ admin, isOpen }) => isOpen && !admin).map(({ url }) => url)
   const { requests = 0, watches = 0 } = view.gauges ?? {}
   return {
     shape: 'serving',
     headline: 'Serving',
-    detail: `${urls.length > 0 ? `On ${list(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${readinessTrouble(view)}`,
+    detail: `${urls.length > 0 ? `On ${listText(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${readinessTrouble(view)}`,
   }
 }
 
-function startingVerdict(view: View): Standing {
+function startingSummary(view: View): Summary {
   const working = [...view.phases.values()].filter(({ standing }) => standing === 'working').map(({ name }) => name)
-  return { shape: 'starting', headline: 'Starting', detail: working.length > 0 ? `Under way: ${list(working)}.` : 'Nothing is served yet.' }
+  return {
+    shape: 'starting',
+    headline: 'Starting',
+    detail: working.length > 0 ? `Under way: ${listText(working)}.` : 'Nothing is served yet.',
+  }
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,4 +1,4 @@
-import type { Journal } from '../core/journal.ts'
+import type { ReceivedJournal } from '../core/journal.ts'
 import { lineOf } from '../core/log-lines.ts'
 import { advance, type Cursor, FOLLOWING, goTo, pause, play, SPEEDS, type Speed, step, stepSignal } from '../core/playback.ts'
 import { originOf, unitsOf } from '../core/view.ts'
@@ -13,9 +13,9 @@ const STEP_MS = 500
  * Going through time: slider, buttons, keys. The same for a life that runs, one that has ended and
  * a recording.
  */
-export class Transport implements Panel {
+export class PlaybackControls implements Panel {
   cursor: Cursor = FOLLOWING
-  readonly #journal: Journal
+  readonly #journal: ReceivedJournal
   readonly #changed: () => void
   readonly #slider = element<HTMLInputElement>('scrubber')
   readonly #play = element('play')
@@ -23,7 +23,7 @@ export class Transport implements Panel {
   readonly #live = element<HTMLButtonElement>('to-live')
   #speed: Speed = 1
 
-  constructor(journal: Journal, changed: () => void) {
+  constructor(journal: ReceivedJournal, changed: () => void) {
     this.#journal = journal
     this.#changed = changed
     this.#play.replaceChildren(this.#playIcon.node)
@@ -120,7 +120,7 @@ function nextPanel(by: 1 | -1): void {
   element(places[(here + by + places.length) % places.length] ?? 'timeline').focus()
 }
 
-function spoken(journal: Journal, position: number): string {
+function spoken(journal: ReceivedJournal, position: number): string {
   const entry = journal.entries[position]
   if (!entry) return ''
   const { who, to, text } = lineOf(entry, position, journal.last.actors)

@@ -1,10 +1,10 @@
 import { lanesOf } from '../core/lanes.ts'
+import { lifeStatusOf } from '../core/life-status.ts'
 import { endWords } from '../core/setup.ts'
 import { type Cut, plannedCuts, spentOf } from '../core/spent.ts'
-import { verdictOf } from '../core/verdict.ts'
 import { unitsOf, type View } from '../core/view.ts'
-import { duration, running, STEPS } from '../core/words.ts'
-import { element, Font, Icon, make, Parts, setAttribute, setStyle, setText } from '../dom.ts'
+import { durationText, running, STEPS } from '../core/words.ts'
+import { element, Font, Icon, KeyedParts, make, setAttribute, setStyle, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
 
 interface NamedCut extends Cut {
@@ -17,22 +17,22 @@ const LANES = 3
 const GAP_PX = 10
 
 /** The head of the page: how it stands in one line, and how much of the budget is left. */
-export class VerdictPanel implements Panel {
-  readonly #verdict = element('verdict')
+export class LifeStatusPanel implements Panel {
+  readonly #status = element('life-status')
   readonly #bar = element('budget-bar')
   readonly #icon = new Icon('connecting')
   readonly #spent = make('div', 'spent')
-  readonly #cuts: Parts<NamedCut>
+  readonly #cuts: KeyedParts<NamedCut>
   readonly #probe = make('span', 'cut-name')
   readonly #font = new Font(this.#probe)
   #barPx = 1
   #announced = ''
 
   constructor() {
-    element('verdict-icon').append(this.#icon.node)
+    element('life-status-icon').append(this.#icon.node)
     const cuts = make('div', 'cuts', this.#probe)
     this.#bar.append(make('div', 'track-of-bar', this.#spent), cuts)
-    this.#cuts = new Parts(cuts, ({ signal }) => signal, cutPart)
+    this.#cuts = new KeyedParts(cuts, ({ signal }) => signal, cutPart)
     new ResizeObserver(() => {
       this.#font.refresh()
       this.#barPx = Math.max(1, this.#bar.clientWidth)
@@ -40,12 +40,12 @@ export class VerdictPanel implements Panel {
   }
 
   draw({ view, now, link, lookingBack }: Frame): void {
-    const { shape, headline, detail, trouble } = verdictOf(view, link, now, lookingBack)
-    setAttribute(this.#verdict, 'data-shape', shape)
+    const { shape, headline, detail, trouble } = lifeStatusOf(view, link, now, lookingBack)
+    setAttribute(this.#status, 'data-shape', shape)
     this.#icon.show(shape)
-    setText(element('verdict-headline'), headline)
-    setText(element('verdict-detail'), detail)
-    setText(element('verdict-trouble'), trouble)
+    setText(element('life-status-headline'), headline)
+    setText(element('life-status-detail'), detail)
+    setText(element('life-status-trouble'), trouble)
     // Said once per change of kind: a headline with seconds in it would be read out for ever.
     if (!lookingBack && shape !== this.#announced) {
       this.#announced = shape
@@ -88,7 +88,7 @@ function cutPart({ signal }: NamedCut) {
       setStyle(node, '--at', part.toFixed(4))
       setStyle(node, '--lane', String(lane))
       setAttribute(name, 'data-side', side)
-      setText(at, ` ${duration(atMs)}`)
+      setText(at, ` ${durationText(atMs)}`)
       node.classList.toggle('past', past)
     },
   }
@@ -102,11 +102,12 @@ function budgetWords(view: View, now: number): string {
     return view.life.stop ? 'Without a deadline: it takes as long as it takes.' : `${endWords(view)}.`
   }
   const { elapsedMs, deadlineMs, leftMs, nextCut } = spent
-  if (view.life.exitCode !== undefined) return `Used ${duration(elapsedMs)} of ${duration(deadlineMs)}; ${duration(leftMs)} was left.`
+  if (view.life.exitCode !== undefined)
+    return `Used ${durationText(elapsedMs)} of ${durationText(deadlineMs)}; ${durationText(leftMs)} was left.`
   const next = nextCut
     ? `next is ${nextCut.signal} in ${running(nextCut.inMs)}`
     : leftMs > 0
       ? `the deadline is in ${running(leftMs)}`
       : 'the deadline is reached'
-  return `${running(elapsedMs)} of ${duration(deadlineMs)} used; ${next}.`
+  return `${running(elapsedMs)} of ${durationText(deadlineMs)} used; ${next}.`
 }
