@@ -1,6 +1,6 @@
 import type { ELK, ElkExtendedEdge, ElkNode } from 'elkjs'
 import { QuiesceError } from '../base/errors.ts'
-import type { Graph, Layout, Line, Node, Placed, Point, Rect } from './drawing/graph.ts'
+import type { Layout, LayoutGraph, LayoutLine, LayoutNode, Placed, Point, Rect } from './drawing/graph.ts'
 
 /**
  * Layout by elkjs, for graphs without ports. It is an optional peer of 1.6 MB that only those
@@ -47,17 +47,17 @@ export async function elkLayout(load: () => Promise<{ readonly default: unknown 
   return async (graph) => placedBy(await elk.layout(elkGraph(graph)))
 }
 
-function elkGraph({ nodes, lines }: Graph): ElkNode {
+function elkGraph({ nodes, lines }: LayoutGraph): ElkNode {
   return { id: ROOT, layoutOptions: OPTIONS, children: nodes.map(elkNode), edges: lines.map(elkEdge) }
 }
 
-const elkNode = ({ id, size, isFirst = false }: Node): ElkNode => ({
+const elkNode = ({ id, size, isFirst = false }: LayoutNode): ElkNode => ({
   id,
   ...size,
   ...(isFirst && { layoutOptions: { 'elk.layered.layering.layerConstraint': 'FIRST' } }),
 })
 
-const elkEdge = ({ id, from, to, label }: Line): ElkExtendedEdge => ({
+const elkEdge = ({ id, from, to, label }: LayoutLine): ElkExtendedEdge => ({
   id,
   sources: [from],
   targets: [to],

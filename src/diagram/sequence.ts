@@ -1,7 +1,7 @@
 import { formatDuration } from '../base/duration.ts'
 import { effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
 import { decoded } from './drawing/chart.ts'
-import { type Step, walk } from './walk.ts'
+import { type WalkStep, walk } from './walk.ts'
 
 /**
  * A life as a sequence: who was told what, which phases ran when, and which signals came of it.
@@ -51,5 +51,5 @@ export async function sequenceOf(plan: LifePlan): Promise<readonly Moment[]> {
   return moments
 }
 
-const signalOf = (step: Step | undefined): string | undefined =>
+const signalOf = (step: WalkStep | undefined): string | undefined =>
   step?.type === 'fact' && step.fact.type === 'signal' ? step.fact.name : undefined

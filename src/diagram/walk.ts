@@ -11,7 +11,7 @@ import type { muxEvent } from '../machines/region.ts'
  * everything answers at once, but requests and watches take their time to end, so that it shows
  * what is waited for.
  */
-export type Step =
+export type WalkStep =
   | { readonly at: number; readonly type: 'told'; readonly event: string }
   | { readonly at: number; readonly type: 'fact'; readonly fact: MachineFact }
 
@@ -24,9 +24,9 @@ const SERVES_MS = 60_000
 const REQUESTS_SHARE = 0.06
 const WATCHES_SHARE = 0.02
 
-export async function walk(plan: LifePlan): Promise<readonly Step[]> {
+export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
   const clock = new VirtualClock()
-  const steps: Step[] = []
+  const steps: WalkStep[] = []
   const { deadlineMs } = plan.input.profiles.default
   const after = (share: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, share * deadlineMs))
   const drainRequests = fromPromise<void>(() => after(REQUESTS_SHARE))

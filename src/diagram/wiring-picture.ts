@@ -3,7 +3,7 @@ import { CONSEQUENCES, ON_SIGNAL } from '../machines/on-signal.ts'
 import { stateKey } from '../machines/region.ts'
 import type { Mode, PhaseRow, Wiring } from '../machines/wiring.ts'
 import { type ChartState, decoded } from './drawing/chart.ts'
-import { type Graph, type Layout, merged, moved, type Placed, type Size, titled } from './drawing/graph.ts'
+import { type Layout, type LayoutGraph, merged, moved, type Placed, type Size, titled } from './drawing/graph.ts'
 import { LANE_TITLES } from './drawing/lifecycle-picture.ts'
 import { rowsLayout } from './drawing/rows-layout.ts'
 import { type Box, type Link, PADDING, type Scene, sizeOf, type Text } from './drawing/scene.ts'
@@ -112,7 +112,7 @@ export function conditions({ row, does }: Pick<FlowNode, 'row' | 'does'>, mode: 
 }
 
 /** One place to leave a box, and one for each line that comes. */
-function withPorts({ nodes, lines }: Graph): Graph {
+function withPorts({ nodes, lines }: LayoutGraph): LayoutGraph {
   return {
     nodes: nodes.map((node) => ({
       ...node,

@@ -1,10 +1,10 @@
 import type { Straggler } from '../base/events.ts'
 import type { Gauges } from '../report/gauges.ts'
-import type { Look } from './polled.ts'
+import type { Poll } from './polled.ts'
 import type { GaugesEntry } from './protocol.ts'
 
 /** What is going on now. */
-export const gaugesLook = (read: () => Gauges): Look<GaugesEntry> => ({
+export const gaugesLook = (read: () => Gauges): Poll<GaugesEntry> => ({
   read: () => ({ kind: 'gauges', ...read() }),
   signatureOf,
 })

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent } from '../base/events.ts'
 import type { JournalFact, Source } from './journal.ts'
 
-export interface Look<F extends JournalFact> {
+export interface Poll<F extends JournalFact> {
   readonly read: () => F
   /** Two looks with the same signature say the same. */
   readonly signatureOf: (fact: F, now: number) => string
@@ -20,13 +20,13 @@ const PERIOD_MS = 250
  */
 export class Polled<F extends JournalFact> implements Source {
   readonly #clock: Clock
-  readonly #read: Look<F>['read']
-  readonly #signatureOf: Look<F>['signatureOf']
+  readonly #read: Poll<F>['read']
+  readonly #signatureOf: Poll<F>['signatureOf']
   readonly #write: (fact: JournalFact) => void
   #timer: unknown
   #before = ''
 
-  constructor(clock: Clock, { read, signatureOf }: Look<F>, write: (fact: JournalFact) => void) {
+  constructor(clock: Clock, { read, signatureOf }: Poll<F>, write: (fact: JournalFact) => void) {
     this.#clock = clock
     this.#read = read
     this.#signatureOf = signatureOf

@@ -21,7 +21,7 @@ export interface Port {
   readonly side: 'top' | 'bottom'
 }
 
-export interface Node {
+export interface LayoutNode {
   readonly id: string
   readonly size: Size
   readonly ports?: readonly Port[]
@@ -29,7 +29,7 @@ export interface Node {
   readonly isFirst?: boolean
 }
 
-export interface Line {
+export interface LayoutLine {
   readonly id: string
   /** Id of a node or of a port. */
   readonly from: string
@@ -37,9 +37,9 @@ export interface Line {
   readonly label?: Size
 }
 
-export interface Graph {
-  readonly nodes: readonly Node[]
-  readonly lines: readonly Line[]
+export interface LayoutGraph {
+  readonly nodes: readonly LayoutNode[]
+  readonly lines: readonly LayoutLine[]
 }
 
 export interface PlacedNode extends Rect {
@@ -65,7 +65,7 @@ export interface Placed {
 }
 
 /** Places a graph top to bottom. The same graph is placed the same way every time. */
-export type Layout = (graph: Graph) => Promise<Placed>
+export type Layout = (graph: LayoutGraph) => Promise<Placed>
 
 const shift = <P extends Point>(point: P, by: Point): P => ({ ...point, x: point.x + by.x, y: point.y + by.y })
 

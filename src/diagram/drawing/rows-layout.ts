@@ -1,4 +1,4 @@
-import type { Graph, Line, Node, Placed, PlacedLine, Point, Port, Rect, Size } from './graph.ts'
+import type { LayoutGraph, LayoutLine, LayoutNode, Placed, PlacedLine, Point, Port, Rect, Size } from './graph.ts'
 
 /**
  * Layout in rows, without a library: each node comes after those with a line to it, as many beside
@@ -13,7 +13,7 @@ export interface RowsOptions {
 const GAP = 14
 const TRACK = 8
 
-export function rowsLayout(graph: Graph, { widthMax }: RowsOptions): Placed {
+export function rowsLayout(graph: LayoutGraph, { widthMax }: RowsOptions): Placed {
   const rows = rowsOf(graph, widthMax)
   const rowOf = new Map(rows.flatMap((row, i) => row.map(({ id }) => [id, i] as const)))
   const ports = new Map(graph.nodes.flatMap((node) => (node.ports ?? []).map((port) => [port.id, { node, port }] as const)))
@@ -66,12 +66,12 @@ export function rowsLayout(graph: Graph, { widthMax }: RowsOptions): Placed {
 }
 
 interface End {
-  readonly node: Node
+  readonly node: LayoutNode
   readonly port: Port
 }
 
 interface Routed {
-  readonly line: Line
+  readonly line: LayoutLine
   readonly from: End
   readonly to: End
   /**
@@ -83,21 +83,21 @@ interface Routed {
 }
 
 /** In the order given, but never before a node with a line to it. */
-function rowsOf({ nodes, lines }: Graph, widthMax: number): Node[][] {
+function rowsOf({ nodes, lines }: LayoutGraph, widthMax: number): LayoutNode[][] {
   const owner = new Map(nodes.flatMap(({ id, ports = [] }) => [[id, id] as const, ...ports.map((port) => [port.id, id] as const)]))
   const before = new Map(nodes.map(({ id }) => [id, new Set<string>()]))
   for (const { from, to } of lines) before.get(owner.get(to) ?? '')?.add(owner.get(from) ?? '')
-  const rows: Node[][] = []
+  const rows: LayoutNode[][] = []
   const done = new Set<string>()
   let left = [...nodes]
   while (left.length > 0) {
-    const row: Node[] = []
+    const row: LayoutNode[] = []
     for (const node of left) {
       const isReady = [...(before.get(node.id) as Set<string>)].every((other) => done.has(other) || other === node.id)
       if (isReady && (row.length === 0 || widthOf([...row, node]) <= widthMax)) row.push(node)
     }
     // Nodes that wait for each other: drawn all the same.
-    if (row.length === 0) row.push(left[0] as Node)
+    if (row.length === 0) row.push(left[0] as LayoutNode)
     rows.push(row)
     for (const { id } of row) done.add(id)
     left = left.filter(({ id }) => !done.has(id))
@@ -108,7 +108,7 @@ function rowsOf({ nodes, lines }: Graph, widthMax: number): Node[][] {
 const widthOf = (row: readonly { readonly size: Size }[]): number =>
   row.reduce((width, { size }) => width + size.width, 0) + GAP * (row.length - 1)
 
-function columns(rows: readonly (readonly Node[])[], gutter: number): Map<string, number> {
+function columns(rows: readonly (readonly LayoutNode[])[], gutter: number): Map<string, number> {
   return new Map(
     rows.flatMap((row) => {
       let x = gutter

@@ -12,7 +12,7 @@ export interface Block {
 
 const DASHES = '----'
 
-export interface Command {
+export interface ParsedCommand {
   readonly words: readonly string[]
   readonly line: number
 }
@@ -36,7 +36,7 @@ export function parseScript(text: string): Block[] {
 }
 
 /** The commands of a block. A comment may also end a line. */
-export const commandsOf = ({ lines, firstLine }: Block): Command[] =>
+export const commandsOf = ({ lines, firstLine }: Block): ParsedCommand[] =>
   lines.flatMap((line, index) => {
     const words = line
       .replace(/(^|\s)#.*$/, '')

@@ -9,7 +9,7 @@ import type { TestConnection, TestRequest } from '../network/test-connection.ts'
 import { TestLife } from '../test-life.ts'
 import { TestWorld } from '../test-world.ts'
 import { isWatch, ScriptApp } from './script-app.ts'
-import type { Command } from './script-file.ts'
+import type { ParsedCommand } from './script-file.ts'
 import { HOOK_USAGE, parseHook, register, type ScriptedHook } from './script-hooks.ts'
 import { Teller } from './teller.ts'
 
@@ -57,7 +57,7 @@ export class ScriptRun {
   }
 
   /** Runs a command and lets everything happen that takes no time. */
-  async run({ words, line }: Command): Promise<void> {
+  async run({ words, line }: ParsedCommand): Promise<void> {
     const [name = '', ...args] = words
     const client = this.#clients.get(name)
     const row = client ? this.#clientCommand(name, client, args) : this.#command(name)

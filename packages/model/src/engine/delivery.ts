@@ -1,5 +1,5 @@
 import type { Command } from './commands.ts'
-import { STOP as STOP_TYPE } from './internals.ts'
+import { STOP } from './internals.ts'
 import { Live } from './live.ts'
 import type { ActorState, ActorStates, Address, Effect, LocalState, ModelEvent, Path, Timer } from './state.ts'
 import type { Step, Steps } from './step.ts'
@@ -84,7 +84,7 @@ export class Delivery {
   #work(actor: Live): void {
     actor.phase = 'busy'
     for (let event = actor.mailbox.shift(); event !== undefined; event = actor.mailbox.shift()) {
-      if (event === STOP) {
+      if (event === STOP_EVENT) {
         this.#discard(actor)
         return
       }
@@ -169,7 +169,7 @@ export class Delivery {
     if (!child) return
     this.#forget(child)
     if (child.phase === 'idle') this.#discard(child)
-    else child.mailbox = [STOP]
+    else child.mailbox = [STOP_EVENT]
   }
 
   #discard(actor: Live): void {
@@ -210,7 +210,7 @@ export interface DeliveryListener {
 const ROOT = ''
 
 /** In a mailbox: end now. Never delivered as an event. */
-const STOP: ModelEvent = { index: -1, type: STOP_TYPE, object: { type: STOP_TYPE } }
+const STOP_EVENT: ModelEvent = { index: -1, type: STOP, object: { type: STOP } }
 
 /** A function, because the compiler does not see that the phase changes in calls. */
 const hasEnded = (actor: Live): boolean => actor.phase === 'ended'

@@ -1,6 +1,6 @@
 import { PairMap } from './pair-map.ts'
 import type { Region } from './regions.ts'
-import type { Standing } from './standing.ts'
+import type { MachineStanding } from './standing.ts'
 
 /**
  * What xstate looked at while it computed a step. Two standings that look the same in all of it are
@@ -42,7 +42,10 @@ interface Answer<T> {
 /** Result of an observation. */
 type Sight = string | number | boolean
 
-function see({ look, positions }: Pick<Question<unknown>, 'look' | 'positions'>, { regions, contextState, children }: Standing): Sight {
+function see(
+  { look, positions }: Pick<Question<unknown>, 'look' | 'positions'>,
+  { regions, contextState, children }: MachineStanding,
+): Sight {
   switch (look.kind) {
     case 'hears':
     case 'exits':
@@ -84,7 +87,7 @@ function concerns(look: Look, region: Region): boolean {
 }
 
 /** Positions of the regions that a look may concern. */
-function candidates(look: Look, { frame, regions }: Standing): readonly number[] {
+function candidates(look: Look, { frame, regions }: MachineStanding): readonly number[] {
   if (look.kind === 'hears') return frame.hearing(look.type)
   if (look.kind === 'exits') return frame.withExit
   return look.kind === 'all' || look.kind === 'final' ? [...regions.keys()] : []
@@ -95,7 +98,7 @@ export class LookTree<T> {
   readonly #roots = new PairMap<Question<T> | Answer<T>>()
 
   /** The answer to an event, by its number, of a standing that looks the same. */
-  find(event: number, standing: Standing): T | undefined {
+  find(event: number, standing: MachineStanding): T | undefined {
     let node = this.#roots.get(standing.frame.index, event)
     while (node && 'look' in node) node = node.answers.get(see(node, standing))
     return node?.answer
@@ -106,7 +109,7 @@ export class LookTree<T> {
    * same way, so they also ask the same next question; where that is not so in detail the answer is
    * not remembered, which only costs time.
    */
-  add(event: number, standing: Standing, looks: readonly Look[], answer: T): void {
+  add(event: number, standing: MachineStanding, looks: readonly Look[], answer: T): void {
     const seen = new Set<number>()
     let attach = (node: Question<T> | Answer<T>): unknown => this.#roots.set(standing.frame.index, event, node)
     let node = this.#roots.get(standing.frame.index, event)

@@ -5,9 +5,9 @@ import { type ContextState, Contexts } from './contexts.ts'
 import { type Doing, Doings } from './doing.ts'
 import { isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
 import { type Look, LookTree } from './looks.ts'
-import { type Frame, type Region, Regions } from './regions.ts'
+import { type Region, type RegionFrame, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
-import { Standing } from './standing.ts'
+import { MachineStanding } from './standing.ts'
 import type { LocalState, Logic, ModelEvent } from './state.ts'
 import type { Step, Steps } from './step.ts'
 import type { Assigned, Watched, WatchedMachine } from './watch.ts'
@@ -64,7 +64,7 @@ export class MachineSteps {
    * for each event raised on the way.
    */
   next(local: LocalState, event: ModelEvent): Step {
-    let at = local.standing as Standing
+    let at = local.standing as MachineStanding
     let doings = this.#nothing
     let partsLeft = this.#machine.options.maxIterations ?? 0
     const raised = [event]
@@ -85,17 +85,17 @@ export class MachineSteps {
 
   /** The same step by xstate alone: undivided, and whatever is known. */
   recompute(local: LocalState, event: ModelEvent): Step {
-    const { part, reached } = this.#compute(local.standing as Standing, event, false)
+    const { part, reached } = this.#compute(local.standing as MachineStanding, event, false)
     const doings = this.#nothing.and(part.doing)
-    return 'thrown' in part ? this.#failed(local, doings, part.thrown) : stepTo(this.#local(reached as Standing, part.end), doings)
+    return 'thrown' in part ? this.#failed(local, doings, part.thrown) : stepTo(this.#local(reached as MachineStanding, part.end), doings)
   }
 
   /** An actor that throws stays where it was, and does nothing more. */
   #failed({ standing }: LocalState, { early, transitions }: Doings, error: unknown): Step {
-    return { local: this.#local(standing as Standing, { status: 'error', error }), commands: early, transitions }
+    return { local: this.#local(standing as MachineStanding, { status: 'error', error }), commands: early, transitions }
   }
 
-  #part(standing: Standing, event: ModelEvent): Change | Failure {
+  #part(standing: MachineStanding, event: ModelEvent): Change | Failure {
     const known = this.#known.find(event.index, standing)
     // Assignments are done again, and one may throw at this context; xstate then says what follows.
     if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned))) return known
@@ -104,7 +104,7 @@ export class MachineSteps {
     return part
   }
 
-  #compute(standing: Standing, event: ModelEvent, isDivided: boolean): Computed {
+  #compute(standing: MachineStanding, event: ModelEvent, isDivided: boolean): Computed {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
     const before = this.#snapshot(standing, isDivided)
@@ -131,13 +131,13 @@ export class MachineSteps {
     }
   }
 
-  #after({ frame, moved, assigned, born, gone }: Change, before: Standing): Standing {
+  #after({ frame, moved, assigned, born, gone }: Change, before: MachineStanding): MachineStanding {
     const context = this.#contexts.after(before.contextState, assigned) as ContextState
     const isSame = born.length + gone.length === 0
     const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
     const regions = before.regions.slice(0, frame.roots.length)
     for (const [i, region] of moved) regions[i] = region
-    return new Standing(frame, regions, context, children)
+    return new MachineStanding(frame, regions, context, children)
   }
 
   /**
@@ -154,14 +154,14 @@ export class MachineSteps {
     }
   }
 
-  #reached(after: AnyMachineSnapshot, context: Context, before?: Standing): Standing {
+  #reached(after: AnyMachineSnapshot, context: Context, before?: MachineStanding): MachineStanding {
     const { frame, regions } = this.#regions.takeApart(after, before)
     for (const [id, ref] of Object.entries(after.children)) this.#refs.set(id, ref as AnyActorRef)
-    return new Standing(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
+    return new MachineStanding(frame, regions, this.#contexts.intern(context), Object.keys(after.children).sort())
   }
 
   /** What xstate is given to compute a step from, with a context that tells who reads it. */
-  #snapshot(standing: Standing, isDivided: boolean): AnyMachineSnapshot {
+  #snapshot(standing: MachineStanding, isDivided: boolean): AnyMachineSnapshot {
     const { frame, nodes, children } = standing
     return {
       ...(this.#template as AnyMachineSnapshot),
@@ -178,7 +178,7 @@ export class MachineSteps {
     } as AnyMachineSnapshot
   }
 
-  #local(standing: Standing, { status, output, error }: End): LocalState {
+  #local(standing: MachineStanding, { status, output, error }: End): LocalState {
     if (status === 'stopped') throw new Error('a stop is never taken as a step')
     const { name, index: logicIndex } = this.#logic
     const regions = standing.regions.map(({ index }) => index).join()
@@ -200,7 +200,7 @@ const ACTIVE: End = { status: 'active' }
 
 /** What a step, or a part of one, changes; so that it can be done to another standing. */
 interface Change {
-  readonly frame: Frame
+  readonly frame: RegionFrame
   readonly moved: readonly (readonly [position: number, to: Region])[]
   readonly assigned: readonly Assigned[]
   readonly born: readonly string[]
@@ -219,13 +219,13 @@ interface Failure {
 /** What xstate has computed, where that led unless it threw, and what it looked at. */
 interface Computed {
   readonly part: Change | Failure
-  readonly reached?: Standing
+  readonly reached?: MachineStanding
   readonly looks: readonly Look[]
 }
 
 const stepTo = (local: LocalState, { commands, transitions }: Doings): Step => ({ local, commands, transitions })
 
-function differenceOf(before: Standing, after: Standing, { left }: Watched) {
+function differenceOf(before: MachineStanding, after: MachineStanding, { left }: Watched) {
   const isAnew = left || before.frame.parallel !== after.frame.parallel
   return {
     frame: after.frame,
@@ -235,11 +235,11 @@ function differenceOf(before: Standing, after: Standing, { left }: Watched) {
 }
 
 /** Ids of the children that a step makes and keeps. */
-const bornIn = ({ actions }: Harvest, { children }: Standing): string[] =>
+const bornIn = ({ actions }: Harvest, { children }: MachineStanding): string[] =>
   actions.flatMap((action) => (action.type === SPAWN ? [spawned(action).actorRef?.id ?? ''] : [])).filter((id) => children.includes(id))
 
 /** Whether nothing in the machine can react: a third of all steps. */
-const isDeaf = ({ frame, regions }: Standing, type: string): boolean => {
+const isDeaf = ({ frame, regions }: MachineStanding, type: string): boolean => {
   for (const i of frame.hearing(type)) if (regions[i]?.isEventless || regions[i]?.hears(type)) return false
   return !frame.trunk.hears(type)
 }

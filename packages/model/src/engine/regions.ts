@@ -7,7 +7,7 @@ import { Interner } from './interner.ts'
  * alone: those of the outermost active parallel state. A machine that is in none, or whose regions
  * may look at each other, is one region.
  */
-export class Frame {
+export class RegionFrame {
   readonly index: number
   /** The parallel state that the regions are of; undefined when the whole machine is one region. */
   readonly parallel: AnyStateNode | undefined
@@ -26,7 +26,7 @@ export class Frame {
   readonly #within: readonly (readonly AnyStateNode[])[]
   readonly #hearing = new Map<string, readonly number[]>()
 
-  constructor(index: number, parts: Pick<Frame, 'parallel' | 'roots' | 'trunk' | 'eventless' | 'historyValue'>) {
+  constructor(index: number, parts: Pick<RegionFrame, 'parallel' | 'roots' | 'trunk' | 'eventless' | 'historyValue'>) {
     this.index = index
     this.parallel = parts.parallel
     this.roots = parts.roots
@@ -119,13 +119,13 @@ export class Region extends ActiveStates {
 
 /** A configuration taken apart. */
 interface Parts {
-  readonly frame: Frame
+  readonly frame: RegionFrame
   readonly regions: readonly Region[]
 }
 
 /** The frames and regions of one machine; equal ones are one object. */
 export class Regions {
-  readonly #frames = new Interner<Frame>()
+  readonly #frames = new Interner<RegionFrame>()
   readonly #regions = new Interner<Region>()
   readonly #machine: AnyStateMachine
   readonly #isSeparable: boolean
@@ -176,8 +176,8 @@ export class Regions {
     roots: readonly AnyStateNode[],
     trunk: readonly AnyStateNode[],
     nodes: readonly AnyStateNode[],
-    historyValue: Frame['historyValue'],
-  ): Frame {
+    historyValue: RegionFrame['historyValue'],
+  ): RegionFrame {
     const tried = nodes.filter(triesEventless)
     // The order of one is none.
     const eventless = tried.length > 1 ? tried : []
@@ -186,7 +186,7 @@ export class Regions {
       .sort()
     return this.#frames.intern(
       `${parallel?.id} ${eventless.map(({ id }) => id)} ${history}`,
-      (index) => new Frame(index, { parallel, roots, trunk: new ActiveStates(trunk), eventless, historyValue }),
+      (index) => new RegionFrame(index, { parallel, roots, trunk: new ActiveStates(trunk), eventless, historyValue }),
     )
   }
 
@@ -216,7 +216,10 @@ function isInFinalState(node: AnyStateNode, active: ReadonlySet<AnyStateNode>): 
 }
 
 /** Whether a transition changes one region and nothing else of the configuration. */
-export function staysInRegion({ source, target, reenter }: Transition, { roots, parallel }: Pick<Frame, 'roots' | 'parallel'>): boolean {
+export function staysInRegion(
+  { source, target, reenter }: Transition,
+  { roots, parallel }: Pick<RegionFrame, 'roots' | 'parallel'>,
+): boolean {
   if (parallel === undefined || !target || target.length === 0) return true
   const root = roots.find((other) => other === source || isBelow(source, other))
   if (!root || (source === root && reenter)) return false

@@ -1,16 +1,16 @@
 import { type AnyStateNode, matchesState, type StateValue } from 'xstate'
 import type { ContextState } from './contexts.ts'
-import type { Frame, Region } from './regions.ts'
+import type { Region, RegionFrame } from './regions.ts'
 
 /** Where a machine stands: all that its next step can depend on. */
-export class Standing {
-  readonly frame: Frame
+export class MachineStanding {
+  readonly frame: RegionFrame
   readonly regions: readonly Region[]
   readonly contextState: ContextState
   /** Ids of the children that it has, in the order of the alphabet. */
   readonly children: readonly string[]
 
-  constructor(frame: Frame, regions: readonly Region[], context: ContextState, children: readonly string[]) {
+  constructor(frame: RegionFrame, regions: readonly Region[], context: ContextState, children: readonly string[]) {
     this.frame = frame
     this.regions = regions
     this.contextState = context

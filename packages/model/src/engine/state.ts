@@ -1,5 +1,5 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
-import type { Standing } from './standing.ts'
+import type { MachineStanding } from './standing.ts'
 
 /**
  * The state of an actor system as a tree of values: what each actor is in, which of its timers are
@@ -34,7 +34,7 @@ export interface LocalState {
   readonly logic: Logic
   readonly status: 'active' | 'done' | 'error'
   /** Only of machines. */
-  readonly standing?: Standing
+  readonly standing?: MachineStanding
   /** Of opaque children: what they were started with. */
   readonly input?: unknown
   readonly output?: unknown

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
 import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing } from './internals.ts'
 import { type Look, textOfLook } from './looks.ts'
-import { allNodes, type Frame, looksAtState, staysInRegion, transitionsOf } from './regions.ts'
+import { allNodes, looksAtState, type RegionFrame, staysInRegion, transitionsOf } from './regions.ts'
 
 /** One assignment: the next context as a function of the one before it. */
 export type Assigned = (context: Context) => Context
@@ -35,7 +35,7 @@ export class WatchedMachine {
   readonly #assigned: Assigned[] = []
   /** What assignments have read since anything else has looked at the context. */
   readonly #readToAssign: Look[] = []
-  #frame: Frame | undefined
+  #frame: RegionFrame | undefined
   #left = false
   #isDivided = false
   #isAnswered = false
@@ -59,7 +59,7 @@ export class WatchedMachine {
    * Begins a step, and gives what is to stand for the context in it. A divided step ends when the
    * first event is answered.
    */
-  begin(frame: Frame, context: Context, isDivided: boolean): Context {
+  begin(frame: RegionFrame, context: Context, isDivided: boolean): Context {
     this.#isDivided = isDivided
     this.#isAnswered = false
     this.#raised = []
