@@ -7,13 +7,13 @@ import { type Composition, effectiveWiring } from '../machines/lifecycle.ts'
 import type { Report } from '../report/report.ts'
 import { ActorWatch, type WatchedSystem } from './actor-watch.ts'
 import { describedPhases } from './described-phases.ts'
-import { gaugesLook } from './gauges-look.ts'
+import { gaugesPoll } from './gauges-poll.ts'
 import { Journal } from './journal.ts'
 import { JournalFile } from './journal-file.ts'
 import { Polled } from './polled.ts'
 import type { GaugesEntry, OpeningEntry, SetupEntry } from './protocol.ts'
 import type { Inspector } from './server/inspector.ts'
-import { setupLook } from './setup-look.ts'
+import { setupPoll } from './setup-poll.ts'
 
 /** What is observed of a life. */
 export type ObservedLife = Pick<
@@ -43,14 +43,14 @@ class Observation {
     this.#journal = new Journal(() => life.elapsed)
     const { write } = this.#journal
     const { clock } = life.host
-    const setup = setupLook(
+    const setup = setupPoll(
       () => life.plan(),
       () => life.readiness(),
     )
     this.#setup = new Polled(clock, setup, write)
     this.#gauges = new Polled(
       clock,
-      gaugesLook(() => life.gauges()),
+      gaugesPoll(() => life.gauges()),
       write,
     )
     this.#journal.addSource(this.#setup)

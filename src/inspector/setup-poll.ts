@@ -3,7 +3,7 @@ import type { Poll } from './polled.ts'
 import type { SetupEntry } from './protocol.ts'
 
 /** What is registered by now, what a stop would have, and which checks have passed. */
-export const setupLook = (plan: () => LifePlan, readiness: () => SetupEntry['readiness']): Poll<SetupEntry> => ({
+export const setupPoll = (plan: () => LifePlan, readiness: () => SetupEntry['readiness']): Poll<SetupEntry> => ({
   read: () => setupOf(plan(), readiness()),
   signatureOf: (setup) => JSON.stringify(setup),
 })

@@ -4,7 +4,7 @@ import type { Poll } from './polled.ts'
 import type { GaugesEntry } from './protocol.ts'
 
 /** What is going on now. */
-export const gaugesLook = (read: () => Gauges): Poll<GaugesEntry> => ({
+export const gaugesPoll = (read: () => Gauges): Poll<GaugesEntry> => ({
   read: () => ({ kind: 'gauges', ...read() }),
   signatureOf,
 })
