@@ -56,7 +56,7 @@ import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { profilesPage, toProfiles } from './mux/profiles.ts'
 import { statuszPage } from './mux/statusz.ts'
 import { versionPage } from './mux/version.ts'
-import { Registered } from './registered.ts'
+import { ApiServerRegistrations } from './registrations.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
 import { StorageReadiness } from './storage-readiness.ts'
 import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
@@ -127,7 +127,7 @@ interface Given {
 export class ApiServer implements Delegate {
   readonly name: string
   readonly config: CompletedConfig
-  readonly registered = new Registered()
+  readonly registered = new ApiServerRegistrations()
   /**
    * A client of the server that is run, whichever of a row this one is: for hooks, and for what a
    * server does by itself. It belongs to the same listeners, and ends with them.

@@ -2,7 +2,7 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
-import { Registered } from './registered.ts'
+import { ApiServerRegistrations } from './registrations.ts'
 
 /**
  * The next server of a chain, as the one in front of it sees it: a value that becomes a part of its
@@ -17,7 +17,7 @@ export interface Delegate {
   readonly listedPaths: readonly string[]
   /** What a path is registered as, here or behind; undefined: it is not. */
   readonly routeOf?: (path: string) => string | undefined
-  readonly registered: Registered
+  readonly registered: ApiServerRegistrations
   /** The server that is run is being prepared: its life and its own client are those of all. */
   prepareFor(life: Lifecycle, loopback: Loopback): void
 }
@@ -30,7 +30,7 @@ export const emptyDelegate = (handler?: ApiHandler): Delegate => ({
   handler,
   upgrades: undefined,
   listedPaths: [],
-  registered: new Registered(),
+  registered: new ApiServerRegistrations(),
   prepareFor: () => {},
 })
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { valuesOf } from './authentication/credential-headers.ts'
+import { headerValues } from './authentication/credential-headers.ts'
 
 /**
  * Of several headers of a name the first, which is all that Go looks at; node joins them. Empty
@@ -11,5 +11,5 @@ export function firstHeader(request: IncomingMessage, name: string): string {
   if (!joined.includes(',')) return joined
   // A stream of HTTP/2 that node has not handed over itself may come without them.
   const { rawHeaders } = request as { readonly rawHeaders: IncomingMessage['rawHeaders'] | undefined }
-  return (rawHeaders && valuesOf(request, name)[0]) ?? joined
+  return (rawHeaders && headerValues(request, name)[0]) ?? joined
 }

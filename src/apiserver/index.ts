@@ -1,11 +1,17 @@
 export { type ApiExchange, apiExchangeOf, userOf } from './api-exchange.ts'
 export { type ApiServer, type ApiServerParts, createApiServer, type PreparedApiServer, type WithLoopback } from './api-server.ts'
 export type { AuditCounters } from './audit/auditing.ts'
-export type { AuditEvent, Level, Stage } from './audit/event.ts'
+export type { AuditEvent, AuditLevel, AuditStage } from './audit/event.ts'
 export type { AuditLogOptions, AuditWebhookOptions } from './audit/options.ts'
 export { type AuditPolicy, type PolicyRule, parseAuditPolicy } from './audit/policy.ts'
 export { addAuditAnnotation, auditRequestObject, auditResponseObject } from './audit/request-audit.ts'
-export type { Authenticated, AuthenticationContext, Authenticator, AuthenticatorWorld, Verdict } from './authentication/authenticator.ts'
+export type {
+  Authenticated,
+  AuthenticationContext,
+  AuthenticationResult,
+  Authenticator,
+  AuthenticatorWorld,
+} from './authentication/authenticator.ts'
 export { bearerTokenAuthenticator, type TokenAuthenticator } from './authentication/bearer-token.ts'
 export type { Anonymous, OidcOptions } from './authentication/options.ts'
 export { unionAuthenticator, unionTokens } from './authentication/union.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completeConfig } from '#src/apiserver/config.ts'
 import { type ApiHandler, type ApiServer, createApiServer, type Delegate, emptyDelegate } from '#src/apiserver/index.ts'
-import { Registered } from '#src/apiserver/registered.ts'
+import { ApiServerRegistrations } from '#src/apiserver/registrations.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 
@@ -170,7 +170,7 @@ describe('three servers in a row', () => {
     let listedWhenPrepared: readonly string[] | undefined
     const end: Delegate = {
       ...emptyDelegate(),
-      registered: new Registered(),
+      registered: new ApiServerRegistrations(),
       prepareFor: () => {
         listedWhenPrepared = middle.listedPaths
       },

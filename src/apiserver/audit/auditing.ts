@@ -7,20 +7,20 @@ import { finds } from '../encoding/write-object.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
 import type { Failure } from '../status.ts'
-import { after, type EventBackend, Tally } from './backend.ts'
+import { AuditTally, after, type EventBackend } from './backend.ts'
 import {
   AUDIT_VERSION,
   type AuditEvent,
   type AuditedStatus,
+  type AuditLevel,
+  type AuditStage,
   headerText,
-  type Level,
   microTime,
   requestPart,
-  type Stage,
   sorted,
   userPart,
 } from './event.ts'
-import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, strictestOf, type Verdict } from './policy.ts'
+import { type Attributes, type AuditPolicy, parseAuditPolicy, policyEvaluator, type RequestAuditConfig, strictestOf } from './policy.ts'
 import { RequestAudit, records } from './request-audit.ts'
 
 /**
@@ -31,7 +31,7 @@ export interface AuditCounters {
   /** `apiserver_audit_event_total` */
   events: number
   /** `apiserver_audit_level_total`, by level. */
-  readonly levels: Record<Level, number>
+  readonly levels: Record<AuditLevel, number>
   /** `apiserver_audit_error_total`, by plugin. */
   readonly errors: Record<string, number>
   /** `apiserver_audit_requests_rejected_total` */
@@ -72,7 +72,7 @@ export class Auditing implements AuditBackend {
   readonly #clock: Clock
   readonly #backend: EventBackend
   readonly #policy: AuditPolicy | { readonly file: string }
-  #evaluate: (attributes: Attributes) => Verdict
+  #evaluate: (attributes: Attributes) => RequestAuditConfig
 
   /** @param policy read when the server starts, where it is a file */
   constructor(clock: Clock, policy: AuditPolicy | { readonly file: string }, backend: EventBackend, counters = auditCounters()) {
@@ -103,7 +103,7 @@ export class Auditing implements AuditBackend {
 
   /** Asks the policy about a request; undefined when nothing of it is recorded. */
   begin(exchange: ApiExchange): RequestAudit | undefined {
-    const { level, omits, omitManagedFields } = this.#verdictOn(exchange)
+    const { level, omits, omitManagedFields } = this.#configOf(exchange)
     this.counters.levels[level]++
     const audit = exchange.audit ?? (level === 'None' ? undefined : new RequestAudit())
     if (audit === undefined) return undefined
@@ -124,7 +124,7 @@ export class Auditing implements AuditBackend {
    * Whether the event was stored, or is none by the policy.
    * @param now of the clock, where it was asked already
    */
-  record(exchange: ApiExchange, stage: Stage, status?: RecordedStatus, now?: number): boolean | Promise<boolean> {
+  record(exchange: ApiExchange, stage: AuditStage, status?: RecordedStatus, now?: number): boolean | Promise<boolean> {
     const { audit } = exchange
     if (audit === undefined || audit.level === 'None' || audit.omits.has(stage)) return true
     this.counters.events++
@@ -133,7 +133,7 @@ export class Auditing implements AuditBackend {
   }
 
   /** The last event of a request; of a slow one it says where its time went. */
-  recordEnd(exchange: ApiExchange, stage: Stage, status: RecordedStatus): void {
+  recordEnd(exchange: ApiExchange, stage: AuditStage, status: RecordedStatus): void {
     const { audit } = exchange
     if (audit === undefined) return
     const now = this.#clock.now()
@@ -156,10 +156,10 @@ export class Auditing implements AuditBackend {
   }
 
   /** Of a target that can be read in several ways, what each of them is recorded for (V40). */
-  #verdictOn(exchange: ApiExchange): Verdict {
-    const verdict = this.#evaluate(exchange)
+  #configOf(exchange: ApiExchange): RequestAuditConfig {
+    const config = this.#evaluate(exchange)
     const others = otherReadingsOf(exchange)
-    return others.length === 0 ? verdict : strictestOf([verdict, ...others.map((info) => this.#evaluate({ user: exchange.user, info }))])
+    return others.length === 0 ? config : strictestOf([config, ...others.map((info) => this.#evaluate({ user: exchange.user, info }))])
   }
 
   /** Of what is no longer asked about; the backend has counted what it could not store. */
@@ -171,7 +171,7 @@ export class Auditing implements AuditBackend {
 function eventOf(
   exchange: ApiExchange,
   audit: RequestAudit,
-  stage: Stage,
+  stage: AuditStage,
   stageTimestamp: string,
   status: RecordedStatus | undefined,
 ): AuditEvent {
@@ -213,7 +213,7 @@ const NO_METADATA = {}
 
 /** A backend of the user's, which may take no events, and count none. */
 export function givenBackend(backend: AuditBackend): EventBackend {
-  const tally = new Tally()
+  const tally = new AuditTally()
   return {
     run: (context) => backend.run(context),
     processEvents: (events) => {

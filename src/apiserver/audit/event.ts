@@ -9,11 +9,11 @@ import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
-export type Level = (typeof LEVELS)[number]
+export type AuditLevel = (typeof LEVELS)[number]
 
 /** When an event is made. */
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
-export type Stage = (typeof STAGES)[number]
+export type AuditStage = (typeof STAGES)[number]
 
 export const AUDIT_VERSION = 'audit.k8s.io/v1'
 
@@ -53,9 +53,9 @@ export interface AuditedStatus {
 export interface AuditEvent {
   readonly kind: 'Event'
   readonly apiVersion: typeof AUDIT_VERSION
-  readonly level: Level
+  readonly level: AuditLevel
   readonly auditID: string
-  readonly stage: Stage
+  readonly stage: AuditStage
   readonly requestURI: string
   readonly verb: string
   readonly user: AuditedUser

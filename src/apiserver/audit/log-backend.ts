@@ -1,6 +1,6 @@
 import { toError } from '../../base/errors.ts'
 import { goQuote } from '../../base/go-quote.ts'
-import { after, type EventBackend, type PluginFailed, Tally } from './backend.ts'
+import { AuditTally, after, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 
 /** Where lines go. A promise is waited for before a line counts as stored. */
@@ -26,7 +26,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number]
  * @see kubernetes/apiserver plugin/pkg/audit/log/backend.go
  */
 export function logBackend(writer: LineWriter, format: LogFormat, failed: PluginFailed): EventBackend {
-  const tally = new Tally()
+  const tally = new AuditTally()
   const lineOf = format === 'json' ? eventJson : legacyLine
   const fail = (thrown: unknown): boolean => {
     failed('log', toError(thrown), 1)

@@ -4,7 +4,7 @@ import { isRecord } from '../../options/kinds.ts'
 import { at, fieldPath, unknownField, type Wrong, wordsOf, wrongItem } from '../../options/wrong.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { readDocument } from '../encoding/read-yaml.ts'
-import { AUDIT_VERSION, LEVELS, type Level, STAGES, type Stage } from './event.ts'
+import { AUDIT_VERSION, type AuditLevel, type AuditStage, LEVELS, STAGES } from './event.ts'
 
 export interface GroupResources {
   /** Empty for the legacy group. */
@@ -17,7 +17,7 @@ export interface GroupResources {
 
 /** Which requests a rule is for, and what is recorded of them. A field that is empty is for all. */
 export interface PolicyRule {
-  readonly level: Level
+  readonly level: AuditLevel
   readonly users?: readonly string[]
   readonly userGroups?: readonly string[]
   readonly verbs?: readonly string[]
@@ -27,7 +27,7 @@ export interface PolicyRule {
   /** Paths; `*` may stand at the end. */
   readonly nonResourceURLs?: readonly string[]
   /** Beside those that the policy omits. */
-  readonly omitStages?: readonly Stage[]
+  readonly omitStages?: readonly AuditStage[]
   /** Default: as the policy says. */
   readonly omitManagedFields?: boolean
 }
@@ -41,14 +41,14 @@ export interface AuditPolicy {
   readonly apiVersion?: typeof AUDIT_VERSION
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly rules: readonly PolicyRule[]
-  readonly omitStages?: readonly Stage[]
+  readonly omitStages?: readonly AuditStage[]
   readonly omitManagedFields?: boolean
 }
 
 /** What a policy says of one request. */
-export interface Verdict {
-  readonly level: Level
-  readonly omits: ReadonlySet<Stage>
+export interface RequestAuditConfig {
+  readonly level: AuditLevel
+  readonly omits: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
@@ -59,21 +59,25 @@ export interface Attributes {
 }
 
 /**
- * A policy as a function of requests; the same request always has the same verdict.
+ * A policy as a function of requests; the same request always has the same answer.
  * @see kubernetes/apiserver pkg/audit/policy/checker.go
  */
-export function policyEvaluator(policy: AuditPolicy): (attributes: Attributes) => Verdict {
+export function policyEvaluator(policy: AuditPolicy): (attributes: Attributes) => RequestAuditConfig {
   const rules = policy.rules.map((rule) => ({
     rule,
-    verdict: {
+    config: {
       level: rule.level,
       omits: new Set([...(policy.omitStages ?? []), ...(rule.omitStages ?? [])]),
       omitManagedFields: rule.omitManagedFields ?? policy.omitManagedFields ?? false,
     },
   }))
-  const otherwise: Verdict = { level: 'None', omits: new Set(policy.omitStages), omitManagedFields: policy.omitManagedFields ?? false }
+  const otherwise: RequestAuditConfig = {
+    level: 'None',
+    omits: new Set(policy.omitStages),
+    omitManagedFields: policy.omitManagedFields ?? false,
+  }
   return (attributes) => {
-    for (const { rule, verdict } of rules) if (matches(rule, attributes)) return verdict
+    for (const { rule, config } of rules) if (matches(rule, attributes)) return config
     return otherwise
   }
 }
@@ -82,9 +86,9 @@ export function policyEvaluator(policy: AuditPolicy): (attributes: Attributes) =
  * What several say of one request (V40): the highest level of any, and only what all that record
  * anything leave out is left out.
  */
-export function strictestOf(verdicts: readonly [Verdict, ...Verdict[]]): Verdict {
-  const recording = verdicts.filter(({ level }) => level !== 'None')
-  const [first = verdicts[0], ...others] = recording
+export function strictestOf(configs: readonly [RequestAuditConfig, ...RequestAuditConfig[]]): RequestAuditConfig {
+  const recording = configs.filter(({ level }) => level !== 'None')
+  const [first = configs[0], ...others] = recording
   return {
     level: recording.map(({ level }) => level).reduce(higher, first.level),
     omits: new Set([...first.omits].filter((stage) => others.every(({ omits }) => omits.has(stage)))),
@@ -92,7 +96,7 @@ export function strictestOf(verdicts: readonly [Verdict, ...Verdict[]]): Verdict
   }
 }
 
-const higher = (a: Level, b: Level): Level => (LEVELS.indexOf(a) > LEVELS.indexOf(b) ? a : b)
+const higher = (a: AuditLevel, b: AuditLevel): AuditLevel => (LEVELS.indexOf(a) > LEVELS.indexOf(b) ? a : b)
 
 function matches(rule: PolicyRule, { user, info }: Attributes): boolean {
   const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule
@@ -172,7 +176,7 @@ function ruleProblem(given: unknown): Wrong | undefined {
     given,
     'an object with level',
     {
-      level: (level) => (LEVELS.includes(level as Level) ? undefined : refused(level, LEVELS.join(', '))),
+      level: (level) => (LEVELS.includes(level as AuditLevel) ? undefined : refused(level, LEVELS.join(', '))),
       users: texts,
       userGroups: texts,
       verbs: texts,
@@ -235,5 +239,5 @@ const flag: Rule = (given) => (typeof given === 'boolean' ? undefined : refused(
 const texts: Rule = (given) => wrongItem(given, 'a list of texts', (item) => (typeof item === 'string' ? undefined : refused(item, 'text')))
 const stages: Rule = (given) =>
   wrongItem(given, `a list of ${STAGES.join(', ')}`, (item) =>
-    STAGES.includes(item as Stage) ? undefined : refused(item, STAGES.join(', ')),
+    STAGES.includes(item as AuditStage) ? undefined : refused(item, STAGES.join(', ')),
   )

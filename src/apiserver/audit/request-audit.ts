@@ -1,15 +1,15 @@
 import { apiExchangeOf } from '../api-exchange.ts'
-import { type AuditedUser, LEVELS, type Level, type RequestPart, type Stage } from './event.ts'
+import { type AuditedUser, type AuditLevel, type AuditStage, LEVELS, type RequestPart } from './event.ts'
 
-const NOTHING: ReadonlySet<Stage> = new Set()
+const NOTHING: ReadonlySet<AuditStage> = new Set()
 
 /** What is recorded of one request, while it is on its way. */
 export class RequestAudit {
   /** Until the policy has decided, everything may be. */
-  level: Level = 'RequestResponse'
+  level: AuditLevel = 'RequestResponse'
   annotations: Record<string, string> | undefined = undefined
   /** From here on the filter's. */
-  omits: ReadonlySet<Stage> = NOTHING
+  omits: ReadonlySet<AuditStage> = NOTHING
   omitManagedFields = false
   id = ''
   part: RequestPart | undefined = undefined
@@ -27,7 +27,7 @@ export class RequestAudit {
   responseObject: unknown = undefined
 }
 
-export const records = (level: Level, atLeast: Level): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(atLeast)
+export const records = (level: AuditLevel, atLeast: AuditLevel): boolean => LEVELS.indexOf(level) >= LEVELS.indexOf(atLeast)
 
 /**
  * Adds a fact to the events of a request that are still to come; also before the policy has decided

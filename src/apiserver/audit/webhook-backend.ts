@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
 import type { Poster } from '../webhook/client.ts'
-import { type EventBackend, type PluginFailed, Tally } from './backend.ts'
+import { AuditTally, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventListJson } from './event.ts'
 
 export interface WebhookWorld {
@@ -27,7 +27,7 @@ export class WebhookBackend implements EventBackend {
   readonly #client: Poster
   readonly #initialBackoffMs: number
   readonly #world: WebhookWorld
-  readonly #tally = new Tally()
+  readonly #tally = new AuditTally()
   readonly #underWay = new Set<Promise<boolean>>()
   /** Ends the waits before further attempts. */
   readonly #wakes = new Set<() => void>()
@@ -63,7 +63,7 @@ export class WebhookBackend implements EventBackend {
     this.#client.close()
   }
 
-  counts(): ReturnType<Tally['counts']> {
+  counts(): ReturnType<AuditTally['counts']> {
     return this.#tally.counts()
   }
 

@@ -31,7 +31,7 @@ export interface AuthenticatorWorld {
 }
 
 /** What an authenticator says of a request; undefined: it brings no credentials of this kind. */
-export type Verdict = Authenticated | undefined
+export type AuthenticationResult = Authenticated | undefined
 
 /**
  * Finds out who sent a request, by one kind of credentials.
@@ -47,7 +47,7 @@ export type Verdict = Authenticated | undefined
  * @see kubernetes/apiserver pkg/authentication/authenticator/interfaces.go Request
  */
 export interface Authenticator {
-  authenticate(request: IncomingMessage, context: AuthenticationContext): Verdict | PromiseLike<Verdict>
+  authenticate(request: IncomingMessage, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
   /** Called once, before the server listens; a rejection is a failed start. */
   open?(world: AuthenticatorWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
@@ -60,7 +60,7 @@ const areTexts = (given: unknown): boolean => Array.isArray(given) && given.ever
  * What an authenticator has returned, when it is what it has to be.
  * @throws Error for anything else
  */
-export function checkedVerdict(answer: unknown): Verdict {
+export function checkedResult(answer: unknown): AuthenticationResult {
   if (answer === undefined) return undefined
   if (isRecord(answer) && isUser(answer['user']) && (answer['audiences'] === undefined || areTexts(answer['audiences'])))
     return answer as unknown as Authenticated

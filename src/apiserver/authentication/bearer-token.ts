@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
-import type { AuthenticationContext, Authenticator, Verdict } from './authenticator.ts'
+import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
 import { unionAuthenticator } from './union.ts'
 
 /** Finds out who has a token; as an {@link Authenticator}, for what came as one. */
 export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'> {
-  authenticateToken(token: string, context: AuthenticationContext): Verdict | PromiseLike<Verdict>
+  authenticateToken(token: string, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult>
 }
 
 export const INVALID_TOKEN = 'invalid bearer token'
@@ -38,8 +38,10 @@ export const UNKNOWN_TOKENS: Authenticator = {
 }
 
 /** Something that has come as a token, and that none knows, is wrong. */
-export function known(answer: Verdict | PromiseLike<Verdict>): Verdict | Promise<Verdict> {
-  if (isThenable(answer)) return Promise.resolve(answer).then((verdict) => known(verdict))
+export function known(
+  answer: AuthenticationResult | PromiseLike<AuthenticationResult>,
+): AuthenticationResult | Promise<AuthenticationResult> {
+  if (isThenable(answer)) return Promise.resolve(answer).then((result) => known(result))
   if (answer === undefined) throw new Error(INVALID_TOKEN)
   return answer
 }

@@ -11,7 +11,7 @@ export function occurrences({ rawHeaders }: IncomingMessage, name: string): numb
 }
 
 /** All values of a header, in their order. */
-export const valuesOf = ({ rawHeaders }: IncomingMessage, name: string): readonly string[] =>
+export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): readonly string[] =>
   rawHeaders.filter((_, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1] as string, name))
 
 /** Nearly all are of another length. */

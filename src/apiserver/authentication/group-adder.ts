@@ -1,6 +1,6 @@
 import { isThenable } from '../../http/emit-gate.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from './anonymous.ts'
-import type { Authenticator, Verdict } from './authenticator.ts'
+import type { AuthenticationResult, Authenticator } from './authenticator.ts'
 import type { UserInfo } from './user.ts'
 
 /**
@@ -11,15 +11,15 @@ import type { UserInfo } from './user.ts'
 export const withAuthenticatedGroup = (authenticator: Authenticator): Authenticator => ({
   ...authenticator,
   authenticate: (request, context) => {
-    const verdict = authenticator.authenticate(request, context)
-    return isThenable(verdict) ? verdict.then(added) : added(verdict)
+    const result = authenticator.authenticate(request, context)
+    return isThenable(result) ? result.then(added) : added(result)
   },
 })
 
-function added(verdict: Verdict): Verdict {
-  if (verdict === undefined) return undefined
-  const user = knownUser(verdict.user)
-  return user === verdict.user ? verdict : { ...verdict, user }
+function added(result: AuthenticationResult): AuthenticationResult {
+  if (result === undefined) return undefined
+  const user = knownUser(result.user)
+  return user === result.user ? result : { ...result, user }
 }
 
 /** For what keeps its users: that one is made for all of its requests. */

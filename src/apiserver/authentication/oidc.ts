@@ -3,7 +3,7 @@ import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, JWTV
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError, toError } from '../../base/errors.ts'
 import { isRecord } from '../../options/kinds.ts'
-import type { Authenticated, AuthenticatorWorld, Verdict } from './authenticator.ts'
+import type { Authenticated, AuthenticationResult, AuthenticatorWorld } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 import { fetchTrusting, isHttps, type TrustedFetch } from './trusted-fetch.ts'
 
@@ -71,7 +71,7 @@ export class OidcTokens implements TokenAuthenticator {
     if (jwksFile !== undefined) this.#keys = this.#jose.createLocalJWKSet(keysIn(jwksFile, await textOf('jwksFile', jwksFile)))
   }
 
-  authenticateToken(token: string): Verdict | Promise<Verdict> {
+  authenticateToken(token: string): AuthenticationResult | Promise<AuthenticationResult> {
     return this.#issuerOf(token) === this.#settings.issuerUrl ? this.#verified(token) : undefined
   }
 

@@ -1,6 +1,6 @@
 import { toError } from '../../base/errors.ts'
 import { isThenable } from '../../http/emit-gate.ts'
-import { type Authenticator, checkedVerdict, type Verdict } from './authenticator.ts'
+import { type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 
 interface UnionOptions {
@@ -44,8 +44,8 @@ function firstToKnow<T>(
   { failOnError = false }: UnionOptions,
   from = 0,
   errors: readonly Error[] = [],
-): Verdict | Promise<Verdict> {
-  const goOn = (at: number, thrown: unknown): Verdict | Promise<Verdict> => {
+): AuthenticationResult | Promise<AuthenticationResult> {
+  const goOn = (at: number, thrown: unknown): AuthenticationResult | Promise<AuthenticationResult> => {
     if (failOnError) throw thrown
     return firstToKnow(all, ask, {}, at + 1, [...errors, toError(thrown)])
   }
@@ -53,18 +53,18 @@ function firstToKnow<T>(
     let answer: unknown
     try {
       answer = ask(all[at] as T)
-      if (!isThenable(answer)) answer = checkedVerdict(answer)
+      if (!isThenable(answer)) answer = checkedResult(answer)
     } catch (thrown) {
       return goOn(at, thrown)
     }
     if (isThenable(answer))
       return Promise.resolve(answer)
-        .then(checkedVerdict)
+        .then(checkedResult)
         .then(
-          (verdict) => verdict ?? firstToKnow(all, ask, { failOnError }, at + 1, errors),
+          (result) => result ?? firstToKnow(all, ask, { failOnError }, at + 1, errors),
           (thrown: unknown) => goOn(at, thrown),
         )
-    if (answer !== undefined) return answer as Verdict
+    if (answer !== undefined) return answer as AuthenticationResult
   }
   const [first] = errors
   if (first === undefined) return undefined

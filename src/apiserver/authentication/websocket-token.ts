@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
-import type { Authenticator, Verdict } from './authenticator.ts'
+import type { AuthenticationResult, Authenticator } from './authenticator.ts'
 import { known, lifeOf, type TokenAuthenticator } from './bearer-token.ts'
-import { replaceHeader, valuesOf } from './credential-headers.ts'
+import { headerValues, replaceHeader } from './credential-headers.ts'
 
 const HEADER = 'sec-websocket-protocol'
 const PREFIX = 'base64url.bearer.authorization.k8s.io.'
@@ -18,7 +18,7 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
     ...lifeOf(tokens),
     authenticate: (request, context) => {
       if (!asksForWebSocket(request)) return undefined
-      const protocols = valuesOf(request, HEADER).flatMap((value) => value.split(',').map((each) => each.trim()))
+      const protocols = headerValues(request, HEADER).flatMap((value) => value.split(',').map((each) => each.trim()))
       const [encoded, ...others] = protocols.filter((each) => each.startsWith(PREFIX))
       if (encoded === undefined) return undefined
       if (others.length > 0) throw new Error('multiple base64.bearer.authorization tokens specified')
@@ -26,12 +26,12 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
       if (rest.length === 0) throw new Error('missing additional subprotocol')
       const token = decoded(encoded.slice(PREFIX.length))
       if (token === '') return undefined
-      const taken = (verdict: Verdict): Verdict => {
+      const taken = (result: AuthenticationResult): AuthenticationResult => {
         replaceHeader(request, 'Sec-WebSocket-Protocol', rest.join(','))
-        return verdict
+        return result
       }
-      const verdict = known(tokens.authenticateToken(token, context))
-      return isThenable(verdict) ? verdict.then(taken) : taken(verdict)
+      const result = known(tokens.authenticateToken(token, context))
+      return isThenable(result) ? result.then(taken) : taken(result)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { AuthorizationAttributes } from './authorizer.ts'
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts'
 
 /** As much of a request on its way as is decided about. */
-export interface Asked extends Targeted {
+export interface AuthorizableRequest extends Targeted {
   readonly user: UserInfo | undefined
 }
 
@@ -16,7 +16,7 @@ export interface Asked extends Targeted {
  * all of that has to be allowed (V40).
  * @see kubernetes/apiserver pkg/endpoints/filters/authorization.go GetAuthorizerAttributes
  */
-export function attributesOf(asked: Asked): readonly AuthorizationAttributes[] {
+export function attributesOf(asked: AuthorizableRequest): readonly AuthorizationAttributes[] {
   const { user, info, request } = asked
   const { url = '/' } = request
   const first = attributesFrom(user, info, url)

@@ -8,7 +8,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import type { RecordFailure } from '../audit/auditing.ts'
 import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
 import { ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
-import type { AuthenticationContext, Authenticator, Verdict } from '../authentication/authenticator.ts'
+import type { AuthenticationContext, AuthenticationResult, Authenticator } from '../authentication/authenticator.ts'
 import { occurrences, takeCredentials } from '../authentication/credential-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
@@ -51,9 +51,9 @@ export function authentication(
     sendStatus(exchange, UNAUTHORIZED)
     return false
   }
-  const settle = (exchange: ApiExchange, startedAt: number, verdict: Verdict): boolean => {
-    if (verdict === undefined) return refuse(exchange, startedAt)
-    const { user, audiences: meant = [] } = verdict
+  const settle = (exchange: ApiExchange, startedAt: number, result: AuthenticationResult): boolean => {
+    if (result === undefined) return refuse(exchange, startedAt)
+    const { user, audiences: meant = [] } = result
     if (audiences.length > 0 && meant.length > 0 && !meant.some((each) => audiences.includes(each)))
       return refuse(exchange, startedAt, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
     takeCredentials(exchange.request)
@@ -71,14 +71,14 @@ export function authentication(
       if (exchange.request.headers.authorization !== undefined && occurrences(exchange.request, 'authorization') > 1)
         return refuse(exchange, startedAt, new Error('more than one Authorization header'))
       const attempt = new Attempt(exchange)
-      let verdict: Verdict | PromiseLike<Verdict>
+      let result: AuthenticationResult | PromiseLike<AuthenticationResult>
       try {
-        verdict = authenticator.authenticate(exchange.request, attempt)
+        result = authenticator.authenticate(exchange.request, attempt)
       } catch (thrown) {
         return refuse(exchange, startedAt, toError(thrown))
       }
-      if (!isThenable(verdict)) return settle(exchange, startedAt, verdict)
-      return attempt.within(verdict, timeoutMs, clock).then(
+      if (!isThenable(result)) return settle(exchange, startedAt, result)
+      return attempt.within(result, timeoutMs, clock).then(
         (known) => settle(exchange, startedAt, known),
         (thrown: unknown) => refuse(exchange, startedAt, toError(thrown)),
       )
@@ -114,14 +114,14 @@ class Attempt implements AuthenticationContext {
   }
 
   /** Rejects when it takes longer, or the request is not waited for any more. */
-  within(verdict: PromiseLike<Verdict>, ms: number, clock: Clock): Promise<Verdict> {
-    return new Promise<Verdict>((resolve, reject) => {
+  within(result: PromiseLike<AuthenticationResult>, ms: number, clock: Clock): Promise<AuthenticationResult> {
+    return new Promise<AuthenticationResult>((resolve, reject) => {
       const timer = clock.setTimeout(() => {
         const error = new Error(`authentication timed out after ${formatDuration(ms)}`)
         reject(error)
         this.#controller?.abort(error)
       }, ms)
-      Promise.resolve(verdict)
+      Promise.resolve(result)
         .finally(() => clock.clearTimeout(timer))
         .then(resolve, reject)
     })

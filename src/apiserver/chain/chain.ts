@@ -4,7 +4,7 @@ import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts
 import { CHAIN_ORDER, type ChainPart } from './order.ts'
 
 /** The filters of one server by part, each in its order. */
-export type Parts = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>
+export type FiltersByPart = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filter[]>>
 
 /**
  * Puts filters in the order of {@link CHAIN_ORDER}; those of the user's stand beside another one,
@@ -12,7 +12,7 @@ export type Parts = Readonly<Record<Exclude<ChainPart, 'engine'>, readonly Filte
  * @throws QuiesceError ERR_DUPLICATE for a name of two filters, ERR_UNKNOWN_REFERENCE for a place
  * that is none
  */
-export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFilter[] = []): Parts {
+export function buildChain(ours: readonly PlacedFilter[], users: readonly UserFilter[] = []): FiltersByPart {
   const names = [...CHAIN_ORDER.map(({ name }) => name as string), ...users.map(({ name }) => name)]
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined) throw new QuiesceError('ERR_DUPLICATE', `filters: ${show(twice)} is there already`, { name: twice })
@@ -74,7 +74,7 @@ export function pass(filters: readonly Filter[], exchange: ApiExchange, from = 0
 }
 
 /** Tells those that were asked, and want to know, that a request is over. */
-export function overFor({ outer, between, inner }: Parts, failed: FilterFailed): (exchange: ApiExchange) => void {
+export function overFor({ outer, between, inner }: FiltersByPart, failed: FilterFailed): (exchange: ApiExchange) => void {
   const hearing = [...outer, ...between, ...inner].map((filter, at) => ({ filter, at })).filter(({ filter }) => filter.over !== undefined)
   hearing.reverse()
   return (exchange) => {

@@ -4,7 +4,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { attributesOf } from '../authorization/attributes.ts'
 import { type Authorizer, askAuthorizer } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
-import { impersonate, Refused } from '../impersonation/impersonate.ts'
+import { ImpersonationForbidden, impersonate } from '../impersonation/impersonate.ts'
 import { type WantedUser, wantedUser } from '../impersonation/wanted-user.ts'
 import { sendInternalError } from '../internal-error.ts'
 import { sendStatus } from '../status.ts'
@@ -34,7 +34,7 @@ export function impersonation(authorizer: Authorizer = NONE_DECIDES, log: Pick<E
       if (exchange.audit) exchange.audit.impersonationConstraint = constraint
       return true
     } catch (thrown) {
-      if (!(thrown instanceof Refused)) throw thrown
+      if (!(thrown instanceof ImpersonationForbidden)) throw thrown
       // It has been answered, and recorded, meanwhile.
       if (exchange.isTimedOut) return false
       if (log.writes('debug')) log.debug({ URI: request.url, reason: thrown.reason }, 'Forbidden')

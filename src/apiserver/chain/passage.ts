@@ -8,13 +8,13 @@ import type { ApiHandler } from '../mux/path-mux.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { NOT_IMPLEMENTED } from '../upgrades.ts'
 import { answerBeforeChain } from './before-chain.ts'
-import { overFor, type Parts, pass, passNow } from './chain.ts'
+import { type FiltersByPart, overFor, pass, passNow } from './chain.ts'
 import type { Filter, FilterFailed, UserFilter } from './filter.ts'
 import { type OuterHeaders, outerHeadersOf } from './standing-header.ts'
 import { inSpan, splitAtSpan } from './tracing.ts'
 
 /** What requests pass, and what is made of it once for all of them. */
-interface Way extends Parts {
+interface Way extends FiltersByPart {
   /** The filters behind the count up to that of tracing, and those behind it. */
   readonly untilSpan: readonly Filter[]
   readonly behindSpan: readonly Filter[]
@@ -44,7 +44,7 @@ export class Passage {
   }
 
   /** To be called once. */
-  open(chain: Parts, users: readonly UserFilter[], failed: FilterFailed): void {
+  open(chain: FiltersByPart, users: readonly UserFilter[], failed: FilterFailed): void {
     const [untilSpan, behindSpan] = splitAtSpan(chain.inner)
     this.#way = { ...chain, untilSpan, behindSpan, outerHeaders: outerHeadersOf(chain, users), over: overFor(chain, failed) }
   }

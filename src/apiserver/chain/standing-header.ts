@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiExchange } from '../api-exchange.ts'
-import type { Parts } from './chain.ts'
+import type { FiltersByPart } from './chain.ts'
 import type { Filter, StandingHeader, UserFilter } from './filter.ts'
 import { StandingResponse } from './standing-response.ts'
 
@@ -18,7 +18,7 @@ export type OuterHeaders = (exchange: ApiExchange) => OutgoingHttpHeaders
  * Takes note of the headers that filters before the count have set. Ours say which, so that nothing
  * is copied for a request; those of the user's may have set any.
  */
-export function outerHeadersOf({ outer, between }: Parts, users: readonly UserFilter[]): (exchange: ApiExchange) => OuterHeaders {
+export function outerHeadersOf({ outer, between }: FiltersByPart, users: readonly UserFilter[]): (exchange: ApiExchange) => OuterHeaders {
   const before: readonly (Filter & { readonly header?: StandingHeader })[] = [...outer, ...between]
   if (before.some((filter) => users.some((one) => one === filter))) {
     return ({ response }) => {

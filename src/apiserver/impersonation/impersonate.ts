@@ -2,7 +2,7 @@ import { goQuote } from '../../base/go-quote.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { AuthorizationAttributes, Decision } from '../authorization/authorizer.ts'
-import { ASSOCIATED_NODE, MODES, type Mode } from './modes.ts'
+import { ASSOCIATED_NODE, type ImpersonationMode, MODES } from './modes.ts'
 import { groupsOf, isSubdomain, nodeOf, serviceAccountOf } from './user-names.ts'
 import type { WantedUser } from './wanted-user.ts'
 
@@ -14,7 +14,7 @@ export interface Impersonated {
 }
 
 /** What was not allowed, and why. */
-export class Refused extends Error {
+export class ImpersonationForbidden extends Error {
   readonly attributes: AuthorizationAttributes
   readonly reason: string
 
@@ -37,7 +37,7 @@ const CORE = { apiGroup: '', apiVersion: 'v1' }
 /**
  * Whether a user may act as another one for what it asks for: by the first mode that allows it.
  * @param asked everything that the request may be read as
- * @throws Refused as the first of them does that did not
+ * @throws ImpersonationForbidden as the first of them does that did not
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/mode.go
  */
 export async function impersonate(
@@ -60,13 +60,13 @@ export async function impersonate(
 
 /** One mode, tried for one request. */
 class Attempt {
-  readonly #mode: Mode
+  readonly #mode: ImpersonationMode
   readonly #wanted: WantedUser
   readonly #requestor: UserInfo
   readonly #ask: Ask
   readonly #isConstrained: boolean
 
-  constructor(mode: Mode, wanted: WantedUser, requestor: UserInfo, ask: Ask) {
+  constructor(mode: ImpersonationMode, wanted: WantedUser, requestor: UserInfo, ask: Ask) {
     this.#mode = mode
     this.#wanted = wanted
     this.#ask = ask
@@ -112,9 +112,10 @@ class Attempt {
   async #checkGroups(): Promise<void> {
     const { groups } = this.#wanted
     if (this.#isConstrained) {
-      if (groups.includes('')) throw new Refused(this.#about('groups', ''), 'impersonating the empty string group is not allowed')
+      if (groups.includes(''))
+        throw new ImpersonationForbidden(this.#about('groups', ''), 'impersonating the empty string group is not allowed')
       if (groups.includes(MASTERS))
-        throw new Refused(this.#about('groups', MASTERS), 'impersonating the system:masters group is not allowed')
+        throw new ImpersonationForbidden(this.#about('groups', MASTERS), 'impersonating the system:masters group is not allowed')
       if (groups.length >= MANY && (await this.#isAllowed(this.#about('groups', '*')))) return
     }
     for (const group of groups) await this.#allow(this.#about('groups', group))
@@ -125,7 +126,7 @@ class Attempt {
     const all = Object.entries(this.#wanted.extra).flatMap(([key, values]) => values.map((value) => [key, value] as const))
     if (this.#isConstrained) {
       const wrong = all.map(([key, value]) => wrongExtra(key, value)).find((why) => why !== undefined)
-      if (wrong !== undefined) throw new Refused(about('', ''), wrong)
+      if (wrong !== undefined) throw new ImpersonationForbidden(about('', ''), wrong)
       if (all.length >= MANY && (await this.#isAllowed(about('*', '*')))) return
     }
     for (const [key, value] of all) await this.#allow(about(key, value))
@@ -144,7 +145,7 @@ class Attempt {
   async #allow(attributes: AuthorizationAttributes): Promise<void> {
     const { decision, reason = '', error } = await this.#ask(attributes)
     if (decision === 'allow') return
-    throw new Refused(attributes, [error?.message ?? '', reason].filter((text) => text !== '').join(': '))
+    throw new ImpersonationForbidden(attributes, [error?.message ?? '', reason].filter((text) => text !== '').join(': '))
   }
 }
 

@@ -3,7 +3,7 @@ import { nodeOf, serviceAccountOf } from './user-names.ts'
 import type { WantedUser } from './wanted-user.ts'
 
 /** A way in which a user may be allowed to act as another one, with a verb of its own. */
-export interface Mode {
+export interface ImpersonationMode {
   /** Undefined: the older way, which allows everything that the other one may do. */
   readonly name: string | undefined
   /** Whether it is for these two at all. */
@@ -22,7 +22,7 @@ export const ASSOCIATED_NODE = 'associated-node'
  * In the order in which they are tried; the first that allows it counts.
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation/mode.go allImpersonationModes
  */
-export const MODES: readonly Mode[] = [
+export const MODES: readonly ImpersonationMode[] = [
   {
     name: ASSOCIATED_NODE,
     isFor: (wanted, requestor) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { goQuote } from '../../base/go-quote.ts'
-import { namesOf, takeHeaders, valuesOf } from '../authentication/credential-headers.ts'
+import { headerValues, namesOf, takeHeaders } from '../authentication/credential-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
 
 const USER = 'impersonate-user'
@@ -27,7 +27,7 @@ export function wantedUser(request: IncomingMessage): WantedUser | undefined {
   const wanted: WantedUser = {
     name: only(request, USER),
     uid: only(request, UID),
-    groups: valuesOf(request, GROUP).map(textOf),
+    groups: headerValues(request, GROUP).map(textOf),
     extra: extraOf(request),
   }
   if (wanted.name === '') throw new Error(`requested ${goSyntax(wanted)} without impersonating a user name`)
@@ -36,7 +36,7 @@ export function wantedUser(request: IncomingMessage): WantedUser | undefined {
 }
 
 function only(request: IncomingMessage, name: string): string {
-  const [value = '', ...others] = valuesOf(request, name)
+  const [value = '', ...others] = headerValues(request, name)
   if (others.length > 0) throw new Error(`more than one header ${name}`)
   return textOf(value)
 }
@@ -46,7 +46,7 @@ function extraOf(request: IncomingMessage): WantedUser['extra'] {
   for (const name of namesOf(request)) {
     if (!name.startsWith(EXTRA)) continue
     const key = unescaped(name.slice(EXTRA.length))
-    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(request, name).map(textOf)])
+    extra.set(key, [...(extra.get(key) ?? []), ...headerValues(request, name).map(textOf)])
   }
   return Object.fromEntries(extra)
 }

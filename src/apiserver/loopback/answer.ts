@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 const WITHOUT_BODY: readonly number[] = [204, 205, 304]
 
 /** What came, as `fetch` would give it. */
-export function answerOf(method: string, status: number, rawHeaders: readonly string[], body: Readable, statusText = ''): Response {
+export function fetchResponse(method: string, status: number, rawHeaders: readonly string[], body: Readable, statusText = ''): Response {
   const headers = new Headers()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string)
   const hasBody = method !== 'HEAD' && !WITHOUT_BODY.includes(status)

@@ -36,7 +36,7 @@ export interface LoopbackClient {
 }
 
 /** What is asked of a server. */
-export interface Asked {
+export interface LoopbackRequest {
   readonly path: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -87,7 +87,7 @@ export class Loopback implements LoopbackClient, OwnClient {
     const { method, headers, body, signal } = new Request('http://localhost/', { duplex: 'half', ...init } as RequestInit)
     const target = this.#servers.map((server) => loopbackTarget(server)).find((each) => each !== undefined)
     if (target === undefined) throw notListening(path, this.#servers.length === 0 ? 'it does not listen yet' : 'it does not listen')
-    const asked: Asked = {
+    const asked: LoopbackRequest = {
       path: escaped(path),
       method,
       headers: {

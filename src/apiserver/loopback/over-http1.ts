@@ -3,14 +3,14 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import type { OwnPair } from '../../tls/settings.ts'
-import { answerOf } from './answer.ts'
-import type { Asked } from './loopback.ts'
+import { fetchResponse } from './answer.ts'
+import type { LoopbackRequest } from './loopback.ts'
 import type { LoopbackTarget } from './target.ts'
 
 /** Asks over a connection of its own, which trusts nothing but the server's own certificate. */
 export async function askOverHttp1(
   { isTls, host, port, socketPath }: LoopbackTarget,
-  { path, method, headers, body, signal }: Asked,
+  { path, method, headers, body, signal }: LoopbackRequest,
   pair: OwnPair | undefined,
 ): Promise<Response> {
   const place = socketPath === undefined ? { host, port } : { socketPath }
@@ -27,7 +27,7 @@ export async function askOverHttp1(
   else pipeline(Readable.fromWeb(body as ReadableStream), request).catch((error: Error) => request.destroy(error))
   const message = await answered
   try {
-    return answerOf(method, message.statusCode as number, message.rawHeaders, message, message.statusMessage)
+    return fetchResponse(method, message.statusCode as number, message.rawHeaders, message, message.statusMessage)
   } catch (error) {
     // A status that no Response can have: the connection is not left to wait for a reader.
     message.destroy()

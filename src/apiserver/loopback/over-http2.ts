@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { answerOf } from './answer.ts'
-import type { Asked } from './loopback.ts'
+import { fetchResponse } from './answer.ts'
+import type { LoopbackRequest } from './loopback.ts'
 import type { LoopbackTarget } from './target.ts'
 
 /** Headers of HTTP/1.1 connections, which no request of HTTP/2 may have. */
@@ -20,7 +20,7 @@ const OF_CONNECTIONS: readonly string[] = [
 ]
 
 /** Asks a listener that speaks HTTP/2 alone, over a connection of its own. */
-export async function askOverHttp2({ host, port, socketPath }: LoopbackTarget, asked: Asked): Promise<Response> {
+export async function askOverHttp2({ host, port, socketPath }: LoopbackTarget, asked: LoopbackRequest): Promise<Response> {
   const http2 = await import('node:http2')
   const place = socketPath === undefined ? { host: host as string, port: port as number } : { path: socketPath }
   const session = http2.connect('http://localhost', { createConnection: () => connect(place) })
@@ -32,7 +32,7 @@ export async function askOverHttp2({ host, port, socketPath }: LoopbackTarget, a
   }
 }
 
-async function askOn(session: ClientHttp2Session, { path, method, headers, body, signal }: Asked): Promise<Response> {
+async function askOn(session: ClientHttp2Session, { path, method, headers, body, signal }: LoopbackRequest): Promise<Response> {
   const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTIONS.includes(name)))
   const stream = session.request({ ...own, ':path': path, ':method': method }, { signal, endStream: body === null })
   const answered = new Promise<IncomingHttpHeaders>((resolve, reject) => {
@@ -45,7 +45,7 @@ async function askOn(session: ClientHttp2Session, { path, method, headers, body,
     pipeline(Readable.fromWeb(body as ReadableStream), stream as WritableHalf).catch((error: Error) => stream.destroy(error))
   const { ':status': status, ...rest } = (await answered) as IncomingHttpHeaders & { ':status': number }
   const rawHeaders = Object.entries(rest).flatMap(([name, value]) => [value ?? []].flat().flatMap((each) => [name, each]))
-  return answerOf(method, status, rawHeaders, stream)
+  return fetchResponse(method, status, rawHeaders, stream)
 }
 
 /** It may be read to its end later than it is written. */

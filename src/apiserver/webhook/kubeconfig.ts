@@ -3,7 +3,7 @@ import { QuiesceError, show } from '../../base/errors.ts'
 import { isRecord } from '../../options/kinds.ts'
 import { readDocument } from '../encoding/read-yaml.ts'
 import { readNamed } from '../named-file.ts'
-import type { Remote, Sourced } from './remote.ts'
+import type { Remote, TextSource } from './remote.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -102,7 +102,7 @@ function textIn(value: Fields, name: string, field: string, refuse: Refuse): str
 }
 
 /** `NAME-data`, in base64, comes before the file `NAME`. */
-function pem(name: string, { field, value }: Found, folder: string, refuse: Refuse): Sourced | undefined {
+function pem(name: string, { field, value }: Found, folder: string, refuse: Refuse): TextSource | undefined {
   const data = textIn(value, `${name}-data`, field, refuse)
   if (data !== undefined) {
     const text = Buffer.from(data, 'base64').toString()

@@ -1,19 +1,19 @@
 import { readNamed } from '../named-file.ts'
 
 /** A text, or the file that it is read from, again and again. */
-export type Sourced = { readonly text: string } | { readonly file: string }
+export type TextSource = { readonly text: string } | { readonly file: string }
 
 /** A server that something is posted to, and how it is reached. */
 export interface Remote {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** What its certificate is checked with; default: what node trusts. PEM, as are the next two. */
-  readonly ca?: Sourced | undefined
+  readonly ca?: TextSource | undefined
   /** The certificate that it is shown, with its key. */
-  readonly cert?: Sourced | undefined
-  readonly key?: Sourced | undefined
+  readonly cert?: TextSource | undefined
+  readonly key?: TextSource | undefined
   /** Sent as `Authorization: Bearer`. */
-  readonly token?: Sourced | undefined
+  readonly token?: TextSource | undefined
   /** Sent as `Authorization: Basic`, where there is no token. */
   readonly basic?: { readonly username: string; readonly password: string } | undefined
   /** The name that its certificate has to have; default: that of the URL. */
@@ -55,7 +55,7 @@ export async function loadRemote({ url, headers, token, basic, serverName, insec
   }
 }
 
-async function textOf(sourced: Sourced | undefined): Promise<string | undefined> {
+async function textOf(sourced: TextSource | undefined): Promise<string | undefined> {
   if (sourced === undefined || 'text' in sourced) return sourced?.text
   return readNamed(sourced.file)
 }

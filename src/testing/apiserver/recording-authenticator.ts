@@ -1,5 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { Authenticated, AuthenticationContext, Authenticator, Verdict } from '../../apiserver/authentication/authenticator.ts'
+import type {
+  Authenticated,
+  AuthenticationContext,
+  AuthenticationResult,
+  Authenticator,
+} from '../../apiserver/authentication/authenticator.ts'
 import { Hold } from './hold.ts'
 
 /**
@@ -11,7 +16,7 @@ export type AuthenticatorAnswer =
   | Authenticated
   | undefined
   | Error
-  | ((request: IncomingMessage, context: AuthenticationContext) => Verdict | PromiseLike<Verdict>)
+  | ((request: IncomingMessage, context: AuthenticationContext) => AuthenticationResult | PromiseLike<AuthenticationResult>)
 
 /** A request as it was when its sender was asked about: credentials are taken out of it later. */
 export interface AskedRequest {
@@ -40,7 +45,7 @@ export class RecordingAuthenticator extends Hold implements Authenticator {
     this.answer = answer
   }
 
-  authenticate(request: IncomingMessage, context: AuthenticationContext): Verdict | PromiseLike<Verdict> {
+  authenticate(request: IncomingMessage, context: AuthenticationContext): AuthenticationResult | PromiseLike<AuthenticationResult> {
     const { method = 'GET', url = '/', headers } = request
     this.asked.push({ method, url, headers: { ...headers } })
     return this.whenReleased(() => {

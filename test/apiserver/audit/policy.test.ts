@@ -61,8 +61,8 @@ describe('a policy', () => {
       omitStages: ['RequestReceived'],
       omitManagedFields: true,
     }
-    const verdict = policyEvaluator(policy)({ user: undefined, info: requestInfo('GET', '/') })
-    expect([[...verdict.omits], verdict.omitManagedFields]).toEqual([['RequestReceived', 'Panic'], false])
+    const config = policyEvaluator(policy)({ user: undefined, info: requestInfo('GET', '/') })
+    expect([[...config.omits], config.omitManagedFields]).toEqual([['RequestReceived', 'Panic'], false])
   })
 })
 

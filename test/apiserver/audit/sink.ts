@@ -1,4 +1,4 @@
-import { type EventBackend, Tally } from '#src/apiserver/audit/backend.ts'
+import { AuditTally, type EventBackend } from '#src/apiserver/audit/backend.ts'
 import type { AuditEvent } from '#src/apiserver/audit/event.ts'
 import type { AuditCounts } from '#src/index.ts'
 
@@ -25,7 +25,7 @@ export class Sink implements EventBackend {
   readonly log: string[] = []
   /** What a call answers; a function decides for each. */
   answer: boolean | Promise<boolean> | (() => boolean | Promise<boolean>) = true
-  readonly #tally = new Tally()
+  readonly #tally = new AuditTally()
 
   run(): void {
     this.log.push('run')

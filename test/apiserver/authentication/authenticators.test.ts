@@ -4,7 +4,12 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { anonymousAuthenticator } from '#src/apiserver/authentication/anonymous.ts'
-import type { Authenticated, AuthenticationContext, Authenticator, Verdict } from '#src/apiserver/authentication/authenticator.ts'
+import type {
+  Authenticated,
+  AuthenticationContext,
+  AuthenticationResult,
+  Authenticator,
+} from '#src/apiserver/authentication/authenticator.ts'
 import { bearerTokenAuthenticator, type TokenAuthenticator } from '#src/apiserver/authentication/bearer-token.ts'
 import { takeCredentials } from '#src/apiserver/authentication/credential-headers.ts'
 import { withAuthenticatedGroup } from '#src/apiserver/authentication/group-adder.ts'
@@ -35,7 +40,7 @@ const tokens: TokenAuthenticator = { authenticateToken: (token) => (token === 'g
 describe('a bearer token', () => {
   const bearer = bearerTokenAuthenticator(tokens)
 
-  test.each<[readonly string[], Verdict]>([
+  test.each<[readonly string[], AuthenticationResult]>([
     [[], undefined],
     [['Authorization', 'Bearer good'], ANN],
     [['authorization', '  bEaReR good  '], ANN],
@@ -44,8 +49,8 @@ describe('a bearer token', () => {
     [['Authorization', 'Bearer  good'], undefined],
     [['Authorization', 'Basic good'], undefined],
     [['Authorization', ''], undefined],
-  ])('%j', async (headers, verdict) => {
-    expect(await ask(bearer, requestWith(...headers))).toEqual(verdict)
+  ])('%j', async (headers, result) => {
+    expect(await ask(bearer, requestWith(...headers))).toEqual(result)
   })
 
   test.each([
@@ -145,8 +150,8 @@ describe('a file of tokens', () => {
 })
 
 describe('several authenticators', () => {
-  const knows = (verdict: Verdict): Authenticator => ({ authenticate: () => verdict })
-  const knowsLate = (verdict: Verdict): Authenticator => ({ authenticate: async () => verdict })
+  const knows = (result: AuthenticationResult): Authenticator => ({ authenticate: () => result })
+  const knowsLate = (result: AuthenticationResult): Authenticator => ({ authenticate: async () => result })
   const failing: Authenticator = {
     authenticate: () => {
       throw new Error('one')
@@ -154,13 +159,13 @@ describe('several authenticators', () => {
   }
   const failingLate: Authenticator = { authenticate: () => Promise.reject(new Error('two')) }
 
-  test.each<[string, readonly Authenticator[], Verdict]>([
+  test.each<[string, readonly Authenticator[], AuthenticationResult]>([
     ['none', [], undefined],
     ['the first that knows', [knows(undefined), knows(ANN), knows(BOB)], ANN],
     ['the first that knows, however late', [knowsLate(undefined), knowsLate(ANN), knows(BOB)], ANN],
     ['one that knows behind those that fail', [failing, failingLate, knows(ANN)], ANN],
-  ])('%s', async (_, all, verdict) => {
-    expect(await ask(unionAuthenticator(all))).toEqual(verdict)
+  ])('%s', async (_, all, result) => {
+    expect(await ask(unionAuthenticator(all))).toEqual(result)
   })
 
   test('what some have thrown counts when none knows', async () => {
@@ -210,7 +215,8 @@ describe('several authenticators', () => {
 })
 
 describe('groups', () => {
-  const groupsOf = async (verdict: Verdict) => (await ask(withAuthenticatedGroup({ authenticate: async () => verdict })))?.user.groups
+  const groupsOf = async (result: AuthenticationResult) =>
+    (await ask(withAuthenticatedGroup({ authenticate: async () => result })))?.user.groups
 
   test('a user that is known is one of the known', async () => {
     expect(await groupsOf(ANN)).toEqual(['system:authenticated'])
@@ -237,7 +243,7 @@ describe('anonymous requests', () => {
 
 test('the own client is known by all of its token', () => {
   const own = loopbackToken('abc')
-  const name = (token: string) => (own.authenticateToken(token, contextOf('/')) as Verdict)?.user.name
+  const name = (token: string) => (own.authenticateToken(token, contextOf('/')) as AuthenticationResult)?.user.name
   expect([name('abc'), name('abd'), name('ab'), name(''), name('ab\u00e9')]).toEqual([
     'system:apiserver',
     undefined,

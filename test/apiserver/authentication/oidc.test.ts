@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, SignJWT } from 'jose'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Verdict } from '#src/apiserver/authentication/authenticator.ts'
+import type { AuthenticationResult } from '#src/apiserver/authentication/authenticator.ts'
 import { type OidcSettings, OidcTokens, userIn } from '#src/apiserver/authentication/oidc.ts'
 import { type ApiServerConfig, completeConfig, userOf } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
@@ -99,7 +99,7 @@ const settingsOf = (url: string): OidcSettings => ({
 async function opened(of: Issuer, given: Partial<OidcSettings> = {}, clock = systemClock) {
   const tokens = new OidcTokens({ ...settingsOf(of.url), ...given })
   await tokens.open({ clock, warn: () => {} })
-  return async (token: string | Promise<string>): Promise<Verdict> => tokens.authenticateToken(await token)
+  return async (token: string | Promise<string>): Promise<AuthenticationResult> => tokens.authenticateToken(await token)
 }
 
 describe('a token of the issuer', () => {

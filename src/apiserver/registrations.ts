@@ -33,7 +33,7 @@ const checks = () => registry<Line>('a health check', takenBy)
  * it becomes part of that one's life.
  * @see kubernetes/apiserver pkg/server/config.go completedConfig.New
  */
-export class Registered {
+export class ApiServerRegistrations {
   readonly #postStartHooks = registry<UserCode>('a post-start hook', takenBy)
   readonly #preShutdownHooks = registry(
     'a pre-shutdown hook',
@@ -96,7 +96,7 @@ export class Registered {
    * stays its own.
    * @throws QuiesceError ERR_DUPLICATE for the name of a hook or signal that is taken
    */
-  inherit(from: Registered): void {
+  inherit(from: ApiServerRegistrations): void {
     for (const [name, run] of from.#postStartHooks.entries()) this.#postStartHooks.add(name, run)
     for (const [name, give] of from.#preShutdownHooks.entries()) this.#preShutdownHooks.add(name, give)
     for (const [name, give] of from.#muxSignals.entries()) this.#muxSignals.add(name, give)
