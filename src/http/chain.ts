@@ -27,7 +27,7 @@ export interface ExchangeView {
 }
 
 /** One concern that every request passes before its handler. */
-export interface Step<View = ExchangeView> {
+export interface ChainStep<View = ExchangeView> {
   /** Unique in its chain; others find their place by it. */
   readonly name: string
   /**
@@ -50,7 +50,7 @@ export interface Step<View = ExchangeView> {
  * A step with its place: directly before or after another one. Default: after `count`, so that it
  * sees what was let in.
  */
-export interface PlacedStep<View = ExchangeView> extends Step<View> {
+export interface PlacedStep<View = ExchangeView> extends ChainStep<View> {
   readonly before?: string
   readonly after?: string
 }
@@ -112,12 +112,12 @@ export interface Passing {
  * path runs through one array, and again at the end of a request only when some step has `over`.
  */
 export class Chain<View extends Passing> {
-  readonly #steps: readonly Step<View>[]
+  readonly #steps: readonly ChainStep<View>[]
   readonly #hearsOver: boolean
   readonly #onError: (step: string, error: unknown) => void
 
   /** @param onError is given what a step's `over` has thrown */
-  constructor(steps: readonly Step<View>[], onError: (step: string, error: unknown) => void) {
+  constructor(steps: readonly ChainStep<View>[], onError: (step: string, error: unknown) => void) {
     this.#steps = steps
     this.#hearsOver = steps.some(({ over }) => over !== undefined)
     this.#onError = onError
@@ -128,7 +128,7 @@ export class Chain<View extends Passing> {
     const steps = this.#steps
     for (let index = 0; index < steps.length; index++) {
       exchange.stepsPassed = index + 1
-      if (!(steps[index] as Step<View>).admit(exchange)) return false
+      if (!(steps[index] as ChainStep<View>).admit(exchange)) return false
     }
     return true
   }
@@ -136,7 +136,7 @@ export class Chain<View extends Passing> {
   over(exchange: View): void {
     if (!this.#hearsOver) return
     for (let index = exchange.stepsPassed - 1; index >= 0; index--) {
-      const step = this.#steps[index] as Step<View>
+      const step = this.#steps[index] as ChainStep<View>
       if (!step.over) continue
       try {
         step.over(exchange)

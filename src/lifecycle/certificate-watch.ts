@@ -1,6 +1,6 @@
 import type { MetricWords } from '../base/wording.ts'
 import type { MetricFamily } from '../metrics/family.ts'
-import type { Certificates, PairStanding } from '../tls/certificates.ts'
+import type { Certificates, PairValidity } from '../tls/certificates.ts'
 
 /** What health and metrics say of the certificates of a life. */
 export class CertificateWatch {
@@ -18,10 +18,10 @@ export class CertificateWatch {
   }
 
   metrics(words: MetricWords, wall: number): readonly MetricFamily[] {
-    const standings = [...oneForEach(this.#all.flatMap((one) => one.standings))]
-    const gauge = (numberOf: (standing: PairStanding) => number): Pick<MetricFamily, 'type' | 'samples'> => ({
+    const validities = [...oneForEach(this.#all.flatMap((one) => one.validities))]
+    const gauge = (numberOf: (validity: PairValidity) => number): Pick<MetricFamily, 'type' | 'samples'> => ({
       type: 'gauge',
-      samples: standings.map((standing) => ({ labels: { certificate: standing.from }, value: numberOf(standing) })),
+      samples: validities.map((validity) => ({ labels: { certificate: validity.from }, value: numberOf(validity) })),
     })
     return [
       { ...words.certificateNotAfter, ...gauge(({ notAfter }) => notAfter / 1_000) },
@@ -29,7 +29,7 @@ export class CertificateWatch {
       {
         ...words.certificateLoads,
         type: 'counter',
-        samples: standings.flatMap(({ from: certificate, loads, failures }) => [
+        samples: validities.flatMap(({ from: certificate, loads, failures }) => [
           { labels: { certificate, result: 'success' }, value: loads },
           { labels: { certificate, result: 'error' }, value: failures },
         ]),
@@ -44,5 +44,5 @@ export class CertificateWatch {
 }
 
 /** Several listeners may have one certificate, and a metric has a sample of each name once. */
-const oneForEach = (standings: readonly PairStanding[]): Iterable<PairStanding> =>
-  new Map(standings.map((standing) => [standing.from, standing])).values()
+const oneForEach = (validities: readonly PairValidity[]): Iterable<PairValidity> =>
+  new Map(validities.map((validity) => [validity.from, validity])).values()

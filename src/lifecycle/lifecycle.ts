@@ -19,8 +19,8 @@ import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } f
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
-import { Health, type HealthOptions, type HookCheckOptions, type LivezCheckOptions } from '../http/health/health.ts'
-import type { Check, CheckOptions, Verdict } from '../http/health/health-check.ts'
+import { Health, type HealthSettings, type HookCheckOptions, type LivezCheckOptions } from '../http/health/health.ts'
+import type { Check, CheckOptions, CheckOutcome } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
@@ -264,7 +264,7 @@ export class Lifecycle implements Life {
   }
 
   /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
-  furtherHealth(observer: Pick<HealthOptions, 'onFirstReady'> = {}): Health {
+  furtherHealth(observer: Pick<HealthSettings, 'onFirstReady'> = {}): Health {
     const { options, host } = this
     return new Health({
       clock: host.clock,
@@ -274,7 +274,7 @@ export class Lifecycle implements Life {
       checkTimeoutMs: options.healthCheckTimeoutMs,
       lastFlushAgeMs: () => this.#log.lastFlushAgeMs(),
       onFailed: (endpoint, failed) => this.#healthFailed(endpoint, failed),
-      onTurn: (name, verdict) => this.#healthTurned(name, verdict),
+      onTurn: (name, outcome) => this.#healthTurned(name, outcome),
       onError: (error) => this.record({ type: 'error', where: 'health', error: errorRecord(error) }),
       ...(options.health && { paths: options.health, extra: options.healthOptions.extra, answers: options.healthOptions }),
       ...observer,
@@ -734,9 +734,9 @@ export class Lifecycle implements Life {
   }
 
   /** The endpoints withhold the reason, and a line for each probe is for debugging only. */
-  #healthTurned(check: string, verdict: Verdict): void {
-    if (verdict.passed) this.#log.info({ check }, `health check ${show(check)} passes again`)
-    else this.#log.warn({ check, reason: verdict.reason }, `health check ${show(check)} failed: ${verdict.reason}`)
+  #healthTurned(check: string, outcome: CheckOutcome): void {
+    if (outcome.passed) this.#log.info({ check }, `health check ${show(check)} passes again`)
+    else this.#log.warn({ check, reason: outcome.reason }, `health check ${show(check)} failed: ${outcome.reason}`)
   }
 
   /** The rows of this life, once it is composed. */

@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleFact } from '../base/events.ts'
 import { sameContent } from './content.ts'
-import { Contexts, type Served } from './contexts.ts'
-import { expiryOf, type Standing, standingOf, warningMs } from './expiry.ts'
+import { SecureContexts, type Served } from './contexts.ts'
+import { type CertificateValidity, expiryOf, validityOf, warningMs } from './expiry.ts'
 import type { Pair } from './pair.ts'
 import type { Provider } from './provider.ts'
 import { type Providers, providersOf } from './providers.ts'
@@ -21,7 +21,7 @@ export interface CertificatesWorld {
 }
 
 /** What a pair that may be replaced has been through. */
-export interface PairStanding extends Standing {
+export interface PairValidity extends CertificateValidity {
   readonly loads: number
   readonly failures: number
 }
@@ -41,7 +41,7 @@ export class Certificates {
   readonly #all: readonly Provider<object>[]
   readonly #reloader: Reloader
   /** What is served, and its contexts: replaced together. */
-  #served: { readonly content: Served; readonly contexts: Contexts } | undefined
+  #served: { readonly content: Served; readonly contexts: SecureContexts } | undefined
   #server: TlsServer | undefined
   #handshakeErrors = 0
   /** What was warned about, by certificate. */
@@ -123,10 +123,10 @@ export class Certificates {
   }
 
   /** How each pair stands that was loaded. */
-  get standings(): readonly PairStanding[] {
+  get validities(): readonly PairValidity[] {
     return this.#pairs.flatMap((provider) => {
       const { current, loads, failures } = provider
-      return current ? [{ ...standingOf(current), loads, failures }] : []
+      return current ? [{ ...validityOf(current), loads, failures }] : []
     })
   }
 
@@ -135,7 +135,7 @@ export class Certificates {
     if (!this.#served) return NOT_READY
     const { expiryUnreadyMs: withinMs } = this.#settings
     if (withinMs === undefined) return undefined
-    return this.standings.map((standing) => expiryOf(standing, this.#world.clock.wall(), withinMs)).find((why) => why !== undefined)
+    return this.validities.map((validity) => expiryOf(validity, this.#world.clock.wall(), withinMs)).find((why) => why !== undefined)
   }
 
   get #pairs(): readonly Provider<Pair>[] {
@@ -180,7 +180,7 @@ export class Certificates {
   #swap(changed: readonly Provider<object>[]): void {
     const content = this.#content()
     if (!content || (this.#served && sameContent(content, this.#served.content))) return
-    const contexts = new Contexts(content, this.#shared(content.clientCa?.bundle.text), this.#world.own)
+    const contexts = new SecureContexts(content, this.#shared(content.clientCa?.bundle.text), this.#world.own)
     const isReload = this.#server !== undefined
     this.#server?.setSecureContext(contexts.options)
     this.#served = { content, contexts }
@@ -206,14 +206,14 @@ export class Certificates {
     for (const provider of this.#pairs) {
       const { current } = provider
       if (!current) continue
-      const standing = standingOf(current)
+      const validity = validityOf(current)
       const wall = clock.wall()
-      const message = expiryOf(standing, wall, this.#settings.expiryWarningMs ?? warningMs(standing))
+      const message = expiryOf(validity, wall, this.#settings.expiryWarningMs ?? warningMs(validity))
       // The days that are left are no news.
-      const news = message && `${current.leaf.fingerprint256} ${wall >= standing.notAfter ? 'expired' : 'expires'}`
-      if (message === undefined || this.#warned.get(standing.from) === news) continue
-      this.#warned.set(standing.from, news as string)
-      record({ type: 'warning', message, details: { notAfter: new Date(standing.notAfter).toISOString() } })
+      const news = message && `${current.leaf.fingerprint256} ${wall >= validity.notAfter ? 'expired' : 'expires'}`
+      if (message === undefined || this.#warned.get(validity.from) === news) continue
+      this.#warned.set(validity.from, news as string)
+      record({ type: 'warning', message, details: { notAfter: new Date(validity.notAfter).toISOString() } })
     }
   }
 }

@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import type { ClientCa } from './client-ca.ts'
-import { canonical, namesIn, nameTable, placeOf } from './names.ts'
+import { canonicalName, indexOfName, namesIn, nameTable } from './names.ts'
 import { type Pair, reasonOf, tlsError } from './pair.ts'
 import type { OwnPair } from './settings.ts'
 
@@ -22,7 +22,7 @@ export interface Served {
  * The contexts of one configuration, and which of them a handshake gets.
  * @throws QuiesceError ERR_TLS when OpenSSL refuses one
  */
-export class Contexts {
+export class SecureContexts {
   readonly options: SecureContextOptions
   readonly #pairs: readonly Pair[]
   readonly #contexts: readonly SecureContext[]
@@ -47,13 +47,13 @@ export class Contexts {
   /** For a client that asks for a name. */
   forName(name: string): SecureContext {
     if (name === this.#own?.name) return this.#own.context
-    const place = placeOf(this.#table, name)
+    const place = indexOfName(this.#table, name)
     return this.#at(place === undefined ? this.#firstValidFor(name) : place + this.#first)
   }
 
   /** For a client that asks for none, by the address that it has connected to. */
   forAddress(address: string): SecureContext {
-    const place = this.#table.get(canonical(address))
+    const place = this.#table.get(canonicalName(address))
     return this.#at(place === undefined ? 0 : place + this.#first)
   }
 

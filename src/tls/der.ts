@@ -29,17 +29,17 @@ function value(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...lengthOf(content)]), content])
 }
 
-export const sequence = (...parts: readonly Uint8Array[]): Buffer => value(SEQUENCE, ...parts)
-export const setOf = (...parts: readonly Uint8Array[]): Buffer => value(SET, ...parts)
-export const octets = (content: Uint8Array): Buffer => value(OCTET_STRING, content)
-export const utf8 = (text: string): Buffer => value(UTF8_STRING, Buffer.from(text))
-export const TRUE = Buffer.from([0x01, 0x01, 0xff])
+export const derSequence = (...parts: readonly Uint8Array[]): Buffer => value(SEQUENCE, ...parts)
+export const derSet = (...parts: readonly Uint8Array[]): Buffer => value(SET, ...parts)
+export const derOctets = (content: Uint8Array): Buffer => value(OCTET_STRING, content)
+export const derUtf8 = (text: string): Buffer => value(UTF8_STRING, Buffer.from(text))
+export const DER_TRUE = Buffer.from([0x01, 0x01, 0xff])
 
 /** Of whole bytes, but for the last one. */
-export const bits = (content: Uint8Array, unused = 0): Buffer => value(BIT_STRING, Buffer.from([unused]), content)
+export const derBits = (content: Uint8Array, unused = 0): Buffer => value(BIT_STRING, Buffer.from([unused]), content)
 
 /** Not negative: a first bit that is set would be the sign. */
-export function integer(content: Uint8Array): Buffer {
+export function derInteger(content: Uint8Array): Buffer {
   let start = 0
   while (start < content.length - 1 && content[start] === 0) start++
   const digits = content.subarray(start)
@@ -47,7 +47,7 @@ export function integer(content: Uint8Array): Buffer {
 }
 
 /** `2.5.4.3` */
-export function oid(dotted: string): Buffer {
+export function derOid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   const bytes = [first * 40 + second]
   for (const part of rest) {
@@ -59,12 +59,12 @@ export function oid(dotted: string): Buffer {
 }
 
 /** To the second; two digits of the year up to 2049, as certificates have it. */
-export function time(ms: number): Buffer {
+export function derTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/\.\d+Z$|[-:T]/g, '')
   const isLate = new Date(ms).getUTCFullYear() >= 2050
   return value(isLate ? GENERALIZED_TIME : UTC_TIME, Buffer.from(`${isLate ? digits : digits.slice(2)}Z`))
 }
 
 /** A value that is known by its number where it stands. */
-export const tagged = (number: number, content: Uint8Array): Buffer => value(CONTEXT | number, content)
-export const taggedParts = (number: number, ...parts: readonly Uint8Array[]): Buffer => value(CONTEXT | CONSTRUCTED | number, ...parts)
+export const derTagged = (number: number, content: Uint8Array): Buffer => value(CONTEXT | number, content)
+export const derTaggedParts = (number: number, ...parts: readonly Uint8Array[]): Buffer => value(CONTEXT | CONSTRUCTED | number, ...parts)

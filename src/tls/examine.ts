@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { toError } from '../base/errors.ts'
 import type { ClientCa } from './client-ca.ts'
-import { Contexts } from './contexts.ts'
-import { expiryOf, inWords, standingOf, warningMs } from './expiry.ts'
+import { SecureContexts } from './contexts.ts'
+import { expiryOf, inWords, validityOf, warningMs } from './expiry.ts'
 import { certificatesIn, type Pair, type PairText } from './pair.ts'
 import type { Provider } from './provider.ts'
 import { providersOf } from './providers.ts'
@@ -38,7 +38,7 @@ export async function examine(settings: TlsSettings, given: SecureContextOptions
   }
   const pairFindings = (pair: Pair, names: readonly string[] = []): readonly Finding[] => {
     // Throws what OpenSSL has against it.
-    void new Contexts({ serving: pair, sni: [], clientCa: undefined }, { ...given, minVersion: settings.minVersion })
+    void new SecureContexts({ serving: pair, sni: [], clientCa: undefined }, { ...given, minVersion: settings.minVersion })
     return [lifetime(pair, settings.expiryWarningMs, wall), ...foreignNames(pair, names)]
   }
   if (serving) await look(serving, (pair) => pairFindings(pair))
@@ -48,9 +48,9 @@ export async function examine(settings: TlsSettings, given: SecureContextOptions
 }
 
 function lifetime(pair: Pair, warnedMs: number | undefined, wall: number): Finding {
-  const standing = standingOf(pair)
-  const { from, notBefore, notAfter } = standing
-  const text = expiryOf(standing, wall, warnedMs ?? warningMs(standing))
+  const validity = validityOf(pair)
+  const { from, notBefore, notAfter } = validity
+  const text = expiryOf(validity, wall, warnedMs ?? warningMs(validity))
   if (text === undefined) return { verdict: 'holds', text: `${from}: a pair that is valid until ${inWords(notAfter)}` }
   return { verdict: wall < notBefore || wall >= notAfter ? 'fails' : 'warns', text }
 }

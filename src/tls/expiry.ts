@@ -2,7 +2,7 @@ import { formatDuration } from '../base/format-duration.ts'
 import type { Pair } from './pair.ts'
 
 /** A certificate, as far as its end is concerned. */
-export interface Standing {
+export interface CertificateValidity {
   /** What messages call it: its file, or its option. */
   readonly from: string
   /** Milliseconds since the epoch. */
@@ -10,7 +10,7 @@ export interface Standing {
   readonly notAfter: number
 }
 
-export const standingOf = ({ cert, leaf, notAfter }: Pair): Standing => ({
+export const validityOf = ({ cert, leaf, notAfter }: Pair): CertificateValidity => ({
   from: cert.from,
   notBefore: Date.parse(leaf.validFrom),
   notAfter,
@@ -24,13 +24,14 @@ const WARNING_MS_MAX = 7 * 86_400_000
  * How long before its end a certificate is warned about when nothing is given: a tenth of its life,
  * at most 7 days.
  */
-export const warningMs = ({ notBefore, notAfter }: Standing): number => Math.min(WARNING_MS_MAX, (notAfter - notBefore) * WARNING_SHARE)
+export const warningMs = ({ notBefore, notAfter }: CertificateValidity): number =>
+  Math.min(WARNING_MS_MAX, (notAfter - notBefore) * WARNING_SHARE)
 
 /**
  * What is to be said of a certificate at this time; undefined when all is well.
  * @param withinMs how long before its end
  */
-export function expiryOf({ from, notBefore, notAfter }: Standing, wall: number, withinMs: number): string | undefined {
+export function expiryOf({ from, notBefore, notAfter }: CertificateValidity, wall: number, withinMs: number): string | undefined {
   if (wall < notBefore) return `${from}: the certificate is not valid before ${inWords(notBefore)}`
   if (wall >= notAfter) return `${from}: the certificate has expired at ${inWords(notAfter)}`
   const left = notAfter - wall

@@ -20,7 +20,7 @@ export interface Entry {
 export function nameTable(entries: readonly Entry[]): ReadonlyMap<string, number> {
   const table = new Map<string, number>()
   const enter = (names: readonly string[], place: number): void => {
-    for (const name of names.map(canonical)) if (!table.has(name)) table.set(name, place)
+    for (const name of names.map(canonicalName)) if (!table.has(name)) table.set(name, place)
   }
   for (const [place, { names }] of entries.entries()) enter(names ?? [], place)
   for (const [place, { names = [], inCertificate }] of entries.entries()) if (names.length === 0) enter(inCertificate, place)
@@ -28,8 +28,8 @@ export function nameTable(entries: readonly Entry[]): ReadonlyMap<string, number
 }
 
 /** The place of a name in the table: exactly, then with `*` for its first label. */
-export function placeOf(table: ReadonlyMap<string, number>, name: string): number | undefined {
-  const wanted = canonical(name)
+export function indexOfName(table: ReadonlyMap<string, number>, name: string): number | undefined {
+  const wanted = canonicalName(name)
   return table.get(wanted) ?? table.get(wanted.replace(/^[^.]*/, '*'))
 }
 
@@ -61,7 +61,7 @@ const dnsNamesIn = (alternatives = ''): string[] =>
   }).flat()
 
 /** In one spelling: small letters, and an IP address as sockets have it. */
-export function canonical(name: string): string {
+export function canonicalName(name: string): string {
   const small = name.toLowerCase()
   if (isIP(small) !== 6) return small
   const mapped = small.replace(/^::ffff:(?=\d+\.)/, '')

@@ -1,23 +1,35 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP, SocketAddress } from 'node:net'
-import { bits, integer, octets, oid, sequence, setOf, TRUE, tagged, taggedParts, time, utf8 } from './der.ts'
+import {
+  DER_TRUE,
+  derBits,
+  derInteger,
+  derOctets,
+  derOid,
+  derSequence,
+  derSet,
+  derTagged,
+  derTaggedParts,
+  derTime,
+  derUtf8,
+} from './der.ts'
 
 const DAY_MS = 86_400_000
 /** What browsers still take of a certificate that was trusted by hand: below 825 days. */
 export const SELF_SIGNED_DAYS = 365
 
-const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'))
-const COMMON_NAME = oid('2.5.4.3')
-const SUBJECT_KEY = oid('2.5.29.14')
-const KEY_USAGE = oid('2.5.29.15')
-const ALTERNATIVE_NAMES = oid('2.5.29.17')
-const CONSTRAINTS = oid('2.5.29.19')
-const AUTHORITY_KEY = oid('2.5.29.35')
-const EXTENDED_KEY_USAGE = oid('2.5.29.37')
-const SERVER_AUTH = oid('1.3.6.1.5.5.7.3.1')
-const CLIENT_AUTH = oid('1.3.6.1.5.5.7.3.2')
+const ECDSA_WITH_SHA256 = derSequence(derOid('1.2.840.10045.4.3.2'))
+const COMMON_NAME = derOid('2.5.4.3')
+const SUBJECT_KEY = derOid('2.5.29.14')
+const KEY_USAGE = derOid('2.5.29.15')
+const ALTERNATIVE_NAMES = derOid('2.5.29.17')
+const CONSTRAINTS = derOid('2.5.29.19')
+const AUTHORITY_KEY = derOid('2.5.29.35')
+const EXTENDED_KEY_USAGE = derOid('2.5.29.37')
+const SERVER_AUTH = derOid('1.3.6.1.5.5.7.3.1')
+const CLIENT_AUTH = derOid('1.3.6.1.5.5.7.3.2')
 /** digitalSignature and keyCertSign: it signs itself, and those who trust it check that it may. */
-const USAGE = bits(Buffer.from([0b1000_0100]), 2)
+const USAGE = derBits(Buffer.from([0b1000_0100]), 2)
 
 /**
  * A certificate for these names that signs itself, with a new key (EC P-256), as PEM: for
@@ -36,37 +48,37 @@ export function selfSigned(
   const spki = publicKey.export({ type: 'spki', format: 'der' })
   // Of the key itself, which follows its algorithm.
   const keyId = createHash('sha1').update(spki.subarray(-65)).digest()
-  const name = sequence(setOf(sequence(COMMON_NAME, utf8(names[0]))))
-  const body = sequence(
-    taggedParts(0, integer(Buffer.from([2]))),
-    integer(serialNumber()),
+  const name = derSequence(derSet(derSequence(COMMON_NAME, derUtf8(names[0]))))
+  const body = derSequence(
+    derTaggedParts(0, derInteger(Buffer.from([2]))),
+    derInteger(serialNumber()),
     ECDSA_WITH_SHA256,
     name,
-    sequence(time(now), time(now + days * DAY_MS)),
+    derSequence(derTime(now), derTime(now + days * DAY_MS)),
     name,
     spki,
-    taggedParts(
+    derTaggedParts(
       3,
-      sequence(
-        extension(CONSTRAINTS, sequence(TRUE), 'critical'),
+      derSequence(
+        extension(CONSTRAINTS, derSequence(DER_TRUE), 'critical'),
         extension(KEY_USAGE, USAGE, 'critical'),
-        extension(EXTENDED_KEY_USAGE, sequence(SERVER_AUTH, ...(isClients ? [CLIENT_AUTH] : []))),
-        extension(SUBJECT_KEY, octets(keyId)),
-        extension(AUTHORITY_KEY, sequence(tagged(0, keyId))),
-        extension(ALTERNATIVE_NAMES, sequence(...names.map(alternativeName))),
+        extension(EXTENDED_KEY_USAGE, derSequence(SERVER_AUTH, ...(isClients ? [CLIENT_AUTH] : []))),
+        extension(SUBJECT_KEY, derOctets(keyId)),
+        extension(AUTHORITY_KEY, derSequence(derTagged(0, keyId))),
+        extension(ALTERNATIVE_NAMES, derSequence(...names.map(alternativeName))),
       ),
     ),
   )
-  const certificate = sequence(body, ECDSA_WITH_SHA256, bits(sign('sha256', body, privateKey)))
+  const certificate = derSequence(body, ECDSA_WITH_SHA256, derBits(sign('sha256', body, privateKey)))
   return { cert: pem('CERTIFICATE', certificate), key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })) }
 }
 
 /** Above zero, and of less than 20 bytes. */
 const serialNumber = (): Buffer => Buffer.concat([Buffer.from([1]), randomBytes(15)])
 
-const extension = (id: Buffer, content: Buffer, how?: 'critical'): Buffer => sequence(id, ...(how ? [TRUE] : []), octets(content))
+const extension = (id: Buffer, content: Buffer, how?: 'critical'): Buffer => derSequence(id, ...(how ? [DER_TRUE] : []), derOctets(content))
 
-const alternativeName = (name: string): Buffer => (isIP(name) ? tagged(7, addressBytes(name)) : tagged(2, Buffer.from(name, 'ascii')))
+const alternativeName = (name: string): Buffer => (isIP(name) ? derTagged(7, addressBytes(name)) : derTagged(2, Buffer.from(name, 'ascii')))
 
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))

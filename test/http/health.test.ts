@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { Health, type HealthOptions, type LivezCheckOptions } from '#src/http/health/health.ts'
+import { Health, type HealthSettings, type LivezCheckOptions } from '#src/http/health/health.ts'
 import { informersSynced, LOG_FLUSH_AGE_MS_MAX } from '#src/http/health/health-built-ins.ts'
 import { type Check, type CheckOptions, HANGING_RUNS_MAX, NamedCheck } from '#src/http/health/health-check.ts'
 import { HealthEndpoint } from '#src/http/health/health-endpoint.ts'
@@ -70,7 +70,7 @@ async function serveChecks(path: string, checks: Record<string, Check>, groups: 
 }
 
 /** A server with a whole `Health`, installed unless `add` does more. */
-async function serveHealth(options: Partial<HealthOptions> = {}, add: (health: Health) => void = () => undefined) {
+async function serveHealth(options: Partial<HealthSettings> = {}, add: (health: Health) => void = () => undefined) {
   const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0, ...options })
   add(health)
   health.install()

@@ -17,8 +17,8 @@ const PAIR = pairFor({ names: ['localhost'], days: 90 })
 const NOT_AFTER = Date.parse(new X509Certificate(PAIR.cert).validTo)
 
 describe('a certificate', () => {
-  const standing = { from: 'tls.crt', notBefore: 0, notAfter: Date.UTC(2026, 0, 1) }
-  const at = (beforeEndMs: number, withinMs: number): string | undefined => expiryOf(standing, standing.notAfter - beforeEndMs, withinMs)
+  const validity = { from: 'tls.crt', notBefore: 0, notAfter: Date.UTC(2026, 0, 1) }
+  const at = (beforeEndMs: number, withinMs: number): string | undefined => expiryOf(validity, validity.notAfter - beforeEndMs, withinMs)
 
   test.each<[string | undefined, number, number]>([
     [undefined, 8 * DAY_MS, 7 * DAY_MS],
@@ -31,7 +31,7 @@ describe('a certificate', () => {
   ])('%s', (message, beforeEndMs, withinMs) => expect(at(beforeEndMs, withinMs)).toBe(message))
 
   test('that is not valid yet is said, too', () => {
-    expect(expiryOf(standing, -1, 0)).toBe('tls.crt: the certificate is not valid before 1970-01-01T00:00:00Z')
+    expect(expiryOf(validity, -1, 0)).toBe('tls.crt: the certificate is not valid before 1970-01-01T00:00:00Z')
   })
 
   test('is warned about in the last tenth of its life, and at most 7 days before', () => {

@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
 import { describe, expect, test } from 'vitest'
 import type { TlsOptions } from '#src/options/tls-options.ts'
-import { canonical, type Entry, namesIn, nameTable } from '#src/tls/names.ts'
+import { canonicalName, type Entry, namesIn, nameTable } from '#src/tls/names.ts'
 import { type PemPair, pairFor } from '../support/certificates.ts'
 import { newLife } from '../support/life.ts'
 import { row } from '../support/row.ts'
@@ -145,6 +145,6 @@ describe('the name table', () => {
   })
 
   test('has one spelling of an address', () => {
-    expect(['::FFFF:10.0.0.1', '0:0:0:0:0:0:0:1', 'API.Test'].map(canonical)).toEqual(['10.0.0.1', '::1', 'api.test'])
+    expect(['::FFFF:10.0.0.1', '0:0:0:0:0:0:0:1', 'API.Test'].map(canonicalName)).toEqual(['10.0.0.1', '::1', 'api.test'])
   })
 })

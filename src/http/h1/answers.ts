@@ -8,7 +8,7 @@ import type { Http1Wire } from './wire.ts'
  * Answers in place of a handler that has done nothing yet. An upgrade has no response, unless a
  * step has made it one: its answer is written as bytes, and the connection is closed after it.
  */
-export function refuse(exchange: Exchange, answer: WireAnswer, wire: Http1Wire): void {
+export function refuseHttp1(exchange: Exchange, answer: WireAnswer, wire: Http1Wire): void {
   const response = exchange.response ?? answerOfUpgrade(exchange)
   if (response) {
     response.writeHead(answer.status, answer.headers)

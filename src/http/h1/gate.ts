@@ -8,7 +8,7 @@ import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import { goOnWhenSwitched } from '../upgraded/switching.ts'
 import type { Keeper } from '../wire.ts'
 import { endWithItsResponse } from './response-end.ts'
-import { Http1Wire, wireOf } from './wire.ts'
+import { Http1Wire, http1WireOf } from './wire.ts'
 
 /** The events by which node hands over a request. */
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
@@ -28,7 +28,7 @@ const GATE: unique symbol = Symbol('quiesce.gate')
  * the keeper's.
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openGate(
+export function openHttp1Gate(
   server: Server,
   keeper: Keeper,
   handshakes: Handshakes | undefined = 'setSecureContext' in server ? new Handshakes(keeper) : undefined,
@@ -59,7 +59,7 @@ export function openGate(
    * The wire of a socket; a socket that has none is a connection from now on, or what a handshake
    * has made of one.
    */
-  const wireFor = (socket: Socket): Http1Wire => wireOf(socket) ?? new Http1Wire(socket, keeper, handshakes?.ended(socket))
+  const wireFor = (socket: Socket): Http1Wire => http1WireOf(socket) ?? new Http1Wire(socket, keeper, handshakes?.ended(socket))
 
   /** Looked up each time: instrumentation may patch the prototype whenever it is loaded. */
   const inheritedEmit = (): EventEmitter['emit'] => ownEmit ?? prototype.emit
@@ -149,7 +149,7 @@ export function openGate(
   for (const socket of idleSocketsOf(server, handshakes !== undefined)) {
     if (handshakes) handshakes.begun(socket)
     // Of a life before this one it has a wire, and what is on it counts there.
-    else if (!wireOf(socket)) wireFor(socket).connection.isUsed = socket.bytesWritten > 0
+    else if (!http1WireOf(socket)) wireFor(socket).connection.isUsed = socket.bytesWritten > 0
   }
 
   return {

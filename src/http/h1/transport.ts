@@ -3,7 +3,7 @@ import type { Server as NetServer } from 'node:net'
 import { Older } from '../older.ts'
 import type { Handshakes } from '../tls/handshake.ts'
 import type { Gate, Keeper, Transport } from '../wire.ts'
-import { openGate } from './gate.ts'
+import { openHttp1Gate } from './gate.ts'
 import { endWithResponses } from './response-end.ts'
 
 /**
@@ -11,7 +11,7 @@ import { endWithResponses } from './response-end.ts'
  * @param handshakes of a server that speaks another protocol, too
  */
 export function openHttp1(server: NetServer, keeper: Keeper, handshakes?: Handshakes): Gate {
-  const gate = openGate(server as Server, keeper, handshakes)
+  const gate = openHttp1Gate(server as Server, keeper, handshakes)
   const noMoreEnds = endWithResponses()
   return { giveBack: () => gate[Symbol.dispose](), connectionsGone: noMoreEnds }
 }

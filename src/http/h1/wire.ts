@@ -6,7 +6,7 @@ import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
-import { fail, refuse } from './answers.ts'
+import { fail, refuseHttp1 } from './answers.ts'
 import { tellBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
 
@@ -65,7 +65,7 @@ export class Http1Wire implements Wire {
   tell(): void {}
 
   refuse(exchange: Exchange, answer: WireAnswer): void {
-    refuse(exchange, answer, this)
+    refuseHttp1(exchange, answer, this)
   }
 
   fail(exchange: Exchange, answer: WireAnswer | undefined): void {
@@ -165,7 +165,7 @@ export class Http1Wire implements Wire {
 }
 
 /** The wire that a socket was given, if any. */
-export function wireOf(socket: Socket): Http1Wire | undefined {
+export function http1WireOf(socket: Socket): Http1Wire | undefined {
   return (socket as Tagged)[WIRE]
 }
 
@@ -173,9 +173,9 @@ export function wireOf(socket: Socket): Http1Wire | undefined {
 const aborted = (): Error => Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 
 function onSocketClose(this: Socket): void {
-  wireOf(this)?.closed()
+  http1WireOf(this)?.closed()
 }
 
 function lingerInstead(this: Socket): void {
-  wireOf(this)?.connection.linger()
+  http1WireOf(this)?.connection.linger()
 }

@@ -17,7 +17,7 @@ import { alsoKnownBy, type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Gate, Keeper } from '../wire.ts'
 import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.ts'
 import { watchHead, watchResponse } from './response-head.ts'
-import { Http2Wire, refuseStream, wireOf } from './wire.ts'
+import { Http2Wire, http2WireOf, refuseStream } from './wire.ts'
 
 const GATE: unique symbol = Symbol('quiesce.gate')
 
@@ -36,7 +36,7 @@ type Emit = (event: string, ...args: readonly unknown[]) => boolean
  * @param idleMs time after which an idle connection is told to leave; 0: never
  * @throws QuiesceError ERR_ALREADY_ATTACHED when the server has a gate
  */
-export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper, idleMs: number): Gate {
+export function openHttp2Gate(server: Http2Server | Http2SecureServer, keeper: Keeper, idleMs: number): Gate {
   const gated = server as Gated
   if (gated[GATE]) throw alreadyAttached()
   const ownEmit = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined
@@ -103,7 +103,7 @@ export function openGate(server: Http2Server | Http2SecureServer, keeper: Keeper
       stream.on('error', ignore)
       return undefined
     }
-    const wire = wireOf(session) ?? sessionBegun(session)
+    const wire = http2WireOf(session) ?? sessionBegun(session)
     const request = new Http2Request(stream, headers, rawHeaders)
     // A CONNECT has no answer in one piece: what follows is the two sides' own.
     const response = request.method === 'CONNECT' ? undefined : new Http2Response(stream)

@@ -1,7 +1,7 @@
 import type { Http2Server } from 'node:http2'
 import { Older } from '../older.ts'
 import type { Transport } from '../wire.ts'
-import { openGate } from './gate.ts'
+import { openHttp2Gate } from './gate.ts'
 
 /**
  * HTTP/2, plain or over TLS; of a server with `allowHTTP1` also the connections whose handshake has
@@ -13,6 +13,6 @@ export const http2: Transport = {
     server !== null &&
     typeof (server as Partial<Http2Server>).listen === 'function' &&
     typeof (server as Partial<Http2Server>).updateSettings === 'function',
-  open: (server, keeper, idleMs) => openGate(server as Http2Server, keeper, idleMs),
+  open: (server, keeper, idleMs) => openHttp2Gate(server as Http2Server, keeper, idleMs),
   older: (server, clock) => new Older(server, clock),
 }

@@ -215,7 +215,7 @@ function onStreamCloseOf(wire: Http2Wire): (this: ServerHttp2Stream) => void {
 }
 
 /** The wire of a session, if it has one. */
-export const wireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
+export const http2WireOf = (session: ServerHttp2Session): Http2Wire | undefined => (session as Tagged)[WIRE]
 
 const streamOf = ({ request }: Exchange): ServerHttp2Stream => (request as unknown as Http2Request).stream
 

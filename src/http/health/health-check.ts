@@ -37,11 +37,11 @@ export const CHECK_TIMEOUT_MS = 900
  */
 export const HANGING_RUNS_MAX = 4
 
-export type Verdict = { readonly passed: true } | { readonly passed: false; readonly reason: string }
+export type CheckOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string }
 
-export const PASSED: Verdict = { passed: true }
+export const PASSED: CheckOutcome = { passed: true }
 
-const failed = (reason: string): Verdict => ({ passed: false, reason })
+const failed = (reason: string): CheckOutcome => ({ passed: false, reason })
 
 /**
  * A user's check, run so that it can do no harm: bounded in time, whatever it throws becomes a
@@ -54,9 +54,9 @@ export class NamedCheck {
   readonly #check: Check
   readonly #timeoutMs: number
   readonly #clock: Clock
-  #current: Promise<Verdict> | undefined
+  #current: Promise<CheckOutcome> | undefined
   #hanging = 0
-  readonly #onTurn: ((name: string, verdict: Verdict) => void) | undefined
+  readonly #onTurn: ((name: string, outcome: CheckOutcome) => void) | undefined
   #hasFailed = false
 
   /**
@@ -69,7 +69,7 @@ export class NamedCheck {
     check: Check,
     { timeout = CHECK_TIMEOUT_MS, group }: CheckOptions,
     clock: Clock,
-    onTurn?: (name: string, verdict: Verdict) => void,
+    onTurn?: (name: string, outcome: CheckOutcome) => void,
   ) {
     checkName('a health check', name)
     checkFunction(`health check ${show(name)}`, name, check)
@@ -84,21 +84,21 @@ export class NamedCheck {
   }
 
   /** Never rejects, and resolves within the check's timeout. */
-  run(request: RequestLike): Promise<Verdict> {
+  run(request: RequestLike): Promise<CheckOutcome> {
     if (this.#hanging >= HANGING_RUNS_MAX) return Promise.resolve(failed(`${this.#hanging} earlier runs have not ended`))
     this.#current ??= this.#start(request)
     return this.#current
   }
 
-  #judge(verdict: Verdict): Verdict {
-    if (verdict.passed === this.#hasFailed) {
-      this.#hasFailed = !verdict.passed
-      this.#onTurn?.(this.name, verdict)
+  #judge(outcome: CheckOutcome): CheckOutcome {
+    if (outcome.passed === this.#hasFailed) {
+      this.#hasFailed = !outcome.passed
+      this.#onTurn?.(this.name, outcome)
     }
-    return verdict
+    return outcome
   }
 
-  #start(request: RequestLike): Promise<Verdict> {
+  #start(request: RequestLike): Promise<CheckOutcome> {
     const ending = new AbortController()
     return new Promise((answer) => {
       let timedOut = false
@@ -110,14 +110,14 @@ export class NamedCheck {
         answer(this.#judge(failed(reason)))
         ending.abort(new QuiesceError('ERR_TIMEOUT', reason, { check: this.name, timeoutMs: this.#timeoutMs }))
       }, this.#timeoutMs)
-      const end = (verdict: Verdict): void => {
+      const end = (outcome: CheckOutcome): void => {
         if (timedOut) {
           this.#hanging--
           return
         }
         this.#clock.clearTimeout(bound)
         this.#current = undefined
-        answer(this.#judge(verdict))
+        answer(this.#judge(outcome))
       }
       // The executor catches what the check throws, `resolve` what a hostile thenable does.
       new Promise((resolve) => resolve(this.#check({ signal: ending.signal, request }))).then(

@@ -8,7 +8,7 @@ import { pathOf, type RequestLike } from '../request-info.ts'
 import { type Answer, PLAIN_TEXT, type ResponseLike, respond } from '../respond.ts'
 import { type CheckResult, type HealthAnswers, shaped } from './health-answer.ts'
 import { ping } from './health-built-ins.ts'
-import { NamedCheck, PASSED, type Verdict } from './health-check.ts'
+import { type CheckOutcome, NamedCheck, PASSED } from './health-check.ts'
 
 /**
  * What happened on an endpoint. The callbacks must not throw; one that does is reported to
@@ -192,10 +192,10 @@ export class HealthEndpoint {
     const { name, group } = entry.check
     if (excluded.has(name)) return { name, text: `[+]${name} excluded: ok\n`, excludedBy: name }
     if (group !== undefined && excluded.has(group)) return { name, text: `[+]${name} excluded with ${group}: ok\n`, excludedBy: group }
-    const verdict = await this.#run(entry, request)
-    this.#tally(name, verdict)
-    if (verdict.passed) return { name, text: `[+]${name} ok\n` }
-    return { name, text: `[-]${name} failed: reason withheld\n`, failed: { name, reason: verdict.reason } }
+    const outcome = await this.#run(entry, request)
+    this.#tally(name, outcome)
+    if (outcome.passed) return { name, text: `[+]${name} ok\n` }
+    return { name, text: `[-]${name} failed: reason withheld\n`, failed: { name, reason: outcome.reason } }
   }
 
   #pass(verbose: boolean, details: string): Answer {
@@ -212,10 +212,10 @@ export class HealthEndpoint {
   }
 
   async #answerCheck(request: RequestLike, entry: Entry): Promise<Answer> {
-    const verdict = await this.#run(entry, request)
+    const outcome = await this.#run(entry, request)
     const { name } = entry.check
-    if (verdict.passed) return this.#shaped({ status: 200, headers: TEXT, body: 'ok' }, [checkResult(name)], true)
-    const { reason } = verdict
+    if (outcome.passed) return this.#shaped({ status: 200, headers: TEXT, body: 'ok' }, [checkResult(name)], true)
+    const { reason } = outcome
     const upstreams = { status: 500, headers: PLAIN_TEXT, body: `internal server error: ${reason}\n` }
     return this.#shaped(upstreams, [checkResult(name, reason)], true)
   }
@@ -225,7 +225,7 @@ export class HealthEndpoint {
     return shaped(upstreams, result, this.#answers, withReasons, (error) => this.#observer.onError?.(error))
   }
 
-  async #run({ check, passesUntil }: Entry, request: RequestLike): Promise<Verdict> {
+  async #run({ check, passesUntil }: Entry, request: RequestLike): Promise<CheckOutcome> {
     return this.#clock.now() <= passesUntil ? PASSED : check.run(request)
   }
 
@@ -237,10 +237,10 @@ export class HealthEndpoint {
     }
   }
 
-  #tally(name: string, verdict: Verdict): void {
+  #tally(name: string, outcome: CheckOutcome): void {
     const tally = this.#tallies.get(name) ?? { success: 0, error: 0, last: 'success', reason: undefined }
-    tally.last = verdict.passed ? 'success' : 'error'
-    tally.reason = verdict.passed ? undefined : verdict.reason
+    tally.last = outcome.passed ? 'success' : 'error'
+    tally.reason = outcome.passed ? undefined : outcome.reason
     tally[tally.last]++
     this.#tallies.set(name, tally)
   }

@@ -11,7 +11,7 @@ import type { RequestLike } from '../request-info.ts'
 import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
-import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, NamedCheck, type Verdict } from './health-check.ts'
+import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, type CheckOutcome, NamedCheck } from './health-check.ts'
 import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 
 /**
@@ -34,12 +34,12 @@ export const HEALTH_ENDPOINTS = Object.keys(HEALTH_PATHS) as readonly HealthEndp
  */
 export type HealthSource = HealthEndpointName | 'all' | readonly string[]
 
-export interface HealthOptions extends Omit<HealthObserver, 'onFirstPass'> {
+export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
   /**
    * A check of the user's fails, or passes again; once for each turn, however often and wherever it
    * is asked for. Must not throw.
    */
-  readonly onTurn?: (name: string, verdict: Verdict) => void
+  readonly onTurn?: (name: string, outcome: CheckOutcome) => void
   readonly clock: Clock
   /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
   readonly isShuttingDown: () => boolean
@@ -97,7 +97,7 @@ export class Health {
   readonly #mayBeginWith: readonly boolean[]
   #isReadyByHand: { readonly reason: string | undefined } | undefined
   #installed = false
-  readonly #onTurn: HealthOptions['onTurn']
+  readonly #onTurn: HealthSettings['onTurn']
 
   constructor({
     clock,
@@ -112,7 +112,7 @@ export class Health {
     onFirstReady,
     onTurn,
     ...observer
-  }: HealthOptions) {
+  }: HealthSettings) {
     this.#clock = clock
     this.#isShuttingDown = isShuttingDown
     this.#livezGraceMs = livezGraceMs

@@ -4,7 +4,7 @@ import type { Spoken } from '../../base/spoken.ts'
 import type { Wire } from '../wire.ts'
 import type { Exchange } from './exchange.ts'
 import { ExchangeList } from './exchange-list.ts'
-import type { Kind, Tally } from './tally.ts'
+import type { ConnectionKind, Tally } from './tally.ts'
 
 /**
  * How a connection ended during the shutdown: `told` that it would close; closed by us while idle
@@ -35,7 +35,7 @@ export class Connection {
   /** What it was called when it was decided to end it by force. */
   forcedAs: Straggler | undefined = undefined
   #wire: Wire
-  #kind: Kind
+  #kind: ConnectionKind
   readonly #clock: Clock
   readonly #onClosed: (connection: Connection) => void
   readonly #tally: Tally
@@ -78,7 +78,7 @@ export class Connection {
   }
 
   /** What it speaks, or has spoken last; the others that do share the count of it. */
-  get kind(): Kind {
+  get kind(): ConnectionKind {
     return this.#kind
   }
 

@@ -3,7 +3,7 @@ import type { Wire } from '../wire.ts'
 import type { Fate } from './connection.ts'
 
 /** The connections of one kind: what they speak, how many are open, and how they have ended. */
-export interface Kind extends Spoken {
+export interface ConnectionKind extends Spoken {
   open: number
   /** How many were when that was asked; see {@link Tally.begin}. */
   openThen: number
@@ -16,10 +16,10 @@ export interface Kind extends Spoken {
  * are no more of them than protocols and versions of TLS.
  */
 export class Tally {
-  readonly #kinds = new Map<string, Kind>()
+  readonly #kinds = new Map<string, ConnectionKind>()
 
   /** The kind of a connection with this wire. */
-  kindOf({ protocol, tls }: Wire): Kind {
+  kindOf({ protocol, tls }: Wire): ConnectionKind {
     const key = `${protocol} ${tls}`
     let kind = this.#kinds.get(key)
     if (!kind) {
@@ -35,7 +35,7 @@ export class Tally {
   }
 
   /** In the order in which each was first spoken. */
-  get kinds(): Iterable<Kind> {
+  get kinds(): Iterable<ConnectionKind> {
     return this.#kinds.values()
   }
 
