@@ -10,7 +10,7 @@ import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import { CertificateWatch } from './lifecycle/certificate-watch.ts'
 import type { Life } from './lifecycle/life.ts'
-import { Lifecycle, type Parts } from './lifecycle/lifecycle.ts'
+import { Lifecycle, type LifecycleParts } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
 import { openPublicListeners } from './lifecycle/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
@@ -50,7 +50,7 @@ export function createServer(handler: Handler, options: ServerOptions = {}): Lif
 }
 
 /** What a server that is built on a created one brings along. */
-interface ServerParts extends Pick<Parts, 'healthIsHandlers' | 'failureAnswer' | 'metrics'> {
+interface ServerParts extends Pick<LifecycleParts, 'healthIsHandlers' | 'failureAnswer' | 'metrics'> {
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
   readonly ownClient?: OwnClient

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExampleApp, EXAMPLE_OPTIONS } from '../../build/src/example/app.js'
-import { Registry } from '../../build/src/example/registry.js'
+import { ServiceRegistry } from '../../build/src/example/registry.js'
 import { sleep } from '../../build/src/example/sleep.js'
 import { testLife } from '../../build/src/testing/index.js'
 
@@ -44,7 +44,7 @@ export async function recordDrain() {
 
 /** @param {string} journal */
 async function run(journal) {
-  const registry = new Registry()
+  const registry = new ServiceRegistry()
   const life = await testLife(
     (world) => {
       const app = createExampleApp({ registry, clock: world.clock })

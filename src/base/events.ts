@@ -9,7 +9,7 @@ import type { StopProfile } from './stop-profile.ts'
 export type Consequence = 'closePostStartHooks' | 'resolveStart' | 'closePreShutdownHooks' | 'countFates' | 'stopAccepting'
 
 /** How a phase ended: as intended, with an error on record, cut by its bound, or never begun. */
-export type Outcome = 'ok' | 'failed' | 'cut' | 'skipped'
+export type PhaseOutcome = 'ok' | 'failed' | 'cut' | 'skipped'
 
 /** Why a life ended. Data, not an error: a program decides on `kind`, a person reads the rest. */
 export type StopReason =
@@ -93,7 +93,7 @@ export type LifecycleFact =
   | {
       readonly type: 'signal'
       readonly name: string
-      readonly outcome: Outcome
+      readonly outcome: PhaseOutcome
       /** What was done in the same step, by its name in `machines/on-signal.ts`. */
       readonly does?: Consequence
       /** Of StopRequested. */
@@ -110,7 +110,7 @@ export type LifecycleFact =
   | {
       readonly type: 'phase.ended'
       readonly phase: string
-      readonly outcome: Outcome
+      readonly outcome: PhaseOutcome
       readonly error?: ErrorRecord
       readonly details?: Readonly<Record<string, unknown>>
     }
@@ -125,7 +125,7 @@ export type LifecycleFact =
       readonly type: 'hook.ended'
       readonly kind: HookKind
       readonly name: string
-      readonly outcome: Outcome
+      readonly outcome: PhaseOutcome
       readonly durationMs: number
       readonly error?: ErrorRecord
     }

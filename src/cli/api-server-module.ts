@@ -3,7 +3,7 @@ import type { CompletedConfig } from '../apiserver/config.ts'
 import { optionError } from '../base/errors.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'
-import { answerOf, type Exports } from './user-module.ts'
+import { type Exports, settledValue } from './user-module.ts'
 
 /** The export of a module that makes its API servers of a config that it is given. */
 export const API_SERVER_EXPORT = 'apiServer'
@@ -30,7 +30,7 @@ export const makesApiServer = (exports: Exports): boolean => typeof exports[API_
  */
 export async function apiServerOf(path: string, exports: Exports, config: CompletedConfig): Promise<ApiServer> {
   const make = exports[API_SERVER_EXPORT] as (config: CompletedConfig) => unknown
-  const made = await answerOf(make(config))
+  const made = await settledValue(make(config))
   if (!isApiServer(made)) throw optionError(`what ${API_SERVER_EXPORT}(config) of ${path} returned`, made, 'what createApiServer() returns')
   return made
 }

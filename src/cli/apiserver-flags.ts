@@ -7,7 +7,7 @@ import type { AbsentFlags, Settings } from './arguments.ts'
 import type { FlagGroups } from './flag-groups.ts'
 import { COMMAND_OPTIONS, EXPORT_OPTIONS, LOG_OPTIONS } from './flags.ts'
 import { printedConfig } from './printed-config.ts'
-import { flagsOfCommand, type Refused, readAll, type Serving, type SettingsSources } from './serving.ts'
+import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
 import { messagesOf } from './settings.ts'
 
 /** That of kube-apiserver; upstream's generic server has 443, for which one has to be root. */
@@ -148,7 +148,7 @@ export interface ApiServerSettings extends Omit<ResolvedOf<(typeof API_SERVER)['
 }
 
 /** The settings of `quiesce apiserver`, or one line for every problem. */
-export async function readApiServerSettings(sources: SettingsSources): Promise<ApiServerSettings | Refused> {
+export async function readApiServerSettings(sources: SettingsSources): Promise<ApiServerSettings | SettingsProblems> {
   const read = await readAll(API_SERVER, sources)
   if ('problems' in read) return read
   const { options, own, operand, settings } = read

@@ -3,7 +3,7 @@ import { BOLD, oneLine, painter, RED, YELLOW } from '../base/cells.ts'
 import { systemClock } from '../base/clock.ts'
 import type { ResolvedOptions, ResolvedServerOptions } from '../options/options.ts'
 import type { Finding } from '../tls/examine.ts'
-import type { PrintOptions } from './printed-verdicts.ts'
+import type { VerdictsTextOptions } from './printed-verdicts.ts'
 
 /**
  * What the listeners of a life serve, looked at without serving it; nothing for a server of the
@@ -22,7 +22,7 @@ export async function examineCertificates(options: ResolvedOptions): Promise<rea
 const COLOURS = { holds: undefined, warns: YELLOW, fails: RED } as const
 
 /** One line that sums up, and below it what fails and what is warned of; empty without any. */
-export function certificatesText(findings: readonly Finding[], { verbose, color }: PrintOptions): string {
+export function certificatesText(findings: readonly Finding[], { verbose, color }: VerdictsTextOptions): string {
   if (findings.length === 0) return ''
   const paint = painter(color)
   const held = findings.filter(({ verdict }) => verdict !== 'fails').length

@@ -58,10 +58,10 @@ const CERTIFICATE_OPTIONS = pickOptions(LISTEN_OPTIONS, ['tls'])
 /** All that the command line may say. */
 export const CHECK_FLAGS = composeOptions(CHECK_OPTIONS, CERTIFICATE_OPTIONS)
 
-export type CheckOptions = ResolvedOf<typeof CHECK_OPTIONS>
+export type CheckSettings = ResolvedOf<typeof CHECK_OPTIONS>
 
 interface CheckFlags {
-  readonly options: CheckOptions
+  readonly options: CheckSettings
   readonly tls: TlsOptions | undefined
 }
 

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts'
 import { canRedraw } from '../platforms/terminal.ts'
 import type { CliHost } from './cli.ts'
-import { grouped } from './printed-verdicts.ts'
+import { groupedDigits } from './printed-verdicts.ts'
 
 /** What is over sooner needs no word. */
 const QUIET_MS = 1_000
@@ -31,7 +31,7 @@ export class CheckProgress {
     const now = this.#clock.now()
     if (!this.#isShown || now - this.#from < QUIET_MS || now - this.#writtenAt < EVERY_MS) return
     this.#writtenAt = now
-    this.#stderr.write(`${CLEARED}${mode}: ${grouped(found)} states, ${grouped(found - taken)} of them still to explore`)
+    this.#stderr.write(`${CLEARED}${mode}: ${groupedDigits(found)} states, ${groupedDigits(found - taken)} of them still to explore`)
   }
 
   clear(): void {

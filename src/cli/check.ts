@@ -19,7 +19,7 @@ import { timedProperties } from '../model/life/lifecycle-timed.ts'
 import type { TlsOptions } from '../options/tls-options.ts'
 import type { Finding } from '../tls/examine.ts'
 import { certificatesText, examineCertificates } from './check-certificates.ts'
-import { type CheckOptions, readCheckFlags } from './check-flags.ts'
+import { type CheckSettings, readCheckFlags } from './check-flags.ts'
 import { CheckProgress } from './check-progress.ts'
 import { type CliHost, renderOptions } from './cli.ts'
 import { firstLine } from './first-line.ts'
@@ -102,14 +102,14 @@ const builtIn = (tls: TlsOptions | undefined): LifeModule => ({
   properties: [],
 })
 
-function plansOf(life: Life, mode: CheckOptions['mode'], isOwn: boolean): LifePlan[] {
+function plansOf(life: Life, mode: CheckSettings['mode'], isOwn: boolean): LifePlan[] {
   const own = planOf(life)
   if (mode === undefined && isOwn) return [own]
   return MODES.filter((name) => mode === undefined || mode === 'both' || mode === name).map((name) => ({ ...own, mode: name }))
 }
 
 /** What the life itself is refused for is named by the flag that brought it. */
-function about<T>({ config, statesMax }: Pick<CheckOptions, 'config' | 'statesMax'>, work: () => T): T {
+function about<T>({ config, statesMax }: Pick<CheckSettings, 'config' | 'statesMax'>, work: () => T): T {
   try {
     return work()
   } catch (thrown) {

@@ -4,7 +4,7 @@ import { LISTEN_OPTIONS, SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { Setting } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
-import { flagsOfCommand, type Refused, readAll, type Serving, type SettingsSources } from './serving.ts'
+import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
 import { messagesOf } from './settings.ts'
 
 export const LOG_OPTIONS = defineOptions({
@@ -79,7 +79,7 @@ export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTION
 }
 
 /** The settings of `quiesce serve`, or one line for every problem. */
-export async function readSettings(sources: SettingsSources): Promise<ServeSettings | Refused> {
+export async function readSettings(sources: SettingsSources): Promise<ServeSettings | SettingsProblems> {
   const read = await readAll(SERVE, sources)
   if ('problems' in read) return read
   const { options, own } = read
@@ -87,7 +87,7 @@ export async function readSettings(sources: SettingsSources): Promise<ServeSetti
 }
 
 /** The settings of `quiesce run`, or one line for every problem. */
-export async function readRunSettings(sources: SettingsSources): Promise<RunSettings | Refused> {
+export async function readRunSettings(sources: SettingsSources): Promise<RunSettings | SettingsProblems> {
   const read = await readAll(RUN, sources)
   if ('problems' in read) return read
   const { options, own, operand, settings } = read

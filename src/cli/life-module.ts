@@ -7,7 +7,7 @@ import { file } from '../options/kinds.ts'
 import { apiServerOf, lifeOfApiServer, makesApiServer } from './api-server-module.ts'
 import { firstLine } from './first-line.ts'
 import { withoutListening } from './module-listens.ts'
-import { answerOf, type Exports, importModule } from './user-module.ts'
+import { type Exports, importModule, settledValue } from './user-module.ts'
 
 /**
  * A user's life from an ES module, for the commands that look at it without starting it. A module,
@@ -63,7 +63,7 @@ const isApp = (given: unknown): boolean =>
 
 async function called(label: string, path: string, make: () => unknown): Promise<unknown> {
   try {
-    return await answerOf(make())
+    return await settledValue(make())
   } catch (thrown) {
     throw optionError(label, path, `${LIFE_MODULE_ALLOWED} (it failed: ${firstLine(toError(thrown).message)})`)
   }

@@ -4,7 +4,7 @@ import type { ExitCode } from '../machines/exit-codes.ts'
 import type { CliHost } from './cli.ts'
 import { firstLine } from './first-line.ts'
 import { APP_ALLOWED, chooseExport, type Runnable, runnableOf } from './runnable.ts'
-import { answerOf, type Exports, importModule } from './user-module.ts'
+import { type Exports, importModule, settledValue } from './user-module.ts'
 
 const COULD_NOT_START: ExitCode = 3
 const OK: ExitCode = 0
@@ -119,7 +119,7 @@ const listening = (): number => process.getActiveResourcesInfo().filter((name) =
 async function settled(label: string, value: unknown): Promise<unknown> {
   if (typeof value !== 'object' || typeof (value as PromiseLike<unknown> | null)?.then !== 'function') return value
   try {
-    return await answerOf(value as PromiseLike<unknown>)
+    return await settledValue(value as PromiseLike<unknown>)
   } catch (thrown) {
     throw new QuiesceError('ERR_OPTION_INVALID', `${label}: its promise was rejected: ${firstLine(toError(thrown).message)}`, {}, thrown)
   }

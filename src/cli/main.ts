@@ -49,7 +49,7 @@ try {
     stdout: process.stdout,
     stderr: process.stderr,
     earlyStop: stop.signal,
-    serve: async (settings, host) => (await import('./serve.ts')).serve(settings, host, release),
+    serve: async (settings, host) => (await import('./serve.ts')).serveExample(settings, host, release),
     run: async (settings, host) =>
       settings.watch
         ? (await import('./watch/watch.ts')).watchApp(settings.app, host, release)

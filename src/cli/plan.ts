@@ -7,7 +7,7 @@ import type { LifePlan } from '../machines/lifecycle.ts'
 import { planOf } from '../model/life/lifecycle-model.ts'
 import { flagsOf } from '../options/define.ts'
 import { type LifecycleOptions, resolveServerOptions } from '../options/options.ts'
-import type { Chosen } from '../options/times.ts'
+import type { DefaultDuration } from '../options/times.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { readArguments } from './arguments.ts'
 import type { CliHost } from './cli.ts'
@@ -45,7 +45,7 @@ const builtIn = (times: LifecycleOptions): Life => createServer({ listener: () =
 const BUILT_IN = 'quiesce serve'
 
 /** What the command line of the built-in server gives in the place of its user. */
-const ofBuiltIn = (chosen: Readonly<Record<string, Chosen>>, unsaid: readonly string[]): Record<string, Chosen> =>
+const ofBuiltIn = (chosen: Readonly<Record<string, DefaultDuration>>, unsaid: readonly string[]): Record<string, DefaultDuration> =>
   Object.fromEntries(
     unsaid.flatMap((name) => {
       const choice = chosen[name]

@@ -4,7 +4,7 @@ import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-pro
 import type { LifePlan } from '../machines/lifecycle.ts'
 import { BUDGET_INSTANTS, CUT_SIGNALS, type CutSignal, cutSignal } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
-import type { Chosen } from '../options/times.ts'
+import type { DefaultDuration } from '../options/times.ts'
 
 /**
  * The times of a life, for people and for programs. Nothing is computed here: the profiles are
@@ -26,7 +26,7 @@ export interface PrintedPlan {
     readonly connectionTimeout: number
   }
   /** Every duration among the options with where it came from. */
-  readonly chosen: Readonly<Record<string, Chosen>>
+  readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
 
 /** In milliseconds; instants since StopRequested. */

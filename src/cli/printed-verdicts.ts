@@ -19,14 +19,14 @@ export const checkedMode = (mode: Mode, { graph }: Exploration, verdicts: readon
   properties: verdicts.map(({ id, text, holds }) => ({ id, text, holds })),
 })
 
-export interface PrintOptions {
+export interface VerdictsTextOptions {
   /** What holds, too. */
   readonly verbose: boolean
   readonly color: boolean
 }
 
 /** One line that sums up, and below it what fails. */
-export function verdictsText({ mode, states, ms, properties }: CheckedMode, { verbose, color }: PrintOptions): string {
+export function verdictsText({ mode, states, ms, properties }: CheckedMode, { verbose, color }: VerdictsTextOptions): string {
   const paint = painter(color)
   const shown = properties.filter(({ holds }) => verbose || !holds)
   const width = Math.max(0, ...shown.map(({ id }) => id.length))
@@ -35,9 +35,9 @@ export function verdictsText({ mode, states, ms, properties }: CheckedMode, { ve
     return holds ? line : paint(RED, line)
   })
   const held = properties.filter(({ holds }) => holds).length
-  const sum = `${mode}: ${held} of ${properties.length} hold, ${grouped(states)} states, ${(ms / 1_000).toFixed(1)} s`
+  const sum = `${mode}: ${held} of ${properties.length} hold, ${groupedDigits(states)} states, ${(ms / 1_000).toFixed(1)} s`
   return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines].join('\n')}\n`
 }
 
 /** `2 569` */
-export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ')
+export const groupedDigits = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ')

@@ -30,7 +30,7 @@ const EXPORT_ALLOWED =
   'an http.Server that does not listen yet, or what createServer(), attachLifecycle(), createLife() or createApiServer() returned'
 
 /** An export of a module, named as in messages. */
-export interface Chosen {
+export interface ModuleExport {
   readonly label: string
   readonly value: unknown
 }
@@ -39,7 +39,7 @@ export interface Chosen {
  * The export that is to be run.
  * @throws QuiesceError ERR_OPTION_INVALID when there is none of that name
  */
-export function chooseExport(exports: Exports, name: string, path: string): Chosen {
+export function chooseExport(exports: Exports, name: string, path: string): ModuleExport {
   const label = name === 'default' ? `default export of ${path}` : `export ${name} of ${path}`
   if (!Object.hasOwn(exports, name) && !hasOwn(exports['default'], name)) {
     // What `module.exports = app` has of its own is no list of exports.
@@ -61,7 +61,7 @@ const otherNames = (names: readonly string[]): string =>
  * function otherwise: only its first answer would tell for certain.
  * @throws QuiesceError ERR_OPTION_INVALID for what cannot be run
  */
-export function runnableOf({ label, value }: Chosen): Runnable {
+export function runnableOf({ label, value }: ModuleExport): Runnable {
   const is = (...methods: readonly string[]): boolean =>
     methods.every((method) => typeof (value as Exports | null)?.[method] === 'function')
   const given = value as never

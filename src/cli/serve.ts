@@ -5,7 +5,7 @@ import { systemClock } from '../base/clock.ts'
 import { createServerOn } from '../create-server.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '../example/app.ts'
 import { startDrill } from '../example/drill.ts'
-import { Registry } from '../example/registry.ts'
+import { ServiceRegistry } from '../example/registry.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { stdoutDestination } from '../log/log-destination.ts'
 import type { ServerOptions } from '../options/options.ts'
@@ -18,8 +18,8 @@ import type { ServeSettings } from './flags.ts'
  *
  * @param release lets go of the stop signals, once the server has them
  */
-export async function serve({ options, logLevel }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
-  const registry = new Registry()
+export async function serveExample({ options, logLevel }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
+  const registry = new ServiceRegistry()
   const server: Lifecycle = createServerOn(
     systemHost,
     createExampleApp({ registry }),

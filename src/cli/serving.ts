@@ -42,7 +42,7 @@ export interface SettingsSources {
 }
 
 /** One line each. */
-export interface Refused {
+export interface SettingsProblems {
   readonly problems: readonly string[]
 }
 
@@ -57,7 +57,7 @@ interface Read<Own extends OptionTable> {
 export async function readAll<Server extends OptionTable, Own extends OptionTable>(
   serving: Serving<Server, Own>,
   sources: SettingsSources,
-): Promise<Read<Own> | Refused> {
+): Promise<Read<Own> | SettingsProblems> {
   const { command, server, own, operandsMax, problemsOf, absent = {}, completed = (settings) => settings } = serving
   const flags = flagsOfCommand(serving)
   const fromArgs = readArguments(command, flags, sources.args, operandsMax, absent)

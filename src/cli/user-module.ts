@@ -15,7 +15,7 @@ export type Exports = Readonly<Record<string, unknown>>
  */
 export async function importModule(label: string, path: string, allowed: string): Promise<Exports> {
   try {
-    return await answerOf<Exports>(import(pathToFileURL(resolve(path)).href))
+    return await settledValue<Exports>(import(pathToFileURL(resolve(path)).href))
   } catch (thrown) {
     throw optionError(label, path, `${allowed} (${whyNotLoaded(path, toError(thrown))})`, thrown)
   }
@@ -34,7 +34,7 @@ function whyNotLoaded(path: string, error: NodeJS.ErrnoException): string {
 }
 
 /** When nothing is left that could settle a promise, Node would end the process without a word. */
-export async function answerOf<T>(given: T | PromiseLike<T>): Promise<T> {
+export async function settledValue<T>(given: T | PromiseLike<T>): Promise<T> {
   const { promise: unanswered, reject } = deferred<never>()
   const giveUp = (): void => reject(new Error('its promise never settles'))
   process.once('beforeExit', giveUp)

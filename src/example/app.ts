@@ -6,7 +6,7 @@ import { kubernetesLongRunning } from '../http/long-running.ts'
 import { shutdownSignalOf } from '../http/shutdown-signal.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
-import type { Registry } from './registry.ts'
+import type { ServiceRegistry } from './registry.ts'
 import { sleep } from './sleep.ts'
 
 /**
@@ -16,7 +16,7 @@ import { sleep } from './sleep.ts'
  */
 
 export interface ExampleParts {
-  readonly registry: Registry
+  readonly registry: ServiceRegistry
   readonly clock?: Clock
   /** What tells a watch to come to its end. Replaced by tests that have no server. */
   readonly signalOf?: (context: Context<ExampleEnv>) => AbortSignal

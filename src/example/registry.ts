@@ -1,5 +1,5 @@
 /** A service registry in memory: what Consul or a load balancer's target list would be. */
-export class Registry {
+export class ServiceRegistry {
   readonly #instances = new Set<string>()
 
   get instances(): readonly string[] {

@@ -4,7 +4,7 @@ import { pathOf } from '../http/request-info.ts'
 import { type Answer, respond } from '../http/respond.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import { PROFILES } from './profile-names.ts'
-import { plain, sendProfile } from './profiles.ts'
+import { plainAnswer, sendProfile } from './profiles.ts'
 
 /** Only the user of the process may connect. */
 const MODE = 0o600
@@ -45,7 +45,7 @@ export async function openDebugSocket(debugged: Debugged, path: string): Promise
       case '/debug/pprof/profile':
         return sendProfile('profile', url, response, debugged.host.clock)
       default:
-        return respond(response, path === '/' ? plain(200, INDEX) : plain(404, INDEX))
+        return respond(response, path === '/' ? plainAnswer(200, INDEX) : plainAnswer(404, INDEX))
     }
   })
   debugged.traffic.takeOverOwn(server, { admin: true })

@@ -37,7 +37,7 @@ import type { LifecycleInEvent } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
 import { type MetricFamily, type MetricSource, type OwnMetrics, ownMetrics } from '../metrics/family.ts'
 import { MetricSources } from '../metrics/sources.ts'
-import { exitGraceMs, hurried, type Registered, stopProfile, stopProfiles } from '../options/budget.ts'
+import { exitGraceMs, hurried, type RegisteredWork, stopProfile, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { readStopOptions, type StopOptions } from '../options/stop-options.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
@@ -62,7 +62,7 @@ import { lifeMetrics } from './life-metrics.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { metricsEndpoint } from './metrics-endpoint.ts'
 import { type DefaultLog, Output } from './output.ts'
-import { compositionOf, inputOf, planOf, registeredIn, signalNamesOf } from './plan.ts'
+import { compositionOf, inputOf, planFrom, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { whyNotServed } from './why-not-served.ts'
@@ -74,7 +74,7 @@ const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
 
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
-export interface Parts {
+export interface LifecycleParts {
   readonly options: ResolvedOptions
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
@@ -120,7 +120,7 @@ export class Lifecycle implements Life {
   readonly options: ResolvedOptions
   readonly host: Host
   readonly record: Recorder['record']
-  readonly #parts: Parts
+  readonly #parts: LifecycleParts
   readonly #report: ReportBuilder
   readonly #events = new Subject<LifecycleEvent>()
   readonly #signals = new SignalLatches()
@@ -152,7 +152,7 @@ export class Lifecycle implements Life {
   readonly #addresses: BoundAddress[] = []
   readonly #finishedHooks = new Set<string>()
 
-  constructor(parts: Parts) {
+  constructor(parts: LifecycleParts) {
     const { options, host } = parts
     this.#parts = parts
     this.options = options
@@ -496,7 +496,7 @@ export class Lifecycle implements Life {
 
   /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link compositionOf} */
   plan(): LifePlan {
-    return planOf(this.options, this.#registrations, this.#composition())
+    return planFrom(this.options, this.#registrations, this.#composition())
   }
 
   /** How the checks of readiness stand by the last request for them; none when health is off. */
@@ -744,7 +744,7 @@ export class Lifecycle implements Life {
     return this.#composed?.wiring ?? {}
   }
 
-  get #registered(): Registered {
+  get #registered(): RegisteredWork {
     return registeredIn(this.options, this.#registrations, this.#wiring)
   }
 

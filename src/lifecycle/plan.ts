@@ -2,7 +2,7 @@ import { type Composition, effectiveWiring, type LifePlan } from '../machines/li
 import { BUDGET_INSTANTS, cutSignal } from '../machines/signals.ts'
 import type { LifecycleInput } from '../machines/vocabulary.ts'
 import type { Wiring } from '../machines/wiring.ts'
-import { type Registered, stopProfiles } from '../options/budget.ts'
+import { type RegisteredWork, stopProfiles } from '../options/budget.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Registrations } from './registrations.ts'
 
@@ -14,7 +14,7 @@ export type LifeComposition = Composition & { readonly wiring?: never; readonly 
  * checked and drawn without being started.
  * @throws QuiesceError as composing the machine does, for phases that do not fit together
  */
-export const planOf = (options: ResolvedOptions, registrations: Registrations, composition: LifeComposition): LifePlan => ({
+export const planFrom = (options: ResolvedOptions, registrations: Registrations, composition: LifeComposition): LifePlan => ({
   ...composition,
   input: inputOf(options, registrations, effectiveWiring(composition)),
 })
@@ -49,7 +49,7 @@ export const inputOf = (options: ResolvedOptions, registrations: Registrations, 
  * What time has to be kept for: hooks, audit and destroy, when something is registered that may
  * need it. A phase that is cut with them needs it, too.
  */
-export function registeredIn(options: ResolvedOptions, registrations: Registrations, wiring: Wiring): Registered {
+export function registeredIn(options: ResolvedOptions, registrations: Registrations, wiring: Wiring): RegisteredWork {
   const cuts = registrations.plannedPhases().map(({ name }) => wiring[name]?.cut)
   return {
     hooks: registrations.plannedHooks().length > 0 || cuts.includes('Cut.hooks'),

@@ -17,18 +17,18 @@ let isProfiling = false
  * @param url of the request, for what it asks for
  */
 export function sendProfile(name: ProfileName, url: string, response: ServerResponse, clock: Clock, signal?: AbortSignal): void {
-  const failed = (error: unknown): void => respond(response, plain(500, toError(error).message))
+  const failed = (error: unknown): void => respond(response, plainAnswer(500, toError(error).message))
   if (name === 'heap') {
     sendSnapshot(response, signal).catch(failed)
     return
   }
   const seconds = Number(queryOf(url).get('seconds') ?? SECONDS_DEFAULT)
   if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
-    respond(response, plain(400, `seconds: above 0, at most ${SECONDS_MAX}`))
+    respond(response, plainAnswer(400, `seconds: above 0, at most ${SECONDS_MAX}`))
     return
   }
   if (isProfiling) {
-    respond(response, plain(409, 'a profile is being taken'))
+    respond(response, plainAnswer(409, 'a profile is being taken'))
     return
   }
   isProfiling = true
@@ -39,7 +39,7 @@ export function sendProfile(name: ProfileName, url: string, response: ServerResp
     })
 }
 
-export const plain = (status: number, text: string): Answer => ({
+export const plainAnswer = (status: number, text: string): Answer => ({
   status,
   headers: PLAIN_TEXT,
   body: `${text}\n`,

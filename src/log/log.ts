@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import { formatDuration } from '../base/duration.ts'
-import type { ErrorRecord, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
+import type { ErrorRecord, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile } from '../base/stop-profile.ts'
 import type { LogWords } from '../base/wording.ts'
 import { type LogDestination, stdoutDestination } from './log-destination.ts'
@@ -110,7 +110,7 @@ const info = (message: string, fields: object = {}): LogLine => ({ level: 'info'
 const warn = (message: string, fields: object = {}): LogLine => ({ level: 'warn', fields, message })
 const error = (message: string, fields: object = {}): LogLine => ({ level: 'error', fields, message })
 /** A failure is an error, a cut a warning, everything else is for debugging. */
-const byOutcome = (outcome: Outcome, message: string, fields: object): LogLine =>
+const byOutcome = (outcome: PhaseOutcome, message: string, fields: object): LogLine =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
 
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
@@ -223,7 +223,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
 
 function signalLine(
   name: string,
-  outcome: Outcome,
+  outcome: PhaseOutcome,
   { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext,
 ): LogLine {
   const words = wording.log

@@ -1,4 +1,4 @@
-import type { Outcome } from '../base/events.ts'
+import type { PhaseOutcome } from '../base/events.ts'
 
 /**
  * What a process tells its parent about its end. The most severe code wins and severity never
@@ -22,7 +22,7 @@ export type ExitCode = keyof typeof EXIT_CODES
 export const EXIT_CODES_BY_SEVERITY = [0, 4, 5, 1, 3, 2, 70] as const satisfies readonly ExitCode[]
 
 /** What the outcome of a phase costs when the phase does not say otherwise. */
-export const exitCodeOf = (outcome: Outcome): ExitCode => (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
+export const exitCodeOfOutcome = (outcome: PhaseOutcome): ExitCode => (outcome === 'failed' ? 4 : outcome === 'cut' ? 5 : 0)
 
 /** The more severe of two codes; a code against itself is that code. */
 export const moreSevere = (a: ExitCode, b: ExitCode): ExitCode =>

@@ -1,5 +1,5 @@
 import { raise, sendTo } from 'xstate'
-import { type ErrorRecord, errorRecord, type Outcome } from '../base/events.ts'
+import { type ErrorRecord, errorRecord, type PhaseOutcome } from '../base/events.ts'
 import type { MachineFact, PhaseOutput } from './phases/phase.ts'
 import { cutsFrom } from './signals.ts'
 import { type Arrival, type InternalEvent, type LifecycleContext, ownLimitOf, WORK_INPUT } from './vocabulary.ts'
@@ -109,7 +109,7 @@ function ending(phase: string, row: PhaseRow, outputOf: (args: Args) => PhaseOut
   ]
 }
 
-const fixed = (outcome: Outcome, error?: ErrorRecord) => (): PhaseOutput => ({ outcome, ...(error && { error }) })
+const fixed = (outcome: PhaseOutcome, error?: ErrorRecord) => (): PhaseOutput => ({ outcome, ...(error && { error }) })
 const outputOf = ({ event }: Args): PhaseOutput => (event.output as PhaseOutput | undefined) ?? { outcome: 'ok' }
 const failure = ({ event }: Args): PhaseOutput => ({ outcome: 'failed', error: errorRecord(event.error) })
 

@@ -1,10 +1,10 @@
 import { assign, enqueueActions, fromPromise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../base/events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
-import { type ExitCode, exitCodeOf, moreSevere } from './exit-codes.ts'
+import { type ExitCode, exitCodeOfOutcome, moreSevere } from './exit-codes.ts'
 import { closeConnectionsMachine } from './phases/close-connections.ts'
 import { closeListenerMachine } from './phases/close-listener.ts'
-import { type DestroyOrder, destroyMachine, inOrder, type PlannedDestroy } from './phases/destroy.ts'
+import { type DestroyOrder, destroyMachine, destroySequence, type PlannedDestroy } from './phases/destroy.ts'
 import { handlersMachine } from './phases/handlers.ts'
 import { type HookPlan, hookMachine } from './phases/hook.ts'
 import { lastCallMachine } from './phases/last-call.ts'
@@ -152,7 +152,7 @@ const hookEffect = fromPromise<void, HookPlan>(() => Promise.resolve())
  * the plain function that it is not: setup() cannot infer the parameters of such an action.
  */
 const settle = enqueueActions(({ context, enqueue }, { output }: { output: PhaseOutput }) => {
-  const exitCode = moreSevere((context as LifecycleContext).exitCode, output.exitCode ?? exitCodeOf(output.outcome))
+  const exitCode = moreSevere((context as LifecycleContext).exitCode, output.exitCode ?? exitCodeOfOutcome(output.outcome))
   if (exitCode !== context['exitCode']) enqueue.assign({ exitCode })
 }) as unknown as (_: unknown, params: { output: PhaseOutput }) => void
 
@@ -224,7 +224,7 @@ export const WORK_INPUT: Readonly<Record<string, (args: { readonly context: Life
   // The roll-back of a failed start runs in reverse; an orderly end keeps upstream's order of
   // registration (ER-09), unless told otherwise.
   destroy: ({ context }) => ({
-    functions: inOrder(
+    functions: destroySequence(
       context.destroyFunctions,
       context.stop?.reason.kind === 'start-failed' ? 'reverse' : (context.destroyOrder ?? 'registration'),
     ),

@@ -19,10 +19,10 @@ import { RESERVES_DEFAULT_MS, type Reserves, type StopProfile, type StopProfiles
  * What has nothing to do unless something is registered for it: a hook, a backend, a function, a
  * phase of the user's.
  */
-export type Registered = Readonly<Record<'hooks' | 'audit' | 'destroy', boolean>>
+export type RegisteredWork = Readonly<Record<'hooks' | 'audit' | 'destroy', boolean>>
 
-const ALL_REGISTERED: Registered = { hooks: true, audit: true, destroy: true }
-export const NONE_REGISTERED: Registered = { hooks: false, audit: false, destroy: false }
+const ALL_REGISTERED: RegisteredWork = { hooks: true, audit: true, destroy: true }
+export const NONE_REGISTERED: RegisteredWork = { hooks: false, audit: false, destroy: false }
 
 export interface StopPlan {
   readonly delayMs: number
@@ -76,7 +76,7 @@ const SHARE_MIN_MS = 1
  * The cuts of one kind of stop. Any deadline above 0 gives a usable order, however unreasonable the
  * rest of the plan is.
  */
-export function stopProfile(plan: StopPlan, registered: Registered = ALL_REGISTERED): StopProfile {
+export function stopProfile(plan: StopPlan, registered: RegisteredWork = ALL_REGISTERED): StopProfile {
   const { delayMs, lastCallMs, deadlineMs, watchGraceMs } = plan
   const reserves = reservesOf(plan)
 
@@ -109,7 +109,7 @@ export function hurried(plan: StopPlan, deadlineMs: number): StopPlan {
 }
 
 /** Every kind of stop, for what is registered. */
-export const stopProfiles = (plans: StopPlans, registered: Registered): StopProfiles => ({
+export const stopProfiles = (plans: StopPlans, registered: RegisteredWork): StopProfiles => ({
   default: stopProfile(plans.default, registered),
   interactive: stopProfile(plans.interactive, registered),
   crash: stopProfile(plans.crash, registered),

@@ -5,7 +5,7 @@ import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOpt
 import type { HealthPaths } from './health-options.ts'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
 import { Problems, type ProblemWording } from './problems.ts'
-import { type Chosen, checkTimes, chooseTimes, chosenByRows, plansOf } from './times.ts'
+import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf } from './times.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text,
@@ -40,7 +40,7 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   /** Further endpoints, and how all of them answer. */
   readonly healthOptions: Partial<Omit<NonNullable<Rows['health']>, 'paths'>>
   /** Every duration with where it came from; logged and reported. */
-  readonly chosen: Readonly<Record<string, Chosen>>
+  readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
 
 /** Of one listener, which a list of several replaces. */
@@ -108,7 +108,7 @@ function resolve(
     ...durationsOf(chosen),
     platform,
     facts: context.facts,
-    plans: plansOf(given, plan, (chosen['crashDeadline'] as Chosen).ms),
+    plans: plansOf(given, plan, (chosen['crashDeadline'] as DefaultDuration).ms),
     health: paths ?? false,
     healthOptions,
     chosen,
@@ -116,7 +116,7 @@ function resolve(
 }
 
 /** Under the names that resolved options have. */
-const durationsOf = (chosen: Readonly<Record<string, Chosen>>): Readonly<Record<string, number>> =>
+const durationsOf = (chosen: Readonly<Record<string, DefaultDuration>>): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(chosen).map(([name, { ms }]) => [resolvedName(name, { kind: 'duration' }), ms]))
 
 /** Checks what options mean for each other, durations aside. */

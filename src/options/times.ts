@@ -26,14 +26,14 @@ import type { Problems } from './problems.ts'
  */
 
 /** What one default came out as, and why. */
-export interface Chosen {
+export interface DefaultDuration {
   readonly ms: number
   readonly because: string
 }
 
 export interface Times {
   readonly plan: StopPlan
-  readonly chosen: Readonly<Record<string, Chosen>>
+  readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
 
 /** Deadlines that we propose are multiples of this. */
@@ -50,8 +50,8 @@ export function chosenByRows(
   table: OptionTable,
   given: Readonly<Record<string, unknown>>,
   places: readonly Place[],
-): Readonly<Record<string, Chosen>> {
-  const choices = Object.entries<AnyOption>(table).flatMap(([name, row]): [string, Chosen][] => {
+): Readonly<Record<string, DefaultDuration>> {
+  const choices = Object.entries<AnyOption>(table).flatMap(([name, row]): [string, DefaultDuration][] => {
     const value = given[name] ?? defaultAt(row, places)
     if (row.kind !== 'duration' || value === undefined) return []
     return [[name, { ms: row.resolve(value as never) as number, because: given[name] === undefined ? 'default' : 'given' }]]
@@ -67,11 +67,11 @@ export function chosenByRows(
 export function chooseTimes(
   given: LifecycleOptions,
   { reservesMs: reserves, requestTimeoutMs }: Pick<ResolvedOf<typeof LIFECYCLE_OPTIONS>, 'reservesMs' | 'requestTimeoutMs'>,
-  byRows: Readonly<Record<string, Chosen>>,
+  byRows: Readonly<Record<string, DefaultDuration>>,
   platform: Platform,
   places: readonly Place[],
 ): Times {
-  const chosen: Record<string, Chosen> = { ...byRows }
+  const chosen: Record<string, DefaultDuration> = { ...byRows }
   const givenMs = (name: keyof LifecycleOptions): number | undefined => (given[name] === undefined ? undefined : chosen[name]?.ms)
   const choose = (name: keyof LifecycleOptions, ms: number, because = 'default'): number => {
     if (given[name] === undefined) chosen[name] = { ms, because }

@@ -7,7 +7,7 @@ import { onStopSignal } from './os-signals.ts'
 import { onProcessExit } from './process-exit.ts'
 
 /** How one life left the process. */
-export interface Leaving {
+export interface LifeExit {
   readonly exitCode: ExitCode
   /** Something meant "now": nothing is waited for. */
   readonly isForced: boolean
@@ -61,7 +61,7 @@ export class ProcessEnd {
     this.#running--
   }
 
-  leave({ exitCode, isForced, exit, signals, graceMs, clock, exits }: Leaving): void {
+  leave({ exitCode, isForced, exit, signals, graceMs, clock, exits }: LifeExit): void {
     this.#running--
     this.#exitCode = moreSevere(this.#exitCode, exitCode)
     this.#isForced ||= isForced

@@ -1,4 +1,4 @@
-import type { Outcome } from '../base/events.ts'
+import type { PhaseOutcome } from '../base/events.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { EXIT_CODES_BY_SEVERITY, type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import { hookName } from './gauges.ts'
@@ -76,12 +76,19 @@ const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = 
 ]
 
 interface Work {
-  readonly outcome: Outcome | null
+  readonly outcome: PhaseOutcome | null
   readonly ms: number | undefined
 }
 
 /** How bad an outcome is; what is not over was lost. */
-const BADNESS: Readonly<Record<Outcome | 'not over' | 'none', number>> = { none: 0, ok: 0, skipped: 0, cut: 1, failed: 2, 'not over': 3 }
+const BADNESS: Readonly<Record<PhaseOutcome | 'not over' | 'none', number>> = {
+  none: 0,
+  ok: 0,
+  skipped: 0,
+  cut: 1,
+  failed: 2,
+  'not over': 3,
+}
 
 function works(a: ReadonlyMap<string, Work>, b: ReadonlyMap<string, Work>): Difference[] {
   return [...new Set([...a.keys(), ...b.keys()])].flatMap((name) => {

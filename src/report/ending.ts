@@ -13,7 +13,7 @@ import { type LifeView, phaseOfHook, type StopView, WAITED_FOR_BY, type WorkView
  */
 
 /** What ends something that does not end by itself. */
-export interface Bound {
+export interface TimeBound {
   /** A limit of its own, or an instant of the budget. */
   readonly by: 'limit' | CutSignal
   readonly at: number
@@ -29,7 +29,7 @@ export interface Blocker extends Partial<Spoken> {
   /** False: its phase has not begun. */
   readonly isWaitedFor: boolean
   /** Undefined: nothing, because no stop has been requested. */
-  readonly bound: Bound | undefined
+  readonly bound: TimeBound | undefined
 }
 
 /**
@@ -55,7 +55,7 @@ export function leftUntil({ stop }: LifeView, instant: BudgetInstant, now: numbe
  * The instant that cuts a phase: its own, or the next one for a phase that goes on then, or starts
  * later.
  */
-export function cutOf({ cuts, stop }: LifeView, phase: string, now: number): Bound | undefined {
+export function cutOf({ cuts, stop }: LifeView, phase: string, now: number): TimeBound | undefined {
   const first = BUDGET_INSTANTS.findIndex((instant) => cutSignal(instant) === cuts[phase])
   if (first < 0 || !stop) return undefined
   return BUDGET_INSTANTS.slice(first)
@@ -64,31 +64,31 @@ export function cutOf({ cuts, stop }: LifeView, phase: string, now: number): Bou
 }
 
 /** Every instant of a stop's budget, in order, the deadline last; none without a budget. */
-export const instantsOf = (stop: StopView): readonly (Bound & { readonly by: CutSignal })[] =>
+export const instantsOf = (stop: StopView): readonly (TimeBound & { readonly by: CutSignal })[] =>
   BUDGET_INSTANTS.flatMap((instant) => boundBy(stop, instant) ?? [])
 
 /** The next instant that cuts something which is not over yet, or may still begin. */
-export function nextCutOf(view: LifeView, now: number): Bound | undefined {
+export function nextCutOf(view: LifeView, now: number): TimeBound | undefined {
   const live = new Set(Object.entries(view.cuts).flatMap(([phase, cut]) => (view.phases.get(phase)?.endedAt === undefined ? [cut] : [])))
   return view.stop && instantsOf(view.stop).find(({ by, at }) => at > now && live.has(by))
 }
 
-const boundBy = (stop: StopView, instant: BudgetInstant): (Bound & { readonly by: CutSignal }) | undefined => {
+const boundBy = (stop: StopView, instant: BudgetInstant): (TimeBound & { readonly by: CutSignal }) | undefined => {
   const at = instantAt(stop, instant)
   return at === undefined ? undefined : { by: cutSignal(instant), at }
 }
 
-const limitOf = ({ startedAt, limitMs }: WorkView): Bound | undefined =>
+const limitOf = ({ startedAt, limitMs }: WorkView): TimeBound | undefined =>
   limitMs === undefined ? undefined : { by: 'limit', at: startedAt + limitMs }
 
-const sooner = (...bounds: readonly (Bound | undefined)[]): Bound | undefined =>
+const sooner = (...bounds: readonly (TimeBound | undefined)[]): TimeBound | undefined =>
   bounds.reduce((first, bound) => (first && bound ? (bound.at < first.at ? bound : first) : (first ?? bound)), undefined)
 
 /**
  * What ends a phase, at `now` or whenever it begins: its own limit or its cut, whichever comes
  * first; if it has neither, the deadline.
  */
-export function boundOfPhase(view: LifeView, phase: string, now: number): Bound | undefined {
+export function boundOfPhase(view: LifeView, phase: string, now: number): TimeBound | undefined {
   const known = view.phases.get(phase)
   return sooner(known && limitOf(known), cutOf(view, phase, now)) ?? (view.stop && boundBy(view.stop, 'forced'))
 }

@@ -1,4 +1,4 @@
-import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
+import type { ErrorRecord, ForcedBy, HookKind, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
 import type { SpokenFates } from '../base/spoken.ts'
 import type { CutsMs } from '../base/stop-profile.ts'
 
@@ -92,7 +92,7 @@ export interface ReportedPlatform {
 export interface ReportedSignal {
   readonly name: string
   readonly at: number
-  readonly outcome: Outcome
+  readonly outcome: PhaseOutcome
 }
 
 export interface ReportedPhase {
@@ -106,7 +106,7 @@ export interface ReportedPhase {
    */
   readonly budget: number | null
   /** null: still under way. */
-  readonly outcome: Outcome | null
+  readonly outcome: PhaseOutcome | null
   /** What was still there when it was cut. */
   readonly cut: readonly Straggler[]
   readonly error?: ErrorRecord
@@ -171,7 +171,7 @@ export interface ReportedHook {
   readonly kind: HookKind
   readonly name: string
   /** null: still running. */
-  readonly outcome: Outcome | null
+  readonly outcome: PhaseOutcome | null
   readonly durationMs: number | null
   readonly error?: ErrorRecord
 }

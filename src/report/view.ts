@@ -1,4 +1,4 @@
-import type { ErrorRecord, HookKind, LifecycleEvent, Outcome, StopReason, Straggler } from '../base/events.ts'
+import type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, StopReason, Straggler } from '../base/events.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { CutSignal } from '../machines/signals.ts'
 import type { PhaseName, PhaseRow } from '../machines/wiring.ts'
@@ -50,7 +50,7 @@ export interface StopView {
 export interface SignalView {
   readonly name: string
   readonly at: number
-  readonly outcome: Outcome
+  readonly outcome: PhaseOutcome
 }
 
 /** A piece of work with a beginning; without `endedAt` and `outcome` it is under way. */
@@ -60,7 +60,7 @@ export interface WorkView {
   /** Its own limit, counted from its beginning. */
   readonly limitMs: number | undefined
   readonly endedAt: number | undefined
-  readonly outcome: Outcome | undefined
+  readonly outcome: PhaseOutcome | undefined
   readonly error: ErrorRecord | undefined
 }
 

@@ -7,7 +7,7 @@ import type { Blocker } from '../report/ending.ts'
 import type { Gauges } from '../report/gauges.ts'
 import type { Progress, RunningPhase } from '../report/progress.ts'
 
-export interface Frame {
+export interface DrainLinesOptions {
   readonly width: number
   /** Most lines that there is room for. */
   readonly height: number
@@ -29,7 +29,7 @@ const BAR_WIDTH_MIN = 12
  * over, what it waits for, then each running phase with what that waits for, the oldest first. One
  * line each, none longer than the terminal is wide.
  */
-export function drainLines(progress: Progress, gauges: Gauges, { width, height, color, hint }: Frame): string[] {
+export function drainLines(progress: Progress, gauges: Gauges, { width, height, color, hint }: DrainLinesOptions): string[] {
   const paint = painter(color)
   const { reason, mode, sinceMs, leftMs, phases, headline } = progress
   const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}, ${mode}): at most ${formatRunning(leftMs)} more`

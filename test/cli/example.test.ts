@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { addExampleHooks, createExampleApp, EXAMPLE_OPTIONS } from '#src/example/app.ts'
-import { Registry } from '#src/example/registry.ts'
+import { ServiceRegistry } from '#src/example/registry.ts'
 
 function open() {
   const clock = new VirtualClock()
-  const registry = new Registry()
+  const registry = new ServiceRegistry()
   const shutdown = new AbortController()
   const app = createExampleApp({ registry, clock, signalOf: () => shutdown.signal })
   return { app, clock, registry, shutdown }
@@ -116,7 +116,7 @@ describe('the example application', () => {
   })
 
   test('is in the registry between its hooks', () => {
-    const registry = new Registry()
+    const registry = new ServiceRegistry()
     const hooks = new Map<string, () => unknown>()
     const add = (name: string, hook: unknown) => {
       hooks.set(name, hook as () => unknown)

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DestroyOptions, ServerOptions } from '#src/index.ts'
-import { inOrder } from '#src/machines/phases/destroy.ts'
+import { destroySequence } from '#src/machines/phases/destroy.ts'
 import { newLife, refusal } from '../support/life.ts'
 import { seed } from '../support/seed.ts'
 
@@ -81,7 +81,7 @@ test('every one runs once, after all that it names, whatever they name', () => {
   const shuffled = plans.chain((list) => fc.shuffledSubarray(list, { minLength: list.length }))
   fc.assert(
     fc.property(shuffled, fc.constantFrom('registration' as const, 'reverse' as const), (functions, order) => {
-      const names = inOrder(functions, order).map(({ name }) => name)
+      const names = destroySequence(functions, order).map(({ name }) => name)
       expect([...names].sort()).toEqual(functions.map(({ name }) => name).sort())
       for (const { name, after } of functions) for (const other of after) expect(names.indexOf(other)).toBeLessThan(names.indexOf(name))
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { QuiesceError } from '#src/base/errors.ts'
-import { type Registered, stopProfiles } from '#src/options/budget.ts'
+import { type RegisteredWork, stopProfiles } from '#src/options/budget.ts'
 import { type AnyOption, defaultText } from '#src/options/define.ts'
 import { SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
 import { type LifecycleOptions, resolveLifecycleOptions, resolveServerOptions, type ServerOptions } from '#src/options/options.ts'
@@ -16,7 +16,7 @@ const resolve = (options: LifecycleOptions = {}, facts = nowhere) => resolveLife
 const profilesOf = (
   options: LifecycleOptions = {},
   facts = nowhere,
-  registered: Registered = { hooks: true, audit: true, destroy: true },
+  registered: RegisteredWork = { hooks: true, audit: true, destroy: true },
 ) => stopProfiles(resolve(options, facts).plans, registered)
 
 /** The messages of a refusal, one for each problem. */

@@ -5,7 +5,7 @@ import { WIRING } from '#src/machines/wiring.ts'
 import { type Gauges, gaugesOf } from '#src/report/gauges.ts'
 import { type Progress, progressOf } from '#src/report/progress.ts'
 import { cutsOf, type LifeView, NOTHING_KNOWN, reduceLife } from '#src/report/view.ts'
-import { drainLines, type Frame } from '#src/terminal/drain-lines.ts'
+import { type DrainLinesOptions, drainLines } from '#src/terminal/drain-lines.ts'
 
 const NOTHING: Gauges = {
   requests: 0,
@@ -53,7 +53,7 @@ function viewOf(events: readonly LifecycleEvent[]): LifeView {
 }
 
 /** What such a life shows. */
-function drain(events: readonly LifecycleEvent[], traffic: Gauges = NOTHING, frame: Frame = WIDE): string[] {
+function drain(events: readonly LifecycleEvent[], traffic: Gauges = NOTHING, frame: DrainLinesOptions = WIDE): string[] {
   const view = viewOf(events)
   const read = gaugesOf(traffic, view, NOW)
   return drainLines(progressOf(view, 'refuse', read, NOW) as Progress, read, frame)

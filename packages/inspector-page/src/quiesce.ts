@@ -2,7 +2,7 @@
  * All that the page takes of quiesce itself: what a journal consists of, and how it speaks of a
  * life everywhere.
  */
-export type { ErrorRecord, HookKind, LifecycleEvent, Outcome, Straggler } from '../../../src/base/events.ts'
+export type { ErrorRecord, HookKind, LifecycleEvent, PhaseOutcome, Straggler } from '../../../src/base/events.ts'
 export { formatDuration, formatRunning } from '../../../src/base/format-duration.ts'
 export { fateWords, nameWithProtocol, openWords, spokenWords } from '../../../src/base/spoken.ts'
 export { type Chart, type ChartState, statesOf } from '../../../src/diagram/drawing/chart.ts'

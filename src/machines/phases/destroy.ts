@@ -28,7 +28,7 @@ export type DestroyOrder = 'registration' | 'reverse'
  * The functions one after the other: each after those it names, and else in that order. Without
  * cycles, which registration refuses.
  */
-export function inOrder(functions: readonly PlannedDestroy[], order: DestroyOrder): PlannedDestroy[] {
+export function destroySequence(functions: readonly PlannedDestroy[], order: DestroyOrder): PlannedDestroy[] {
   const byName = new Map(functions.map((fn) => [fn.name, fn]))
   const placed = new Set<PlannedDestroy>()
   const place = (fn: PlannedDestroy | undefined): void => {

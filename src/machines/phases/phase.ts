@@ -1,4 +1,4 @@
-import { type ErrorRecord, errorRecord, type LifecycleFact, type Outcome } from '../../base/events.ts'
+import { type ErrorRecord, errorRecord, type LifecycleFact, type PhaseOutcome } from '../../base/events.ts'
 import type { ExitCode } from '../exit-codes.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { ExitCode } from '../exit-codes.ts'
  * 5 for cut).
  */
 export interface PhaseOutput {
-  readonly outcome: Outcome
+  readonly outcome: PhaseOutcome
   readonly error?: ErrorRecord
   readonly exitCode?: ExitCode
 }

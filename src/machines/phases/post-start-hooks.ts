@@ -1,4 +1,4 @@
-import { errorRecord, type Outcome } from '../../base/events.ts'
+import { errorRecord, type PhaseOutcome } from '../../base/events.ts'
 import { firedState, gate, raiseEvent, type StateConfig, say, stateKey, withEvents } from '../region.ts'
 import type { Mode, PhaseRow } from '../wiring.ts'
 import type { HookPlan } from './hook.ts'
@@ -15,7 +15,7 @@ import type { HookPlan } from './hook.ts'
 export function postStartHooksRegion(phase: string, row: PhaseRow, mode: Mode, hooks: readonly HookPlan[]): StateConfig {
   const until = row.until?.[mode] as string
   const abandoned = row.abandonedAt as string
-  const end = (state: string, outcome: Outcome) => ({
+  const end = (state: string, outcome: PhaseOutcome) => ({
     target: `#${phase}.${state}`,
     actions: [
       say(({ context: { hookFailure: error } }) => ({

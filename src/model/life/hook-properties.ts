@@ -1,6 +1,6 @@
 import type { StateValueMap } from 'xstate'
 import { type ActorView, actorAt, broken, type Edge, isDone, type Monitor } from '#model'
-import type { Outcome } from '../../base/events.ts'
+import type { PhaseOutcome } from '../../base/events.ts'
 import { errorRecord, type HookKind, type LifecycleFact } from '../../base/events.ts'
 import type { HookPlan } from '../../machines/phases/hook.ts'
 import type { PlannedHook } from '../../machines/phases/pre-shutdown-hooks.ts'
@@ -96,7 +96,7 @@ function hooksThatRun(root: ActorView): string[] {
  * A phase of hooks ends as they did: of several outcomes the first of `counts` does, and it is ok
  * only when all of them are.
  */
-export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly Outcome[]): Monitor => ({
+export const endsAsItsHooks = (phase: string, kind: HookKind, counts: readonly PhaseOutcome[]): Monitor => ({
   initial: '',
   next: (seen, effect) => {
     const fact = factOf(effect)

@@ -1,5 +1,5 @@
 import { type ActorView, broken, type Choice, type Edge, isDone, type Monitor } from '#model'
-import type { LifecycleFact, Outcome } from '../../base/events.ts'
+import type { LifecycleFact, PhaseOutcome } from '../../base/events.ts'
 import type { PhaseOutput } from '../../machines/phases/phase.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
@@ -50,7 +50,7 @@ const WORKS: Readonly<Record<string, Work>> = {
 /** How a phase has to end in a step, because of what happens in it. */
 interface End {
   readonly phase: string
-  readonly outcome: Outcome
+  readonly outcome: PhaseOutcome
 }
 
 /**
@@ -67,7 +67,7 @@ export function endsByItsWork(
   const saidBy = (fact: LifecycleFact | undefined): End | undefined => {
     if (fact?.type === 'phase.ended') return fact
     const phase = fact?.type === 'signal' ? phaseOf.get(fact.name) : undefined
-    return phase === undefined ? undefined : { phase, outcome: (fact as { outcome: Outcome }).outcome }
+    return phase === undefined ? undefined : { phase, outcome: (fact as { outcome: PhaseOutcome }).outcome }
   }
   return (before, _after, { choice, effects }) => {
     const due = endIn(before, choice)
@@ -113,7 +113,7 @@ function endsOf(wiring: Wiring): (before: ActorView, choice: Choice) => End | un
 }
 
 /** User code says by its output that it failed. */
-const outcomeOf = ({ event }: Choice): Outcome => (event.object as { output?: Partial<PhaseOutput> }).output?.outcome ?? 'ok'
+const outcomeOf = ({ event }: Choice): PhaseOutcome => (event.object as { output?: Partial<PhaseOutput> }).output?.outcome ?? 'ok'
 
 /**
  * The grace was over before all watches had gone: they are terminated. Without a grace those that

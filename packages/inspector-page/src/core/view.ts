@@ -1,4 +1,4 @@
-import type { ErrorRecord, JournalEntry, LifeView, Outcome, PhaseDescription, Report, StateEntry } from '../quiesce.ts'
+import type { ErrorRecord, JournalEntry, LifeView, PhaseDescription, PhaseOutcome, Report, StateEntry } from '../quiesce.ts'
 import { crashedAt, failureIn, instantsOf, NOTHING_KNOWN, reduceLife, withValue } from '../quiesce.ts'
 import { STEPS, type Standing, TIME, type Units } from './words.ts'
 
@@ -74,7 +74,7 @@ export const unitsOf = (view: Pick<View, 'opening'>): Units => (isCounted(view) 
 export const originOf = (view: Pick<View, 'opening' | 'life'>): number => (isCounted(view) ? 0 : (view.life.stop?.at ?? 0))
 
 /** How a piece of work stands: under way, or as it ended. */
-export const standingOfWork = ({ outcome }: { readonly outcome: Outcome | undefined }): Standing => outcome ?? 'working'
+export const standingOfWork = ({ outcome }: { readonly outcome: PhaseOutcome | undefined }): Standing => outcome ?? 'working'
 
 /** Milliseconds since the life began. */
 export interface Budget {

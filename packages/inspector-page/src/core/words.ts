@@ -1,4 +1,4 @@
-import { formatDuration, formatRunning, type Outcome } from '../quiesce.ts'
+import { formatDuration, formatRunning, type PhaseOutcome } from '../quiesce.ts'
 
 /**
  * Numbers and outcomes as a person reads them. The same word everywhere: on screen, in titles, and
@@ -62,7 +62,7 @@ export const listText = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** Where something stands: waiting for its turn, at work, or one of the outcomes. */
-export type Standing = 'waiting' | 'working' | Outcome
+export type Standing = 'waiting' | 'working' | PhaseOutcome
 
 export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
   waiting: 'waiting',
