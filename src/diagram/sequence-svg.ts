@@ -25,7 +25,7 @@ export function sequenceSvg(moments: readonly Moment[], { title, notes }: Captio
     { sample: '+1s', words: 'since the start, and since SIGTERM' },
   ]
   const { size, body, above, below } = sheetOf({ title, notes: [...notes, countsOf(moments, signals)] }, keys, sizeOf(moments))
-  const sheet = new Sheet(moments, body.y)
+  const sheet = new SequenceSheet(moments, body.y)
   const { lifeline } = sheet
   return svgDocument(size, title, [
     ...above,
@@ -57,11 +57,11 @@ interface Bar {
 }
 
 const sizeOf = (moments: readonly Moment[]) => {
-  const { width, height } = new Sheet(moments, 0)
+  const { width, height } = new SequenceSheet(moments, 0)
   return { width, height }
 }
 
-class Sheet {
+class SequenceSheet {
   readonly width: number
   readonly height: number
   /** Where the lifecycle's line stands: names of signals are on its left. */

@@ -208,7 +208,7 @@ export class Registrations {
     }
   }
 
-  #bounded(what: Kind, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
+  #bounded(what: RegistrationKind, name: string, run: StopCode, { timeout }: BoundedOptions): Bounded {
     const timeoutMs = timeout === undefined ? this.#hookTimeoutMs : parseDuration(`timeout of ${what} ${show(name)}`, timeout)
     if (timeoutMs === 0) throw optionError(`timeout of ${what} ${show(name)}`, timeout, 'more than 0')
     return { run: checkedFunction(what, name, run), timeoutMs }
@@ -219,7 +219,7 @@ export class Registrations {
  * What is called at the end of a life only is called when there is a reason: as code that heeds it,
  * every function is a {@link UserCode}.
  */
-export function checkedFunction(what: Kind, name: string, run: unknown): UserCode {
+export function checkedFunction(what: RegistrationKind, name: string, run: unknown): UserCode {
   // Upstream names the missing name first, and has words of its own for a post-start hook only.
   checkName(`a ${what}`, name)
   if (what === 'post-start hook' && (run === undefined || run === null))
@@ -228,7 +228,7 @@ export function checkedFunction(what: Kind, name: string, run: unknown): UserCod
   return run as UserCode
 }
 
-type Kind = 'post-start hook' | 'pre-shutdown hook' | 'destroy function' | 'phase'
+type RegistrationKind = 'post-start hook' | 'pre-shutdown hook' | 'destroy function' | 'phase'
 
 function checkAfter(what: string, all: string, entries: readonly [string, { readonly after: readonly string[] | undefined }][]): void {
   const known = entries.map(([name]) => name)

@@ -63,7 +63,7 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
  * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
  * because there is nowhere left to report it, and a log line is no reason to end differently.
  */
-export function writeLine(logger: Logger, level: LogLine['level'], fields: object, message: string): void {
+export function writeLine(logger: Logger, level: LogRecord['level'], fields: object, message: string): void {
   if (level === 'debug' && isConsole(logger)) return
   try {
     const answer: unknown = logger[level](fields, message)
@@ -99,18 +99,18 @@ export const flushLogger = (logger: Logger): Promise<void> =>
     else if (logger.flush.length === 0) resolve()
   })
 
-interface LogLine {
+interface LogRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly fields: object
   readonly message: string
 }
 
-const debug = (message: string, fields: object = {}): LogLine => ({ level: 'debug', fields, message })
-const info = (message: string, fields: object = {}): LogLine => ({ level: 'info', fields, message })
-const warn = (message: string, fields: object = {}): LogLine => ({ level: 'warn', fields, message })
-const error = (message: string, fields: object = {}): LogLine => ({ level: 'error', fields, message })
+const debug = (message: string, fields: object = {}): LogRecord => ({ level: 'debug', fields, message })
+const info = (message: string, fields: object = {}): LogRecord => ({ level: 'info', fields, message })
+const warn = (message: string, fields: object = {}): LogRecord => ({ level: 'warn', fields, message })
+const error = (message: string, fields: object = {}): LogRecord => ({ level: 'error', fields, message })
 /** A failure is an error, a cut a warning, everything else is for debugging. */
-const byOutcome = (outcome: PhaseOutcome, message: string, fields: object): LogLine =>
+const byOutcome = (outcome: PhaseOutcome, message: string, fields: object): LogRecord =>
   (outcome === 'failed' ? error : outcome === 'cut' ? warn : debug)(message, fields)
 
 const HOOK = { 'post-start': 'PostStartHook', 'pre-shutdown': 'PreShutdownHook', destroy: 'Destroy', phase: 'Phase' } as const
@@ -132,7 +132,7 @@ const withoutStack = (reason: StopReason): object => {
 
 type SignalContext = LogContext & { readonly reason: object | undefined }
 
-function lineOf(event: LifecycleEvent, context: SignalContext): LogLine {
+function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
   const words = context.wording.log
   switch (event.type) {
     case 'platform':
@@ -225,7 +225,7 @@ function signalLine(
   name: string,
   outcome: PhaseOutcome,
   { whileDraining, connectionTimeoutMs, audit, reason, wording }: SignalContext,
-): LogLine {
+): LogRecord {
   const words = wording.log
   const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
   const ours = debug('lifecycle signal', { name, outcome, ...why })
@@ -255,7 +255,7 @@ function signalLine(
 }
 
 /** Upstream has no budget, and so no such line. */
-function stopLine(budget: StopProfile, { reason, wording }: SignalContext): LogLine {
+function stopLine(budget: StopProfile, { reason, wording }: SignalContext): LogRecord {
   const requests = formatDuration(Math.round(budget.cutsMs.requests))
   const deadline = formatDuration(Math.round(budget.deadlineMs))
   const message = `${wording.log.stopRequested}: requests have until +${requests}, everything until +${deadline}`
@@ -269,12 +269,12 @@ const named = (stragglers: readonly Straggler[]): readonly Straggler[] =>
 type Drained = Extract<LifecycleEvent, { type: 'drained' }>
 
 /** Upstream has no bound here and so no fields; ours are named like those of the watches. */
-function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): LogLine {
+function requestsDrained({ before, after, cut }: Drained, { requestsDrained: message }: LogWords): LogRecord {
   const fields = { activeRequestsBefore: before, activeRequestsAfter: after }
   return after > 0 ? warn(message, { ...fields, error: `${after} request(s) cut`, cut: named(cut) }) : info(message, fields)
 }
 
-function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): LogLine {
+function watchesDrained({ before, after, graceMs, cut }: Drained, words: LogWords): LogRecord {
   if (graceMs === 0) return info(words.watchesNotAwaited)
   const message = words.watchesDrained
   const fields = {

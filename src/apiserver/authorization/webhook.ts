@@ -88,7 +88,7 @@ export class WebhookAuthorizer implements Authorizer {
   }
 
   /** The answer's body, or why there is none. */
-  async #attempt(clock: Clock, body: string, signal: AbortSignal): Promise<string | Failure> {
+  async #attempt(clock: Clock, body: string, signal: AbortSignal): Promise<string | WebhookFailure> {
     const { timeoutMs } = this.#settings
     const timeout = new AbortController()
     const timer = clock.setTimeout(() => timeout.abort(new Error(`the webhook did not answer within ${timeoutMs / 1_000}s`)), timeoutMs)
@@ -105,7 +105,7 @@ export class WebhookAuthorizer implements Authorizer {
   }
 }
 
-interface Failure {
+interface WebhookFailure {
   readonly error: Error
   /** The next attempt may succeed. */
   readonly isTransient: boolean

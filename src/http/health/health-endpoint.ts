@@ -45,7 +45,7 @@ interface CheckLine {
 }
 
 /** The counts behind the metrics of one check. */
-interface Tally {
+interface CheckTally {
   success: number
   error: number
   last: 'success' | 'error'
@@ -80,7 +80,7 @@ export class HealthEndpoint {
   readonly #observer: HealthObserver
   readonly #answers: HealthAnswers
   readonly #entries: Registry<Entry>
-  readonly #tallies = new Map<string, Tally>()
+  readonly #tallies = new Map<string, CheckTally>()
   readonly #requests = new Map<number, number>()
   #installed = false
   #hasPassed = false

@@ -10,7 +10,7 @@ import { factOf } from './facts.ts'
  * abstract in the model: `at` is the number of the step.
  */
 export function journalOf({ model, graph }: Exploration, { edges, finding }: Trace, plan: LifePlan): JournalEntry[] {
-  const journal = new Journal()
+  const journal = new TraceJournal()
   journal.add({
     kind: 'opening',
     format: 1,
@@ -32,7 +32,7 @@ export function journalOf({ model, graph }: Exploration, { edges, finding }: Tra
 
 type Entry = JournalEntry extends infer E ? (E extends JournalEntry ? Omit<E, 'n' | 'at'> : never) : never
 
-class Journal implements DeliveryListener {
+class TraceJournal implements DeliveryListener {
   readonly entries: JournalEntry[] = []
   at = 0
 

@@ -3,7 +3,7 @@ import { canonical } from './canonical.ts'
 import { Commands } from './commands.ts'
 import { type ContextState, Contexts } from './contexts.ts'
 import { type Doing, Doings } from './doing.ts'
-import { isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
+import { type Context, isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
 import { type Look, LookTree } from './looks.ts'
 import { type Region, type RegionFrame, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
@@ -189,7 +189,6 @@ export class MachineSteps {
   }
 }
 
-type Context = Readonly<Record<string, unknown>>
 interface End {
   readonly status: AnyMachineSnapshot['status']
   readonly output?: unknown

@@ -59,7 +59,7 @@ interface Node {
 class TimedSearch {
   readonly #exploration: Exploration
   readonly #bound: Bound
-  readonly #timers = new Map<number, readonly PendingTimer[]>()
+  readonly #timers = new Map<number, readonly TrackedTimer[]>()
   readonly #zones = new Map<number, Node[]>()
   readonly #movesOf = new Map<number, readonly Move[]>()
   readonly #queue: Node[] = []
@@ -158,7 +158,7 @@ class TimedSearch {
     })
   }
 
-  #timersOf(state: number): readonly PendingTimer[] {
+  #timersOf(state: number): readonly TrackedTimer[] {
     return remembered(this.#timers, state, () => timersBelow(this.#exploration.graph.states[state] as ActorState, ''))
   }
 
@@ -183,7 +183,7 @@ class TimedSearch {
   }
 }
 
-interface PendingTimer {
+interface TrackedTimer {
   readonly path: string
   readonly timer: Timer
   /** The same for a timer that stays as it is from one state to the next. */
@@ -192,7 +192,7 @@ interface PendingTimer {
 
 const keyOf = (path: string, { name, event, delayMs }: Timer): string => `${path} ${name ?? `${event.index} ${delayMs}`}`
 
-function timersBelow({ timers, children }: ActorState, path: string): PendingTimer[] {
+function timersBelow({ timers, children }: ActorState, path: string): TrackedTimer[] {
   const own = timers.map((timer) => ({ path, timer, key: keyOf(path, timer) }))
   return [...own, ...children.flatMap((child) => timersBelow(child, path ? `${path}/${child.id}` : child.id))]
 }
