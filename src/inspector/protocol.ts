@@ -153,15 +153,16 @@ export interface ReportEntry {
  * Routes below `/inspector/`, relative so that they work behind any prefix; the page passes its own
  * query (a token) on to each.
  *
- * | Route | Answers |
- * |---|---|
- * | GET `` | `index.html` of `dist/inspector/page/`, whose other files stand beside it under their relative paths |
- * | GET `events` | server-sent events: `session` first, then an unnamed one per entry (`id` is its `n`; `Last-Event-ID` resumes), then `end` |
- * | GET `chart.svg` | the statechart of this life, with every state |
- * | GET `chart.json` | the same as data, for a page that draws it by itself |
- * | GET `report` | the report so far, as JSON |
- * | GET `journal` | the journal so far, as NDJSON |
- * | POST `stop`, `drill` | 202, or a problem as text; with `Content-Type: application/json`, so that no other site can send one unasked |
+ * - GET ``: `index.html` of `dist/inspector/page/`, whose other files stand beside it under their
+ *   relative paths
+ * - GET `events`: server-sent events. `session` first, then an unnamed one per entry (`id` is its
+ *   `n`; `Last-Event-ID` resumes), then `end`
+ * - GET `chart.svg`: the statechart of this life, with every state
+ * - GET `chart.json`: the same as data, for a page that draws it by itself
+ * - GET `report`: the report so far, as JSON
+ * - GET `journal`: the journal so far, as NDJSON
+ * - POST `stop`, `drill`: 202, or a problem as text; with `Content-Type: application/json`, so that
+ *   no other site can send one unasked
  *
  * A problem is a status from 400 on with one line of text. The policy of the page's content allows
  * scripts, styles, pictures and connections of its own origin and nothing inline.

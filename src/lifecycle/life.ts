@@ -282,7 +282,11 @@ export interface Life extends AsyncDisposable {
    * @throws QuiesceError ERR_DUPLICATE for a name that is there, ERR_OPTION_INVALID
    * @example
    * const metrics = new MetricRegistry()
-   * const jobs = metrics.counter({ name: 'jobs_total', help: 'Jobs done, by queue.', labels: ['queue'] })
+   * const jobs = metrics.counter({
+   *   name: 'jobs_total',
+   *   help: 'Jobs done, by queue.',
+   *   labels: ['queue'],
+   * })
    * life.addMetrics(metrics)
    * jobs.with('mail').add()
    */

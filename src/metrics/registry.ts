@@ -12,7 +12,11 @@ import type { Metric, MetricOptions } from './metric.ts'
  * makes nothing: it is meant for the path of every request.
  * @example
  * const metrics = new MetricRegistry()
- * const jobs = metrics.counter({ name: 'jobs_total', help: 'Jobs done, by queue.', labels: ['queue'] })
+ * const jobs = metrics.counter({
+ *   name: 'jobs_total',
+ *   help: 'Jobs done, by queue.',
+ *   labels: ['queue'],
+ * })
  * life.addMetrics(metrics)
  * jobs.with('mail').add()
  */

@@ -13,7 +13,11 @@ import type { Wrong } from './wrong.ts'
  * ```ts
  * const OPTIONS = defineOptions({
  *   /** What editors show. @default 30s *\/
- *   compactAfter: option(duration(), { default: '30s', flag: 'compact-after', meaning: 'Time between two compactions' }),
+ *   compactAfter: option(duration(), {
+ *     default: '30s',
+ *     flag: 'compact-after',
+ *     meaning: 'Time between two compactions',
+ *   }),
  * })
  * interface Options extends UserOptions<typeof OPTIONS> {}
  * ```

@@ -44,7 +44,9 @@ export const prettyFormat =
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : inspect(readable(value), { compact: true, breakLength: Number.POSITIVE_INFINITY, depth: null })
 
-/** Chosen times, `{ ms: 20000, because: 'given' }`, in words: there are many of them in one line. */
+/**
+ * Chosen times, `{ ms: 20000, because: 'given' }`, in words: there are many of them in one line.
+ */
 function readable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   if ('ms' in value && typeof value.ms === 'number' && 'because' in value) return `${formatDuration(value.ms)} (${String(value.because)})`

@@ -11,9 +11,14 @@ import { countBytes, type Stage } from './stage.ts'
 /**
  * The same routes in every framework, each written as its users would:
  *
- * | `/hello` | `/slow` | `/stream`, `/broken` | `/watch`, `/marked`, `/endless` | `/upload` | `/throws`, `/rejects` |
- * |---|---|---|---|---|---|
- * | at once | when the test lets it | two chunks, or one and a failure | until told to end | counts bytes | fail |
+ * | Route | Answers |
+ * |---|---|
+ * | `/hello` | at once |
+ * | `/slow` | when the test lets it |
+ * | `/stream`, `/broken` | two chunks, or one and a failure |
+ * | `/watch`, `/marked`, `/endless` | until told to end |
+ * | `/upload` | counts bytes |
+ * | `/throws`, `/rejects` | fail |
  *
  * Everything else is a 404 of the framework's own.
  */

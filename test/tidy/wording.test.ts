@@ -31,15 +31,15 @@ test.each(['Nobody waits for it.', "/** somebody else's */", 'for whoever asks',
 /** A comment is read beside code: as long as a line of it can be without moving the eye. */
 const COMMENT_COLUMNS_MAX = 100
 
-/**
- * Lines that are comment and nothing else, but tables, URLs and types in braces, which cannot be
- * broken.
- */
+/** A URL so long that the line has no room for it, wherever it is broken. */
+const LONG_URL = /https?:\/\/\S{60}/
+
+/** Lines that are comment and nothing else, and could be broken. */
 const tooWide = (path: string, text: string): string[] =>
   text
     .split('\n')
     .flatMap((line, index) =>
-      line.length > COMMENT_COLUMNS_MAX && /^\s*(\/\/(?! {3})|\/?\*)/.test(line) && !/https?:\/\/\S{60}|\{|\|/.test(line)
+      line.length > COMMENT_COLUMNS_MAX && /^\s*(\/\/|\/?\*)/.test(line) && !LONG_URL.test(line)
         ? [`${path}:${index + 1}: ${line.trim()}`]
         : [],
     )
@@ -50,7 +50,15 @@ test(`comments are at most ${COMMENT_COLUMNS_MAX} columns wide`, () => {
   expect(code.flatMap((path) => tooWide(path, read(path)))).toEqual([])
 })
 
-test('a comment that is too wide is found', () => {
-  const wide = `// ${'word '.repeat(25).trim()}`
-  expect(tooWide('src/x.ts', `const x = 1\n${wide}`)).toEqual([`src/x.ts:2: ${wide}`])
+const wide = 'word '.repeat(25).trim()
+
+test.each([`// ${wide}`, `//   GT-01  ${wide}`, ` * | \`/hello\` | ${wide} |`, `   * const options = { ${wide} }`])(
+  'a comment that is too wide is found: %s',
+  (line) => {
+    expect(tooWide('src/x.ts', `const x = 1\n${line}`)).toEqual([`src/x.ts:2: ${line.trim()}`])
+  },
+)
+
+test('an address that has no room is let pass', () => {
+  expect(tooWide('src/x.ts', `// https://github.com/${'path/'.repeat(20)}file.go`)).toEqual([])
 })

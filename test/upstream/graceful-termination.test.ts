@@ -5,15 +5,21 @@
 // Each group fails under the faults beside it; all of them were tried:
 //   GT-01..03  readiness is not tied to ShutdownInitiated, or turns red after the delay
 //   GT-04      no client is told to leave, or all at once
-//   GT-05..07  NotAcceptingNewRequest waits for the delay alone, or for the hooks alone (GT-18..20 as well)
-//   GT-08..11  the listener stays open until everything has drained, or takes the connections with it; late requests are served
-//   GT-14      the drain forgets the plain requests, or the watches; no watch is told (GT-13 as well)
-//   GT-15      the stop signal of the audit backend never comes; destroy functions do not wait for it
-//   GT-16      not-accepting waits for one of its two signals only; connections close with the listener
+//   GT-05..07  NotAcceptingNewRequest waits for the delay alone, or for the hooks alone (GT-18..20
+//              as well)
+//   GT-08..11  the listener stays open until everything has drained, or takes the connections with
+//              it; late requests are served
+//   GT-14      the drain forgets the plain requests, or the watches; no watch is told (GT-13 as
+//              well)
+//   GT-15      the stop signal of the audit backend never comes; destroy functions do not wait for
+//              it
+//   GT-16      not-accepting waits for one of its two signals only; connections close with the
+//              listener
 //   GT-17, 23  idle connections are left open
 //   GT-20      a second signal does nothing, or the same one sent twice is taken for it
 //   GT-21      the connection timeout bounds nothing
-//   GT-22, 24  no client is told to leave; late requests are reset; idle connections end without a look at what they sent
+//   GT-22, 24  no client is told to leave; late requests are reset; idle connections end without a
+//              look at what they sent
 //   GT-26, 27  requests are not counted; upgraded connections are in no group
 //
 // Not claimed here: GT-25 is HTTP/2 (test/h2); GT-12 and GT-13 promise an Audit-ID and an audit

@@ -3,11 +3,14 @@
 //
 // Each group fails under the faults beside it; all of them were tried:
 //   RA-01      those of GT-01..07, in graceful-termination.test.ts
-//   RA-02, 03  the listener closes before everything has drained; late requests are served, or reset
+//   RA-02, 03  the listener closes before everything has drained; late requests are served, or
+//              reset
 //   RA-06, 07  the listener does not wait for the drain; the drain forgets the watches
-//   RA-08      the stop signal of the audit backend never comes; destroy functions do not wait for it
+//   RA-08      the stop signal of the audit backend never comes; destroy functions do not wait for
+//              it
 //   RA-09      health and metrics paths are not exempt, or whatever begins like them is
-//   RA-10, 12  a User-Agent exempts, or any token, or nothing; the watch drain lets in what is exempt
+//   RA-10, 12  a User-Agent exempts, or any token, or nothing; the watch drain lets in what is
+//              exempt
 //   RA-11      the watch drain refuses first
 //   RA-13..15  the connection timeout is the request timeout, or bounds nothing; it is not logged
 //   RA-17      no client is told to leave

@@ -9,7 +9,10 @@ import { type ActorState, ActorStates, type LocalState } from './state.ts'
 import { Steps } from './step.ts'
 
 export interface ExploreOptions extends Environment {
-  /** How many states the system may have. Default 1 000 000. @see {@link explore} for what happens above it */
+  /**
+   * How many states the system may have. Default 1 000 000.
+   * @see {@link explore} for what happens above it
+   */
   readonly statesMax?: number
   /**
    * One in so many of the steps that are known without asking xstate is computed by it again and
