@@ -119,11 +119,10 @@ const statusJson = (status: AuditedStatus): string =>
 const KEPT_JSON = new WeakMap<object, string>()
 
 function keptJson(part: object): string {
-  if (!Object.isFrozen(part)) return safeJson(part)
   const known = KEPT_JSON.get(part)
   if (known !== undefined) return known
   const json = safeJson(part)
-  KEPT_JSON.set(part, json)
+  if (Object.isFrozen(part)) KEPT_JSON.set(part, json)
   return json
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
-import { unionAuthenticator } from './union.ts'
+import { livesOf, unionAuthenticator } from './union.ts'
 
 /** Finds out who has a token; as an {@link Authenticator}, for what came as one. */
 export interface TokenAuthenticator extends Pick<Authenticator, 'open' | 'close'> {
@@ -21,7 +21,7 @@ export const bearerTokenAuthenticator = (tokens: TokenAuthenticator): Authentica
 /** The same, where others may know a token that these do not. */
 export function bearerTokens(tokens: TokenAuthenticator): Authenticator {
   return {
-    ...lifeOf(tokens),
+    ...livesOf([tokens]),
     authenticate: (request, context) => {
       const token = bearerTokenOf(request)
       return token === undefined ? undefined : tokens.authenticateToken(token, context)
@@ -46,18 +46,12 @@ export function known(
   return answer
 }
 
-export const lifeOf = ({ open, close }: TokenAuthenticator): Pick<Authenticator, 'open' | 'close'> => ({
-  ...(open && { open: (world) => open(world) }),
-  ...(close && { close: () => close() }),
-})
-
 const USUAL = 'Bearer '
 
 function bearerTokenOf(request: IncomingMessage): string | undefined {
   const { authorization } = request.headers
   if (authorization === undefined) return undefined
-  if (authorization.startsWith(USUAL) && authorization.lastIndexOf(' ') === USUAL.length - 1)
-    return authorization.slice(USUAL.length) || undefined
+  if (authorization.startsWith(USUAL) && authorization.indexOf(' ', USUAL.length) < 0) return authorization.slice(USUAL.length) || undefined
   const [scheme = '', token, rest] = authorization.trim().split(' ')
   if (scheme.toLowerCase() !== 'bearer' || token === undefined) return undefined
   if (token !== '') return token

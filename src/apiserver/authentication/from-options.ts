@@ -65,4 +65,6 @@ export function authenticatorFrom(settings: AuthenticationSettings, parts: Authe
 }
 
 /** It is opened once, although it is asked in two ways. */
-const withoutLife = ({ authenticateToken }: TokenAuthenticator): TokenAuthenticator => ({ authenticateToken })
+const withoutLife = (tokens: TokenAuthenticator): TokenAuthenticator => ({
+  authenticateToken: (token, context) => tokens.authenticateToken(token, context),
+})

@@ -1,6 +1,7 @@
 import { isThenable } from '../../http/emit-gate.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from './anonymous.ts'
 import type { AuthenticationResult, Authenticator } from './authenticator.ts'
+import { livesOf } from './union.ts'
 import type { UserInfo } from './user.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { UserInfo } from './user.ts'
  * @see kubernetes/apiserver pkg/authentication/group/authenticated_group_adder.go
  */
 export const withAuthenticatedGroup = (authenticator: Authenticator): Authenticator => ({
-  ...authenticator,
+  ...livesOf([authenticator]),
   authenticate: (request, context) => {
     const result = authenticator.authenticate(request, context)
     return isThenable(result) ? result.then(added) : added(result)

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { toError } from '../../base/errors.ts'
 import { isThenable } from '../../http/emit-gate.ts'
-import { type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
+import { type AuthenticationContext, type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 
 interface UnionOptions {
@@ -12,23 +13,27 @@ interface UnionOptions {
  * Asks one after the other until one knows the user.
  * @see kubernetes/apiserver pkg/authentication/request/union/union.go New, NewFailOnError
  */
-export const unionAuthenticator = (authenticators: readonly Authenticator[], options: UnionOptions = {}): Authenticator => ({
-  ...livesOf(authenticators),
-  authenticate: (request, context) => firstToKnow(authenticators, (each) => each.authenticate(request, context), options),
-})
+export function unionAuthenticator(authenticators: readonly Authenticator[], options: UnionOptions = {}): Authenticator {
+  const union = new Union(authenticators, (one, request: IncomingMessage, context) => one.authenticate(request, context), options)
+  return { ...livesOf(authenticators), authenticate: (request, context) => union.ask(request, context) }
+}
 
 /**
  * The same for tokens.
  * @see kubernetes/apiserver pkg/authentication/token/union/union.go
  */
-export const unionTokens = (tokens: readonly TokenAuthenticator[], options: UnionOptions = {}): TokenAuthenticator => ({
-  ...livesOf(tokens),
-  authenticateToken: (token, context) => firstToKnow(tokens, (each) => each.authenticateToken(token, context), options),
-})
+export function unionTokens(tokens: readonly TokenAuthenticator[], options: UnionOptions = {}): TokenAuthenticator {
+  const [only, ...others] = tokens
+  if (only !== undefined && others.length === 0) return only
+
+  const union = new Union(tokens, (one, token: string, context) => one.authenticateToken(token, context), options)
+  return { ...livesOf(tokens), authenticateToken: (token, context) => union.ask(token, context) }
+}
 
 type Life = Pick<Authenticator, 'open' | 'close'>
 
-const livesOf = (all: readonly Life[]): Required<Life> => ({
+/** They are opened and closed with what asks them. Called on themselves: one may be an object of a class. */
+export const livesOf = (all: readonly Life[]): Required<Life> => ({
   open: async (world) => {
     for (const each of all) await each.open?.(world)
   },
@@ -38,35 +43,60 @@ const livesOf = (all: readonly Life[]): Required<Life> => ({
 })
 
 /** Waits only for those that take time. */
-function firstToKnow<T>(
-  all: readonly T[],
-  ask: (one: T) => unknown,
-  { failOnError = false }: UnionOptions,
-  from = 0,
-  errors: readonly Error[] = [],
-): AuthenticationResult | Promise<AuthenticationResult> {
-  const goOn = (at: number, thrown: unknown): AuthenticationResult | Promise<AuthenticationResult> => {
-    if (failOnError) throw thrown
-    return firstToKnow(all, ask, {}, at + 1, [...errors, toError(thrown)])
+class Union<One, Credentials> {
+  readonly #all: readonly One[]
+  readonly #askOne: (one: One, credentials: Credentials, context: AuthenticationContext) => unknown
+  readonly #failOnError: boolean
+
+  constructor(
+    all: readonly One[],
+    askOne: (one: One, credentials: Credentials, context: AuthenticationContext) => unknown,
+    { failOnError = false }: UnionOptions,
+  ) {
+    this.#all = all
+    this.#askOne = askOne
+    this.#failOnError = failOnError
   }
-  for (let at = from; at < all.length; at++) {
-    let answer: unknown
-    try {
-      answer = ask(all[at] as T)
-      if (!isThenable(answer)) answer = checkedResult(answer)
-    } catch (thrown) {
-      return goOn(at, thrown)
+
+  /** @param errors of those before `from` */
+  ask(
+    credentials: Credentials,
+    context: AuthenticationContext,
+    from = 0,
+    errors: readonly Error[] = NONE,
+  ): AuthenticationResult | Promise<AuthenticationResult> {
+    for (let at = from; at < this.#all.length; at++) {
+      let answer: unknown
+      try {
+        answer = this.#askOne(this.#all[at] as One, credentials, context)
+        if (!isThenable(answer)) answer = checkedResult(answer)
+      } catch (thrown) {
+        return this.#goOn(credentials, context, at, errors, thrown)
+      }
+      if (isThenable(answer))
+        return Promise.resolve(answer)
+          .then(checkedResult)
+          .then(
+            (result) => result ?? this.ask(credentials, context, at + 1, errors),
+            (thrown: unknown) => this.#goOn(credentials, context, at, errors, thrown),
+          )
+      if (answer !== undefined) return answer as AuthenticationResult
     }
-    if (isThenable(answer))
-      return Promise.resolve(answer)
-        .then(checkedResult)
-        .then(
-          (result) => result ?? firstToKnow(all, ask, { failOnError }, at + 1, errors),
-          (thrown: unknown) => goOn(at, thrown),
-        )
-    if (answer !== undefined) return answer as AuthenticationResult
+    const [first] = errors
+    if (first === undefined) return undefined
+    throw errors.length === 1 ? first : new AggregateError(errors, `[${errors.map(({ message }) => message).join(', ')}]`)
   }
-  const [first] = errors
-  if (first === undefined) return undefined
-  throw errors.length === 1 ? first : new AggregateError(errors, `[${errors.map(({ message }) => message).join(', ')}]`)
+
+  #goOn(
+    credentials: Credentials,
+    context: AuthenticationContext,
+    at: number,
+    errors: readonly Error[],
+    thrown: unknown,
+  ): AuthenticationResult | Promise<AuthenticationResult> {
+    if (this.#failOnError) throw thrown
+    return this.ask(credentials, context, at + 1, [...errors, toError(thrown)])
+  }
 }
+
+const NONE: readonly Error[] = []

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
 import type { AuthenticationResult, Authenticator } from './authenticator.ts'
-import { known, lifeOf, type TokenAuthenticator } from './bearer-token.ts'
+import { known, type TokenAuthenticator } from './bearer-token.ts'
 import { headerValues, replaceHeader } from './credential-headers.ts'
+import { livesOf } from './union.ts'
 
 const HEADER = 'sec-websocket-protocol'
 const PREFIX = 'base64url.bearer.authorization.k8s.io.'
@@ -15,7 +16,7 @@ const PREFIX = 'base64url.bearer.authorization.k8s.io.'
  */
 export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authenticator {
   return {
-    ...lifeOf(tokens),
+    ...livesOf([tokens]),
     authenticate: (request, context) => {
       if (!asksForWebSocket(request)) return undefined
       const protocols = headerValues(request, HEADER).flatMap((value) => value.split(',').map((each) => each.trim()))

@@ -93,7 +93,7 @@ export interface Authorizer {
 
 export const NO_OPINION: Decision = { decision: 'no-opinion' }
 
-const DECISIONS: ReadonlySet<unknown> = new Set<Decision['decision']>(['allow', 'deny', 'no-opinion'])
+const isDecision = (given: unknown): given is Decision['decision'] => given === 'allow' || given === 'deny' || given === 'no-opinion'
 
 /**
  * Asks an authorizer, whatever it does: never throws, never rejects, and waits no longer than the
@@ -129,7 +129,7 @@ function unlessAborted(decision: Promise<Decision>, signal: AbortSignal): Promis
 
 /** @throws Error for what is no decision */
 export function checkedDecision(answer: unknown): Decision {
-  if (isRecord(answer) && DECISIONS.has(answer['decision'])) {
+  if (isRecord(answer) && isDecision(answer['decision'])) {
     const { reason, error } = answer
     const hasReason = reason === undefined || typeof reason === 'string'
     if (hasReason && (error === undefined || error instanceof Error)) return answer as unknown as Decision

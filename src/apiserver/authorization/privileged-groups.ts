@@ -10,6 +10,6 @@ const ALLOW: Decision = { decision: 'allow' }
  */
 export function privilegedGroups(...groups: readonly string[]): Authorizer {
   return {
-    authorize: ({ user }) => (user?.groups.some((group) => groups.includes(group)) ? ALLOW : NO_OPINION),
+    authorize: ({ user }) => (user !== undefined && groups.some((group) => user.groups.includes(group)) ? ALLOW : NO_OPINION),
   }
 }

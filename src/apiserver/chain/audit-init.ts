@@ -17,9 +17,12 @@ export const auditInit: PlacedFilter = {
   header,
   admit: (exchange) => {
     const given = firstHeader(exchange.request, 'audit-id')
-    exchange.auditId = given === '' ? randomUUID() : given
-    const isHttp1 = exchange.request.httpVersionMajor === 1
-    if (isHttp1 && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
+    if (given === '') exchange.auditId = randomUUID()
+    else {
+      exchange.auditId = given
+      const isHttp1 = exchange.request.httpVersionMajor === 1
+      if (isHttp1 && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
+    }
     stand(header, exchange)
     return true
   },

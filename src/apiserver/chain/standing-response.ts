@@ -56,19 +56,19 @@ export class StandingResponse<Request extends IncomingMessage = IncomingMessage>
   }
 
   override getHeader(name: string): number | string | string[] | undefined {
-    const known = this.#known
+    const known = this.#known()
     if (known === undefined) return super.getHeader(name)
     const at = indexOf(known, name)
     return at < 0 ? undefined : (known[at + 1] as number | string | string[])
   }
 
   override hasHeader(name: string): boolean {
-    const known = this.#known
+    const known = this.#known()
     return known === undefined ? super.hasHeader(name) : indexOf(known, name) >= 0
   }
 
   override getHeaders(): OutgoingHttpHeaders {
-    const known = this.#known
+    const known = this.#known()
     if (known === undefined) return super.getHeaders()
     const headers = Object.create(null) as OutgoingHttpHeaders
     for (let at = 0; at < known.length; at += 2) headers[String(known[at]).toLowerCase()] = known[at + 1]
@@ -76,16 +76,17 @@ export class StandingResponse<Request extends IncomingMessage = IncomingMessage>
   }
 
   override getHeaderNames(): string[] {
-    return this.#known === undefined ? super.getHeaderNames() : Object.keys(this.getHeaders())
+    return this.#known() === undefined ? super.getHeaderNames() : Object.keys(this.getHeaders())
   }
 
   /** Node's types have it for requests only. */
   getRawHeaderNames(): string[] {
-    return this.#known === undefined ? rawHeaderNames.call(this) : this.#known.filter((_, at) => at % 2 === 0).map(String)
+    const known = this.#known()
+    return known === undefined ? rawHeaderNames.call(this) : known.filter((_, at) => at % 2 === 0).map(String)
   }
 
   /** All headers, in a list; undefined when node has them. */
-  get #known(): Names | undefined {
+  #known(): Names | undefined {
     return this.#standing ?? this.#sent
   }
 

@@ -212,6 +212,42 @@ describe('several authenticators', () => {
     all.close?.()
     expect(heard).toEqual(['open a', 'open b', 'close a', 'close b'])
   })
+
+  test('may be objects of classes, alone or among others', async () => {
+    class Kept implements Authenticator, TokenAuthenticator {
+      readonly heard: string[] = []
+      readonly #user = ANN
+      async open(): Promise<void> {
+        this.heard.push('open')
+      }
+      close(): void {
+        this.heard.push('close')
+      }
+      authenticate(): AuthenticationResult {
+        return this.#user
+      }
+      authenticateToken(token: string): AuthenticationResult {
+        return token === 'good' ? this.#user : undefined
+      }
+    }
+    const request = (): IncomingMessage => requestWith('Authorization', 'Bearer good')
+    const world = { clock: undefined as never, warn: () => {} }
+    const ways: ((kept: Kept) => Authenticator)[] = [
+      (kept) => unionAuthenticator([kept]),
+      (kept) => withAuthenticatedGroup(kept),
+      (kept) => bearerTokenAuthenticator(kept),
+      (kept) => bearerTokenAuthenticator(unionTokens([kept])),
+      (kept) => bearerTokenAuthenticator(unionTokens([{ authenticateToken: () => undefined }, kept])),
+    ]
+    for (const way of ways) {
+      const kept = new Kept()
+      const authenticator = way(kept)
+      await authenticator.open?.(world)
+      expect((await ask(authenticator, request()))?.user.name).toBe('ann')
+      authenticator.close?.()
+      expect(kept.heard).toEqual(['open', 'close'])
+    }
+  })
 })
 
 describe('groups', () => {
