@@ -32,7 +32,7 @@ export function unionTokens(tokens: readonly TokenAuthenticator[], options: Unio
 
 type Life = Pick<Authenticator, 'open' | 'close'>
 
-/** They are opened and closed with what asks them. Called on themselves: one may be an object of a class. */
+/** Opened and closed with what asks them; methods of theirs, because one may be of a class. */
 export const livesOf = (all: readonly Life[]): Required<Life> => ({
   open: async (world) => {
     for (const each of all) await each.open?.(world)

@@ -19,16 +19,16 @@ const ALLOW: Decision = { decision: 'allow' }
  */
 export function allowedPaths(...paths: readonly string[]): Authorizer {
   for (const path of paths) if (!isPathPattern(path)) throw optionError('allowedPaths', path, PATHS_ALLOWED)
-  const patterns = paths.map(withoutSlash)
+  const patterns = paths.map(withSlash)
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('*')))
   const prefixes = patterns.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1))
   return {
     authorize: ({ isResourceRequest, path }) => {
       if (isResourceRequest) return NO_OPINION
-      const asked = withoutSlash(path)
+      const asked = withSlash(path)
       return exact.has(asked) || prefixes.some((prefix) => asked.startsWith(prefix)) ? ALLOW : NO_OPINION
     },
   }
 }
 
-const withoutSlash = (path: string): string => (path.startsWith('/') ? path.slice(1) : path)
+const withSlash = (path: string): string => (path.startsWith('/') ? path : `/${path}`)

@@ -20,16 +20,26 @@ export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authoriz
   const [only, ...others] = authorizers
   if (only !== undefined && others.length === 0) return only
 
-  const ask = (asked: Asked, at: number, before: readonly Decision[]): Decision | Promise<Decision> => {
-    const authorizer = authorizers[at]
-    if (authorizer === undefined) return noneOf(before)
-    const goOn = (decision: Decision): Decision | Promise<Decision> =>
-      decision.decision === 'no-opinion' ? ask(asked, at + 1, noted(before, decision)) : decision
-    const decision = askAuthorizer(authorizer, asked.attributes, asked.context)
-    return isThenable(decision) ? decision.then(goOn) : goOn(decision)
+  const ask = (
+    attributes: AuthorizationAttributes,
+    context: AuthorizationContext,
+    from: number,
+    before: readonly Decision[],
+  ): Decision | Promise<Decision> => {
+    let soFar = before
+    for (let at = from; at < authorizers.length; at++) {
+      const decision = askAuthorizer(authorizers[at] as Authorizer, attributes, context)
+      if (isThenable(decision)) {
+        const asked = soFar
+        return decision.then((one) => (hasDecided(one) ? one : ask(attributes, context, at + 1, noted(asked, one))))
+      }
+      if (hasDecided(decision)) return decision
+      soFar = noted(soFar, decision)
+    }
+    return noneOf(soFar)
   }
   return {
-    authorize: (attributes, context) => ask({ attributes, context }, 0, []),
+    authorize: (attributes, context) => ask(attributes, context, 0, NONE),
     open: (world) => openAll(authorizers, world),
     close: () => {
       for (const authorizer of authorizers) authorizer.close?.()
@@ -37,10 +47,9 @@ export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authoriz
   }
 }
 
-interface Asked {
-  readonly attributes: AuthorizationAttributes
-  readonly context: AuthorizationContext
-}
+const NONE: readonly Decision[] = []
+
+const hasDecided = ({ decision }: Decision): boolean => decision !== 'no-opinion'
 
 /** Few say anything: no list is made for those that do not. */
 const noted = (before: readonly Decision[], decision: Decision): readonly Decision[] =>

@@ -28,17 +28,22 @@ export function authorization(
 
   /** All of them have to be allowed, and there is at least one. */
   const decide = (exchange: ApiExchange, all: readonly AuthorizationAttributes[], at = 0): boolean | Promise<boolean> => {
-    const attributes = all[at] as AuthorizationAttributes
     const from = clock.now()
-    const goOn = (decision: Decision): boolean | Promise<boolean> => {
-      metrics.authorized(resultOf(decision), clock.now() - from)
-      if (decision.decision !== 'allow') return refuse(exchange, attributes, decision, log)
-      if (at + 1 < all.length) return decide(exchange, all, at + 1)
-      annotate(exchange, 'allow', decision.reason)
-      return true
-    }
-    const decision = askAuthorizer(authorizer, attributes, exchange.waiting)
-    return isThenable(decision) ? decision.then(goOn) : goOn(decision)
+    const decision = askAuthorizer(authorizer, all[at] as AuthorizationAttributes, exchange.waiting)
+    return isThenable(decision) ? decision.then((one) => goOn(exchange, all, at, from, one)) : goOn(exchange, all, at, from, decision)
+  }
+  const goOn = (
+    exchange: ApiExchange,
+    all: readonly AuthorizationAttributes[],
+    at: number,
+    from: number,
+    decision: Decision,
+  ): boolean | Promise<boolean> => {
+    metrics.authorized(resultOf(decision), clock.now() - from)
+    if (decision.decision !== 'allow') return refuse(exchange, all[at] as AuthorizationAttributes, decision, log)
+    if (at + 1 < all.length) return decide(exchange, all, at + 1)
+    annotate(exchange, 'allow', decision.reason)
+    return true
   }
   return { name: 'authorization', admit: (exchange) => decide(exchange, attributesOf(exchange)) }
 }
