@@ -209,7 +209,7 @@ describe('a request whose time is over', () => {
       },
     })
     expect(await (await served.ask('/slow?timeout=10s')).text()).toBe('in time')
-    expect((await served.ask('/held?timeout=20ms')).status).toBe(504)
+    expect((await served.ask('/held?timeout=100ms')).status).toBe(504)
     expect(served.life.counts().requests).toBe(0)
     const drained: string[] = []
     served.life.events$.subscribe((event) => {

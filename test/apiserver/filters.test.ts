@@ -390,7 +390,7 @@ describe('limits of requests in flight', () => {
         server.handle('/quick', (_request, response) => response.end('quick'))
       },
     })
-    expect((await served.ask('/stubborn?timeout=20ms')).status).toBe(504)
+    expect((await served.ask('/stubborn?timeout=100ms')).status).toBe(504)
     expect((await served.ask('/quick')).status).toBe(429)
     end()
     await expect.poll(async () => (await served.ask('/quick')).status).toBe(200)

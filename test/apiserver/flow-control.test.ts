@@ -112,7 +112,7 @@ test('one whose client leaves, or whose time is over, loses its turn and keeps n
   const leaving = new AbortController()
   const left = held('left', 9, { signal: leaving.signal })
   await expect.poll(() => queue.waiting).toBe(1)
-  expect((await held('late?timeout=20ms', 8)).status).toBe(504)
+  expect((await held('late?timeout=100ms', 8)).status).toBe(504)
   await expect.poll(() => queue.waiting).toBe(1)
   leaving.abort()
   await expect(left).rejects.toThrow()

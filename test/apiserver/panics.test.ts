@@ -149,7 +149,7 @@ describe('a handler that fails', () => {
           })
         }),
     })
-    expect((await served.ask('/heeds?timeout=10ms')).status).toBe(504)
+    expect((await served.ask('/heeds?timeout=100ms')).status).toBe(504)
     await expect.poll(() => served.counted).toEqual(['terminated 504 /heeds', 'ended after timeout: ok /heeds'])
     const leaving = await served.connect()
     leaving.request('GET', '/heeds')
