@@ -3,14 +3,14 @@ import { startServer } from '../support/process.ts'
 
 test('a process that is paused in its drain for longer than its deadline goes on in order, and destroy keeps its reserve', async () => {
   const program = startServer({
-    options: { deadline: '5s', reserves: { connections: '50ms', audit: '10ms', destroy: '2s', flush: '440ms' } },
+    options: { deadline: '3500ms', reserves: { connections: '50ms', audit: '10ms', destroy: '2s', flush: '440ms' } },
     hooks: [{ kind: 'destroy', name: 'pool', does: 'ends', ms: 1_000, timeout: '10s' }],
   })
   await program.requested('GET', '/hang')
   program.signal('SIGTERM')
   await program.said('fired NotAcceptingNewRequest')
   program.signal('SIGSTOP')
-  const pauseMs = 5_500
+  const pauseMs = 3_800
   await new Promise((resolve) => setTimeout(resolve, pauseMs))
   program.signal('SIGCONT')
 
