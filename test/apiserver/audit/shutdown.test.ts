@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApiServerOn } from '#src/apiserver/api-server.ts'
 import type { AuditEvent } from '#src/apiserver/audit/event.ts'
-import { completeConfig } from '#src/apiserver/index.ts'
+import { addAuditAnnotation, completeConfig, type UserFilter } from '#src/apiserver/index.ts'
 import { shutdownSignalOf } from '#src/index.ts'
 import { testLife } from '#src/testing/index.ts'
 import { Gate } from '../../conformance/stage.ts'
@@ -190,3 +190,31 @@ describe.each(['refuse', 'retry-after'] as const)(
     })
   },
 )
+
+test('of a request that the policy has not decided about by then nothing is recorded, and nothing goes wrong', async () => {
+  const sink = new Sink()
+  let isAsked = false
+  const life = await testLife((world) =>
+    world.create((host) => {
+      const base = { platform: 'unknown', logger: false, exit: 'natural', lastCall: 0, deadline: '10s', requestTimeout: 0 } as const
+      const undecided: UserFilter = {
+        name: 'undecided',
+        before: 'audit',
+        admit: ({ request }) => {
+          isAsked = addAuditAnnotation(request, 'example.org/asked', 'yes')
+          return new Promise<never>(() => {})
+        },
+      }
+      const auditPolicy = { rules: [{ level: 'Metadata' }] } as const
+      return createApiServerOn(host, completeConfig({ ...base, audit: sink, auditPolicy, filters: [undecided] })).prepare().life
+    }),
+  )
+  onTestFinished(async () => void (await life[Symbol.asyncDispose]()))
+  ;(await life.connect()).request({ path: '/x' })
+  await expect.poll(() => isAsked).toBe(true)
+  const ended = life.stop()
+  await life.clock.advance('10s')
+  const { errors, audit } = await ended
+  expect(errors.filter(({ where }) => where.includes('audit'))).toEqual([])
+  expect([sink.calls, audit]).toEqual([[], { delivered: 0, lost: 0 }])
+})
