@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
+import { headerText } from '../audit/event.ts'
 import { warn } from '../chain/warnings.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
 import { livesOf, unionAuthenticator } from './union.ts'
@@ -24,7 +25,7 @@ export function bearerTokens(tokens: TokenAuthenticator): Authenticator {
     ...livesOf([tokens]),
     authenticate: (request, context) => {
       const token = bearerTokenOf(request)
-      return token === undefined ? undefined : tokens.authenticateToken(token, context)
+      return token === undefined || token.includes(UNREADABLE) ? undefined : tokens.authenticateToken(token, context)
     },
   }
 }
@@ -48,9 +49,13 @@ export function known(
 
 const USUAL = 'Bearer '
 
+/** What stands for bytes that are no UTF-8, in whichever token they are: none of these is known. */
+const UNREADABLE = '\uFFFD'
+
 function bearerTokenOf(request: IncomingMessage): string | undefined {
-  const { authorization } = request.headers
-  if (authorization === undefined) return undefined
+  const raw = request.headers.authorization
+  if (raw === undefined) return undefined
+  const authorization = headerText(raw)
   if (authorization.startsWith(USUAL) && authorization.indexOf(' ', USUAL.length) < 0) return authorization.slice(USUAL.length) || undefined
   const [scheme = '', token, rest] = authorization.trim().split(' ')
   if (scheme.toLowerCase() !== 'bearer' || token === undefined) return undefined

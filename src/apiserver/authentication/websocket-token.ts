@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isThenable } from '../../http/emit-gate.ts'
+import { firstHeader } from '../first-header.ts'
 import type { AuthenticationResult, Authenticator } from './authenticator.ts'
 import { known, type TokenAuthenticator } from './bearer-token.ts'
 import { headerValues, replaceHeader } from './credential-headers.ts'
@@ -23,10 +24,10 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
       const [encoded, ...others] = protocols.filter((each) => each.startsWith(PREFIX))
       if (encoded === undefined) return undefined
       if (others.length > 0) throw new Error('multiple base64.bearer.authorization tokens specified')
-      const rest = protocols.filter((each) => !each.startsWith(PREFIX))
-      if (rest.length === 0) throw new Error('missing additional subprotocol')
       const token = decoded(encoded.slice(PREFIX.length))
       if (token === '') return undefined
+      const rest = protocols.filter((each) => !each.startsWith(PREFIX))
+      if (rest.length === 0) throw new Error('missing additional subprotocol')
       const taken = (result: AuthenticationResult): AuthenticationResult => {
         replaceHeader(request, 'Sec-WebSocket-Protocol', rest.join(','))
         return result
@@ -37,22 +38,21 @@ export function webSocketTokenAuthenticator(tokens: TokenAuthenticator): Authent
   }
 }
 
-function asksForWebSocket({ headers: { upgrade = '', connection = '' } }: IncomingMessage): boolean {
-  return (
-    upgrade.toLowerCase() === 'websocket' &&
-    connection
-      .toLowerCase()
-      .split(',')
-      .some((each) => each.trim() === 'upgrade')
-  )
-}
+/**
+ * As upstream looks at it, which is more than what node takes for an upgrade: a wrong token among
+ * the protocols is refused and not passed over.
+ */
+const asksForWebSocket = (request: IncomingMessage): boolean =>
+  firstHeader(request, 'upgrade').toLowerCase() === 'websocket' && (request.headers.connection ?? '').toLowerCase().includes('upgrade')
+
+/** Without padding; what is left of bits at the end may be anything. */
+const BASE64URL = /^(?:[\w-]{4})*(?:[\w-]{2,3})?$/
 
 /** @throws Error for what is no text in base64url */
 function decoded(encoded: string): string {
-  const bytes = Buffer.from(encoded, 'base64url')
-  if (bytes.toString('base64url') !== encoded) throw new Error('invalid base64.bearer.authorization token encoding')
+  if (!BASE64URL.test(encoded)) throw new Error('invalid base64.bearer.authorization token encoding')
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(encoded, 'base64url'))
   } catch {
     throw new Error('invalid base64.bearer.authorization token')
   }

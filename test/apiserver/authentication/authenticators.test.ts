@@ -35,7 +35,10 @@ const contextOf = (path: string): AuthenticationContext => ({ info: requestInfo(
 const ask = (authenticator: Authenticator, request = requestWith(), path = '/') =>
   Promise.resolve().then(() => authenticator.authenticate(request, contextOf(path)))
 
-const tokens: TokenAuthenticator = { authenticateToken: (token) => (token === 'good' ? ANN : undefined) }
+const tokens: TokenAuthenticator = { authenticateToken: (token) => (['good', 'gutà'].includes(token) ? ANN : undefined) }
+
+/** The bytes of a text, as node has them in a header. */
+const asHeader = (text: string): string => Buffer.from(text).toString('latin1')
 
 describe('a bearer token', () => {
   const bearer = bearerTokenAuthenticator(tokens)
@@ -45,6 +48,8 @@ describe('a bearer token', () => {
     [['Authorization', 'Bearer good'], ANN],
     [['authorization', '  bEaReR good  '], ANN],
     [['Authorization', 'Bearer good and more'], ANN],
+    [['Authorization', asHeader('Bearer gutà')], ANN],
+    [['Authorization', asHeader(' bearer gutà')], ANN],
     [['Authorization', 'Bearer'], undefined],
     [['Authorization', 'Bearer  good'], undefined],
     [['Authorization', 'Basic good'], undefined],
@@ -59,6 +64,8 @@ describe('a bearer token', () => {
     [['Authorization', 'Bearer goo']],
     [['Authorization', `Bearer ${'x'.repeat(15_000)}`]],
     [['Authorization', 'Bearer __proto__']],
+    [['Authorization', 'Bearer gutà']],
+    [['Authorization', ' bearer gutà']],
   ])('%j is wrong', async (headers) => {
     await expect(ask(bearer, requestWith(...headers))).rejects.toThrow(/^invalid bearer token$/)
   })
@@ -99,6 +106,22 @@ describe('a token among the protocols of a WebSocket', () => {
     expect(await ask(asking, requestWith('Sec-WebSocket-Protocol', `a, ${encoded('good')}`))).toBeUndefined()
     expect(await ask(asking, upgrade('a'))).toBeUndefined()
     expect(await ask(asking, upgrade('a', encoded('')))).toBeUndefined()
+    expect(await ask(asking, upgrade(encoded('')))).toBeUndefined()
+    const later = ['Upgrade', 'h2c', 'Upgrade', 'websocket', 'Connection', 'Upgrade', 'Sec-WebSocket-Protocol', `a, ${encoded('good')}`]
+    expect(await ask(asking, requestWith(...later))).toBeUndefined()
+  })
+
+  test.each([
+    ['the first of two upgrades is a WebSocket', ['Upgrade', 'websocket', 'Upgrade', 'h2c', 'Connection', 'Upgrade']],
+    ['the connection has the word in another one', ['Upgrade', 'websocket', 'Connection', 'xupgrade']],
+    ['two headers say it', ['Upgrade', 'websocket', 'Connection', 'keep-alive', 'Connection', 'upgrade']],
+  ])('counts where %s', async (_, headers) => {
+    expect(await ask(asking, requestWith(...headers, 'Sec-WebSocket-Protocol', `a, ${encoded('good')}`))).toEqual(ANN)
+    await expect(ask(asking, requestWith(...headers, 'Sec-WebSocket-Protocol', `a, ${encoded('bad')}`))).rejects.toThrow()
+  })
+
+  test('may have bits left at its end', async () => {
+    expect(await ask(asking, upgrade('a', 'base64url.bearer.authorization.k8s.io.Z29vZB'))).toEqual(ANN)
   })
 
   test.each([
@@ -106,6 +129,8 @@ describe('a token among the protocols of a WebSocket', () => {
     ['missing additional subprotocol', [encoded('good')]],
     ['multiple base64.bearer.authorization tokens specified', ['a', encoded('good'), encoded('good')]],
     ['invalid base64.bearer.authorization token encoding', ['a', `${encoded('good')}=`]],
+    ['invalid base64.bearer.authorization token encoding', ['a', `${encoded('goo')}Z`]],
+    ['invalid base64.bearer.authorization token encoding', ['a', `${encoded('good')}+/`]],
     ['invalid base64.bearer.authorization token', ['a', encoded(Buffer.from([0xff, 0xfe]))]],
   ])('%s', async (message, protocols) => {
     const request = upgrade(...protocols)
