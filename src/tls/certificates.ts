@@ -99,6 +99,7 @@ export class Certificates {
   serve(server: Server): void {
     this.#server = server as TlsServer
     server.on('tlsClientError', () => this.#handshakeErrors++)
+    this.#trustIntermediates()
     if (!this.#providers.sni.some(({ names = [] }) => names.some((name) => isIP(name) > 0))) return
     // Before node's own listener, which takes what is there for a client that asks for no name: no
     // public way leads there (docs/decisions/0030-certificates.md).
@@ -148,7 +149,17 @@ export class Certificates {
   }
 
   #shared(clientCa: string | undefined): SecureContextOptions {
-    return { ...this.#given, minVersion: this.#settings.minVersion, ...(clientCa !== undefined && { ca: this.#withOwn(clientCa) }) }
+    // What is in the bundle is trusted, also where it is no root: OpenSSL asks for one by itself.
+    const trusted = clientCa !== undefined && { ca: this.#withOwn(clientCa), allowPartialTrustChain: true }
+    return { ...this.#given, minVersion: this.#settings.minVersion, ...trusted }
+  }
+
+  /**
+   * For clients that ask for no name: node's TLS server drops the option from the context that it
+   * makes for them (docs/decisions/0030-certificates.md).
+   */
+  #trustIntermediates(): void {
+    if (this.#providers.clientCa) (this.#server as SharedContext | undefined)?._sharedCreds?.context.setAllowPartialTrustChain?.()
   }
 
   /** Where every client has to have a certificate, its own client has one, too. */
@@ -183,6 +194,7 @@ export class Certificates {
     const contexts = new SecureContexts(content, this.#shared(content.clientCa?.bundle.text), this.#world.own)
     const isReload = this.#server !== undefined
     this.#server?.setSecureContext(contexts.options)
+    this.#trustIntermediates()
     this.#served = { content, contexts }
     if (!isReload) return
     for (const { what, from } of changed) this.#world.record({ type: 'certificate', what, from })
@@ -219,7 +231,7 @@ export class Certificates {
 }
 
 /** Where node's TLS server keeps the context of clients that ask for no name. */
-type SharedContext = Server & { _sharedCreds?: SecureContext }
+type SharedContext = Server & { _sharedCreds?: SecureContext & { readonly context: { readonly setAllowPartialTrustChain?: () => void } } }
 
 const codedOf = (thrown: unknown): QuiesceError =>
   thrown instanceof QuiesceError ? thrown : new QuiesceError('ERR_INTERNAL', toError(thrown).message, {}, thrown)

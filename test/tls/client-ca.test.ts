@@ -52,6 +52,13 @@ describe('with a client CA', () => {
     await expect(ask(port, MALLORY, name)).rejects.toThrow()
   })
 
+  test.each([undefined, 'sni.test'])('a certificate in it that is no root is trusted, asked for %s', async (name) => {
+    const { port } = await server({ clientCa: `${pairFor({ commonName: 'a root' }).cert}${ALICE.cert}` })
+    expect(await ask(port, ALICE, name)).toBe('alice, known')
+    await expect(ask(port, clientOf(CA, 'bob'), name)).rejects.toThrow()
+    await expect(ask(port, MALLORY, name)).rejects.toThrow()
+  })
+
   test('the application decides, where it is to', async () => {
     const { port } = await server({ clientCa: CA.cert, clientCertificates: 'request' })
     expect(await ask(port, ALICE)).toBe('alice, known')
