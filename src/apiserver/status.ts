@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status */
-const statusOf = ({ message, reason, details, code }: Failure): object => ({
+export const statusOf = ({ message, reason, details, code }: Failure): object => ({
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},

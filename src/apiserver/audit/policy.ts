@@ -7,7 +7,7 @@ import { readDocument } from '../encoding/read-yaml.ts'
 import { AUDIT_VERSION, type AuditLevel, type AuditStage, LEVELS, STAGES } from './event.ts'
 
 export interface GroupResources {
-  /** Empty for the legacy group. */
+  /** Empty for the legacy group, `*` for all. */
   readonly group?: string
   /** `pods`, `pods/log`, `pods/*`, `*\/log`, `*`; none for all of the group. */
   readonly resources?: readonly string[]
@@ -118,7 +118,7 @@ function matchesResource({ namespaces, resources }: PolicyRule, info: RequestInf
   const { resource, subresource, name } = info
   const combined = subresource === '' ? resource : `${resource}/${subresource}`
   return resources.some(({ group, resources: names, resourceNames }) => {
-    if ((group ?? '') !== info.apiGroup) return false
+    if (group !== '*' && (group ?? '') !== info.apiGroup) return false
     if (!isGiven(names)) return true
     if (isGiven(resourceNames) && !resourceNames.includes(name)) return false
     return names.some(

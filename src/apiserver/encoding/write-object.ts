@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { queryValue } from '../../base/go-query.ts'
 import { respond } from '../../http/respond.ts'
+import { auditResponseObject } from '../audit/request-audit.ts'
 import { firstHeader } from '../first-header.ts'
 import { compactJson, prettyJson } from './json.ts'
 import { negotiate } from './negotiate.ts'
@@ -53,6 +54,8 @@ export function writeObject(
     firstHeader(request, 'accept') === '' ? undefined : negotiate(request, forms.filter(({ as }) => as !== undefined).flatMap(inTypes))
   const chosen = others ?? negotiate(request, forms.filter(({ as }) => as === undefined).flatMap(inTypes))
   if (chosen === undefined && status < 400) return false
+  // What a client is sent against its will upstream does not record.
+  if (chosen) auditResponseObject(request, chosen.form.value)
   const { type, encode, as, value, headers = {} } = chosen?.form ?? { ...AS_JSON, encode: prettyJson, ...forms[0] }
   const { 'if-none-match': known } = request.headers
   if (known !== undefined && known === headers['ETag']) {

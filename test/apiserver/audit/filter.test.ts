@@ -215,6 +215,15 @@ test.each<[string, Partial<AuditPolicy['rules'][number]>, Partial<AuditEvent>]>(
   )
 })
 
+test.each<[string, 'Request' | 'RequestResponse', unknown]>([
+  ['/apis', 'RequestResponse', expect.objectContaining({ kind: 'APIGroupList' })],
+  ['/apis', 'Request', undefined],
+])('what the server itself answers %s with is recorded at the level %s alone', async (path, level, expected) => {
+  const { life, sink } = await serve({ policy: { rules: [{ level }] } })
+  await life.request(path)
+  expect(sink.calls.flat().at(-1)?.responseObject).toEqual(expected)
+})
+
 test('what the policy leaves out is not recorded', async () => {
   const rules = [{ level: 'None', nonResourceURLs: ['/echo'] }, { level: 'Metadata' }] as const
   const { life, stages } = await serve({ policy: { rules, omitStages: ['RequestReceived'] } })
@@ -285,6 +294,8 @@ row(['RD-08', 'RD-11'], 'a request that is refused for its timeout is one event,
     reason: 'BadRequest',
     code: 400,
   })
+  const { responseStatus, responseObject } = sink.calls.flat()[0] ?? {}
+  expect(responseObject).toEqual({ kind: 'Status', apiVersion: 'v1', ...responseStatus })
 })
 
 test.each(['/never', '/heeds', '/fails'])('a request whose time is over is recorded as its client was told: %s', async (path) => {
