@@ -1,5 +1,6 @@
 import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
 import { choice, duration, fields, fieldsNeeding, file, integer, onOff, value } from '../../options/kinds.ts'
+import type { Wrong } from '../../options/wrong.ts'
 import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
 import { LOG_FORMATS } from './log-backend.ts'
 import { type AuditPolicy, policyProblem } from './policy.ts'
@@ -21,6 +22,8 @@ interface Defaults {
 
 const COUNT_MAX = 10_000_000
 const BYTES_MAX = 2 ** 31 - 1
+const EVENT_BYTES = 100 * 1024
+const BATCH_BYTES = 10 * 1024 * 1024
 
 /**
  * What both backends have.
@@ -83,15 +86,31 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
     /** Bytes of an event; a larger one loses its bodies, or is lost. */
     truncateMaxEventSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-event-size'),
-      default: 100 * 1024,
+      default: EVENT_BYTES,
       meaning: 'Bytes of an event; a larger one loses its bodies, or is lost, when events are cut',
     }),
     /** Bytes of a batch; a larger one is split. */
     truncateMaxBatchSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-batch-size'),
-      default: 10 * 1024 * 1024,
+      default: BATCH_BYTES,
       meaning: 'Bytes of a batch; a larger one is split, when batches are cut',
     }),
+  }
+}
+
+/**
+ * No batch could hold an event of the size that is let through.
+ * @see kubernetes/apiserver pkg/server/options/audit.go AuditTruncateOptions.Validate
+ */
+function wrongTruncation(given: Readonly<Record<string, unknown>>): Wrong | undefined {
+  const event = Number(given['truncateMaxEventSize'] ?? EVENT_BYTES)
+  const batch = Number(given['truncateMaxBatchSize'] ?? BATCH_BYTES)
+  if (batch >= event) return undefined
+  return {
+    path: '.truncateMaxBatchSize',
+    given: batch,
+    allowed: `at least ${event}, the size of one event,`,
+    beside: '.truncateMaxEventSize',
   }
 }
 
@@ -196,7 +215,7 @@ export const AUDIT_OPTIONS = {
    * A log of audit events.
    * @default none
    */
-  auditLog: option(fieldsNeeding(AUDIT_LOG_OPTIONS, ['path'], { allowed: 'an object with path' }), {
+  auditLog: option(fieldsNeeding(AUDIT_LOG_OPTIONS, ['path'], { allowed: 'an object with path', together: wrongTruncation }), {
     defaultWords: 'none',
     meaning: 'A log of audit events',
   }),
@@ -204,8 +223,11 @@ export const AUDIT_OPTIONS = {
    * A server that audit events are posted to.
    * @default none
    */
-  auditWebhook: option(fields(AUDIT_WEBHOOK_OPTIONS, { allowed: REMOTE_ALLOWED, together: wrongRemote }), {
-    defaultWords: 'none',
-    meaning: 'A server that audit events are posted to',
-  }),
+  auditWebhook: option(
+    fields(AUDIT_WEBHOOK_OPTIONS, { allowed: REMOTE_ALLOWED, together: (given) => wrongRemote(given) ?? wrongTruncation(given) }),
+    {
+      defaultWords: 'none',
+      meaning: 'A server that audit events are posted to',
+    },
+  ),
 }

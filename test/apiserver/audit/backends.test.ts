@@ -23,6 +23,7 @@ import { type RotatingFileStream, rotatingWriter } from '#src/apiserver/audit/ro
 import { truncateBackend } from '#src/apiserver/audit/truncate.ts'
 import { unionBackend } from '#src/apiserver/audit/union.ts'
 import { WebhookBackend } from '#src/apiserver/audit/webhook-backend.ts'
+import { completeConfig } from '#src/apiserver/config.ts'
 import type { Poster } from '#src/apiserver/webhook/client.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -399,4 +400,12 @@ describe('a webhook', () => {
     await ended
     expect(backend.counts()).toEqual({ delivered: 0, lost: 1, pending: 0 })
   })
+})
+
+test.each([
+  [{ truncateMaxBatchSize: 100 }, 'auditLog.truncateMaxBatchSize: got 100, allowed: at least 102400,'],
+  [{ truncateMaxEventSize: 20_000_000 }, 'auditLog.truncateMaxBatchSize: got 10485760, allowed: at least 20000000,'],
+])('a batch that could not hold an event is refused: %j', (sizes, words) => {
+  expect(() => completeConfig({ auditLog: { path: '-', ...sizes } })).toThrow(words)
+  expect(() => completeConfig({ auditLog: { path: '-', ...sizes, truncateMaxBatchSize: 20_000_000 } })).not.toThrow()
 })
