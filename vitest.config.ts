@@ -73,8 +73,8 @@ const project = (
     ...patience(patienceMs),
   },
 })
-/** Two more than there are processors, because many tests wait for a socket. */
-const workers = Math.max(2, availableParallelism()) + 2
+/** One more than there are processors: many tests wait for a socket, and each worker imports anew. */
+const workers = Math.max(2, availableParallelism()) + 1
 
 export default defineConfig({
   test: {

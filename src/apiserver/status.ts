@@ -11,7 +11,7 @@ export interface Failure {
 }
 
 /** @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status */
-export const statusOf = ({ message, reason, details, code }: Failure): object => ({
+export const failureStatus = ({ message, reason, details, code }: Failure): object => ({
   kind: 'Status',
   apiVersion: 'v1',
   metadata: {},
@@ -32,7 +32,7 @@ export function sendStatus(
   if (exchange && finds(request)) exchange.failure = failure
   const retryAfter = failure.details?.['retryAfterSeconds']
   const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
-  writeObject(request, response, failure.code, { value: statusOf(failure), headers })
+  writeObject(request, response, failure.code, { value: failureStatus(failure), headers })
 }
 
 /** To a client that takes an answer in none of the ways in which there is one. */

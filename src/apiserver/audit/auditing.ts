@@ -6,7 +6,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { finds } from '../encoding/write-object.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
-import { type Failure, statusOf } from '../status.ts'
+import { type Failure, failureStatus } from '../status.ts'
 import { AuditTally, after, type EventBackend } from './backend.ts'
 import {
   AUDIT_VERSION,
@@ -151,7 +151,7 @@ export class Auditing implements AuditBackend {
   readonly recordFailure: RecordFailure = (exchange, failure, otherwise = failure.message) => {
     if (this.begin(exchange) === undefined) return
     const status = finds(exchange.request) ? { status: 'Failure', ...failure } : { message: otherwise, code: failure.code }
-    if (finds(exchange.request)) auditResponseObject(exchange.request, statusOf(failure))
+    if (finds(exchange.request)) auditResponseObject(exchange.request, failureStatus(failure))
     this.#forget(this.record(exchange, 'ResponseStarted', status))
     if (exchange.audit) exchange.audit.isDone = true
   }
