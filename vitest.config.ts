@@ -27,25 +27,42 @@ const pure = ['base', 'diagram', 'differential', 'machines', 'metrics', 'model',
  */
 const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.test.ts']
 
-/** Each test starts node processes, and waits for them more than it works: twice as many at a time. */
-const processes = ['test/processes/**/*.test.ts', 'test/fuzz/**/*.test.ts', 'test/recipes/**/*.test.ts', 'test/browser/**/*.test.ts']
+/** Tests that start processes wait for them more than they work. */
+const WAITING = /\/test\/(processes|fuzz|recipes|browser)\//
 /**
- * One file at a time, and nothing else: what a client loses, and what a process does after a pause, depends on who else wants the machine. Nor may
- * others run beside a test that overflows accept queues: the kernel counts that for all, and each life that ends meanwhile keeps its listener open for
- * a moment of real time, in which the virtual one runs out.
+ * Three files, and nothing beside them: what a process does after a pause depends on who else wants the machine, and a test overflows accept queues.
+ * The kernel counts that for all, and each life that ends meanwhile keeps its listener open for a moment of real time, in which a virtual one runs out.
  */
-const alone = ['test/loss/**/*.test.ts', 'test/watches/**/*.test.ts', 'test/processes/paused.test.ts', 'test/sockets/accept-seal.test.ts']
+const apart = ['test/watches/**/*.test.ts', 'test/processes/paused.test.ts', 'test/sockets/accept-seal.test.ts']
+/** Nothing beside it: what a client loses depends on who else wants the machine. */
+const alone = ['test/loss/**/*.test.ts']
 
 /** Short files that take long. Where no run before is known, the longest text comes first. */
 const LONG = /many-lives|accessible|pictures|slow-readers|differential\/lives/
 
-/** One that takes long and begins last is waited for when all others are over. */
-class LongFirst extends BaseSequencer {
+/**
+ * A worker is used again when the next file is of the same project, and imports everything anew when it is not: so files of one stay together.
+ * Of these, one that takes long and begins last is waited for when all others are over, and those that wait go beside those that work.
+ */
+class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    return PROJECTS.flatMap((name) => {
+      const own = sorted.filter(({ project }) => project.name === name)
+      const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
+      return [...own.filter(isLong), ...evenly(own.filter((file) => !isLong(file)))]
+    })
   }
+}
+/** What needs nothing built comes first. */
+const PROJECTS = ['pure', 'unit', 'isolated', 'apart', 'alone']
+
+/** Both kinds in their order, and as many of each in every part of the list. */
+function evenly(files: readonly TestSpecification[]): TestSpecification[] {
+  const isWaiting = ({ moduleId }: TestSpecification): boolean => WAITING.test(moduleId)
+  const [waiting, working] = [files.filter(isWaiting), files.filter((file) => !isWaiting(file))]
+  const placed = [waiting, working].flatMap((kind) => kind.map((file, at) => ({ file, at: (at + 0.5) / kind.length })))
+  return placed.sort((a, b) => a.at - b.at).map(({ file }) => file)
 }
 
 /** Projects run in the order of their group. */
@@ -73,23 +90,23 @@ const project = (
     ...patience(patienceMs),
   },
 })
-/** One more than there are processors: many tests wait for a socket, and each worker imports anew. */
-const workers = Math.max(2, availableParallelism()) + 1
+/** Two more than there are processors: many tests wait for a socket or a process; and each worker imports anew. */
+const workers = Math.max(2, availableParallelism()) + 2
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: Mixed },
     projects: [
       project(
         'unit',
         0,
-        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...processes, ...alone, ...isolated] },
+        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...isolated, ...apart, ...alone] },
         workers,
-        30_000,
+        60_000,
       ),
-      project('isolated', 0, { include: isolated }, workers, 30_000, true),
+      project('isolated', 0, { include: isolated }, workers, 60_000, true),
       project('pure', 0, { include: pure }, workers, 30_000, false, seeded),
-      project('processes', 1, { include: processes, exclude: alone }, 2 * workers, 60_000),
+      project('apart', 1, { include: apart }, 3, 60_000),
       project('alone', 2, { include: alone }, 1, 60_000),
     ],
   },
