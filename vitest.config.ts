@@ -30,8 +30,9 @@ const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.
 /** Tests that start processes wait for them more than they work. */
 const WAITING = /\/test\/(processes|fuzz|recipes|browser)\//
 /**
- * Three files, and nothing beside them: what a process does after a pause depends on who else wants the machine, and a test overflows accept queues.
- * The kernel counts that for all, and each life that ends meanwhile keeps its listener open for a moment of real time, in which a virtual one runs out.
+ * Three files beside each other, and no other beside them. What a process does after a pause depends on who else wants the machine, of which they want
+ * little. One overflows accept queues, which the kernel counts for all: each life that ends meanwhile keeps its listener open for a moment of real
+ * time, in which a virtual one runs out.
  */
 const apart = ['test/watches/**/*.test.ts', 'test/processes/paused.test.ts', 'test/sockets/accept-seal.test.ts']
 /** Nothing beside it: what a client loses depends on who else wants the machine. */
@@ -47,7 +48,7 @@ const LONG = /many-lives|accessible|pictures|slow-readers|differential\/lives/
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return PROJECTS.flatMap((name) => {
+    return [...new Set([...PROJECTS, ...sorted.map(({ project }) => project.name)])].flatMap((name) => {
       const own = sorted.filter(({ project }) => project.name === name)
       const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
       return [...own.filter(isLong), ...evenly(own.filter((file) => !isLong(file)))]

@@ -3,6 +3,7 @@ import type { SecureContext, SecureContextOptions, TlsOptions, Server as TlsServ
 import type { Clock } from '../base/clock.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleFact } from '../base/events.ts'
+import type { ClientCa } from './client-ca.ts'
 import { sameContent } from './content.ts'
 import { SecureContexts, type Served } from './contexts.ts'
 import { type CertificateValidity, expiryOf, validityOf, warningMs } from './expiry.ts'
@@ -99,7 +100,7 @@ export class Certificates {
   serve(server: Server): void {
     this.#server = server as TlsServer
     server.on('tlsClientError', () => this.#handshakeErrors++)
-    this.#trustIntermediates()
+    this.#trustWithoutRoots(this.#served?.content.clientCa)
     if (!this.#providers.sni.some(({ names = [] }) => names.some((name) => isIP(name) > 0))) return
     // Before node's own listener, which takes what is there for a client that asks for no name: no
     // public way leads there (docs/decisions/0030-certificates.md).
@@ -148,9 +149,13 @@ export class Certificates {
     return this.#served?.contexts.options ?? this.#shared(undefined)
   }
 
-  #shared(clientCa: string | undefined): SecureContextOptions {
-    // What is in the bundle is trusted, also where it is no root: OpenSSL asks for one by itself.
-    const trusted = clientCa !== undefined && { ca: this.#withOwn(clientCa), allowPartialTrustChain: true }
+  /**
+   * What is in the bundle is trusted, also where it is no root: OpenSSL asks for one by itself. It
+   * is told so only where a root is not there: a chain that the server sends, and has to complete
+   * from the bundle, ends earlier then.
+   */
+  #shared(clientCa: ClientCa | undefined): SecureContextOptions {
+    const trusted = clientCa && { ca: this.#withOwn(clientCa.bundle.text), allowPartialTrustChain: !clientCa.hasAllRoots }
     return { ...this.#given, minVersion: this.#settings.minVersion, ...trusted }
   }
 
@@ -158,8 +163,8 @@ export class Certificates {
    * For clients that ask for no name: node's TLS server drops the option from the context that it
    * makes for them (docs/decisions/0030-certificates.md).
    */
-  #trustIntermediates(): void {
-    if (this.#providers.clientCa) (this.#server as SharedContext | undefined)?._sharedCreds?.context.setAllowPartialTrustChain?.()
+  #trustWithoutRoots(clientCa: ClientCa | undefined): void {
+    if (clientCa?.hasAllRoots === false) (this.#server as SharedContext | undefined)?._sharedCreds?.context.setAllowPartialTrustChain?.()
   }
 
   /** Where every client has to have a certificate, its own client has one, too. */
@@ -191,10 +196,10 @@ export class Certificates {
   #swap(changed: readonly Provider<object>[]): void {
     const content = this.#content()
     if (!content || (this.#served && sameContent(content, this.#served.content))) return
-    const contexts = new SecureContexts(content, this.#shared(content.clientCa?.bundle.text), this.#world.own)
+    const contexts = new SecureContexts(content, this.#shared(content.clientCa), this.#world.own)
     const isReload = this.#server !== undefined
     this.#server?.setSecureContext(contexts.options)
-    this.#trustIntermediates()
+    this.#trustWithoutRoots(content.clientCa)
     this.#served = { content, contexts }
     if (!isReload) return
     for (const { what, from } of changed) this.#world.record({ type: 'certificate', what, from })

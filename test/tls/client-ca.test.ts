@@ -2,7 +2,7 @@
 // away where the application decides; a CA that was replaced is not asked for.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, type TLSSocket } from 'node:tls'
+import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
 import type { TlsOptions } from '#src/options/tls-options.ts'
 import { clientOf, type PemPair, pairFor } from '../support/certificates.ts'
@@ -44,6 +44,20 @@ function ask(port: number, client: Partial<PemPair> = {}, servername?: string): 
   })
 }
 
+/** The names in the chain that a server sends. */
+function sentBy(port: number, servername?: string): Promise<readonly string[]> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...(servername !== undefined && { servername }) }, () => {
+      const names: string[] = []
+      let one: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
+      for (; one !== undefined && names.at(-1) !== one.subject.CN; one = one.issuerCertificate) names.push(String(one.subject.CN))
+      socket.destroy()
+      resolve(names)
+    })
+    socket.once('error', reject)
+  })
+}
+
 describe('with a client CA', () => {
   test.each([undefined, 'sni.test'])('the handshake refuses who has no certificate of it, asked for %s', async (name) => {
     const { port } = await server({ clientCa: CA.cert })
@@ -57,6 +71,18 @@ describe('with a client CA', () => {
     expect(await ask(port, ALICE, name)).toBe('alice, known')
     await expect(ask(port, clientOf(CA, 'bob'), name)).rejects.toThrow()
     await expect(ask(port, MALLORY, name)).rejects.toThrow()
+  })
+
+  test.each([undefined, 'localhost'])('a chain is completed from it, all the way where its root is there, asked for %s', async (name) => {
+    const upper = clientOf(CA, 'upper')
+    const below = clientOf(upper, 'below')
+    const { port } = await server({
+      ...clientOf(below, 'localhost'),
+      sni: [],
+      clientCa: below.cert + upper.cert + CA.cert,
+      clientCertificates: 'request',
+    })
+    expect(await sentBy(port, name)).toEqual(['localhost', 'below', 'upper', 'CA'])
   })
 
   test('the application decides, where it is to', async () => {

@@ -89,11 +89,11 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
       default: EVENT_BYTES,
       meaning: 'Bytes of an event; a larger one loses its bodies, or is lost, when events are cut',
     }),
-    /** Bytes of a batch; a larger one is split. */
+    /** Bytes of a batch, at least those of an event; a larger one is split. */
     truncateMaxBatchSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-batch-size'),
       default: BATCH_BYTES,
-      meaning: 'Bytes of a batch; a larger one is split, when batches are cut',
+      meaning: 'Bytes of a batch, at least those of an event; a larger one is split, when batches are cut',
     }),
   }
 }

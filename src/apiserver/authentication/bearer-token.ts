@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { goTrimSpace } from '../../base/go-trim-space.ts'
 import { isThenable } from '../../http/emit-gate.ts'
 import { headerText } from '../audit/event.ts'
 import { warn } from '../chain/warnings.ts'
@@ -49,15 +50,16 @@ export function known(
 
 const USUAL = 'Bearer '
 
-/** What stands for bytes that are no UTF-8, in whichever token they are: none of these is known. */
-const UNREADABLE = '\uFFFD'
+/** What stands for bytes that are no UTF-8, whichever these are: no token has it. */
+export const UNREADABLE = '\uFFFD'
 
 function bearerTokenOf(request: IncomingMessage): string | undefined {
   const raw = request.headers.authorization
   if (raw === undefined) return undefined
   const authorization = headerText(raw)
-  if (authorization.startsWith(USUAL) && authorization.indexOf(' ', USUAL.length) < 0) return authorization.slice(USUAL.length) || undefined
-  const [scheme = '', token, rest] = authorization.trim().split(' ')
+  const isUsual = authorization === raw && authorization.startsWith(USUAL) && authorization.indexOf(' ', USUAL.length) < 0
+  if (isUsual) return authorization.slice(USUAL.length) || undefined
+  const [scheme = '', token, rest] = goTrimSpace(authorization).split(' ')
   if (scheme.toLowerCase() !== 'bearer' || token === undefined) return undefined
   if (token !== '') return token
   if (rest !== undefined)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { QuiesceError, toError } from '../../base/errors.ts'
 import type { Authenticated } from './authenticator.ts'
-import type { TokenAuthenticator } from './bearer-token.ts'
+import { type TokenAuthenticator, UNREADABLE } from './bearer-token.ts'
 import { knownUser } from './group-adder.ts'
 import { fixed, type UserInfo } from './user.ts'
 
@@ -41,8 +41,8 @@ export function usersIn(text: string, path: string, warn: (message: string) => v
     const where = `record ${index + 1}`
     if (name === undefined || uid === undefined)
       throw wrong(path, `${where} has ${record.length} columns, and needs token, user name and user uid`)
-    if (token === '') {
-      warn(`${path}: ${where} has an empty token, and is passed over`)
+    if (token === '' || token.includes(UNREADABLE)) {
+      warn(`${path}: ${where} has ${token === '' ? 'an empty token' : 'a token that is no UTF-8'}, and is passed over`)
       continue
     }
     if (name === '') throw wrong(path, `${where} names no user`)

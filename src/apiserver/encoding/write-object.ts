@@ -54,8 +54,6 @@ export function writeObject(
     firstHeader(request, 'accept') === '' ? undefined : negotiate(request, forms.filter(({ as }) => as !== undefined).flatMap(inTypes))
   const chosen = others ?? negotiate(request, forms.filter(({ as }) => as === undefined).flatMap(inTypes))
   if (chosen === undefined && status < 400) return false
-  // What a client is sent against its will upstream does not record.
-  if (chosen) auditResponseObject(request, chosen.form.value)
   const { type, encode, as, value, headers = {} } = chosen?.form ?? { ...AS_JSON, encode: prettyJson, ...forms[0] }
   const { 'if-none-match': known } = request.headers
   if (known !== undefined && known === headers['ETag']) {
@@ -64,6 +62,8 @@ export function writeObject(
     response.end()
     return true
   }
+  // What a client is sent against its will upstream does not record.
+  if (chosen) auditResponseObject(request, chosen.form.value)
   const toText = type === JSON_TYPE && (chosen?.isForPeople || isForPeople(request)) ? prettyJson : encode
   respond(response, {
     status,

@@ -298,6 +298,19 @@ row(['RD-08', 'RD-11'], 'a request that is refused for its timeout is one event,
   expect(responseObject).toEqual({ kind: 'Status', apiVersion: 'v1', ...responseStatus })
 })
 
+test('an answer that its client has already is recorded without what it would have been', async () => {
+  const { life, sink, stages } = await serve({ policy: { rules: [{ level: 'RequestResponse', omitStages: ['RequestReceived'] }] } })
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  const whole = await life.request({ path: '/apis', headers: { accept } })
+  const { etag } = whole.headers
+  expect((await life.request({ path: '/apis', headers: { accept, 'if-none-match': String(etag) } })).status).toBe(304)
+  expect(stages()).toEqual(['ResponseComplete 200', 'ResponseComplete 304'])
+  expect(sink.calls.flat().map(({ responseObject }) => (responseObject as { kind?: string } | undefined)?.kind)).toEqual([
+    'APIGroupDiscoveryList',
+    undefined,
+  ])
+})
+
 test.each(['/never', '/heeds', '/fails'])('a request whose time is over is recorded as its client was told: %s', async (path) => {
   const { life, stages } = await serve()
   const answer = life.request(`${path}?timeout=1s`)

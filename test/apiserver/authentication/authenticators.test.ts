@@ -35,7 +35,9 @@ const contextOf = (path: string): AuthenticationContext => ({ info: requestInfo(
 const ask = (authenticator: Authenticator, request = requestWith(), path = '/') =>
   Promise.resolve().then(() => authenticator.authenticate(request, contextOf(path)))
 
-const tokens: TokenAuthenticator = { authenticateToken: (token) => (['good', 'gutà'].includes(token) ? ANN : undefined) }
+/** One of them is what bytes that are no UTF-8 are read as. */
+const KNOWN = ['good', 'gutà', 'gut\uFFFD']
+const tokens: TokenAuthenticator = { authenticateToken: (token) => (KNOWN.includes(token) ? ANN : undefined) }
 
 /** The bytes of a text, as node has them in a header. */
 const asHeader = (text: string): string => Buffer.from(text).toString('latin1')
@@ -50,6 +52,9 @@ describe('a bearer token', () => {
     [['Authorization', 'Bearer good and more'], ANN],
     [['Authorization', asHeader('Bearer gutà')], ANN],
     [['Authorization', asHeader(' bearer gutà')], ANN],
+    [['Authorization', asHeader('Bearer good\u00A0')], ANN],
+    [['Authorization', asHeader('\u0085bearer good')], ANN],
+    [['Authorization', asHeader('\uFEFFBearer good')], undefined],
     [['Authorization', 'Bearer'], undefined],
     [['Authorization', 'Bearer  good'], undefined],
     [['Authorization', 'Basic good'], undefined],
@@ -66,6 +71,8 @@ describe('a bearer token', () => {
     [['Authorization', 'Bearer __proto__']],
     [['Authorization', 'Bearer gutà']],
     [['Authorization', ' bearer gutà']],
+    [['Authorization', asHeader('Bearer good\uFEFF')]],
+    [['Authorization', asHeader('\u0085Bearer bad')]],
   ])('%j is wrong', async (headers) => {
     await expect(ask(bearer, requestWith(...headers))).rejects.toThrow(/^invalid bearer token$/)
   })
@@ -161,6 +168,12 @@ describe('a file of tokens', () => {
     expect(users).toEqual({ t: { name: 'bob', uid: '3', groups: [], extra: {} } })
     expect(warnings).toEqual([expect.stringContaining('record 2 has an empty token'), expect.stringContaining('record 3 has a token')])
     expect(warnings.join()).not.toContain('bob')
+  })
+
+  test('has no token of bytes that are no UTF-8: others would be read as the same', () => {
+    const { users, warnings } = read(`${Buffer.from([0xe9, 0xff]).toString()},ann,1\nt,bob,3\n`)
+    expect(Object.keys(users)).toEqual(['t'])
+    expect(warnings).toEqual([expect.stringContaining('record 1 has a token that is no UTF-8, and is passed over')])
   })
 
   test.each([
