@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { finds } from '../encoding/write-object.ts'
+import { headerText } from '../header-text.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
 import { type Failure, failureStatus } from '../status.ts'
@@ -14,7 +15,6 @@ import {
   type AuditedStatus,
   type AuditLevel,
   type AuditStage,
-  headerText,
   microTime,
   requestPart,
   sorted,

@@ -5,6 +5,7 @@ import type { ApiExchange } from '../api-exchange.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
 import { firstHeader } from '../first-header.ts'
+import { headerText } from '../header-text.ts'
 import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */
@@ -197,9 +198,6 @@ const given = (texts: Readonly<Record<string, string>>): AuditedObject =>
 const USER_AGENT_MAX = 1_024
 const shortened = (userAgent: string): string =>
   headerText(userAgent.length > USER_AGENT_MAX ? `${userAgent.slice(0, USER_AGENT_MAX)}...TRUNCATED` : userAgent)
-
-/** Node reads the bytes of a header as Latin-1; they are taken for UTF-8. */
-export const headerText = (value: string): string => (/[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString() : value)
 
 /**
  * The addresses that a request says it came by, and last the one that it did come from.

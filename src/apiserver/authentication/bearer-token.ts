@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { goTrimSpace } from '../../base/go-trim-space.ts'
 import { isThenable } from '../../http/emit-gate.ts'
-import { headerText } from '../audit/event.ts'
 import { warn } from '../chain/warnings.ts'
+import { headerText } from '../header-text.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
 import { livesOf, unionAuthenticator } from './union.ts'
 
