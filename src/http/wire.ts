@@ -64,14 +64,17 @@ export interface Gate {
   connectionsGone(): void
 }
 
-/** What a transport reports to the traffic, and asks it. */
+/**
+ * What a transport reports to the traffic, and asks it. A keeper has no accessors: V8 makes an
+ * object literal with one a dictionary, and each request looks into it several times [measured].
+ */
 export interface Keeper {
   readonly clock: Clock
   /**
    * True when requests that arrive together have to be known together before the first of them is
    * looked at.
    */
-  readonly letsRequestsGather: boolean
+  letsRequestsGather(): boolean
   /**
    * Lets a request that gathers go on, in the order in which they were given: in an immediate, or
    * when there is time for it.

@@ -74,7 +74,7 @@ export function openHttp1Gate(
       if (!exchange) return true
       // An immediate runs when all that was read is parsed; a tick may run between two requests of
       // the same read [measured].
-      if (response && keeper.letsRequestsGather) keeper.letGoOn(() => pass(event, exchange))
+      if (response && keeper.letsRequestsGather()) keeper.letGoOn(() => pass(event, exchange))
       else pass(event, exchange, socket, head)
     }
     return true

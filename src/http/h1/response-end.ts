@@ -47,8 +47,16 @@ export function endWithItsResponse(exchange: Exchange, response: ServerResponse)
  * node made, and one that waits behind another can be destroyed alone [Node 24 and 26].
  */
 function isBeingSentByNode(response: ServerResponse, request: IncomingMessage): boolean {
-  return response.req === request && response.socket === request.socket && response.listenerCount('finish') > 0
+  return response.req === request && response.socket === request.socket && PREPARED in response
 }
+
+/**
+ * What a server of node notes on each response that it makes, and a response has from nowhere else.
+ * Undocumented: where it is missing, the response is listened to. Node's listener for 'finish' says
+ * the same, but to look for it takes a tenth of the instructions that a request has inside a life
+ * and not outside [measured on Node 20].
+ */
+const PREPARED = '_maxRequestsPerSocket'
 
 function onFinish(message: unknown): void {
   wasHeard = true

@@ -7,37 +7,52 @@ interface Linked<T> {
 }
 
 /**
- * Exchanges in the order in which they were added, linked through themselves: an exchange is in one
- * list at a time. A Set would do, but costs each request more than everything else here together,
- * because it reallocates as it empties and fills again [measured].
+ * Exchanges in the order in which they were added, linked through themselves in a ring, so that an
+ * exchange is in one list at a time. A Set would do, but costs each request more than everything
+ * else here together, because it reallocates as it empties and fills again; and a list is old when
+ * its exchange is young, so that each reference that it has to one costs V8's collector something:
+ * hence only one [measured].
  */
 export class ExchangeList<T extends Linked<T> = Exchange> {
-  oldest: T | undefined = undefined
   newest: T | undefined = undefined
+
+  get oldest(): T | undefined {
+    return this.newest?.newer
+  }
 
   add(exchange: T): void {
     const { newest } = this
-    exchange.older = newest
-    if (newest) newest.newer = exchange
-    else this.oldest = exchange
+    if (newest) {
+      const oldest = newest.newer as T
+      exchange.older = newest
+      exchange.newer = oldest
+      newest.newer = exchange
+      oldest.older = exchange
+    } else {
+      exchange.older = exchange
+      exchange.newer = exchange
+    }
     this.newest = exchange
   }
 
   has(exchange: T): boolean {
-    return exchange.older !== undefined || this.oldest === exchange
+    return exchange.newer !== undefined
   }
 
   remove(exchange: T): void {
-    const { older, newer } = exchange
-    if (older) older.newer = newer
-    else this.oldest = newer
-    if (newer) newer.older = older
-    else this.newest = older
+    const older = exchange.older as T
+    const newer = exchange.newer as T
+    if (older === exchange) this.newest = undefined
+    else {
+      older.newer = newer
+      newer.older = older
+      if (this.newest === exchange) this.newest = older
+    }
     exchange.older = undefined
     exchange.newer = undefined
   }
 
   *[Symbol.iterator](): Generator<T> {
-    for (let exchange = this.oldest; exchange; exchange = exchange.newer) yield exchange
+    for (let exchange = this.oldest; exchange; exchange = exchange === this.newest ? undefined : exchange.newer) yield exchange
   }
 }

@@ -79,7 +79,7 @@ export class RunningHandlers {
   }
 
   responseGone(exchange: Exchange): void {
-    if (this.#abandoned.has(exchange)) return
+    if (this.#abandoned.size > 0 && this.#abandoned.has(exchange)) return
     if (exchange.handlersRunning > 0) {
       // This one stays whole for now: the others that keep its books still look at it.
       this.#age()

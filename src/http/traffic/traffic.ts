@@ -597,9 +597,7 @@ export class Traffic {
     }
     return {
       clock: this.#clock,
-      get letsRequestsGather() {
-        return state.telling
-      },
+      letsRequestsGather: () => state.telling,
       letGoOn: (pass) => {
         if (this.#waiting) this.#waiting.push(pass)
         else setImmediate(pass)
@@ -630,7 +628,7 @@ export class Traffic {
     }
     return {
       clock: this.#clock,
-      letsRequestsGather: false,
+      letsRequestsGather: () => false,
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
       sentAway: (connection, why) => this.#sentAway(connection, why),
