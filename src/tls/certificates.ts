@@ -88,10 +88,12 @@ export class Certificates {
     const { clientCertificates } = this.#settings
     return {
       ...this.#contextOptions,
-      SNICallback: (name, choose) => {
-        if (this.#served) choose(null, this.#served.contexts.forName(name))
-        else choose(new Error(NOT_READY))
-      },
+      ...(this.#hasChoice && {
+        SNICallback: (name, choose) => {
+          if (this.#served) choose(null, this.#served.contexts.forName(name))
+          else choose(new Error(NOT_READY))
+        },
+      }),
       ...(this.#providers.clientCa && { requestCert: true, rejectUnauthorized: clientCertificates === 'require' }),
     }
   }
@@ -138,6 +140,14 @@ export class Certificates {
     const { expiryUnreadyMs: withinMs } = this.#settings
     if (withinMs === undefined) return undefined
     return this.validities.map((validity) => expiryOf(validity, this.#world.clock.wall(), withinMs)).find((why) => why !== undefined)
+  }
+
+  /**
+   * Whether a handshake may need another certificate than the server's, or there is none yet. Asking
+   * in the middle of a handshake makes node take it up again in a later step.
+   */
+  get #hasChoice(): boolean {
+    return this.#providers.sni.length > 0 || this.#world.own !== undefined || !this.#served
   }
 
   get #pairs(): readonly Provider<Pair>[] {

@@ -1,18 +1,19 @@
 // Fails when: a socket that a killed process has left keeps a server from starting, one that is in
 // use (or no socket at all) is taken away, its permissions are others than asked for at any moment,
-// the file stays after the end, or a connection that is known only from its handshake's end on is
-// held until the deadline.
+// the file stays after the end, a handshake over one is not known, or a connection that is known only
+// from its handshake's end on is held until the deadline.
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import { connect as connectSocket } from 'node:net'
+import { createServer as createSecureServer } from 'node:https'
+import { type AddressInfo, connect as connectSocket, createServer as createSocketServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Dam } from '../conformance/transports.ts'
 import { pairFor } from '../support/certificates.ts'
-import { newLife } from '../support/life.ts'
+import { newAttachedLife, newLife } from '../support/life.ts'
 import { startServer, temporaryFolder } from '../support/process.ts'
 
 const newPath = (): string => join(temporaryFolder(), 'app.sock')
@@ -93,18 +94,36 @@ test.each([
   expect(() => newLife({ options: { listeners: [listener] } })).toThrow(`${message}, allowed: permissions from 0 to 0o777`)
 })
 
-test('a client whose handshake ends when idle connections are closed is not held', async () => {
+test('a TLS handshake over one is a connection from its accept on', async () => {
   const path = newPath()
-  const rig = newLife({ options: { listeners: [{ path, tls: pairFor() }], lastCall: '50ms' } })
+  const rig = newLife({ options: { listeners: [{ path, tls: pairFor() }] } })
+  await rig.life.start()
+  const socket = connectSocket(path)
+  onTestFinished(() => void socket.destroy())
+  await expect.poll(() => rig.life.counts().connections.byProtocol).toEqual([{ protocol: 'TLS handshake', tls: 'pending', open: 1 }])
+  const client = connectSecurely({ socket, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+  await expect.poll(() => rig.life.counts().connections.byProtocol).toEqual([{ protocol: 'HTTP/1.1', tls: 'TLSv1.3', open: 1 }])
+  client.destroy()
+  await expect.poll(() => rig.life.counts().connections.open).toBe(0)
+})
+
+test('a client of a stream that is no socket, whose handshake ends when idle connections are closed, is not held', async () => {
+  const server = createSecureServer(pairFor(), (_request, response) => void response.end())
+  // What a proxy in the same process does, for one: node makes a socket of the stream.
+  const front = createSocketServer((socket) => void server.emit('connection', new Dam(socket, Number.POSITIVE_INFINITY)))
+  onTestFinished(() => void front.close())
+  await Promise.all([once(server.listen(0, '127.0.0.1'), 'listening'), once(front.listen(0, '127.0.0.1'), 'listening')])
+  const rig = newAttachedLife(server, { options: { lastCall: '50ms' } })
   await rig.life.start()
   const work = rig.life.hold('work that outlasts the last call')
-  const socket = connectSocket(path)
+  const socket = connectSocket({ port: (front.address() as AddressInfo).port, host: '127.0.0.1' })
   await once(socket, 'connect')
   const dam = new Dam(socket, 40)
   const client = connectSecurely({ socket: dam, rejectUnauthorized: false })
   onTestFinished(() => void client.destroy())
   const ended = rig.life.stop('the test asks')
   await rig.fired('LastCallComplete')
+  expect(rig.life.counts().connections.open).toBe(0)
   dam.open()
   await once(client, 'secureConnect')
   await expect.poll(() => rig.life.counts().connections.open).toBe(1)

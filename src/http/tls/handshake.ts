@@ -1,17 +1,21 @@
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import type { Connection } from '../traffic/connection.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import type { Keeper, Wire } from '../wire.ts'
 
+/** Undocumented, and as old as TLS sockets that are made of others. */
+interface Wrapping {
+  readonly _parent?: unknown
+}
+
 /**
  * The TLS handshakes that one server has under way: connections like others, without a request.
- * Node makes another socket of the accepted one, which has the address of its client in common with
- * it; one that has no such address, of a Unix socket, is known from its handshake's end on.
+ * Node makes another socket of the accepted one, which it has as its parent.
  */
 export class Handshakes {
   readonly #keeper: Keeper
-  readonly #byPeer = new Map<string, Handshake>()
+  readonly #bySocket = new Map<unknown, Handshake>()
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper
@@ -19,12 +23,9 @@ export class Handshakes {
 
   /** To be called when the server has accepted a socket. */
   begun(socket: Socket): void {
-    const peer = peerOf(socket)
-    if (peer === undefined) return
-    const handshake = new Handshake(socket, this.#keeper, () => {
-      if (this.#byPeer.get(peer) === handshake) this.#byPeer.delete(peer)
-    })
-    this.#byPeer.set(peer, handshake)
+    // Of any other stream node makes a socket of its own first: it is known from its handshake's end
+    // on.
+    if (socket instanceof Socket) this.#bySocket.set(socket, new Handshake(socket, this.#keeper, () => this.#bySocket.delete(socket)))
   }
 
   /**
@@ -32,10 +33,9 @@ export class Handshakes {
    * protocol.
    */
   ended(socket: Socket): Connection | undefined {
-    const peer = this.#byPeer.size > 0 ? peerOf(socket) : undefined
-    if (peer === undefined) return undefined
-    const handshake = this.#byPeer.get(peer)
-    this.#byPeer.delete(peer)
+    const { _parent: accepted } = socket as Wrapping
+    const handshake = this.#bySocket.get(accepted)
+    this.#bySocket.delete(accepted)
     return handshake?.connection
   }
 }
@@ -112,7 +112,3 @@ class Handshake implements Wire {
     return 'destroyed'
   }
 }
-
-/** Undefined for a socket that is closed, or not of a network. */
-const peerOf = ({ remoteAddress, remotePort }: Socket): string | undefined =>
-  remotePort === undefined ? undefined : `${remoteAddress}:${remotePort}`

@@ -34,6 +34,11 @@ export class Connection {
   endedAs: string | undefined = undefined
   /** What it was called when it was decided to end it by force. */
   forcedAs: Straggler | undefined = undefined
+  /**
+   * What it was called when it was ended as an idle one in the middle of what its wire does without
+   * a request; a socket that has closed has no address.
+   */
+  unfinishedAs: Straggler | undefined = undefined
   #wire: Wire
   #kind: ConnectionKind
   readonly #clock: Clock
@@ -176,6 +181,7 @@ export class Connection {
   /** Closes it gently although its client was not told. */
   endIdle(): void {
     this.#isEndedIdle = true
+    if (this.#wire.stage) this.unfinishedAs = this.straggler(this.#clock.now())
     this.linger()
   }
 

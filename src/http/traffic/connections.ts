@@ -88,7 +88,7 @@ export class Connections {
     this.#all.add(connection)
     this.#accepted++
     this.#held?.add(connection)
-    // It was there already: in a handshake of which node says nothing before its end, for one.
+    // It was there already: in the handshake of a stream that is no socket, for one.
     if (this.closesIdle) connection.endIdleIn(FIRST_HEAD_MS)
     return connection
   }
@@ -280,11 +280,11 @@ export class Connections {
 
   #settle(connection: Connection): void {
     if (this.#countsFates) {
-      const { fate, kind, wire, forcedAs, upgradedTo, endedAs = 'ended' } = connection
+      const { fate, kind, unfinishedAs, forcedAs, upgradedTo, endedAs = 'ended' } = connection
       kind.fates[fate]++
       if (forcedAs) this.#forced.push(forcedAs)
       if (upgradedTo) this.#upgraded[`${upgradedTo} ${endedAs}`] = (this.#upgraded[`${upgradedTo} ${endedAs}`] ?? 0) + 1
-      if (fate === 'idleUntold' && wire.stage) this.#unfinished.push(connection.straggler(this.#clock.now()))
+      if (fate === 'idleUntold' && unfinishedAs) this.#unfinished.push(unfinishedAs)
     }
     if (this.#all.size > 0) return
     for (const resolve of this.#whenNone) resolve()
