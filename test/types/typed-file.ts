@@ -1,41 +1,25 @@
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
-/** The compiler reads the types of all of node first. */
-export const COMPILING_MS = 120_000
+import { compiler, ROOT, STRICT } from './compiler.ts'
 
 /** A file that is only typed, as in an editor, with this project's compiler options. */
 export class TypedFile {
   readonly #path: string
   readonly #before: string
   readonly #service: ts.LanguageService
-  #text = ''
+  #text: string
   #version = 0
 
   /** @param before stands at the begin of the file, whatever is typed */
   constructor(name: string, before: string) {
     this.#path = `${ROOT}test/types/${name}`
     this.#before = before
-    const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object }
-    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, ROOT)
-    this.#service = ts.createLanguageService({
-      getCompilationSettings: () => ({ ...options, noUnusedLocals: false }),
-      getScriptFileNames: () => [this.#path],
-      getScriptVersion: (path) => (path === this.#path ? String(this.#version) : '0'),
-      getScriptSnapshot: (path) => {
-        const content = path === this.#path ? this.#text : ts.sys.readFile(path)
-        return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content)
-      },
-      getCurrentDirectory: () => ROOT,
-      getDefaultLibFileName: (given) => ts.getDefaultLibFilePath(given),
-      fileExists: (path) => path === this.#path || ts.sys.fileExists(path),
-      readFile: (path) => ts.sys.readFile(path),
-      readDirectory: (...given) => ts.sys.readDirectory(...given),
-      directoryExists: (path) => ts.sys.directoryExists(path),
-      getDirectories: (path) => ts.sys.getDirectories(path),
-    })
+    this.#text = before
+    this.#service = compiler([this.#path], STRICT, () => ({ text: this.#text, version: this.#version }))
+  }
+
+  /** All that is compiled with it. */
+  get program(): ts.Program {
+    return this.#service.getProgram() as ts.Program
   }
 
   /** What an editor offers at `|`. */

@@ -4,11 +4,12 @@
 import { describe, expect, test } from 'vitest'
 import { OWN_SIGNALS, UPSTREAM_SIGNALS } from '#src/machines/signals.ts'
 import { WIRING } from '#src/machines/wiring.ts'
-import { COMPILING_MS, TypedFile } from './typed-file.ts'
+import { COMPILING_MS } from './compiler.ts'
+import { TypedFile } from './typed-file.ts'
 
 const file = new TypedFile(
   'completed.ts',
-  `import { createServer } from '#src/index.ts'\nconst life = createServer(() => new Response('hello'))\n`,
+  `import { createServer } from '../../dist/index.js'\nconst life = createServer(() => new Response('hello'))\n`,
 )
 
 const SIGNALS = [...Object.keys(UPSTREAM_SIGNALS), ...Object.keys(OWN_SIGNALS)]

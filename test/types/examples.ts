@@ -1,17 +1,15 @@
 // The examples in the docstrings of what programs call. Fails when: one does not compile, or
 // something that is called has none.
-import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
-import { COMPILING_MS, TypedFile } from './typed-file.ts'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+import { COMPILING_MS, ROOT } from './compiler.ts'
+import { TypedFile } from './typed-file.ts'
 
 /** What the examples speak of; it belongs to the program that an example is taken from. */
 const PROGRAM = `
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import { readFile } from 'node:fs/promises'
-import type { Life } from '#src/index.ts'
+import type { Life } from '../../dist/index.js'
 import { expect } from 'vitest'
 declare const app: { fetch(request: Request): Response; callback(): http.RequestListener }
 declare const life: Life
@@ -35,24 +33,23 @@ declare const mail: (text: string) => Promise<void>
 void [http, readFile, expect, app, life, request, response, pool, queue, outbox, cache, registry, consumer, disk, loop, register, mailer, message, gauge, loadRoutes, mail]
 `
 
-const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: object }
-const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, ROOT)
-
 /** What programs import from an entry, and what of it they call. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  'src/index.ts': [],
-  'src/metrics/index.ts': ['MetricRegistry', 'fromPromClient', 'registerInto'],
-  'src/opentelemetry/index.ts': [],
-  'src/testing/index.ts': ['testServer', 'testAttached', 'traceScript'],
+  index: [],
+  metrics: ['MetricRegistry', 'fromPromClient', 'registerInto'],
+  opentelemetry: [],
+  testing: ['testServer', 'testAttached', 'traceScript'],
 }
-const program = ts.createProgram(
-  Object.keys(ENTRIES).map((path) => `${ROOT}${path}`),
-  options,
+const { program } = new TypedFile(
+  'entries.ts',
+  Object.keys(ENTRIES)
+    .map((name) => `import '../../dist/${name}.js'\n`)
+    .join(''),
 )
 const checker = program.getTypeChecker()
 
-function exported(path: string): ts.Symbol[] {
-  const source = program.getSourceFile(`${ROOT}${path}`) as ts.SourceFile
+function exported(entry: string): ts.Symbol[] {
+  const source = program.getSourceFile(`${ROOT}dist/${entry}.d.ts`) as ts.SourceFile
   return checker
     .getExportsOfModule(checker.getSymbolAtLocation(source) as ts.Symbol)
     .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
@@ -62,12 +59,12 @@ const examplesOf = (symbol: ts.Symbol): string[] =>
   symbol.getJsDocTags(checker).flatMap(({ name, text }) => (name === 'example' ? [ts.displayPartsToString(text)] : []))
 
 const values = Object.fromEntries(
-  Object.keys(ENTRIES).map((path) => [path, exported(path).filter(({ flags }) => (flags & ts.SymbolFlags.Value) !== 0)]),
+  Object.keys(ENTRIES).map((entry) => [entry, exported(entry).filter(({ flags }) => (flags & ts.SymbolFlags.Value) !== 0)]),
 )
-const life = exported('src/index.ts').find(({ name }) => name === 'Life') as ts.Symbol
+const life = exported('index').find(({ name }) => name === 'Life') as ts.Symbol
 const called = [
-  ...Object.entries(ENTRIES).flatMap(([path, named]) =>
-    (values[path] ?? []).filter(({ name }) => named.length === 0 || named.includes(name)).map((symbol) => [symbol.name, symbol] as const),
+  ...Object.entries(ENTRIES).flatMap(([entry, named]) =>
+    (values[entry] ?? []).filter(({ name }) => named.length === 0 || named.includes(name)).map((symbol) => [symbol.name, symbol] as const),
   ),
   // Without those that are known by a symbol, and what is only read.
   ...checker
@@ -83,8 +80,8 @@ test.each(called)('%s has an example', (_, symbol) => {
 describe('the examples', { timeout: COMPILING_MS }, () => {
   const names = new Set(called.map(([name]) => name))
   const imports = Object.entries(values)
-    .map(([path, symbols]) => [path, symbols.map(({ name }) => name).filter((name) => names.has(name))] as const)
-    .map(([path, imported]) => `import { ${imported.join(', ')} } from '#${path}'\nvoid [${imported.join(', ')}]\n`)
+    .map(([entry, symbols]) => [entry, symbols.map(({ name }) => name).filter((name) => names.has(name))] as const)
+    .map(([entry, imported]) => `import { ${imported.join(', ')} } from '../../dist/${entry}.js'\nvoid [${imported.join(', ')}]\n`)
     .join('')
   const file = new TypedFile('example.ts', `${imports}${PROGRAM}`)
   /** In a function each, because an example may have names of its own. */
