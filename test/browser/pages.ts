@@ -5,12 +5,17 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 /** A headless Chromium from npm, one for all tests of a file; each test has pages of its own. */
 
 /** One process for everything falls over as soon as a page is large. */
-const SINGLE_PROCESS = ['--single-process', '--no-zygote']
+const SINGLE_PROCESS = /^--(single-process|no-zygote)$/
+/**
+ * A graphics card in software, which takes a processor longer than all else that the browser does.
+ * Without one, it paints the same.
+ */
+const SOFTWARE_CARD = /^--(use-gl|use-angle|enable-unsafe-swiftshader|ignore-gpu-blocklist|in-process-gpu)\b/
 
 let browser: Browser | undefined
 export function useBrowser(): void {
   beforeAll(async () => {
-    const args = sparticuz.args.filter((arg) => !SINGLE_PROCESS.includes(arg))
+    const args = [...sparticuz.args.filter((arg) => !SINGLE_PROCESS.test(arg) && !SOFTWARE_CARD.test(arg)), '--disable-gpu']
     browser = await chromium.launch({ executablePath: await sparticuz.executablePath(), args, headless: true })
   })
   afterAll(() => browser?.close())
