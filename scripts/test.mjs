@@ -1,9 +1,9 @@
 // @ts-check
 // `npm test`: the whole suite; `npm test -- test/http` a part of it, with any of vitest's
 // arguments. Builds meanwhile, and tests that need what is built wait for it
-// (test/support/built.ts); a build with type errors is one failure, and what tsc emitted is tested
-// all the same. The last line is always `N passed, N failed[, N skipped]`; the exit code is 0 only
-// if something ran and nothing failed.
+// (test/support/built.ts); a build that fails is one failure, and what it wrote is tested all the
+// same. Types are for `npm run typecheck`. The last line is always
+// `N passed, N failed[, N skipped]`; the exit code is 0 only if something ran and nothing failed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Vitest's global set-up: the processes under test run `dist/`, which must therefore be what `src/`
- * says, however vitest was started. Free when nothing changed. A type error does not stop the tests
- * here, as tsc emits all the same; `npm test` and `npm run build` do fail on it. Under `npm test`,
- * which builds beside the tests, those that need it wait: `built.ts`.
+ * says, however vitest was started. Free when nothing changed. A build that fails does not stop the
+ * tests here; `npm test` and `npm run build` do fail on it. Under `npm test`, which builds beside
+ * the tests, those that need it wait: `built.ts`.
  */
 export default function build(): void {
   if (process.env['BUILT_FILE'] !== undefined) return
