@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { check } from '#model'
 import { RESERVES_DEFAULT_MS } from '#src/base/stop-profile.ts'
 import { WIRING, type Wiring } from '#src/machines/wiring.ts'
-import { exploreLifecycle, type OutsideEvent } from '#src/model/life/lifecycle-model.ts'
+import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
 import { endsWithin, reserveOf, timedProperties } from '#src/model/life/lifecycle-timed.ts'
 import { stopProfile } from '#src/options/budget.ts'
 import { lifeInput } from './life-input.ts'
@@ -26,23 +26,22 @@ const rows = (changed: Partial<Record<keyof typeof WIRING, object>>): Wiring =>
   Object.fromEntries(Object.entries(WIRING).map(([phase, row]) => [phase, { ...row, ...changed[phase as keyof typeof WIRING] }]))
 
 describe.each(['refuse', 'retry-after'] as const)('a life in %s mode', (mode) => {
-  const outside: OutsideEvent[] = ['start', 'stop', 'crash']
+  let usual: ReturnType<typeof exploreLifecycle> | undefined
+  /** With time enough, explored once for all tests of it. */
+  const ofUsual = () => (usual ??= exploreLifecycle({ mode, input: life(25_000) }, { outside: ['start', 'stop'] }))
+  const ofShort = () => exploreLifecycle({ mode, input: life(3_000) }, { outside: ['stop', 'crash'] })
 
-  test.each([25_000, 3_000])(
-    'with a deadline of %i ms ends within it, and every late phase has its reserve',
-    { timeout: 60_000 },
-    (deadlineMs) => {
-      const exploration = exploreLifecycle(
-        { mode, input: life(deadlineMs) },
-        { outside: deadlineMs === 25_000 ? ['start', 'stop'] : outside.slice(1) },
-      )
-      expect(check(exploration, timedProperties()).flatMap(({ id, trace }) => (trace ? [`${id}: ${trace.finding}`] : []))).toEqual([])
-    },
-  )
+  test.each([
+    [25_000, ofUsual],
+    [3_000, ofShort],
+  ])('with a deadline of %i ms ends within it, and every late phase has its reserve', { timeout: 60_000 }, (_, explored) => {
+    const exploration = explored()
+    expect(check(exploration, timedProperties()).flatMap(({ id, trace }) => (trace ? [`${id}: ${trace.finding}`] : []))).toEqual([])
+  })
 
   // Audit begins with the connections, so their reserve is its own as well.
   test('has no time to spare: less is not enough', { timeout: 60_000 }, () => {
-    const exploration = exploreLifecycle({ mode, input: life(25_000) }, { outside: ['start', 'stop'] })
+    const exploration = ofUsual()
     const tooMuch = [endsWithin(24_999), reserveOf('audit', 1_251), reserveOf('destroy', 2_001)]
     expect(check(exploration, tooMuch).map(({ holds }) => holds)).toEqual([false, false, false])
   })

@@ -11,9 +11,16 @@ const INSTALLED = 'node_modules/@quiesce/model'
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-model-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** As npm lays it out, without asking a registry: the tarball, and xstate beside it. */
+/**
+ * As npm lays it out, without asking a registry: the tarball, and xstate beside it. Built as for a
+ * release, but for the types, which the type check of the whole project looks at.
+ */
 beforeAll(() => {
-  const packed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: PACKAGE, encoding: 'utf8' })
+  execFileSync(process.execPath, [join(PACKAGE, '../../node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json', '--noCheck'], {
+    cwd: PACKAGE,
+  })
+  const pack = ['pack', '--ignore-scripts', '--json', '--silent', '--pack-destination', folder]
+  const packed = execFileSync('npm', pack, { cwd: PACKAGE, encoding: 'utf8' })
   const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ readonly filename: string }]
   mkdirSync(join(folder, INSTALLED), { recursive: true })
   execFileSync('tar', ['-xzf', join(folder, filename), '--strip-components=1', '-C', join(folder, INSTALLED)])
