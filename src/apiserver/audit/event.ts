@@ -74,18 +74,21 @@ export interface AuditEvent {
 }
 
 /** One event as its line, with the newline. */
-export const eventJson = (event: AuditEvent): string => `${eventText(event)}\n`
+export const eventJson = (event: AuditEvent): string => `{"kind":"Event","apiVersion":"${AUDIT_VERSION}",${fieldsOf(event)}}\n`
 
-/** What a webhook is sent. @see kubernetes/apiserver pkg/apis/audit/v1/types.go EventList */
+/**
+ * What a webhook is sent. Of what kind its items are the list says; none of them does.
+ * @see kubernetes/apiserver pkg/apis/audit/v1/types.go EventList
+ */
 export const eventListJson = (events: readonly AuditEvent[]): string =>
-  `{"kind":"EventList","apiVersion":"${AUDIT_VERSION}","metadata":{},"items":[${events.map(eventText).join(',')}]}\n`
+  `{"kind":"EventList","apiVersion":"${AUDIT_VERSION}","metadata":{},"items":[${events.map((event) => `{${fieldsOf(event)}}`).join(',')}]}\n`
 
 /** What {@link safeJson} writes, put together field by field, which takes a third of the time. */
-function eventText(event: AuditEvent): string {
+function fieldsOf(event: AuditEvent): string {
   const { user, impersonatedUser, authenticationMetadata, sourceIPs, userAgent, objectRef } = event
   const { responseStatus, requestObject, responseObject, annotations } = event
   let json =
-    `{"kind":"Event","apiVersion":"${AUDIT_VERSION}","level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"${event.stage}"` +
+    `"level":"${event.level}","auditID":${jsonText(event.auditID)},"stage":"${event.stage}"` +
     `,"requestURI":${jsonText(event.requestURI)},"verb":${jsonText(event.verb)},"user":${keptJson(user)}`
   if (impersonatedUser !== undefined) json += `,"impersonatedUser":${keptJson(impersonatedUser)}`
   if (authenticationMetadata !== undefined) json += `,"authenticationMetadata":${safeJson(authenticationMetadata)}`
@@ -97,7 +100,7 @@ function eventText(event: AuditEvent): string {
   if (responseObject !== undefined) json += `,"responseObject":${safeJson(responseObject)}`
   json += `,"requestReceivedTimestamp":"${event.requestReceivedTimestamp}","stageTimestamp":"${event.stageTimestamp}"`
   if (annotations !== undefined) json += `,"annotations":${textsJson(annotations)}`
-  return `${json}}`
+  return json
 }
 
 function textsJson(texts: Readonly<Record<string, string>>): string {

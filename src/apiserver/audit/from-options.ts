@@ -13,7 +13,7 @@ import type { AuditPolicy } from './policy.ts'
 import { rotatingWriter } from './rotating-writer.ts'
 import { truncateBackend } from './truncate.ts'
 import { unionBackend } from './union.ts'
-import { WebhookBackend, type WebhookWorld } from './webhook-backend.ts'
+import { ATTEMPT_MS, WebhookBackend, type WebhookWorld } from './webhook-backend.ts'
 
 export interface AuditSettings {
   readonly auditPolicy: AuditPolicy | undefined
@@ -60,7 +60,7 @@ function writerOf(settings: ResolvedAuditLog, clock: Clock): LineWriter {
 }
 
 const webhookOf = (settings: ResolvedAuditWebhook, world: WebhookWorld): EventBackend =>
-  new WebhookBackend(new RemoteClient(remoteOf(settings)), settings.initialBackoffMs, world)
+  new WebhookBackend(new RemoteClient(remoteOf(settings), ATTEMPT_MS), settings.initialBackoffMs, world)
 
 /** What is too large is cut behind the queue, so that the batches which leave are small enough. */
 function inMode(

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
-import type { Poster } from '../webhook/client.ts'
+import { isTaken, type Poster } from '../webhook/client.ts'
 import { AuditTally, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventListJson } from './event.ts'
 
@@ -13,7 +13,7 @@ export interface WebhookWorld {
 }
 
 /** Of one attempt. @see kubernetes/apiserver pkg/util/webhook/webhook.go defaultRequestTimeout */
-const ATTEMPT_MS = 30_000
+export const ATTEMPT_MS = 30_000
 /** Once the server ends no attempt waits longer: its time is the server's. */
 const STOPPING_BACKOFF_MS = 250
 
@@ -91,7 +91,7 @@ export class WebhookBackend implements EventBackend {
     const timer = clock.setTimeout(() => timeout.abort(new Error(`no answer within ${ATTEMPT_MS / 1_000}s`)), ATTEMPT_MS)
     try {
       const { status } = await this.#client.post(body, AbortSignal.any([timeout.signal, this.#cut.signal]))
-      return status >= 200 && status < 300 ? undefined : new Error(`the webhook answered ${status}`)
+      return isTaken(status) ? undefined : new Error(`the webhook answered ${status}`)
     } catch (thrown) {
       return toError(thrown)
     } finally {

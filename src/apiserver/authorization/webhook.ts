@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
-import { type Poster, RemoteClient } from '../webhook/client.ts'
+import { BYTES_MAX, isTaken, type Poster, RemoteClient } from '../webhook/client.ts'
 import { remoteOf } from '../webhook/options.ts'
 import type { AuthorizationAttributes, AuthorizationContext, Authorizer, AuthorizerWorld, Decision } from './authorizer.ts'
 import { decisionOf, reviewOf, reviewSpec } from './subject-access-review.ts'
@@ -29,7 +29,7 @@ export const webhookAuthorizer = (options: AuthorizationWebhookOptions): Authori
 
 /** The same for options that are complete. */
 export const webhookFrom = (settings: ResolvedAuthorizationWebhook): Authorizer =>
-  new WebhookAuthorizer(settings, new RemoteClient(remoteOf(settings)))
+  new WebhookAuthorizer(settings, new RemoteClient(remoteOf(settings), settings.timeoutMs))
 
 type Settings = Pick<
   ResolvedAuthorizationWebhook,
@@ -94,7 +94,9 @@ export class WebhookAuthorizer implements Authorizer {
     const timer = clock.setTimeout(() => timeout.abort(new Error(`the webhook did not answer within ${timeoutMs / 1_000}s`)), timeoutMs)
     try {
       const { status, retryAfter, body: answer } = await this.#client.post(body, AbortSignal.any([timeout.signal, signal]))
-      if (status >= 200 && status < 300) return answer
+      if (isTaken(status) && answer === undefined)
+        return { error: new Error(`the answer is longer than ${BYTES_MAX} bytes`), isTransient: false }
+      if (isTaken(status)) return answer as string
       return { error: new Error(`the webhook answered ${status}`), isTransient: retryAfter !== undefined || TRANSIENT.has(status) }
     } catch (thrown) {
       const error = toError(thrown)

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError, toError } from '../../base/errors.ts'
+import { formatGoDuration } from '../go-duration.ts'
 import { remoteOfKubeconfig } from './kubeconfig.ts'
 import { type LoadedRemote, loadRemote, type Remote } from './remote.ts'
 
@@ -11,8 +12,16 @@ export interface RemoteAnswer {
   readonly status: number
   /** `Retry-After`, when there is one. */
   readonly retryAfter: string | undefined
-  readonly body: string
+  /** Undefined when it is longer than any that is asked for: the rest of it was not read. */
+  readonly body: string | undefined
 }
+
+/**
+ * Whether a server has taken what it was posted. The other statuses of success say that it has done
+ * so in part, or something else; what is redirected is taken nowhere.
+ * @see kubernetes/client-go rest/request.go transformResponse
+ */
+export const isTaken = (status: number): boolean => status >= 200 && status <= 206
 
 /** Posts JSON to one server. */
 export interface Poster {
@@ -27,7 +36,7 @@ export interface Poster {
 /** Files are read again when they may be older; upstream's tokens are, too. */
 const RELOAD_MS = 60_000
 /** Of an answer. A server that sends more is not the one that was meant. */
-const BYTES_MAX = 1024 * 1024
+export const BYTES_MAX = 1024 * 1024
 
 /**
  * A client of the server that a kubeconfig file names, or that is given. Connections are kept. What
@@ -36,13 +45,19 @@ const BYTES_MAX = 1024 * 1024
  */
 export class RemoteClient implements Poster {
   readonly #remote: Remote | { readonly kubeconfig: string }
+  readonly #timeout: string
   #clock: Clock | undefined
   #loaded: LoadedRemote | undefined
   #loadedAt = 0
   #agent: HttpAgent | HttpsAgent | undefined
 
-  constructor(remote: Remote | { readonly kubeconfig: string }) {
+  /**
+   * @param timeoutMs how long each post is waited for by its caller; the server is told that
+   * @see kubernetes/client-go rest/request.go Request.URL
+   */
+  constructor(remote: Remote | { readonly kubeconfig: string }, timeoutMs: number) {
     this.#remote = remote
+    this.#timeout = formatGoDuration(timeoutMs)
   }
 
   async open(clock: Clock): Promise<void> {
@@ -83,14 +98,16 @@ export class RemoteClient implements Poster {
   }
 
   #send(body: string, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
-    const { url, headers } = this.#loaded as LoadedRemote
-    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const { url: given, headers } = this.#loaded as LoadedRemote
+    const url = new URL(given)
+    url.searchParams.set('timeout', this.#timeout)
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const length = String(Buffer.byteLength(body))
     const request = send(url, {
       method: 'POST',
       agent: this.#agent as HttpsAgent,
       signal,
-      headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
+      headers: { Accept: 'application/json, */*', 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
     })
     return { request, answer: answerOf(request, body, signal) }
   }
@@ -120,18 +137,19 @@ function answerOf(request: ClientRequest, body: string, signal: AbortSignal): Pr
     const fail = (error: Error): void => reject(signal.aborted ? (signal.reason as Error) : error)
     request.on('error', fail)
     request.on('response', (response) => {
+      const { statusCode: status = 0, headers } = response
+      const retryAfter = headers['retry-after']
       const chunks: Buffer[] = []
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
         bytes += chunk.length
-        if (bytes > BYTES_MAX) response.destroy(new Error(`the answer is longer than ${BYTES_MAX} bytes`))
+        if (bytes <= BYTES_MAX) return
+        resolve({ status, retryAfter, body: undefined })
+        response.destroy()
       })
       response.on('error', fail)
-      response.on('end', () => {
-        const { statusCode = 0, headers } = response
-        resolve({ status: statusCode, retryAfter: headers['retry-after'], body: Buffer.concat(chunks).toString() })
-      })
+      response.on('end', () => resolve({ status, retryAfter, body: Buffer.concat(chunks).toString() }))
     })
     request.end(body)
   })

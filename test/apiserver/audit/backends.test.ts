@@ -362,7 +362,12 @@ describe('a webhook', () => {
     expect(posts).toEqual([
       {
         at: 0,
-        body: { kind: 'EventList', apiVersion: 'audit.k8s.io/v1', metadata: {}, items: events(2) },
+        body: {
+          kind: 'EventList',
+          apiVersion: 'audit.k8s.io/v1',
+          metadata: {},
+          items: events(2).map(({ kind: _, apiVersion: __, ...item }) => item),
+        },
       },
     ])
     expect(backend.counts()).toEqual({ delivered: 2, lost: 0, pending: 0 })
@@ -376,6 +381,20 @@ describe('a webhook', () => {
     expect(posts.map(({ at }) => at)).toEqual([0, 10_000, 25_000, 47_500, 81_250])
     expect(failures).toEqual(['webhook the webhook answered 500 2'])
     expect(backend.counts()).toEqual({ delivered: 0, lost: 2, pending: 0 })
+  })
+
+  test.each([200, 204, 206])('has taken what it answers with %i', async (status) => {
+    const { backend, posts } = webhook(status)
+    expect(await backend.processEvents(events(1))).toBe(true)
+    expect(posts.length).toBe(1)
+  })
+
+  test.each([199, 207, 299, 304, 308])('has not taken what it answers with %i', async (status) => {
+    const { backend, posts, clock } = webhook(status, 200)
+    const verdict = backend.processEvents(events(1))
+    await clock.runToEnd()
+    expect(await verdict).toBe(true)
+    expect(posts.length).toBe(2)
   })
 
   test('that waits is tried at once when the server ends', async () => {

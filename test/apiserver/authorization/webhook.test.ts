@@ -227,6 +227,7 @@ describe('a server that fails', () => {
       { status: 200, retryAfter: undefined, body: '{"kind":"Status","status":{"allowed":true}}' },
       /allowed: a SubjectAccessReview/,
     ],
+    ['without end', { status: 200, retryAfter: undefined, body: undefined }, /^the answer is longer than 1048576 bytes$/],
     ['no status', { status: 200, retryAfter: undefined, body: review({}).replace('{}}', 'null}') }, /allowed: a SubjectAccessReview/],
     ['no word', ok({ allowed: 'true' }), /allowed: a SubjectAccessReview/],
     ['no word of denial', ok({ allowed: true, denied: 'true' }), /allowed: a SubjectAccessReview/],
@@ -317,7 +318,7 @@ test('a server asks its webhook, over one connection, once for each question', a
   expect(await answerTo('bob')).toEqual([403, expect.stringContaining('cannot get path \\"/echo\\": bob was asked about')])
   expect(await answerTo('mallory')).toEqual([500, 'Internal Server Error: "/echo": the webhook answered 400\n'])
   expect(asked.map(({ method, url: target, headers }) => [method, target, headers.authorization, headers['content-type']])).toEqual(
-    Array(3).fill(['POST', '/authorize?v=1', 'Bearer secret', 'application/json']),
+    Array(3).fill(['POST', '/authorize?v=1&timeout=10s', 'Bearer secret', 'application/json']),
   )
   expect(new Set(asked.map(({ socket }) => socket)).size).toBe(1)
   const { exitCode } = await life.stop()
