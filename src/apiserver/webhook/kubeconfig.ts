@@ -12,7 +12,8 @@ const UNKNOWN_TO_US = ['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extr
 
 /**
  * The server of a kubeconfig file, YAML or JSON: that of its current context. File names in it
- * start from its own folder. What `kubectl` needs and this does not is passed over.
+ * start from its own folder. What `kubectl` needs and this does not is passed over. Over plain HTTP
+ * neither its token nor its password is sent, which all could read: upstream does so silently.
  * @throws QuiesceError ERR_OPTION_INVALID with a line for everything that cannot be used,
  * ERR_DEPENDENCY_MISSING for YAML without the package `yaml`
  * @see kubernetes/client-go tools/clientcmd/api/v1/types.go Config
@@ -42,7 +43,9 @@ function remoteOf(config: Fields, folder: string, refuse: Refuse): Remote | unde
   const hasUser = (context['user'] ?? '') !== ''
   const user = hasUser ? named(config, 'users', 'user', context['user'], `${field}.user`, refuse) : { field: '', value: {} as Fields }
   if (cluster === undefined || user === undefined) return undefined
-  return { ...ofCluster(cluster, folder, refuse), ...ofUser(user, folder, refuse) }
+  const remote = ofCluster(cluster, folder, refuse)
+  const { token, basic, ...certificate } = ofUser(user, folder, refuse)
+  return { ...remote, ...certificate, ...(remote.url.startsWith('https:') && { token, basic }) }
 }
 
 interface Found {
@@ -69,11 +72,21 @@ function ofCluster({ field, value }: Found, folder: string, refuse: Refuse): Rem
   if (value['proxy-url']) refuse(`${field}.proxy-url`, value['proxy-url'], 'none')
   const text = (name: string) => textIn(value, name, field, refuse)
   return {
-    url: String(url),
+    url: isUrl ? withoutLastSlash(url) : '',
     ca: pem('certificate-authority', { field, value }, folder, refuse),
     serverName: text('tls-server-name'),
     insecure: value['insecure-skip-tls-verify'] === true,
   }
+}
+
+/**
+ * A path of a server is a prefix to upstream, which is joined with none.
+ * @see kubernetes/client-go rest/request.go NewRequest
+ */
+function withoutLastSlash(url: string): string {
+  const parsed = new URL(url)
+  parsed.pathname = parsed.pathname.replace(/\/+/g, '/').replace(/\/$/, '')
+  return parsed.href
 }
 
 function ofUser({ field, value }: Found, folder: string, refuseAs: Refuse): Partial<Remote> {

@@ -127,10 +127,19 @@ preferences: {}
     expect((await (await opened({ kubeconfig: at('config') })).post('{}', NEVER)).status).toBe(200)
   })
 
-  test('is read again after a minute, with its files; one that cannot be used any more changes nothing', async () => {
+  test.each([{ token: 'secret' }, { username: 'u', password: 'secret' }])('shows %j to no server of plain HTTP', async (user) => {
     const asked: IncomingMessage[] = []
     const port = await listening(createHttp(answering(asked)))
-    const at = written({ token: 'first\n', config: CONFIG({ server: `http://127.0.0.1:${port}` }, { tokenFile: 'token', token: 'other' }) })
+    const at = written({ config: CONFIG({ server: `http://127.0.0.1:${port}/a//b/?x=1` }, user) })
+    await (await opened({ kubeconfig: at('config') })).post('{}', NEVER)
+    expect([asked[0]?.url, asked[0]?.headers.authorization]).toEqual(['/a/b?x=1&timeout=30s', undefined])
+  })
+
+  test('is read again after a minute, with its files; one that cannot be used any more changes nothing', async () => {
+    const asked: IncomingMessage[] = []
+    const port = await listening(createHttps(serving, answering(asked)))
+    const cluster = { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true }
+    const at = written({ token: 'first\n', config: CONFIG(cluster, { tokenFile: 'token', token: 'other' }) })
     const clock = new VirtualClock()
     const posting = await opened({ kubeconfig: at('config') }, clock)
     const token = async () => {
@@ -186,7 +195,7 @@ preferences: {}
 
   test('that is not there, or names what is not, is a failed start', async () => {
     await expect(opened({ kubeconfig: '/nowhere/config' })).rejects.toThrow('/nowhere/config: ENOENT')
-    const at = written({ config: CONFIG({ server: 'http://127.0.0.1' }, { tokenFile: 'missing' }) })
+    const at = written({ config: CONFIG({ server: 'https://127.0.0.1' }, { tokenFile: 'missing' }) })
     await expect(opened({ kubeconfig: at('config') })).rejects.toThrow(`${at('missing')}: ENOENT`)
     const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     await expect(opened({ url: 'https://a.example', cert: { text: pem }, key: { text: pem } })).rejects.toMatchObject({
