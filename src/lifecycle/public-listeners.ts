@@ -78,6 +78,12 @@ async function openCertificates(
 const TCP_KEEP_ALIVE_MS = 3 * 60_000
 
 /**
+ * Node leaves out a header of HTTP/2 whose value begins or ends with a space, and serves the rest:
+ * a request that names a user to act as would act as its own. Node 20 does so in any case.
+ */
+const WHOLE_HEADS = { strictFieldWhitespaceValidation: false }
+
+/**
  * The server of one listener.
  * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
  */
@@ -96,8 +102,8 @@ async function createServer(
   const settings = http2Settings(options)
   const server = secure
     ? // Of the limits of HTTP/1.1, node:http2 takes none from its options.
-      Object.assign(await servers.http2Secure({ ...secure, settings, allowHTTP1: true }, listener), limits)
-    : await servers.http2({ ...(given as Http2Options), settings }, listener)
+      Object.assign(await servers.http2Secure({ ...WHOLE_HEADS, ...secure, settings, allowHTTP1: true }, listener), limits)
+    : await servers.http2({ ...WHOLE_HEADS, ...(given as Http2Options), settings }, listener)
   const window = connectionWindow(settings)
   server.on('session', (session) => session.setLocalWindowSize(window))
   return server
