@@ -50,7 +50,7 @@ export const apiserverWording: Wording = {
     requests: {
       name: 'apiserver_request_total',
       help: 'Requests answered by the server itself, by path and status.',
-      // Upstream counts them all as GET, under the path as subresource.
+      // Upstream counts those of GET so, under the path as subresource; here all are (V43).
       pathLabel: 'subresource',
       labels: { component: '', dry_run: '', group: '', resource: '', scope: '', verb: 'GET', version: '' },
     },
