@@ -78,7 +78,7 @@ function statusOf(exchange: ApiExchange): RecordedStatus {
 
 const panicStatus = (thrown: unknown): RecordedStatus => ({
   status: 'Failure',
-  message: `APIServer panic'd: ${toError(thrown).message}`,
+  message: `APIServer panic'd: ${typeof thrown === 'string' ? thrown : toError(thrown).message}`,
   reason: 'InternalError',
   code: 500,
 })
@@ -89,7 +89,9 @@ function recordStart(auditing: Auditing, exchange: ApiExchange): void {
   const writeHead = response.writeHead.bind(response) as (...args: readonly unknown[]) => typeof response
   response.writeHead = (...args: readonly unknown[]) => {
     const written = writeHead(...args)
-    if (exchange.audit?.hasStarted === false && !exchange.audit.isDone) started(auditing, exchange, statusOf(exchange))
+    const { audit: state, panic } = exchange
+    // What is sent for a handler that has failed is not its answer.
+    if (state?.hasStarted === false && !state.isDone && panic === undefined) started(auditing, exchange, statusOf(exchange))
     return written
   }
 }

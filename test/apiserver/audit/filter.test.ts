@@ -46,6 +46,7 @@ async function serve({ policy = EVERYTHING, sink = new Sink(), filters = [], con
       server.handle('/panics', () => {
         throw new Error('on purpose')
       })
+      server.handle('/texts', () => Promise.reject('a "text"' as unknown as Error))
       server.handle('/rejects', () => Promise.reject(new Error('later')))
       server.handle('/never', () => {})
       server.handle('/heeds', (request) => {
@@ -62,6 +63,7 @@ async function serve({ policy = EVERYTHING, sink = new Sink(), filters = [], con
         response.end()
       })
       server.handlePrefix('/apis/', (request, response) => {
+        if (request.url?.includes('fails')) throw new Error('on purpose')
         if (request.url?.includes('watch=')) {
           response.writeHead(200)
           response.write('begun\n')
@@ -103,6 +105,13 @@ row('AU-15', 'a watch is recorded when its answer begins, too, under one id', as
   expect(new Set(sink.ids).size).toBe(1)
 })
 
+test('a watch whose handler fails before it answers has not begun', async () => {
+  const { life, stages } = await serve()
+  await life.request('/apis/a/v1/b?watch=1&fails=1').catch(() => undefined)
+  await life.clock.advance(0)
+  expect(stages()).toEqual(['RequestReceived 0', 'Panic 500'])
+})
+
 test('a request for a resource says which', async () => {
   const { life, sink } = await serve()
   await life.request({ method: 'POST', path: '/apis/apps/v1/namespaces/blue/things/t1/status' })
@@ -116,6 +125,7 @@ test('a request for a resource says which', async () => {
 test.each([
   ['/panics', 'on purpose'],
   ['/rejects', 'later'],
+  ['/texts', 'a "text"'],
 ])('a handler that fails is recorded so: %s', async (path, message) => {
   const { life, sink, stages } = await serve()
   await life.request(path).catch(() => undefined)
