@@ -13,7 +13,7 @@ import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import { auditFailures } from './audit/audit-failures.ts'
-import type { Auditing } from './audit/auditing.ts'
+import { type AuditCounters, type Auditing, auditCounters } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
 import type { Authenticator } from './authentication/authenticator.ts'
 import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
@@ -371,7 +371,7 @@ export class ApiServer implements Delegate {
     passage.open(buildChain(ours, users), users, failed)
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)
-    this.#install(life, life.health)
+    this.#install(life, life.health, auditing?.counters)
     this.#speakThrough(life)
     return new PreparedApiServer(life)
   }
@@ -453,7 +453,12 @@ export class ApiServer implements Delegate {
       .map((filter) => (TIMED.has(filter.name) ? timed(filter, clock, this.#metrics) : filter))
   }
 
-  #install({ answerMetrics }: Lifecycle, health: Health): void {
+  #forget(audited: AuditCounters | undefined): void {
+    this.#counted?.reset()
+    if (audited) Object.assign(audited, auditCounters())
+  }
+
+  #install({ answerMetrics }: Lifecycle, health: Health, audited?: AuditCounters): void {
     health.install()
     const answer: ApiHandler = (request, response) => {
       if (!health.handle(request, response)) plainNotFound(request, response)
@@ -462,7 +467,7 @@ export class ApiServer implements Delegate {
       for (const path of [`/${endpoint}`, ...health.checkNames(endpoint).map((check) => `/${endpoint}/${check}`)])
         this.#mux.handle(path, answer)
     if (this.config.enableMetrics) {
-      this.#mux.handle('/metrics', metricsPage(answerMetrics, this.config.enableProfiling ? () => this.#counted?.reset() : undefined))
+      this.#mux.handle('/metrics', metricsPage(answerMetrics, this.config.enableProfiling ? () => this.#forget(audited) : undefined))
       this.#mux.handle('/metrics/slis', metricsPage(answerMetrics))
     }
     if (this.config.enableProfiling) {

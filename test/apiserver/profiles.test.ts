@@ -96,6 +96,8 @@ test('DELETE forgets what was counted', async () => {
       platform: 'unknown',
       shutdownDelay: 0,
       enableProfiling: true,
+      audit: { run: () => {}, processEvents: () => true, shutdown: () => {} } as never,
+      auditPolicy: { rules: [{ level: 'Metadata', nonResourceURLs: ['/a'] }] },
     }),
   )
   server.handle('/a', (_, response) => void response.end('a'))
@@ -104,9 +106,11 @@ test('DELETE forgets what was counted', async () => {
   const ask = async (path: string, method = 'GET') => (await fetch(`${life.addresses[0]?.url}${path}`, { method })).text()
   await ask('/a')
   const counted = async () => (await ask('/metrics')).includes('subresource="/a"')
+  const audited = async () => /^apiserver_audit_event_total (\d+)$/m.exec(await ask('/metrics'))?.[1]
   await expect.poll(counted).toBe(true)
+  expect(await audited()).toBe('2')
   expect(await ask('/metrics', 'DELETE')).toBe('metrics reset\n')
-  expect(await counted()).toBe(false)
+  expect([await counted(), await audited()]).toEqual([false, '0'])
   await life.stop({ now: true })
 })
 
