@@ -125,7 +125,7 @@ function resourceVerb(method: string, name: string, url: string): string {
 }
 
 /** The parameter's presence is enough; only `0` and `false` deny it. The first one counts. */
-function asksToWatch(url: string): boolean {
+export function asksToWatch(url: string): boolean {
   const [value] = queryTexts(url, 'watch')
   return value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 }

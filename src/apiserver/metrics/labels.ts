@@ -1,5 +1,5 @@
 import { queryValue } from '../../base/go-query.ts'
-import type { RequestInfo } from '../../http/request-info.ts'
+import { asksToWatch, type RequestInfo } from '../../http/request-info.ts'
 import { OTHER } from '../../metrics/series.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
@@ -23,13 +23,15 @@ const VERBS: ReadonlySet<string> = new Set([
 const CONNECTING: ReadonlySet<string> = new Set(['log', 'exec', 'portforward', 'attach', 'proxy'])
 
 /**
- * What a request does, by its method: reads of several objects are lists, and what no API has is
- * `other`.
+ * What a request does, by its method: reads of several objects are lists, what asks to watch is a
+ * watch, of one object and of a path as well, and what no API has is `other`.
  * @see kubernetes/apiserver pkg/endpoints/metrics/metrics.go cleanVerb, CanonicalVerb
  */
-export function verbOf({ info, request: { method = 'GET', headers } }: Pick<ApiExchange, 'info' | 'request'>, scope: string): string {
+export function verbOf({ info, request }: Pick<ApiExchange, 'info' | 'request'>, scope: string): string {
+  const { method = 'GET', url = '/', headers } = request
   if (info.isResourceRequest && CONNECTING.has(info.subresource)) return 'CONNECT'
   if (info.verb === 'watch' && info.isResourceRequest) return 'WATCH'
+  if (method === 'GET' && url.includes('watch') && asksToWatch(url)) return 'WATCH'
   if (method === 'GET' || method === 'HEAD') return scope === 'resource' || scope === '' ? 'GET' : 'LIST'
   if (method === 'PATCH' && headers['content-type'] === 'application/apply-patch+yaml') return 'APPLY'
   return VERBS.has(method) ? method : OTHER
