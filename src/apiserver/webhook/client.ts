@@ -48,11 +48,13 @@ export class RemoteClient implements Poster {
   readonly #timeout: string
   #clock: Clock | undefined
   #loaded: LoadedRemote | undefined
+  #url: URL | undefined
   #loadedAt = 0
   #agent: HttpAgent | HttpsAgent | undefined
 
   /**
-   * @param timeoutMs how long each post is waited for by its caller; the server is told that
+   * @param timeoutMs how long each post is waited for by its caller; the server is told that,
+   * unless its URL says another time
    * @see kubernetes/client-go rest/request.go Request.URL
    */
   constructor(remote: Remote | { readonly kubeconfig: string }, timeoutMs: number) {
@@ -95,12 +97,12 @@ export class RemoteClient implements Poster {
     if (this.#agent) retire(this.#agent)
     this.#agent = agent
     this.#loaded = loaded
+    this.#url = tellingTimeout(loaded.url, this.#timeout)
   }
 
   #send(body: string, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
-    const { url: given, headers } = this.#loaded as LoadedRemote
-    const url = new URL(given)
-    url.searchParams.set('timeout', this.#timeout)
+    const { headers } = this.#loaded as LoadedRemote
+    const url = this.#url as URL
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
     const length = String(Buffer.byteLength(body))
     const request = send(url, {
@@ -111,6 +113,13 @@ export class RemoteClient implements Poster {
     })
     return { request, answer: answerOf(request, body, signal) }
   }
+}
+
+/** Whatever else its query says stays as it is written, another timeout too. */
+function tellingTimeout(given: string, timeout: string): URL {
+  const url = new URL(given)
+  if (!url.searchParams.has('timeout')) url.search += `${url.search === '' ? '?' : '&'}timeout=${timeout}`
+  return url
 }
 
 function agentFor({ url, tls }: LoadedRemote, from: string): HttpAgent | HttpsAgent {

@@ -221,12 +221,12 @@ describe('a post', () => {
   test('tells the server how long it is waited for, beside what its URL asks for', async () => {
     const asked: IncomingMessage[] = []
     const port = await listening(createHttp(answering(asked)))
-    for (const path of ['', '/a%2fb/?x=1', '/?timeout=5s'])
+    for (const path of ['', '/a%2fb/?x&y=a%20b', '/?timeout=5s'])
       await (await opened({ url: `http://127.0.0.1:${port}${path}` })).post('{}', NEVER)
     expect(asked.map(({ url, headers }) => [url, headers.accept])).toEqual([
       ['/?timeout=30s', 'application/json, */*'],
-      ['/a%2fb/?x=1&timeout=30s', 'application/json, */*'],
-      ['/?timeout=30s', 'application/json, */*'],
+      ['/a%2fb/?x&y=a%20b&timeout=30s', 'application/json, */*'],
+      ['/?timeout=5s', 'application/json, */*'],
     ])
   })
 
