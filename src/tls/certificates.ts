@@ -143,8 +143,8 @@ export class Certificates {
   }
 
   /**
-   * Whether a handshake may need another certificate than the server's, or there is none yet. Asking
-   * in the middle of a handshake makes node take it up again in a later step.
+   * Whether a handshake may need another certificate than the server's, or there is none yet. To
+   * ask in the middle of a handshake makes node take it up again in a later step.
    */
   get #hasChoice(): boolean {
     return this.#providers.sni.length > 0 || this.#world.own !== undefined || !this.#served

@@ -1,7 +1,7 @@
 // Fails when: a socket that a killed process has left keeps a server from starting, one that is in
 // use (or no socket at all) is taken away, its permissions are others than asked for at any moment,
-// the file stays after the end, a handshake over one is not known, or a connection that is known only
-// from its handshake's end on is held until the deadline.
+// the file stays after the end, a handshake over one is not known, or a connection that is known
+// only from its handshake's end on is held until the deadline.
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, watch, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'

@@ -23,8 +23,7 @@ export class Handshakes {
 
   /** To be called when the server has accepted a socket. */
   begun(socket: Socket): void {
-    // Of any other stream node makes a socket of its own first: it is known from its handshake's end
-    // on.
+    // Of any other stream node makes a socket of its own: it is known from its handshake's end on.
     if (socket instanceof Socket) this.#bySocket.set(socket, new Handshake(socket, this.#keeper, () => this.#bySocket.delete(socket)))
   }
 
