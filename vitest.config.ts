@@ -1,25 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { PURE } from './test/support/pure.ts'
 
 // Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
 const pool = 'forks' as const
 // Generous on purpose: no test waits for a duration, so a time-out only ever reports a hang, also on a loaded machine.
-const patience = (ms: number) => ({
-  testTimeout: ms,
-  hookTimeout: ms,
-  teardownTimeout: 10_000,
-  expect: { poll: { timeout: (ms * 2) / 3 } },
-})
-const seeded = ['test/support/seed.ts']
+const patience = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 10_000, expect: { poll: { timeout: 40_000 } } }
+const setupFiles = ['test/support/seed.ts', 'test/support/built.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
-const seededAndBuilt = [...seeded, 'test/support/built.ts']
-
-/** Of code without sockets and processes: they work more than they wait, and need nothing that is built. */
-const pure = ['base', 'diagram', 'differential', 'machines', 'metrics', 'model', 'options', 'report', 'terminal', 'tidy'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-)
 
 /**
  * What these tests are about belongs to the process: which channels have listeners, and node's own globals, which @hono/node-server replaces.
@@ -39,30 +29,33 @@ const apart = ['test/watches/**/*.test.ts', 'test/processes/paused.test.ts', 'te
 const alone = ['test/loss/**/*.test.ts']
 
 /** Short files that take long. Where no run before is known, the longest text comes first. */
-const LONG = /many-lives|accessible|pictures|slow-readers|differential\/lives/
+const LONG = /many-lives|accessible|pictures|slow-readers|(differential|model)\/(lives|check-life|broken-phases)/
 
 /**
  * A worker is used again when the next file is of the same project, and imports everything anew when it is not: so files of one stay together.
- * Of these, one that takes long and begins last is waited for when all others are over, and those that wait go beside those that work.
+ * Of these, one that takes long and begins last is waited for when all others are over: it begins first, and what needs nothing built before what
+ * does. Those that wait go beside those that work.
  */
 class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return [...new Set([...PROJECTS, ...sorted.map(({ project }) => project.name)])].flatMap((name) => {
+    return [...new Set(sorted.map(({ project }) => project.name))].flatMap((name) => {
       const own = sorted.filter(({ project }) => project.name === name)
-      const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
-      return [...own.filter(isLong), ...evenly(own.filter((file) => !isLong(file)))]
+      const [long, others] = split(own, LONG)
+      const [pure, built] = split(long, PURE)
+      return [...pure, ...built, ...evenly(split(others, WAITING))]
     })
   }
 }
-/** What needs nothing built comes first. */
-const PROJECTS = ['pure', 'unit', 'isolated', 'apart', 'alone']
 
-/** Both kinds in their order, and as many of each in every part of the list. */
-function evenly(files: readonly TestSpecification[]): TestSpecification[] {
-  const isWaiting = ({ moduleId }: TestSpecification): boolean => WAITING.test(moduleId)
-  const [waiting, working] = [files.filter(isWaiting), files.filter((file) => !isWaiting(file))]
-  const placed = [waiting, working].flatMap((kind) => kind.map((file, at) => ({ file, at: (at + 0.5) / kind.length })))
+const split = (files: readonly TestSpecification[], which: RegExp): [TestSpecification[], TestSpecification[]] => [
+  files.filter(({ moduleId }) => which.test(moduleId)),
+  files.filter(({ moduleId }) => !which.test(moduleId)),
+]
+
+/** All kinds in their order, and as many of each in every part of the list. */
+function evenly(kinds: readonly (readonly TestSpecification[])[]): TestSpecification[] {
+  const placed = kinds.flatMap((kind) => kind.map((file, at) => ({ file, at: (at + 0.5) / kind.length })))
   return placed.sort((a, b) => a.at - b.at).map(({ file }) => file)
 }
 
@@ -72,9 +65,7 @@ const project = (
   groupOrder: number,
   files: { include: string[]; exclude?: string[] },
   maxWorkers: number,
-  patienceMs: number,
   isolate = false,
-  setupFiles = seededAndBuilt,
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
@@ -88,7 +79,7 @@ const project = (
     globalSetup,
     maxWorkers,
     sequence: { groupOrder },
-    ...patience(patienceMs),
+    ...patience,
   },
 })
 /** Two more than there are processors: many tests wait for a socket or a process; and each worker imports anew. */
@@ -101,14 +92,12 @@ export default defineConfig({
       project(
         'unit',
         0,
-        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...pure, ...isolated, ...apart, ...alone] },
+        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...isolated, ...apart, ...alone] },
         workers,
-        60_000,
       ),
-      project('isolated', 0, { include: isolated }, workers, 60_000, true),
-      project('pure', 0, { include: pure }, workers, 30_000, false, seeded),
-      project('apart', 1, { include: apart }, 3, 60_000),
-      project('alone', 2, { include: alone }, 1, 60_000),
+      project('isolated', 0, { include: isolated }, workers, true),
+      project('apart', 1, { include: apart }, 3),
+      project('alone', 2, { include: alone }, 1),
     ],
   },
 })
