@@ -82,8 +82,8 @@ const project = (
     ...patience,
   },
 })
-/** Two more than there are processors: many tests wait for a socket or a process; and each worker imports anew. */
-const workers = Math.max(2, availableParallelism()) + 2
+/** Three more than there are processors: many tests wait for a socket or a process; and each worker imports anew. */
+const workers = Math.max(2, availableParallelism()) + 3
 
 export default defineConfig({
   test: {

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { PURE } from './pure.ts'
 
-/** Vitest loads this before each test file. Those that may run what is built wait: see `build.ts`. */
+/**
+ * Vitest loads this before each test file. Those that may run what is built wait: see `build.ts`.
+ */
 
 const LOOK_MS = 100
 /** A first build takes up to a minute, and a busy machine longer. */
