@@ -51,7 +51,7 @@ export function openHttp1Gate(
     const isHeard = inheritedEmit().call(server, event, ...args)
     // After node's own listener, so that our look at the socket's end comes after node's too.
     if (isOpen && event === 'connection' && handshakes) handshakes.begun(args[0] as Socket)
-    else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection') && isHttp1(args[0] as Socket)) wireFor(args[0] as Socket)
+    else if (isOpen && event === (handshakes ? 'secureConnection' : 'connection') && isOurs(args[0] as Socket)) wireFor(args[0] as Socket)
     return isHeard
   }
 
@@ -170,8 +170,12 @@ interface Gated {
   [GATE]?: true
 }
 
-/** A handshake may have chosen another protocol, on a server that speaks several. */
-const isHttp1 = ({ alpnProtocol }: Socket & { readonly alpnProtocol?: string | false | null }): boolean => alpnProtocol !== 'h2'
+/**
+ * A handshake may have chosen another protocol, on a server that speaks several; and what code
+ * hands to a server may have closed meanwhile, which nothing will say any more.
+ */
+const isOurs = ({ alpnProtocol, closed }: Socket & { readonly alpnProtocol?: string | false | null }): boolean =>
+  alpnProtocol !== 'h2' && !closed
 
 /** Makes node emit `checkContinue`, and does nothing about it: the gate does. */
 function gateDecidesToContinue(): void {}

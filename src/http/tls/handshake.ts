@@ -21,10 +21,11 @@ export class Handshakes {
     this.#keeper = keeper
   }
 
-  /** To be called when the server has accepted a socket. */
+  /** To be called when the server has accepted a socket, or was given one that is closed by now. */
   begun(socket: Socket): void {
     // Of any other stream node makes a socket of its own: it is known from its handshake's end on.
-    if (socket instanceof Socket) this.#bySocket.set(socket, new Handshake(socket, this.#keeper, () => this.#bySocket.delete(socket)))
+    if (socket instanceof Socket && !socket.closed)
+      this.#bySocket.set(socket, new Handshake(socket, this.#keeper, () => this.#bySocket.delete(socket)))
   }
 
   /**
