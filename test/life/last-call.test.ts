@@ -8,10 +8,12 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { attachLifecycle, shutdownSignalOf } from '#src/index.ts'
+import { attachLifecycle, type LifecycleEvent, shutdownSignalOf } from '#src/index.ts'
+import { Dam } from '../conformance/transports.ts'
 import { type LifeRig, newAttachedLife, newLife } from '../support/life.ts'
 import { connectTo, RawClient } from '../support/raw-client.ts'
 import { POLL } from '../support/upstream-client.ts'
@@ -465,5 +467,36 @@ describe('what never becomes a request', () => {
     const report = await life.stop()
     await closed
     expect(report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+  })
+
+  test('one that ends when its connection is closing is not named as one that has not', async () => {
+    const server = createHttpsServer(pair, (_, response) => void response.end('ok'))
+    const life = attachLifecycle(server, { logger: false, deadline: '60s' })
+    const warned: LifecycleEvent[] = []
+    life.events$.subscribe((event) => void (event.type === 'warning' && warned.push(event)))
+    server.listen(0, '127.0.0.1')
+    await life.start()
+    const { port } = server.address() as { port: number }
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+    const dam = new Dam(socket, Number.POSITIVE_INFINITY)
+    const write = dam._write.bind(dam)
+    // What the client says first, and not how it ends its handshake.
+    dam._write = (...given) => {
+      write(...given)
+      dam.hold(0)
+    }
+    const ended = once(socket, 'end')
+    const client = connectSecurely({ socket: dam, rejectUnauthorized: false, minVersion: 'TLSv1.3' }).on('error', () => {})
+    onTestFinished(() => void client.destroy())
+    await expect.poll(() => socket.bytesRead, POLL).toBeGreaterThan(0)
+    const report = life.stop()
+    await ended
+    const finished = once(server, 'secureConnection')
+    dam.open()
+    await finished
+    expect(await report).toMatchObject({ exitCode: 0, connections: { idleUntold: 1, forced: 0 } })
+    expect(warned).toEqual([])
   })
 })

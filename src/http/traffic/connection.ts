@@ -74,6 +74,7 @@ export class Connection {
   goOnWith(wire: Wire): void {
     this.#wire.replaced()
     this.#wire = wire
+    this.unfinishedAs = undefined
     if (!this.#isClosed) {
       this.#kind.open--
       this.#kind = this.#tally.kindOf(wire)
