@@ -88,12 +88,8 @@ export class Certificates {
     const { clientCertificates } = this.#settings
     return {
       ...this.#contextOptions,
-      ...(this.#hasChoice && {
-        SNICallback: (name, choose) => {
-          if (this.#served) choose(null, this.#served.contexts.forName(name))
-          else choose(new Error(NOT_READY))
-        },
-      }),
+      // Named also where there is none, so that none of `serverOptions` ever takes its place.
+      SNICallback: this.#hasChoice ? this.#choose : undefined,
       ...(this.#providers.clientCa && { requestCert: true, rejectUnauthorized: clientCertificates === 'require' }),
     }
   }
@@ -148,6 +144,11 @@ export class Certificates {
    */
   get #hasChoice(): boolean {
     return this.#providers.sni.length > 0 || this.#world.own !== undefined || !this.#served
+  }
+
+  readonly #choose: TlsOptions['SNICallback'] = (name, choose) => {
+    if (this.#served) choose(null, this.#served.contexts.forName(name))
+    else choose(new Error(NOT_READY))
   }
 
   get #pairs(): readonly Provider<Pair>[] {

@@ -85,6 +85,20 @@ describe('with a client CA', () => {
     expect(await sentBy(port, name)).toEqual(['localhost', 'below', 'upper', 'CA'])
   })
 
+  test.each([undefined, 'localhost'])('all of this holds for the only certificate of a server, asked for %s', async (name) => {
+    const clientCaFile = join(temporaryFolder(), 'ca.crt')
+    writeFileSync(clientCaFile, CA.cert)
+    const { port } = await server({ clientCaFile, sni: [] })
+    expect(await ask(port, ALICE, name)).toBe('alice, known')
+    await expect(ask(port, {}, name)).rejects.toThrow()
+    await expect(ask(port, MALLORY, name)).rejects.toThrow()
+    // No root is there.
+    writeFileSync(clientCaFile, MALLORY.cert)
+    await vi.waitFor(async () => expect(await ask(port, MALLORY, name)).toBe('mallory, known'), { timeout: 10_000 })
+    await expect(ask(port, ALICE, name)).rejects.toThrow()
+    await expect(ask(port, clientOf(OTHER_CA, 'eve'), name)).rejects.toThrow()
+  })
+
   test('the application decides, where it is to', async () => {
     const { port } = await server({ clientCa: CA.cert, clientCertificates: 'request' })
     expect(await ask(port, ALICE)).toBe('alice, known')

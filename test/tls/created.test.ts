@@ -31,6 +31,13 @@ describe('a listener with tls', () => {
     expect(rig.life.addresses[0]?.url).toBe(`https://127.0.0.1:${rig.port}`)
   })
 
+  test('serves what it was given there, whatever serverOptions choose', async () => {
+    const SNICallback = (_: string, choose: (error: Error) => void): void => choose(new Error('not this one'))
+    const rig = newLife({ options: { tls: PAIR, serverOptions: { SNICallback } } })
+    await rig.life.start()
+    expect(await ask(rig.port)).toContain('hello')
+  })
+
   test('is one of several', async () => {
     const rig = newLife({
       options: {
