@@ -123,7 +123,7 @@ function tellingTimeout(given: string, timeout: string): URL {
 }
 
 function agentFor({ url, tls }: LoadedRemote, from: string): HttpAgent | HttpsAgent {
-  if (!url.startsWith('https:')) return new HttpAgent({ keepAlive: true })
+  if (new URL(url).protocol !== 'https:') return new HttpAgent({ keepAlive: true })
   const { ca, cert, key, ...rest } = tls
   try {
     const secureContext = createSecureContext({ ca, cert, key })
@@ -145,6 +145,11 @@ function answerOf(request: ClientRequest, body: string, signal: AbortSignal): Pr
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => reject(signal.aborted ? (signal.reason as Error) : error)
     request.on('error', fail)
+    // Without a listener node destroys the socket, and says nothing of it but that it has closed.
+    request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+      socket.destroy()
+      resolve({ status, retryAfter: undefined, body: undefined })
+    })
     request.on('response', (response) => {
       const { statusCode: status = 0, headers } = response
       const retryAfter = headers['retry-after']

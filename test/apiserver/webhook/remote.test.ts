@@ -230,6 +230,19 @@ describe('a post', () => {
     ])
   })
 
+  test('to a server that goes on with another protocol is over', async () => {
+    const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+    const port = await listening(createHttp().on('connection', (socket) => void socket.write(answer)))
+    const { status } = await (await opened({ url: `http://127.0.0.1:${port}` })).post('{}', NEVER)
+    expect(status).toBe(101)
+  })
+
+  test('is by HTTPS, however its URL is written', async () => {
+    const port = await listening(createHttps(serving, answering([])))
+    const { status } = await (await opened({ url: ` HTTPS://127.0.0.1:${port}`, insecure: true })).post('{}', NEVER)
+    expect(status).toBe(200)
+  })
+
   test('over a kept connection that has been closed meanwhile is sent again', async () => {
     const asked: IncomingMessage[] = []
     const sockets = new Set<unknown>()
