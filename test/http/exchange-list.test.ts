@@ -29,6 +29,7 @@ test('is what an array would be, after every addition and removal', () => {
           list.remove(item)
           expect(list.has(item)).toBe(false)
           expect([item.older, item.newer]).toEqual([undefined, undefined])
+          list.remove(item)
         }
         expect([...list].map((item) => item.name)).toEqual(expected.map((item) => item.name))
         expect(list.oldest).toBe(expected[0])

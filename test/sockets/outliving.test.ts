@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { PassThrough, pipeline } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -32,6 +32,30 @@ test('a handler that reads on behind its own answer hears that its connection is
   client.abort()
   await made.traffic.handlersDone()
   expect(made.facts).toMatchObject([{ type: 'error', where: 'handler POST /order', error: { message: 'aborted' } }])
+})
+
+test('a handler that is called when its client has left is waited for, and named', async () => {
+  const latch = new Latch()
+  const made = await rig(async (_, response) => {
+    response.end('too late')
+    await latch.promise
+  })
+  const asked = once(
+    made.server.on('checkContinue', () => {}),
+    'checkContinue',
+  ) as Promise<[IncomingMessage, ServerResponse]>
+  const client = await made.connect()
+  client.request('POST', '/order', { headers: { Expect: '100-continue', 'Content-Length': '3' } })
+  const [request, response] = await asked
+  client.abort()
+  await expect.poll(() => made.traffic.counts().requests).toBe(0)
+  made.server.emit('request', request, response)
+  const done = made.traffic.handlersDone()
+  expect(await hasSettled(done)).toBe(false)
+  expect(made.traffic.blocking(9)).toMatchObject({ handlers: 1, blocking: { handlers: [{ name: 'POST /order' }] } })
+  latch.resolve()
+  await done
+  expect(made.traffic.blocking(9).handlers).toBe(0)
 })
 
 test('a request that was answered early, and that is not read on, breaks off without a word', async () => {

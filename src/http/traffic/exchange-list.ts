@@ -39,7 +39,9 @@ export class ExchangeList<T extends Linked<T> = Exchange> {
     return exchange.newer !== undefined
   }
 
+  /** One that is in no list stays so. */
   remove(exchange: T): void {
+    if (!this.has(exchange)) return
     const older = exchange.older as T
     const newer = exchange.newer as T
     if (older === exchange) this.newest = undefined

@@ -67,7 +67,11 @@ export class RunningHandlers {
   }
 
   track(exchange: Exchange, promise: PromiseLike<unknown>): void {
-    if (!this.#abandoned.has(exchange)) this.#count++
+    if (!this.#abandoned.has(exchange)) {
+      this.#count++
+      // It was called when its response was gone: by a `checkContinue` listener, for one.
+      if (exchange.isOver && exchange.handlersRunning === 0 && !exchange.isLongRunning) this.#orphans.add(exchange)
+    }
     exchange.handlersRunning++
     const settled = (): void => this.#settled(exchange)
     const failed = (thrown: unknown): void => {
