@@ -35,6 +35,11 @@ export const fetchTrusting =
         message.once('error', reject)
         message.once('end', () => resolve(new Response(Buffer.concat(chunks), { status: message.statusCode ?? 502 })))
       })
+      // Without a listener node destroys the socket, and says nothing of it but that it has closed.
+      asking.once('upgrade', ({ statusCode }, socket) => {
+        socket.destroy()
+        reject(new Error(`answered ${statusCode}`))
+      })
       asking.once('error', reject)
       asking.end()
     }).finally(() => clock.clearTimeout(timer))

@@ -307,6 +307,15 @@ describe('an issuer', () => {
     )
   })
 
+  test('that goes on with another protocol has given no answer', async () => {
+    const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+    const server = createServer(PAIR).on('secureConnection', (socket) => void socket.write(answer))
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    onTestFinished(() => void server.close())
+    const it = { ...(await issuer()), url: `https://localhost:${(server.address() as AddressInfo).port}` }
+    await expect((await opened(it))(tokenOf(it))).rejects.toThrow('answered 101')
+  })
+
   test('is named without mistakes', () => {
     const wrong = (oidc: unknown) => () => completeConfig({ oidc } as ApiServerConfig)
     expect(wrong({ issuerUrl: 'http://a.test', clientId: 'x' })).toThrow('oidc.issuerUrl: got "http://a.test", allowed: a URL of https')
