@@ -20,7 +20,7 @@ import { wrongs } from './invariants.ts'
 
 /** One file each, so that each has a core of its own. */
 const PARTS = 2
-const RUNS = Number(process.env['LIFE_RUNS'] ?? 300)
+const RUNS = Number(process.env['LIFE_RUNS'] ?? 200)
 /** Of a failure, as it was printed: only that life is lived again. */
 const path = process.env['LIFE_PATH']
 
