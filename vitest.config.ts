@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { PURE } from './test/support/pure.ts'
+import { isPure } from './test/support/pure.ts'
 
 // Forked processes everywhere: a worker thread has no OS signals of its own and `run()` refuses to work in one.
 const pool = 'forks' as const
@@ -41,16 +41,16 @@ class Mixed extends BaseSequencer {
     const sorted = await super.sort(files)
     return [...new Set(sorted.map(({ project }) => project.name))].flatMap((name) => {
       const own = sorted.filter(({ project }) => project.name === name)
-      const [long, others] = split(own, LONG)
-      const [pure, built] = split(long, PURE)
-      return [...pure, ...built, ...evenly(split(others, WAITING))]
+      const [long, others] = split(own, (path) => LONG.test(path))
+      const [pure, built] = split(long, isPure)
+      return [...pure, ...built, ...evenly(split(others, (path) => WAITING.test(path)))]
     })
   }
 }
 
-const split = (files: readonly TestSpecification[], which: RegExp): [TestSpecification[], TestSpecification[]] => [
-  files.filter(({ moduleId }) => which.test(moduleId)),
-  files.filter(({ moduleId }) => !which.test(moduleId)),
+const split = (files: readonly TestSpecification[], which: (path: string) => boolean): [TestSpecification[], TestSpecification[]] => [
+  files.filter(({ moduleId }) => which(moduleId)),
+  files.filter(({ moduleId }) => !which(moduleId)),
 ]
 
 /** All kinds in their order, and as many of each in every part of the list. */

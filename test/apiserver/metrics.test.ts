@@ -183,6 +183,8 @@ describe('labels', () => {
     ['GET', '/api/v1/pods/p?watch', 'WATCH'],
     ['GET', '/api/v1/pods/p?watch=False', 'GET'],
     ['GET', '/a?watch=1', 'WATCH'],
+    ['GET', '/a?%77atch=1', 'WATCH'],
+    ['GET', '/a?b=watch', 'GET'],
     ['GET', '/watch?a=1', 'GET'],
     ['POST', '/a?watch=1', 'POST'],
     ['GET', '/api/v1/pods/p/log?watch=1', 'CONNECT'],

@@ -94,9 +94,7 @@ export class WebhookAuthorizer implements Authorizer {
     const timer = clock.setTimeout(() => timeout.abort(new Error(`the webhook did not answer within ${timeoutMs / 1_000}s`)), timeoutMs)
     try {
       const { status, retryAfter, body: answer } = await this.#client.post(body, AbortSignal.any([timeout.signal, signal]))
-      if (isTaken(status) && answer === undefined)
-        return { error: new Error(`the answer is longer than ${BYTES_MAX} bytes`), isTransient: false }
-      if (isTaken(status)) return answer as string
+      if (isTaken(status)) return answer ?? { error: new Error(`the answer is longer than ${BYTES_MAX} bytes`), isTransient: false }
       return { error: new Error(`the webhook answered ${status}`), isTransient: retryAfter !== undefined || TRANSIENT.has(status) }
     } catch (thrown) {
       const error = toError(thrown)

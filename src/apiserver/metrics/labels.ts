@@ -31,7 +31,7 @@ export function verbOf({ info, request }: Pick<ApiExchange, 'info' | 'request'>,
   const { method = 'GET', url = '/', headers } = request
   if (info.isResourceRequest && CONNECTING.has(info.subresource)) return 'CONNECT'
   if (info.verb === 'watch' && info.isResourceRequest) return 'WATCH'
-  if (method === 'GET' && url.includes('watch') && asksToWatch(url)) return 'WATCH'
+  if (method === 'GET' && url.includes('?') && asksToWatch(url)) return 'WATCH'
   if (method === 'GET' || method === 'HEAD') return scope === 'resource' || scope === '' ? 'GET' : 'LIST'
   if (method === 'PATCH' && headers['content-type'] === 'application/apply-patch+yaml') return 'APPLY'
   return VERBS.has(method) ? method : OTHER

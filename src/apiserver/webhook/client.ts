@@ -93,11 +93,12 @@ export class RemoteClient implements Poster {
     const remote = 'kubeconfig' in this.#remote ? await remoteOfKubeconfig(this.#remote.kubeconfig) : this.#remote
     const loaded = await loadRemote(remote)
     if (JSON.stringify(loaded) === JSON.stringify(this.#loaded)) return
-    const agent = agentFor(loaded, 'kubeconfig' in this.#remote ? this.#remote.kubeconfig : loaded.url)
+    const url = tellingTimeout(loaded.url, this.#timeout)
+    const agent = agentFor(url, loaded.tls, 'kubeconfig' in this.#remote ? this.#remote.kubeconfig : loaded.url)
     if (this.#agent) retire(this.#agent)
     this.#agent = agent
     this.#loaded = loaded
-    this.#url = tellingTimeout(loaded.url, this.#timeout)
+    this.#url = url
   }
 
   #send(body: string, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
@@ -122,8 +123,8 @@ function tellingTimeout(given: string, timeout: string): URL {
   return url
 }
 
-function agentFor({ url, tls }: LoadedRemote, from: string): HttpAgent | HttpsAgent {
-  if (new URL(url).protocol !== 'https:') return new HttpAgent({ keepAlive: true })
+function agentFor({ protocol }: URL, tls: LoadedRemote['tls'], from: string): HttpAgent | HttpsAgent {
+  if (protocol !== 'https:') return new HttpAgent({ keepAlive: true })
   const { ca, cert, key, ...rest } = tls
   try {
     const secureContext = createSecureContext({ ca, cert, key })
