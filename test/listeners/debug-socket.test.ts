@@ -74,7 +74,7 @@ describe.skipIf(!hasCurl)('the debug socket of a process', () => {
     const { socket, program } = await debugged()
     await program.requested('GET', '/hang')
     program.signal('SIGTERM')
-    await program.said('fired HTTPServerStoppedListening')
+    await Promise.all(['HTTPServerStoppedListening', 'LastCallComplete'].map((name) => program.said(`fired ${name}`)))
     const life = JSON.parse(await curl(socket, '/debug/life')) as { gauges: { requests: number }; progress: { headline: string } }
     expect(life.gauges.requests).toBe(1)
     expect(life.progress.headline).toMatch(/^GET \/hang blocks the exit/)
