@@ -10,6 +10,8 @@ const patience = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 10
 const setupFiles = ['test/support/seed.ts', 'test/support/built.ts']
 /** Programs under test run `dist/`. */
 const globalSetup = ['test/support/build.ts']
+/** Before any worker: what several of them would inflate at the same time. */
+const BROWSER = 'test/support/browser.ts'
 
 /**
  * What these tests are about belongs to the process: which channels have listeners, and node's own globals, which @hono/node-server replaces.
@@ -66,7 +68,7 @@ const project = (
   groupOrder: number,
   files: { include: string[]; exclude?: string[] },
   maxWorkers: number,
-  isolate = false,
+  { isolate = false, sets = globalSetup } = {},
 ) => ({
   // Packages of this repository are tested as their sources. Without vite's `module`, which node does not know: what @opentelemetry/api
   // has there does not load.
@@ -77,7 +79,7 @@ const project = (
     pool,
     isolate,
     setupFiles,
-    globalSetup,
+    globalSetup: sets,
     maxWorkers,
     sequence: { groupOrder },
     ...patience,
@@ -95,8 +97,9 @@ export default defineConfig({
         0,
         { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...isolated, ...apart, ...alone] },
         workers,
+        { sets: [BROWSER, ...globalSetup] },
       ),
-      project('isolated', 0, { include: isolated }, workers, true),
+      project('isolated', 0, { include: isolated }, workers, { isolate: true }),
       project('apart', 1, { include: apart }, 3),
       project('alone', 2, { include: alone }, 1),
     ],

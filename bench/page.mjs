@@ -12,8 +12,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import sparticuz from '@sparticuz/chromium'
 import { chromium } from 'playwright-core'
+import { browserLaunch } from '../scripts/browser.mjs'
 import { median } from './statistics.mjs'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' } } })
@@ -57,8 +57,7 @@ const FRAMES = `(() => {
 /** @param {readonly number[]} all */
 const p95 = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length * 0.95)] ?? Number.NaN
 
-const args = sparticuz.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg))
-const browser = await chromium.launch({ executablePath: await sparticuz.executablePath(), args, headless: true })
+const browser = await chromium.launch(browserLaunch())
 
 /** @param {(typeof SCENES)[number]} scene @param {boolean} isBlank */
 async function drainSeen({ hooks, requests }, isBlank) {

@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import sparticuz from '@sparticuz/chromium'
 import { chromium } from 'playwright-core'
+import { browserLaunch } from './browser.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const { values } = parseArgs({ options: { all: { type: 'string' } } })
@@ -28,8 +28,7 @@ const SIZES = [
 ]
 const SCHEMES = /** @type {const} */ (['light', 'dark'])
 
-const args = sparticuz.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg))
-const browser = await chromium.launch({ executablePath: await sparticuz.executablePath(), args, headless: true })
+const browser = await chromium.launch(browserLaunch())
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-'))
 const journalOf = (/** @type {string} */ mode) => join(folder, `${mode}.ndjson`)
 try {

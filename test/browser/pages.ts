@@ -1,22 +1,13 @@
-import sparticuz from '@sparticuz/chromium'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { browserLaunch } from '../../scripts/browser.mjs'
 
 /** A headless Chromium from npm, one for all tests of a file; each test has pages of its own. */
-
-/** One process for everything falls over as soon as a page is large. */
-const SINGLE_PROCESS = /^--(single-process|no-zygote)$/
-/**
- * A graphics card in software, which takes a processor longer than all else that the browser does.
- * Without one, it paints the same.
- */
-const SOFTWARE_CARD = /^--(use-gl|use-angle|enable-unsafe-swiftshader|ignore-gpu-blocklist|in-process-gpu)\b/
 
 let browser: Browser | undefined
 export function useBrowser(): void {
   beforeAll(async () => {
-    const args = [...sparticuz.args.filter((arg) => !SINGLE_PROCESS.test(arg) && !SOFTWARE_CARD.test(arg)), '--disable-gpu']
-    browser = await chromium.launch({ executablePath: await sparticuz.executablePath(), args, headless: true })
+    browser = await chromium.launch(browserLaunch())
   })
   afterAll(() => browser?.close())
 }
