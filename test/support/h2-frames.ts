@@ -124,6 +124,11 @@ export class RawH2Client {
   closed(): Promise<string> {
     return this.#raw.closed()
   }
+
+  /** Ends its side. */
+  end(): void {
+    this.#raw.end()
+  }
 }
 
 const isLast = ({ type, flags }: Frame): boolean => type === FRAME.reset || (type <= FRAME.headers && (flags & FLAG.endStream) !== 0)

@@ -65,21 +65,18 @@ export class Leaving {
   /** To be called when nothing is outstanding any more, and when no stream is open any more. */
   ifIdle(): void {
     const { connection, hasStreams } = this.#wire
-    if (!connection.wasTold || !connection.isIdle || connection.isEnding) return
-    // The last frame of a stream is sent after its 'close'.
-    if (this.#hasPeerLeft && !hasStreams) {
-      setImmediate(() => connection.linger())
-      return
+    if (!connection.isIdle || connection.isEnding) return
+    if (connection.wasTold) {
+      // The last frame of a stream is sent after its 'close'.
+      if (this.#hasPeerLeft && !hasStreams) {
+        setImmediate(() => connection.linger())
+        return
+      }
+      this.#wait(() => {
+        if (connection.isIdle) connection.linger()
+      })
     }
-    this.#wait(() => {
-      if (connection.isIdle) connection.linger()
-    })
-    // It stops when it has sent what it has to send: in this turn of the loop or, with the end of
-    // an answer before it, in the next one.
-    setImmediate(() => {
-      readOn(this.#wire.socket)
-      setImmediate(() => readOn(this.#wire.socket))
-    })
+    if (connection.wasTold || this.#hasPeerLeft) this.#hearOfClose()
   }
 
   /** Ends the session, which tells the client if nothing has, then its socket. Called once. */
@@ -123,6 +120,18 @@ export class Leaving {
     this.#lingering ??= new Lingering(this.#wire.connection, this.#clock)
   }
 
+  /**
+   * Node stops to read when it has sent what it has to send: in this turn of the loop or, with the
+   * end of an answer before it, in the next one.
+   */
+  #hearOfClose(): void {
+    const { socket } = this.#wire
+    setImmediate(() => {
+      readOn(socket)
+      setImmediate(() => readOn(socket))
+    })
+  }
+
   #wait(then: () => void): void {
     this.#clear()
     this.#bound = this.#clock.setTimeout(() => {
@@ -143,8 +152,8 @@ interface WithHandle {
 }
 
 /**
- * Node stops reading where it has sent GOAWAY and no stream is open, and would not hear that the
- * client has closed the connection [measured on Node 20, 22 and 24].
+ * Node stops reading where either side has sent GOAWAY and no stream is open, and would not hear
+ * that the client has closed the connection [measured on Node 20, 22 and 24].
  */
 function readOn(socket: Socket): void {
   ;(socket as WithHandle)._handle?.readStart?.()

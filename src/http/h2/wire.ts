@@ -5,6 +5,7 @@ import type { Connection } from '../traffic/connection.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { Calm, type Demand } from './calm.ts'
+import { watchReset } from './client-reset.ts'
 import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Idling } from './idling.ts'
@@ -17,9 +18,13 @@ const WIRE: unique symbol = Symbol('quiesce.wire')
 /** On a stream that we have broken off. */
 const BROKEN_OFF: unique symbol = Symbol('quiesce.brokenOff')
 
+/** On a stream whose reset by its client was counted. */
+const RESET: unique symbol = Symbol('quiesce.reset')
+
 interface Tagged {
   [WIRE]?: Http2Wire
   [BROKEN_OFF]?: true
+  [RESET]?: true
 }
 
 /**
@@ -46,6 +51,10 @@ export class Http2Wire implements Wire {
   }
   /** One for all streams: it costs a stream less than to know its wire. */
   readonly #onStreamClose = onStreamCloseOf(this)
+  readonly #onReset = (stream: ServerHttp2Stream): void => {
+    this.#noteReset(stream)
+    exchangeOf(stream)?.end()
+  }
 
   /** @param connection that the session goes on with; default: a new one */
   constructor(
@@ -122,7 +131,7 @@ export class Http2Wire implements Wire {
   /**
    * Not what the handler gets with the core API, a stream, which has ended when its client has
    * left; not when it was piped, because what is piped into a closed response never ends it; not an
-   * event stream, which ends with its client; and not when its client has broken nothing off.
+   * event stream, which ends with its client; and not when nothing was broken off before its end.
    */
   mayStillEnd(exchange: Exchange): boolean {
     const response = responseOf(exchange)
@@ -131,7 +140,7 @@ export class Http2Wire implements Wire {
       response !== undefined &&
       given !== undefined &&
       !given.writableEnded &&
-      response.stream.rstCode !== NO_ERROR &&
+      (response.stream.rstCode !== NO_ERROR || response.stream.aborted) &&
       given.listenerCount('unpipe') === 0 &&
       !response.isEventStream
     )
@@ -167,11 +176,11 @@ export class Http2Wire implements Wire {
     this.#streams++
     this.#lastHandedOver = stream.id ?? this.#lastHandedOver
     stream.on('close', this.#onStreamClose)
+    watchReset(stream, this.#onReset)
   }
 
   streamClosed(stream: ServerHttp2Stream): void {
-    // Broken off before it was answered: by its client, unless that was us.
-    if (stream.rstCode !== NO_ERROR && stream.aborted && !(stream as Tagged)[BROKEN_OFF]) this.#demands('resets')
+    this.#noteReset(stream)
     // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps
     // only a handler is left: it has no connection any more.
     exchangeOf(stream)?.end()
@@ -200,6 +209,14 @@ export class Http2Wire implements Wire {
   replaced(): void {
     this.#cancel()
     this.socket.off('close', this.#onClose)
+  }
+
+  /** Broken off before it was answered: by its client, unless that was us. */
+  #noteReset(stream: ServerHttp2Stream): void {
+    const tagged = stream as Tagged
+    if (!stream.aborted || tagged[BROKEN_OFF] || tagged[RESET]) return
+    tagged[RESET] = true
+    this.#demands('resets')
   }
 
   #cancel(): void {
