@@ -1,28 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, JWTVerifyResult, RemoteJWKSet } from 'jose'
+import type { CompactVerifyGetKey, CompactVerifyResult, JSONWebKeySet, RemoteJWKSet } from 'jose'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError, toError } from '../../base/errors.ts'
 import { isRecord } from '../../options/kinds.ts'
 import type { Authenticated, AuthenticationResult, AuthenticatorWorld } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
+import { checkClaims, claimsIn, type OidcClaims, userIn } from './oidc-claims.ts'
 import { fetchTrusting, isHttps, type TrustedFetch } from './trusted-fetch.ts'
 
-export interface OidcSettings {
-  readonly issuerUrl: string
-  readonly clientId: string
-  readonly usernameClaim: string
-  /** Undefined: the issuer and `#`, but for e-mail addresses; `-`: none. */
-  readonly usernamePrefix: string | undefined
-  readonly groupsClaim: string | undefined
-  readonly groupsPrefix: string | undefined
-  readonly requiredClaims: Readonly<Record<string, string>>
+export interface OidcSettings extends OidcClaims {
   readonly signingAlgs: readonly string[]
-  readonly clockSkewMs: number
   readonly caFile: string | undefined
   readonly jwksFile: string | undefined
 }
-
-const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 type Jose = typeof import('jose')
 
@@ -30,6 +20,8 @@ type Jose = typeof import('jose')
 const AFTER_FAILURE_MS = 5_000
 /** After so long the keys are asked for again, beside the requests that go on with the old ones. */
 const KEYS_MAX_AGE_MS = 600_000
+/** Three parts in base64url. Go's reader takes no padding; that of `jose` does. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/
 /** For a token with a key that is not known the keys are asked for again, at most so often. */
 const UNKNOWN_KEY_MS = 10_000
 
@@ -46,10 +38,10 @@ export class OidcTokens implements TokenAuthenticator {
   #jose: Jose | undefined
   #clock: Clock | undefined
   #fetch: TrustedFetch | undefined
-  #keys: JWTVerifyGetKey | undefined
+  #keys: CompactVerifyGetKey | undefined
   #remote: RemoteJWKSet | undefined
   #askedAt = 0
-  #discovering: Promise<JWTVerifyGetKey> | undefined
+  #discovering: Promise<CompactVerifyGetKey> | undefined
   #failure: { readonly error: Error; readonly at: number } | undefined
 
   constructor(settings: OidcSettings, loadJose: () => Promise<Jose> = () => import('jose')) {
@@ -77,6 +69,7 @@ export class OidcTokens implements TokenAuthenticator {
 
   /** By what the token says, of which nothing is proved yet; undefined for what is no JWT. */
   #issuerOf(token: string): unknown {
+    if (!COMPACT.test(token)) return undefined
     try {
       return this.#jose?.decodeJwt(token).iss
     } catch {
@@ -86,24 +79,18 @@ export class OidcTokens implements TokenAuthenticator {
   }
 
   async #verified(token: string): Promise<Authenticated> {
-    const { issuerUrl, clientId, signingAlgs, clockSkewMs } = this.#settings
-    const clock = this.#clock as Clock
     try {
-      const { payload } = await verify(this.#jose as Jose, token, await this.#currentKeys(), {
-        issuer: issuerUrl,
-        audience: clientId,
-        algorithms: [...signingAlgs],
-        clockTolerance: clockSkewMs / 1_000,
-        requiredClaims: ['exp'],
-        currentDate: new Date(clock.wall()),
-      })
-      return { user: userIn(payload, this.#settings) }
+      const algorithms = [...this.#settings.signingAlgs]
+      const { payload } = await verify(this.#jose as Jose, token, await this.#currentKeys(), algorithms)
+      const claims = claimsIn(payload)
+      checkClaims(claims, this.#settings, (this.#clock as Clock).wall())
+      return { user: userIn(claims, this.#settings) }
     } catch (thrown) {
       throw new Error(`oidc: ${toError(thrown).message}`, { cause: thrown })
     }
   }
 
-  #currentKeys(): JWTVerifyGetKey | Promise<JWTVerifyGetKey> {
+  #currentKeys(): CompactVerifyGetKey | Promise<CompactVerifyGetKey> {
     const { now } = this.#clock as Clock
     if (this.#keys) {
       if (this.#remote && !this.#remote.reloading && now() - this.#askedAt > KEYS_MAX_AGE_MS) {
@@ -120,7 +107,7 @@ export class OidcTokens implements TokenAuthenticator {
     return this.#discovering
   }
 
-  async #discover(): Promise<JWTVerifyGetKey> {
+  async #discover(): Promise<CompactVerifyGetKey> {
     const { issuerUrl } = this.#settings
     const { now } = this.#clock as Clock
     const { createRemoteJWKSet, customFetch } = this.#jose as Jose
@@ -166,18 +153,18 @@ export class OidcTokens implements TokenAuthenticator {
 
 /** A token that does not name its key may be signed with any of those that are of its kind. */
 async function verify(
-  { jwtVerify, errors: { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } }: Jose,
+  { compactVerify, errors: { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } }: Jose,
   token: string,
-  keys: JWTVerifyGetKey,
-  options: JWTVerifyOptions,
-): Promise<JWTVerifyResult> {
+  keys: CompactVerifyGetKey,
+  algorithms: string[],
+): Promise<CompactVerifyResult> {
   try {
-    return await jwtVerify(token, keys, options)
+    return await compactVerify(token, keys, { algorithms })
   } catch (several) {
     if (!(several instanceof JWKSMultipleMatchingKeys)) throw several
     for await (const key of several) {
       try {
-        return await jwtVerify(token, key, options)
+        return await compactVerify(token, key, { algorithms })
       } catch (thrown) {
         if (!(thrown instanceof JWSSignatureVerificationFailed)) throw thrown
       }
@@ -205,34 +192,4 @@ function keysIn(file: string, text: string): JSONWebKeySet {
     throw invalid('jwksFile', file, `is no JSON (${toError(thrown).message})`, thrown)
   }
   throw invalid('jwksFile', file, 'is no key set: { "keys": [...] } with one key at least')
-}
-
-const claimOf = (payload: JWTPayload, name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined)
-
-/**
- * Who the claims of a token say that it is.
- * @throws Error for claims that are missing, or of another kind
- */
-export function userIn(payload: JWTPayload, settings: OidcSettings): Authenticated['user'] {
-  const { issuerUrl, usernameClaim, groupsClaim, groupsPrefix = '', requiredClaims } = settings
-  const { usernamePrefix = usernameClaim === 'email' ? '-' : `${issuerUrl}#` } = settings
-  for (const [name, value] of Object.entries(requiredClaims))
-    if (claimOf(payload, name) !== value) throw new Error(`required claim ${name} is not there, or has another value`)
-  const name = claimOf(payload, usernameClaim)
-  if (typeof name !== 'string' || name === '') throw new Error(`claim ${usernameClaim} is no name`)
-  if (usernameClaim === 'email' && Object.hasOwn(payload, 'email_verified') && payload['email_verified'] !== true)
-    throw new Error('email not verified')
-  const groups = groupsClaim === undefined ? [] : groupsIn(groupsClaim, claimOf(payload, groupsClaim))
-  const { jti } = payload
-  return {
-    name: `${usernamePrefix === '-' ? '' : usernamePrefix}${name}`,
-    groups: groups.map((group) => `${groupsPrefix}${group}`),
-    extra: typeof jti === 'string' && jti !== '' ? { [CREDENTIAL_ID]: [`JTI=${jti}`] } : {},
-  }
-}
-
-function groupsIn(claim: string, given: unknown): readonly string[] {
-  const groups: readonly unknown[] = given === undefined ? [] : Array.isArray(given) ? given : [given]
-  if (groups.every((group) => typeof group === 'string')) return groups
-  throw new Error(`claim ${claim} is no list of groups`)
 }

@@ -1,0 +1,120 @@
+import { isRecord } from '../../options/kinds.ts'
+import type { UserInfo } from './user.ts'
+
+/** What the claims of an issuer's token have to say, and how they name a user. */
+export interface OidcClaims {
+  readonly issuerUrl: string
+  readonly clientId: string
+  readonly usernameClaim: string
+  /** Undefined: the issuer and `#`, but for e-mail addresses; `-`: none. */
+  readonly usernamePrefix: string | undefined
+  readonly groupsClaim: string | undefined
+  readonly groupsPrefix: string | undefined
+  readonly requiredClaims: Readonly<Record<string, string>>
+  readonly clockSkewMs: number
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+/**
+ * How far ahead of our clock a token may begin. @see coreos/go-oidc verify.go
+ * IDTokenVerifier.Verify
+ */
+const NOT_BEFORE_LEEWAY_MS = 60_000
+
+/** @throws Error for a payload that is no JSON object */
+export function claimsIn(payload: Uint8Array): Claims {
+  let claims: unknown
+  try {
+    claims = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+  } catch {
+    // What stands in it is not shown: it belongs to the token.
+    throw new Error('the claims are no JSON')
+  }
+  if (!isRecord(claims)) throw new Error('the claims are no JSON object')
+  return claims
+}
+
+const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined)
+
+/**
+ * Whether a token whose signature is good is for this server, and for now.
+ * @param wall milliseconds since the epoch
+ * @throws Error that names the claim
+ * @see coreos/go-oidc verify.go IDTokenVerifier.Verify
+ */
+export function checkClaims(claims: Claims, { issuerUrl, clientId, clockSkewMs }: OidcClaims, wall: number): void {
+  if (claimOf(claims, 'iss') !== issuerUrl) throw new Error('claim iss names another issuer')
+  const audience = claimOf(claims, 'aud')
+  if (audience !== clientId && !(Array.isArray(audience) && audience.includes(clientId))) throw new Error('claim aud names another audience')
+  const end = timeIn(claims, 'exp')
+  if (end === undefined) throw new Error('claim exp is missing')
+  if (wall > end + clockSkewMs) throw new Error('claim exp: the token has expired')
+  // Null is as good as nothing there; of the others it is no time.
+  const begin = claimOf(claims, 'nbf') === null ? undefined : timeIn(claims, 'nbf')
+  if (begin !== undefined && wall + Math.max(NOT_BEFORE_LEEWAY_MS, clockSkewMs) < begin)
+    throw new Error('claim nbf: the token is not valid yet')
+  timeIn(claims, 'iat')
+  checkSources(claims)
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/
+
+/**
+ * Seconds since the epoch, as a number or a text of one; in milliseconds. Undefined: there is none.
+ * @see coreos/go-oidc oidc.go jsonTime
+ */
+function timeIn(claims: Claims, name: string): number | undefined {
+  const given = claimOf(claims, name)
+  if (given === undefined) return undefined
+  const seconds = typeof given === 'string' && NUMBER.test(given) ? Number(given) : given
+  if (typeof seconds === 'number' && Number.isFinite(seconds)) return Math.trunc(seconds) * 1_000
+  throw new Error(`claim ${name} is no time`)
+}
+
+/** Claims that stand elsewhere have to say where. */
+function checkSources(claims: Claims): void {
+  const names = claimOf(claims, '_claim_names') ?? {}
+  const sources = claimOf(claims, '_claim_sources') ?? {}
+  const isWhole =
+    isRecord(names) &&
+    isRecord(sources) &&
+    Object.values(names).every((source) => typeof source === 'string' && source !== '' && Object.hasOwn(sources, source))
+  if (!isWhole) throw new Error('claim _claim_names names a source that is not in _claim_sources')
+}
+
+/**
+ * Who the claims of a token say that it is.
+ * @throws Error for claims that are missing, of another kind, or that stand elsewhere
+ * @see kubernetes/apiserver plugin/pkg/authenticator/token/oidc/oidc.go AuthenticateToken
+ */
+export function userIn(claims: Claims, settings: OidcClaims): UserInfo {
+  const { issuerUrl, usernameClaim, groupsClaim, groupsPrefix = '', requiredClaims } = settings
+  const { usernamePrefix = usernameClaim === 'email' ? '-' : `${issuerUrl}#` } = settings
+  for (const [name, value] of Object.entries(requiredClaims))
+    if (claimOf(claims, name) !== value) throw new Error(`required claim ${name} is not there, or has another value`)
+  const name = claimOf(claims, usernameClaim)
+  if (typeof name !== 'string' || name === '') throw new Error(`claim ${usernameClaim} is no name`)
+  if (usernameClaim === 'email' && Object.hasOwn(claims, 'email_verified') && claims['email_verified'] !== true)
+    throw new Error('email not verified')
+  const groups = groupsClaim === undefined ? [] : groupsIn(groupsClaim, claims)
+  const { jti } = claims
+  return {
+    name: `${usernamePrefix === '-' ? '' : usernamePrefix}${name}`,
+    groups: groups.map((group) => `${groupsPrefix}${group}`),
+    extra: typeof jti === 'string' && jti !== '' ? { [CREDENTIAL_ID]: [`JTI=${jti}`] } : {},
+  }
+}
+
+/** Some issuers write null for a user of no groups. */
+function groupsIn(claim: string, claims: Claims): readonly string[] {
+  const given = claimOf(claims, claim)
+  const names = claimOf(claims, '_claim_names')
+  // A user without the groups that it has may be allowed what these are denied.
+  if (given === undefined && isRecord(names) && Object.hasOwn(names, claim))
+    throw new Error(`claim ${claim} stands at another server (_claim_names), which is not asked`)
+  const groups: readonly unknown[] = Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]
+  if (groups.every((group) => typeof group === 'string')) return groups
+  throw new Error(`claim ${claim} is no list of groups`)
+}
