@@ -443,7 +443,7 @@ export class ApiServer implements Delegate {
       audit(auditing),
       cors(config.corsAllowedOrigins),
       tracing(config.tracing, clock),
-      authenticator || authorizer ? impersonation(authorizer, log) : undefined,
+      authenticator || authorizer ? impersonation(authorizer, log, clock) : undefined,
       flowControl(config.flowControl ?? maxInFlight(this.#seats), this.#metrics, (error) => failed('flow-control', error)),
       authorization(authorizer, log, this.#metrics, clock),
       logger === false ? undefined : httpLog(log, clock),

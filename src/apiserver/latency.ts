@@ -13,6 +13,7 @@ const PREFIX = 'apiserver.latency.k8s.io/'
 export type Layer =
   | 'authentication'
   | 'authorization'
+  | 'impersonation'
   | 'apf-queue-wait'
   | 'etcd'
   | 'decode-response-object'
@@ -42,12 +43,13 @@ const THRESHOLD_MS = 500
 
 /**
  * What the audit event of a request says about where its time went; undefined for one that was
- * quick, or of which no layer has said anything.
+ * quick, that is a watch, or of which no layer has said anything.
  * @param totalMs from its arrival to the stage of the event
- * @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation
+ * @see kubernetes/apiserver pkg/endpoints/filters/audit.go writeLatencyToAnnotation,
+ * pkg/endpoints/filters/webhook_duration.go WithLatencyTrackers
  */
-export function latencyAnnotations({ latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> | undefined {
-  if (totalMs <= THRESHOLD_MS || latency === undefined) return undefined
+export function latencyAnnotations({ info, latency }: ApiExchange, totalMs: number): Readonly<Record<string, string>> | undefined {
+  if (totalMs <= THRESHOLD_MS || latency === undefined || info.verb === 'watch') return undefined
   const all = [...latency, ['total', totalMs] as const]
   return Object.fromEntries(all.map(([layer, ms]) => [`${PREFIX}${layer}`, formatGoDuration(ms)]))
 }
@@ -55,6 +57,7 @@ export function latencyAnnotations({ latency }: ApiExchange, totalMs: number): R
 const LAYERS: Readonly<Record<string, Layer>> = {
   authentication: 'authentication',
   authorization: 'authorization',
+  impersonation: 'impersonation',
   'flow-control': 'apf-queue-wait',
 }
 

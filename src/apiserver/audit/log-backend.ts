@@ -70,8 +70,8 @@ export function logBackend(writer: LineWriter, format: LogFormat, failed: Plugin
 function legacyLine(event: AuditEvent): string {
   const { user, impersonatedUser, responseStatus, objectRef, sourceIPs = [] } = event
   const quoted = (text: string | undefined, otherwise: string): string => goQuote(text === undefined || text === '' ? otherwise : text)
-  const groups = (list: readonly string[] | undefined, otherwise: string): string =>
-    list === undefined || list.length === 0 ? `"${otherwise}"` : list.map(goQuote).join(',')
+  // The list is quoted as a whole, too: its own quotes stand behind backslashes.
+  const groups = (list: readonly string[] = [], otherwise: string): string => quoted(list.map(goQuote).join(','), otherwise)
   const fields = {
     AUDIT: `id=${quoted(event.auditID, '')}`,
     stage: quoted(event.stage, ''),
@@ -87,7 +87,11 @@ function legacyLine(event: AuditEvent): string {
     response: `"${responseStatus?.code ?? '<deferred>'}"`,
   }
   const { AUDIT, ...rest } = fields
-  return `${event.requestReceivedTimestamp} AUDIT: ${AUDIT} ${Object.entries(rest)
+  return `${withoutZeros(event.requestReceivedTimestamp)} AUDIT: ${AUDIT} ${Object.entries(rest)
     .map(([name, text]) => `${name}=${text}`)
     .join(' ')}\n`
 }
+
+/** As Go's RFC3339Nano: no fraction of a second ends in a zero, and one of nothing is left out. */
+const withoutZeros = (time: string): string =>
+  time.replace(/(\.\d*?)0+Z$/, (_, fraction: string) => (fraction === '.' ? 'Z' : `${fraction}Z`))

@@ -84,6 +84,8 @@ export interface AuthorizerWorld {
  * @see kubernetes/apiserver pkg/authorization/authorizer/interfaces.go Authorizer
  */
 export interface Authorizer {
+  /** Stands in front of its reasons where it is one of several, and none of them has decided. */
+  readonly name?: string
   authorize(attributes: AuthorizationAttributes, context: AuthorizationContext): Decision | PromiseLike<Decision>
   /** Called once, before the server listens; a rejection is a failed start. */
   open?(world: AuthorizerWorld): void | PromiseLike<void>

@@ -1,9 +1,7 @@
-import { show } from '../../base/errors.ts'
-import { isRecord } from '../../options/kinds.ts'
+import { fieldIn, isString, isYesOrNo, type ReviewKind, reviewBody, statusIn } from '../webhook/review.ts'
 import type { AuthorizationAttributes, Decision, SelectorRequirement } from './authorizer.ts'
 
-const KIND = 'SubjectAccessReview'
-const VERSION = 'authorization.k8s.io/v1'
+const REVIEW: ReviewKind = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' }
 
 /**
  * What a server is asked, the same for the same question. @see kubernetes/api
@@ -39,8 +37,10 @@ const requirements = (all: readonly SelectorRequirement[]): object => ({
   requirements: all.map(({ key, operator, values }) => ({ key, operator, ...(values.length > 0 && { values }) })),
 })
 
+const NOTHING_YET = '{"allowed":false}'
+
 /** The body that is posted. */
-export const reviewOf = (spec: string): string => `{"kind":"${KIND}","apiVersion":"${VERSION}","metadata":{},"spec":${spec}}`
+export const reviewOf = (spec: string): string => reviewBody(REVIEW, spec, NOTHING_YET)
 
 /**
  * What a server has answered, as a decision.
@@ -48,25 +48,12 @@ export const reviewOf = (spec: string): string => `{"kind":"${KIND}","apiVersion
  * @see kubernetes/apiserver plugin/pkg/authorizer/webhook/webhook.go Authorize
  */
 export function decisionOf(body: string): Decision {
-  const review = parsed(body)
-  const { kind, apiVersion, status } = isRecord(review) ? review : {}
-  const isAnswer = isRecord(status) && typeof status['allowed'] === 'boolean' && typeof (status['denied'] ?? false) === 'boolean'
-  if (kind !== KIND || apiVersion !== VERSION || !isAnswer)
-    throw new Error(`the webhook answered ${show(body)}, allowed: a ${KIND} of ${VERSION} with its status`)
-  const { allowed, denied } = status
-  const reason = typeof status['reason'] === 'string' && status['reason'] !== '' ? { reason: status['reason'] } : {}
-  if (denied === true) {
-    const both = new Error('webhook subject access review returned both allow and deny response')
-    return { decision: 'deny', ...reason, ...(allowed === true && { error: both }) }
-  }
-  return { decision: allowed ? 'allow' : 'no-opinion', ...reason }
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    // Refused as what it is.
-    return undefined
-  }
+  const status = statusIn(body, REVIEW)
+  const isAllowed = fieldIn(status, 'allowed', false, isYesOrNo, REVIEW)
+  const isDenied = fieldIn(status, 'denied', false, isYesOrNo, REVIEW)
+  const given = fieldIn(status, 'reason', '', isString, REVIEW)
+  const reason = given === '' ? {} : { reason: given }
+  if (!isDenied) return { decision: isAllowed ? 'allow' : 'no-opinion', ...reason }
+  const both = new Error('webhook subject access review returned both allow and deny response')
+  return { decision: 'deny', ...reason, ...(isAllowed && { error: both }) }
 }

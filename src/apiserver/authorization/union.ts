@@ -11,7 +11,7 @@ import {
 /**
  * Several authorizers as one, asked in order: the first that allows or denies has decided, also
  * when it reports an error. When none has an opinion, the union has none; its reason and its error
- * are those of all.
+ * are those of all, a reason behind the name of its authorizer, where that has one.
  * @see kubernetes/apiserver pkg/authorization/union/union.go
  * @example
  * unionAuthorizer(privilegedGroups('system:masters'), rbacFile('rbac.yaml'))
@@ -28,13 +28,14 @@ export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authoriz
   ): Decision | Promise<Decision> => {
     let soFar = before
     for (let at = from; at < authorizers.length; at++) {
-      const decision = askAuthorizer(authorizers[at] as Authorizer, attributes, context)
+      const authorizer = authorizers[at] as Authorizer
+      const decision = askAuthorizer(authorizer, attributes, context)
       if (isThenable(decision)) {
         const asked = soFar
-        return decision.then((one) => (hasDecided(one) ? one : ask(attributes, context, at + 1, noted(asked, one))))
+        return decision.then((one) => (hasDecided(one) ? one : ask(attributes, context, at + 1, noted(asked, one, authorizer))))
       }
       if (hasDecided(decision)) return decision
-      soFar = noted(soFar, decision)
+      soFar = noted(soFar, decision, authorizer)
     }
     return noneOf(soFar)
   }
@@ -52,8 +53,11 @@ const NONE: readonly Decision[] = []
 const hasDecided = ({ decision }: Decision): boolean => decision !== 'no-opinion'
 
 /** Few say anything: no list is made for those that do not. */
-const noted = (before: readonly Decision[], decision: Decision): readonly Decision[] =>
-  decision.reason === undefined && decision.error === undefined ? before : [...before, decision]
+function noted(before: readonly Decision[], decision: Decision, { name }: Authorizer): readonly Decision[] {
+  const { reason = '', error } = decision
+  if (reason === '' && error === undefined) return before
+  return [...before, name && reason ? { ...decision, reason: `${name}: ${reason}` } : decision]
+}
 
 function noneOf(before: readonly Decision[]): Decision {
   const reasons = before.map(({ reason = '' }) => reason).filter((reason) => reason !== '')

@@ -25,7 +25,7 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
     upstream: '--authorization-webhook-cache-unauthorized-ttl',
   }),
   /** Time of one attempt. The request's own deadline bounds all of them. */
-  timeout: option(duration('1ms'), { default: '10s', meaning: 'Time for one attempt to ask the server' }),
+  timeout: option(duration('1ms'), { default: '30s', meaning: 'Time for one attempt to ask the server' }),
   /** Time before the second of five attempts; it grows with each. */
   initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
   /**

@@ -8,6 +8,7 @@ import { type AuthorizationAttributes, type Authorizer, askAuthorizer, type Deci
 import { sendForbidden } from '../authorization/forbidden.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
+import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { PlacedFilter } from './filter.ts'
 
 const DECISION = 'authorization.k8s.io/decision'
@@ -20,11 +21,12 @@ const REASON = 'authorization.k8s.io/reason'
  */
 export function authorization(
   authorizer: Authorizer | undefined,
-  log: Pick<EventLog, 'writes' | 'debug'>,
+  log: Pick<EventLog, 'writes' | 'debug' | 'error'>,
   metrics: RequestMetrics,
   clock: Clock,
 ): PlacedFilter | undefined {
   if (authorizer === undefined) return undefined
+  const sayFailed = authorizerFailures(clock, log)
 
   /** All of them have to be allowed, and there is at least one. */
   const decide = (exchange: ApiExchange, all: readonly AuthorizationAttributes[], at = 0): boolean | Promise<boolean> => {
@@ -40,7 +42,10 @@ export function authorization(
     decision: Decision,
   ): boolean | Promise<boolean> => {
     metrics.authorized(resultOf(decision), clock.now() - from)
-    if (decision.decision !== 'allow') return refuse(exchange, all[at] as AuthorizationAttributes, decision, log)
+    if (decision.decision !== 'allow') {
+      if (decision.error && !exchange.isTimedOut) sayFailed(exchange, decision.error)
+      return refuse(exchange, all[at] as AuthorizationAttributes, decision, log)
+    }
     if (at + 1 < all.length) return decide(exchange, all, at + 1)
     annotate(exchange, 'allow', decision.reason)
     return true
@@ -66,7 +71,7 @@ function refuse(
   const { request } = exchange
   if (error !== undefined) {
     if (exchange.audit) addAuditAnnotation(request, REASON, 'internal error')
-    sendInternalError(exchange, error.message)
+    sendInternalError(exchange, AUTHORIZER_FAILED)
     return false
   }
   if (log.writes('debug')) log.debug({ URI: request.url, reason }, 'Forbidden')

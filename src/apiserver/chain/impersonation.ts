@@ -1,13 +1,16 @@
+import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
+import { isThenable } from '../../http/emit-gate.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { attributesOf } from '../authorization/attributes.ts'
-import { type Authorizer, askAuthorizer } from '../authorization/authorizer.ts'
+import { type Authorizer, askAuthorizer, type Decision } from '../authorization/authorizer.ts'
 import { sendForbidden } from '../authorization/forbidden.ts'
 import { ImpersonationForbidden, impersonate } from '../impersonation/impersonate.ts'
 import { type WantedUser, wantedUser } from '../impersonation/wanted-user.ts'
 import { sendInternalError } from '../internal-error.ts'
 import { sendStatus } from '../status.ts'
+import { AUTHORIZER_FAILED, authorizerFailures } from './authorizer-failures.ts'
 import type { PlacedFilter } from './filter.ts'
 
 /** Without authorization none is allowed to act as another: that is not left to chance. */
@@ -18,7 +21,19 @@ const NONE_DECIDES: Authorizer = { authorize: () => ({ decision: 'no-opinion', r
  * not, 400 for headers that name none.
  * @see kubernetes/apiserver pkg/endpoints/filters/impersonation WithConstrainedImpersonation
  */
-export function impersonation(authorizer: Authorizer = NONE_DECIDES, log: Pick<EventLog, 'writes' | 'debug'>): PlacedFilter {
+export function impersonation(
+  authorizer: Authorizer = NONE_DECIDES,
+  log: Pick<EventLog, 'writes' | 'debug' | 'error'>,
+  clock: Clock,
+): PlacedFilter {
+  const sayFailed = authorizerFailures(clock, log)
+  /** A refusal says that something went wrong, and not what. */
+  const withoutError = (exchange: ApiExchange, decision: Decision): Decision => {
+    const { error, reason = '' } = decision
+    if (error === undefined || decision.decision === 'allow') return decision
+    sayFailed(exchange, error)
+    return { decision: decision.decision, reason: [AUTHORIZER_FAILED, reason].filter((text) => text !== '').join(': ') }
+  }
   const actAs = async (exchange: ApiExchange, wanted: WantedUser): Promise<boolean> => {
     const { user: requestor, request } = exchange
     if (requestor === undefined) {
@@ -26,9 +41,10 @@ export function impersonation(authorizer: Authorizer = NONE_DECIDES, log: Pick<E
       return false
     }
     try {
-      const { user, constraint } = await impersonate(wanted, requestor, attributesOf(exchange), (attributes) =>
-        askAuthorizer(authorizer, attributes, exchange.waiting),
-      )
+      const { user, constraint } = await impersonate(wanted, requestor, attributesOf(exchange), (attributes) => {
+        const decision = askAuthorizer(authorizer, attributes, exchange.waiting)
+        return isThenable(decision) ? decision.then((one) => withoutError(exchange, one)) : withoutError(exchange, decision)
+      })
       exchange.impersonator = requestor
       exchange.user = user
       if (exchange.audit) exchange.audit.impersonationConstraint = constraint

@@ -143,9 +143,8 @@ class Attempt {
   }
 
   async #allow(attributes: AuthorizationAttributes): Promise<void> {
-    const { decision, reason = '', error } = await this.#ask(attributes)
-    if (decision === 'allow') return
-    throw new ImpersonationForbidden(attributes, [error?.message ?? '', reason].filter((text) => text !== '').join(': '))
+    const { decision, reason = '' } = await this.#ask(attributes)
+    if (decision !== 'allow') throw new ImpersonationForbidden(attributes, reason)
   }
 }
 

@@ -262,7 +262,7 @@ describe('a log', () => {
       }),
     ])
     expect(written).toEqual([
-      '2026-01-01T00:00:00.000000Z AUDIT: id="a" stage="ResponseComplete" ip="10.0.0.9" method="get" user="ann" groups="dev","ops" as="<self>" ' +
+      '2026-01-01T00:00:00Z AUDIT: id="a" stage="ResponseComplete" ip="10.0.0.9" method="get" user="ann" groups="\\"dev\\",\\"ops\\"" as="<self>" ' +
         'asgroups="<lookup>" user-agent="" namespace="<none>" uri="/" response="200"\n',
     ])
     // Its client chooses the id, and may choose quotes and control characters.

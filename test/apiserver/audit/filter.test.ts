@@ -13,6 +13,7 @@ import {
   completeConfig,
   type UserFilter,
 } from '#src/apiserver/index.ts'
+import { latencyAnnotations } from '#src/apiserver/latency.ts'
 import { sendStatus } from '#src/apiserver/status.ts'
 import type { Report } from '#src/index.ts'
 import { type TestLife, testLife } from '#src/testing/index.ts'
@@ -206,6 +207,14 @@ test('a slow request says where its time went, when a layer has told', async () 
     '2026-01-01T00:00:02.000000Z',
     '2026-01-01T00:00:02.700000Z',
   ])
+})
+
+test.each([
+  ['get', { 'apiserver.latency.k8s.io/impersonation': '600ms', 'apiserver.latency.k8s.io/total': '700ms' }],
+  ['watch', undefined],
+])('where the time of a request has gone is said of one that has an end: %s', (verb, said) => {
+  const exchange = { info: { verb }, latency: new Map([['impersonation', 600]]) } as unknown as ApiExchange
+  expect(latencyAnnotations(exchange, 700)).toEqual(said)
 })
 
 test.each<[string, Partial<AuditPolicy['rules'][number]>, Partial<AuditEvent>]>([

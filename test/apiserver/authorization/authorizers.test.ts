@@ -81,6 +81,11 @@ describe('a union', () => {
     expect(await decide(union)).toMatchObject({ decision: 'no-opinion', reason: 'a\nb', error: { message: '[broken, worse]' } })
     expect(await decide(of(new Error('same'), new Error('same')).union)).toMatchObject({ error: { message: 'same' } })
     expect(await decide(of('no-opinion', 'no-opinion').union)).toEqual({ decision: 'no-opinion' })
+    const named = Object.assign(new RecordingAuthorizer({ decision: 'no-opinion', reason: 'closed' }), { name: 'office' })
+    const silent = Object.assign(new RecordingAuthorizer('no-opinion'), { name: 'silent' })
+    expect((await decide(unionAuthorizer(named, silent, alwaysDeny()))).reason).toBe('office: closed\nEverything is forbidden.')
+    const denying = Object.assign(new RecordingAuthorizer({ decision: 'deny', reason: 'closed' }), { name: 'office' })
+    expect((await decide(unionAuthorizer(silent, denying))).reason).toBe('closed')
     expect(await decide(of().union)).toEqual({ decision: 'no-opinion' })
   })
 

@@ -25,7 +25,17 @@ type Answer = RemoteAnswer | Error | ((signal: AbortSignal) => Promise<RemoteAns
 
 const ok = (status: object): Answer => ({ status: 200, retryAfter: undefined, body: review(status) })
 const code = (status: number, retryAfter?: string): Answer => ({ status, retryAfter, body: '' })
-const reset = (): Answer => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+const reset = (): Answer => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' })
+/** As node says of a connection that has ended without an answer. */
+const hungUp = (): Answer => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+const status = (http: number, fields: object): Answer => ({
+  status: http,
+  retryAfter: undefined,
+  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...fields }),
+})
+/** As a proxy in between answers, with what none of its clients should read. */
+const PAGE = '<html>proxy authz-7.internal.corp: session cookie SSO=abc</html>'
+const body = (text: string): Answer => ({ status: 200, retryAfter: undefined, body: text })
 
 /** A webhook whose server answers as the test says, the last answer again and again. */
 async function webhook(answers: readonly Answer[], options: AuthorizationWebhookOptions = {}) {
@@ -57,7 +67,7 @@ describe('a question', () => {
     const { decide, posts } = await webhook([ok({ allowed: true })])
     await decide(asked)
     const { spec, ...rest } = JSON.parse(posts[0]?.body as string) as { spec: unknown }
-    expect(rest).toEqual({ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: {} })
+    expect(rest).toEqual({ kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', metadata: {}, status: { allowed: false } })
     return spec
   }
 
@@ -110,6 +120,8 @@ test.each<[object, Decision]>([
     { decision: 'allow', reason: 'because' },
   ],
   [{ allowed: false }, { decision: 'no-opinion' }],
+  [{}, { decision: 'no-opinion' }],
+  [{ allowed: null, denied: null, reason: null }, { decision: 'no-opinion' }],
   [
     { allowed: false, reason: 'not today', evaluationError: 'x' },
     { decision: 'no-opinion', reason: 'not today' },
@@ -125,6 +137,15 @@ test.each<[object, Decision]>([
 ])('an answer %j is a decision', async (status, decision) => {
   const { decide } = await webhook([ok(status)])
   expect(await decide()).toEqual(decision)
+})
+
+test.each([
+  ['no status', '{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1"}', 'no-opinion'],
+  ['a status of null', '{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","status":null}', 'no-opinion'],
+  ['no kind', '{"status":{"allowed":true}}', 'allow'],
+])('an answer with %s is read as upstream reads it', async (_what, text, decision) => {
+  const { decide } = await webhook([body(text)])
+  expect(await decide()).toEqual({ decision })
 })
 
 describe('what a server has said', () => {
@@ -203,7 +224,8 @@ describe('a server that fails', () => {
     ['504', code(504)],
     ['429', code(429)],
     ['503 with Retry-After', code(503, '1')],
-    ['a connection that breaks off', reset()],
+    ['a connection that is reset', reset()],
+    ['a Status of a mistake inside', status(400, { reason: 'InternalError', message: 'no luck' })],
   ])('for a moment is asked five times, ever later: %s', async (_what, answer) => {
     const { decide, clock, times } = await webhook([answer])
     const decided = decide()
@@ -221,14 +243,26 @@ describe('a server that fails', () => {
     ['503', code(503), /^the webhook answered 503$/],
     ['300', code(300), /^the webhook answered 300$/],
     ['refuses', new Error('connect ECONNREFUSED'), /^connect ECONNREFUSED$/],
-    ['no JSON', { status: 200, retryAfter: undefined, body: '<html>' }, /^the webhook answered "<html>", allowed: a SubjectAccessReview/],
+    ['hangs up', hungUp(), /^socket hang up$/],
+    ['a Status', status(400, { reason: 'BadRequest', message: 'no\nschema' }), /^the webhook answered 400: no schema$/],
+    ['a Status of 500', status(500, { reason: 'Forbidden', message: 'not you' }), /^the webhook answered 500: not you$/],
+    ['a Status as its answer', status(200, { message: 'not you' }), /^the webhook answered not you$/],
+    ['a page', body(PAGE), /^the webhook answered 64 bytes that are no JSON object, allowed: a SubjectAccessReview/],
+    ['a page as a failure', { status: 502, retryAfter: undefined, body: PAGE }, /^the webhook answered 502$/],
+    ['a list', body('[]'), /no JSON object, allowed: a SubjectAccessReview/],
+    ['nothing', body(''), /^the webhook answered 0 bytes/],
+    ['a status in a list', body('{"status":[]}'), /a status that is no object/],
+    [
+      'a version of another time',
+      body('{"apiVersion":"authorization.k8s.io/v1beta1","status":{"allowed":true}}'),
+      /of "authorization.k8s.io\/v1beta1"/,
+    ],
     [
       'another kind',
-      { status: 200, retryAfter: undefined, body: '{"kind":"Status","status":{"allowed":true}}' },
-      /allowed: a SubjectAccessReview/,
+      { status: 200, retryAfter: undefined, body: '{"kind":"LocalSubjectAccessReview","status":{"allowed":true}}' },
+      /^the webhook answered "LocalSubjectAccessReview" of "authorization.k8s.io\/v1", allowed: a SubjectAccessReview/,
     ],
     ['without end', { status: 200, retryAfter: undefined, body: undefined }, /^the answer is longer than 1048576 bytes$/],
-    ['no status', { status: 200, retryAfter: undefined, body: review({}).replace('{}}', 'null}') }, /allowed: a SubjectAccessReview/],
     ['no word', ok({ allowed: 'true' }), /allowed: a SubjectAccessReview/],
     ['no word of denial', ok({ allowed: true, denied: 'true' }), /allowed: a SubjectAccessReview/],
   ])('otherwise is asked once, and lets nothing pass: %s', async (_what, answer, message) => {
@@ -285,7 +319,7 @@ test('options that cannot be used are named', () => {
 
 /** A server that is asked, on a port of its own. */
 async function reviewer(
-  statusFor: (spec: { readonly user?: string }) => object | undefined,
+  statusFor: (spec: { readonly user?: string }) => object | string | undefined,
 ): Promise<{ url: string; asked: IncomingMessage[] }> {
   const asked: IncomingMessage[] = []
   const server = createServer(async (request, response) => {
@@ -294,12 +328,33 @@ async function reviewer(
     for await (const chunk of request) body += String(chunk)
     const status = statusFor((JSON.parse(body) as { spec: object }).spec)
     response.statusCode = status === undefined ? 400 : 201
-    response.end(status === undefined ? 'no' : review(status))
+    response.end(status === undefined ? 'no' : typeof status === 'string' ? status : review(status))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close().closeAllConnections())
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/authorize?v=1`, asked }
 }
+
+test('what a webhook says instead of an answer comes into the log, and to no client', async () => {
+  const { url } = await reviewer(() => PAGE)
+  const { ask, lines } = await serveApi({
+    config: { authorizationWebhook: { url }, anonymousAuth: true },
+    setUp: (server) => server.handlePrefix('/', (_request, response) => response.end('served')),
+  })
+  const answer = await ask('/echo')
+  expect([answer.status, await answer.text()]).toEqual([
+    500,
+    'Internal Server Error: "/echo": the authorizer has failed, and its log says why\n',
+  ])
+  const impersonated = await ask('/echo', { headers: { 'Impersonate-User': 'eve' } })
+  expect([impersonated.status, ((await impersonated.json()) as { message: string }).message]).toEqual([
+    403,
+    'forbidden: User "system:anonymous" cannot impersonate-on:user-info:get path "/echo": the authorizer has failed, and its log says why',
+  ])
+  const said = lines.filter(({ message }) => message === 'Unable to authorize the request')
+  expect(said[0]).toMatchObject({ level: 'error', fields: { err: expect.stringContaining('64 bytes that are no JSON object') } })
+  expect(JSON.stringify(said)).not.toContain('SSO')
+})
 
 test('a server asks its webhook, over one connection, once for each question', async () => {
   const { url, asked } = await reviewer(({ user }) =>
@@ -315,10 +370,13 @@ test('a server asks its webhook, over one connection, once for each question', a
   }
   expect(await answerTo('eve')).toEqual([200, 'served'])
   expect(await answerTo('eve')).toEqual([200, 'served'])
-  expect(await answerTo('bob')).toEqual([403, expect.stringContaining('cannot get path \\"/echo\\": bob was asked about')])
-  expect(await answerTo('mallory')).toEqual([500, 'Internal Server Error: "/echo": the webhook answered 400\n'])
+  expect(await answerTo('bob')).toEqual([
+    403,
+    expect.stringContaining('cannot get path \\"/echo\\": kubernetes.io/webhook: bob was asked about'),
+  ])
+  expect(await answerTo('mallory')).toEqual([500, 'Internal Server Error: "/echo": the authorizer has failed, and its log says why\n'])
   expect(asked.map(({ method, url: target, headers }) => [method, target, headers.authorization, headers['content-type']])).toEqual(
-    Array(3).fill(['POST', '/authorize?v=1&timeout=10s', 'Bearer secret', 'application/json']),
+    Array(3).fill(['POST', '/authorize?v=1&timeout=30s', 'Bearer secret', 'application/json']),
   )
   expect(new Set(asked.map(({ socket }) => socket)).size).toBe(1)
   const { exitCode } = await life.stop()

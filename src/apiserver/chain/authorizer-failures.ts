@@ -1,0 +1,17 @@
+import type { Clock } from '../../base/clock.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { ApiExchange } from '../api-exchange.ts'
+import { lineASecond } from './line-a-second.ts'
+
+/** All that a client hears of it: the error may quote what another server has said (V60). */
+export const AUTHORIZER_FAILED = 'the authorizer has failed, and its log says why'
+
+/** Has the errors of an authorizer logged, but for those of requests that nothing waits for. */
+export function authorizerFailures(clock: Clock, log: Pick<EventLog, 'error'>): (exchange: ApiExchange, error: Error) => void {
+  const say = lineASecond(clock, (error: Error, requests) =>
+    log.error({ err: error.message, ...(requests > 1 && { requests }) }, 'Unable to authorize the request'),
+  )
+  return ({ waiting }, error) => {
+    if (!waiting.signal.aborted) say(error)
+  }
+}
