@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact } from '../../base/events.ts'
-import type { PluginFailed } from './backend.ts'
+import { isAfterShutdown, type PluginFailed } from './backend.ts'
 
 const LINE_MS = 1000
 
@@ -14,10 +14,21 @@ interface Said {
  * Records each failure to store events, so that the report has them all. A backend that has
  * stopped, or whose queue is full, fails for every event in the same way: of those of a second the
  * log has the first alone, and its next line says how many it stands for.
+ *
+ * What is no failure is a warning, once for each text: events that came when the backend had
+ * ended, and trouble in which none was lost.
  */
 export function auditFailures(clock: Clock, record: (fact: LifecycleFact) => void): PluginFailed {
   const saidOf = new Map<string, Said>()
-  return (plugin, error) => {
+  const warned = new Set<string>()
+  const warn = (message: string): void => {
+    if (warned.has(message)) return
+    warned.add(message)
+    record({ type: 'warning', message })
+  }
+  return (plugin, error, events) => {
+    if (isAfterShutdown(error)) return warn('requests came when the audit backend had been shut down: they count as lost events')
+    if (events === 0) return warn(error.message)
     const said = saidOf.get(plugin)
     const now = clock.now()
     let times = 0

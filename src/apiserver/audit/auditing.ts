@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { AuditBackend } from '../../actors/audit.ts'
 import type { Clock } from '../../base/clock.ts'
-import { toError } from '../../base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { finds } from '../encoding/write-object.ts'
 import { headerText } from '../header-text.ts'
 import { latencyAnnotations } from '../latency.ts'
 import { otherReadingsOf } from '../readings.ts'
 import { type Failure, failureStatus } from '../status.ts'
-import { AuditTally, after, type EventBackend } from './backend.ts'
+import { recordBeforeEnd } from './answer-end.ts'
+import { AuditTally, after, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import {
   AUDIT_VERSION,
   type AuditEvent,
@@ -132,14 +132,17 @@ export class Auditing implements AuditBackend {
     return this.#backend.processEvents([eventOf(exchange, audit, stage, stageTimestamp, status)])
   }
 
-  /** The last event of a request; of a slow one it says where its time went. */
-  recordEnd(exchange: ApiExchange, stage: AuditStage, status: RecordedStatus): void {
+  /**
+   * The last event of a request; of a slow one it says where its time went.
+   * @returns as {@link record}
+   */
+  recordEnd(exchange: ApiExchange, stage: AuditStage, status: RecordedStatus): boolean | Promise<boolean> {
     const { audit } = exchange
-    if (audit === undefined) return
+    if (audit === undefined) return true
     const now = this.#clock.now()
     const latency = latencyAnnotations(exchange, now - exchange.receivedAt)
     if (latency !== undefined) audit.annotations = { ...audit.annotations, ...latency }
-    this.#forget(this.record(exchange, stage, status, now))
+    return this.record(exchange, stage, status, now)
   }
 
   /**
@@ -152,8 +155,9 @@ export class Auditing implements AuditBackend {
     if (this.begin(exchange) === undefined) return
     const status = finds(exchange.request) ? { status: 'Failure', ...failure } : { message: otherwise, code: failure.code }
     if (finds(exchange.request)) auditResponseObject(exchange.request, failureStatus(failure))
-    this.#forget(this.record(exchange, 'ResponseStarted', status))
+    const verdict = this.record(exchange, 'ResponseStarted', status)
     if (exchange.audit) exchange.audit.isDone = true
+    if (typeof verdict !== 'boolean') recordBeforeEnd(exchange, () => verdict)
   }
 
   /** Of a target that can be read in several ways, what each of them is recorded for (V40). */
@@ -161,11 +165,6 @@ export class Auditing implements AuditBackend {
     const config = this.#evaluate(exchange)
     const others = otherReadingsOf(exchange)
     return others.length === 0 ? config : strictestOf([config, ...others.map((info) => this.#evaluate({ user: exchange.user, info }))])
-  }
-
-  /** Of what is no longer asked about; the backend has counted what it could not store. */
-  #forget(verdict: boolean | Promise<boolean>): void {
-    if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
   }
 }
 
@@ -212,17 +211,36 @@ const statusPart = ({ status, message, reason, details, code }: RecordedStatus):
 })
 const NO_METADATA = {}
 
-/** A backend of the user's, which may take no events, and count none. */
-export function givenBackend(backend: AuditBackend): EventBackend {
+/**
+ * A backend of the user's, which may take no events, and count none. After its shutdown it is given
+ * none.
+ */
+export function givenBackend(backend: AuditBackend, failed: PluginFailed): EventBackend {
   const tally = new AuditTally()
+  let lostAfterShutdown = 0
+  let isShut = false
   return {
     run: (context) => backend.run(context),
     processEvents: (events) => {
       if (backend.processEvents === undefined) return true
+      if (isShut) {
+        lostAfterShutdown += events.length
+        failed('given', afterShutdown(), events.length)
+        return false
+      }
       tally.accepted += events.length
       return after(backend.processEvents(events), (isStored) => tally.settle(events.length, isStored))
     },
-    shutdown: (context) => backend.shutdown(context),
-    counts: () => backend.counts?.() ?? tally.counts(),
+    shutdown: async (context) => {
+      try {
+        await backend.shutdown(context)
+      } finally {
+        isShut = true
+      }
+    },
+    counts: () => {
+      const counts = backend.counts?.() ?? tally.counts()
+      return lostAfterShutdown === 0 ? counts : { ...counts, lost: counts.lost + lostAfterShutdown }
+    },
   }
 }

@@ -1,4 +1,5 @@
 import type { AuditBackend, AuditCounts } from '../../actors/audit.ts'
+import { QuiesceError } from '../../base/errors.ts'
 import type { AuditEvent } from './event.ts'
 
 /** A backend that takes events of requests. All of ours count what becomes of them. */
@@ -11,10 +12,18 @@ export interface EventBackend extends AuditBackend {
 }
 
 /**
- * Told of events that a plugin could not store.
+ * Told of events that a plugin could not store; of none when it has stored them in spite of a
+ * trouble.
  * @see kubernetes/apiserver pkg/audit/metrics.go HandlePluginError
  */
 export type PluginFailed = (plugin: string, error: Error, events: number) => void
+
+/**
+ * Of events that come after the end: requests that nothing waits for, such as probes. They count as
+ * lost, and are no failure of the backend.
+ */
+export const afterShutdown = (): QuiesceError => new QuiesceError('ERR_TOO_LATE', 'audit backend shut down')
+export const isAfterShutdown = (error: Error): boolean => error instanceof QuiesceError && error.code === 'ERR_TOO_LATE'
 
 export const sumOf = (all: readonly AuditCounts[]): AuditCounts => ({
   delivered: all.reduce((sum, { delivered }) => sum + delivered, 0),

@@ -2,7 +2,7 @@ import { type Actor, createActor, type EventFrom, fromPromise } from 'xstate'
 import type { AuditCounts } from '../../actors/audit.ts'
 import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
-import type { EventBackend, PluginFailed } from './backend.ts'
+import { afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import { batchesMachine, type Due, type QueueLevel, type Sent } from './batches.ts'
 import type { AuditEvent } from './event.ts'
 import { TokenBucket } from './token-bucket.ts'
@@ -41,6 +41,7 @@ export class BufferedBackend implements EventBackend {
   readonly #actor: Actor<typeof batchesMachine>
   readonly #ended: Promise<void>
   readonly #underWay = new Set<Promise<unknown>>()
+  #eventsUnderWay = 0
   #queue: AuditEvent[] = []
   /** How many of the queue's first events have left. */
   #left = 0
@@ -80,12 +81,12 @@ export class BufferedBackend implements EventBackend {
 
   processEvents(events: readonly AuditEvent[]): boolean {
     const { bufferSize } = this.#settings
-    if (this.#isClosed) return this.#drop(events.length, 'audit backend shut down', false)
+    if (this.#isClosed) return this.#drop(events.length, afterShutdown(), false)
     const room = bufferSize - this.#waiting
     if (events.length <= room) this.#queue.push(...events)
     else this.#queue.push(...events.slice(0, room))
     this.#noteLevel()
-    return events.length <= room || this.#drop(events.length - room, 'audit buffer queue blocked', true)
+    return events.length <= room || this.#drop(events.length - room, new Error('audit buffer queue blocked'), true)
   }
 
   /** Waits until everything is delivered; the signal's abort ends the wait. */
@@ -114,9 +115,9 @@ export class BufferedBackend implements EventBackend {
     this.#tell({ type: 'stop' })
   }
 
-  #drop(events: number, why: string, verdict: boolean): boolean {
+  #drop(events: number, why: Error, verdict: boolean): boolean {
     this.#dropped += events
-    this.#failed('buffered', new Error(why), events)
+    this.#failed('buffered', why, events)
     return verdict
   }
 
@@ -156,6 +157,8 @@ export class BufferedBackend implements EventBackend {
         isLate = false
         const delivery = this.#deliver(this.#take())
         if (!this.#settings.isAsync) await delivery
+        // What is under way is in memory, too: no more of it than may wait.
+        else while (this.#eventsUnderWay >= this.#settings.bufferSize) await Promise.race(this.#underWay)
       }
     } while (due !== 'all' && (await this.#hasMoreSoon()))
     return due
@@ -185,8 +188,12 @@ export class BufferedBackend implements EventBackend {
 
   /** Whatever the delegate does, the next batch goes its way. */
   #deliver(batch: readonly AuditEvent[]): Promise<void> {
-    const delivery = this.#tryDelivery(batch).finally(() => this.#underWay.delete(delivery))
+    const delivery = this.#tryDelivery(batch).finally(() => {
+      this.#underWay.delete(delivery)
+      this.#eventsUnderWay -= batch.length
+    })
     this.#underWay.add(delivery)
+    this.#eventsUnderWay += batch.length
     return delivery
   }
 

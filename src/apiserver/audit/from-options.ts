@@ -5,12 +5,13 @@ import { remoteOf } from '../webhook/options.ts'
 import { Auditing, auditCounters, givenBackend } from './auditing.ts'
 import type { EventBackend, PluginFailed } from './backend.ts'
 import { BufferedBackend } from './buffered.ts'
+import { fileWriter } from './file-writer.ts'
 import { ignoreErrors } from './ignore-errors.ts'
-import { fileWriter, stdoutWriter } from './line-writers.ts'
+import { stdoutWriter } from './line-writers.ts'
 import { type LineWriter, logBackend } from './log-backend.ts'
 import type { ResolvedAuditLog, ResolvedAuditWebhook } from './options.ts'
 import type { AuditPolicy } from './policy.ts'
-import { rotatingWriter } from './rotating-writer.ts'
+import { Rotation } from './rotation.ts'
 import { truncateBackend } from './truncate.ts'
 import { unionBackend } from './union.ts'
 import { ATTEMPT_MS, WebhookBackend, type WebhookWorld } from './webhook-backend.ts'
@@ -44,8 +45,8 @@ export function auditingFrom(settings: AuditSettings, { clock, random, failed: t
     tell(plugin, error, events)
   }
   const backends: readonly EventBackend[] = [
-    ...(audit ? [givenBackend(audit)] : []),
-    ...(auditLog ? [inMode(logBackend(writerOf(auditLog, clock), auditLog.format, failed), auditLog, false, clock, failed)] : []),
+    ...(audit ? [givenBackend(audit, failed)] : []),
+    ...(auditLog ? [inMode(logBackend(writerOf(auditLog, clock, failed), auditLog.format, failed), auditLog, false, clock, failed)] : []),
     ...(auditWebhook ? [inMode(webhookOf(auditWebhook, { clock, random, failed }), auditWebhook, true, clock, failed)] : []),
   ]
   const [first, ...others] = backends
@@ -53,10 +54,10 @@ export function auditingFrom(settings: AuditSettings, { clock, random, failed: t
   return new Auditing(clock, policy, others.length === 0 ? first : unionBackend(backends), counters)
 }
 
-function writerOf(settings: ResolvedAuditLog, clock: Clock): LineWriter {
-  const { path, maxSize } = settings
+function writerOf(settings: ResolvedAuditLog, clock: Clock, failed: PluginFailed): LineWriter {
+  const { path } = settings
   if (path === '-') return stdoutWriter()
-  return maxSize === 0 ? fileWriter(path) : rotatingWriter(path, settings, clock)
+  return fileWriter(path, new Rotation(settings, clock, (error) => failed('log', error, 0)))
 }
 
 const webhookOf = (settings: ResolvedAuditWebhook, world: WebhookWorld): EventBackend =>

@@ -7,8 +7,9 @@ import { type AuditPolicy, policyProblem } from './policy.ts'
 
 /**
  * How requests and their recording wait for each other. `batch`: not at all. `blocking`: a request
- * waits until it is recorded, and goes on whether or not that went well. `blocking-strict`: a
- * request that cannot be recorded when it comes is refused with 500.
+ * waits until it is recorded, and goes on whether or not that went well; its answer is whole when
+ * its last event is stored. `blocking-strict`: the same, and a request that cannot be recorded when
+ * it comes is refused with 500.
  */
 export const AUDIT_MODES = ['batch', 'blocking', 'blocking-strict'] as const
 export type AuditMode = (typeof AUDIT_MODES)[number]
@@ -129,10 +130,7 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     meaning: 'How events are written: as JSON, or as the older text',
     upstream: '--audit-log-format',
   }),
-  /**
-   * Megabytes after which a file is put aside; 0 is never. Needs the package
-   * `rotating-file-stream`.
-   */
+  /** Megabytes after which a file is put aside; 0 is never. */
   maxSize: option(integer(0, COUNT_MAX), {
     flag: 'audit-log-maxsize',
     default: 100,

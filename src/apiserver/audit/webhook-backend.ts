@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { toError } from '../../base/errors.ts'
 import { ATTEMPTS, backoffMs } from '../webhook/backoff.ts'
 import { isTaken, type Poster } from '../webhook/client.ts'
-import { AuditTally, type EventBackend, type PluginFailed } from './backend.ts'
+import { AuditTally, afterShutdown, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventListJson } from './event.ts'
 
 export interface WebhookWorld {
@@ -33,6 +33,7 @@ export class WebhookBackend implements EventBackend {
   readonly #wakes = new Set<() => void>()
   readonly #cut = new AbortController()
   #isStopping = false
+  #isClosed = false
 
   /** @param initialBackoffMs time before the second attempt */
   constructor(client: Poster, initialBackoffMs: number, world: WebhookWorld) {
@@ -46,8 +47,12 @@ export class WebhookBackend implements EventBackend {
     await this.#client.open(this.#world.clock)
   }
 
-  processEvents(events: readonly AuditEvent[]): Promise<boolean> {
+  processEvents(events: readonly AuditEvent[]): boolean | Promise<boolean> {
     this.#tally.accepted += events.length
+    if (this.#isClosed) {
+      this.#world.failed('webhook', afterShutdown(), events.length)
+      return this.#tally.settle(events.length, false)
+    }
     const sending = this.#send(eventListJson(events), events.length).finally(() => this.#underWay.delete(sending))
     this.#underWay.add(sending)
     return sending
@@ -60,6 +65,7 @@ export class WebhookBackend implements EventBackend {
     if (signal.aborted) cut()
     await Promise.all(this.#underWay)
     signal.removeEventListener('abort', cut)
+    this.#isClosed = true
     this.#client.close()
   }
 

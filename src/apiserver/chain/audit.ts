@@ -1,6 +1,7 @@
 import { toError } from '../../base/errors.ts'
 import type { ExchangeView } from '../../http/chain.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import { recordBeforeEnd } from '../audit/answer-end.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -8,7 +9,8 @@ import { TIMED_OUT } from './timeout.ts'
 
 /**
  * Records requests: when they come, when the answer of one that lasts begins, and when they are
- * over, by their answer or by a handler that failed. Undefined when nothing is recorded.
+ * over, by their answer or by a handler that failed. A client has no whole answer whose event is
+ * not stored, where storing is waited for. Undefined when nothing is recorded.
  * @see kubernetes/apiserver pkg/endpoints/filters/audit.go WithAudit
  */
 export function audit(auditing: Auditing | undefined): PlacedFilter | undefined {
@@ -17,13 +19,21 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     name: 'audit',
     admit: (exchange) => {
       if (auditing.begin(exchange) === undefined) return true
+      const ended = (): boolean | Promise<boolean> => end(auditing, exchange, true)
+      recordBeforeEnd(exchange, ended)
+      exchange.beforeReplacement = () => forget(ended())
       const verdict = auditing.record(exchange, 'RequestReceived')
       return typeof verdict === 'boolean'
         ? goOn(auditing, exchange, verdict)
         : verdict.then((isStored) => goOn(auditing, exchange, isStored))
     },
-    over: (exchange) => end(auditing, exchange),
+    over: (exchange) => forget(end(auditing, exchange, false)),
   }
+}
+
+/** Of what nothing waits for; the backend has counted what it could not store. */
+function forget(verdict: boolean | Promise<boolean>): void {
+  if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
 }
 
 /**
@@ -38,24 +48,27 @@ export function recordCut(auditing: Auditing, underWay: Iterable<ExchangeView>, 
     // Before the policy has decided about it, nothing of it is recorded.
     if (exchange?.audit?.part === undefined) continue
     try {
-      end(auditing, exchange)
+      forget(end(auditing, exchange, false))
     } catch (thrown) {
       failed(thrown)
     }
   }
 }
 
-/** A second call does nothing. */
-function end(auditing: Auditing, exchange: ApiExchange): void {
+/**
+ * A second call does nothing.
+ * @param isAnswering whether the answer is about to be sent, or sent whole
+ */
+function end(auditing: Auditing, exchange: ApiExchange, isAnswering: boolean): boolean | Promise<boolean> {
   const { audit: state, response, isTimedOut } = exchange
-  if (state === undefined || state.isDone) return
+  if (state === undefined || state.isDone) return true
   state.isDone = true
   // Of a handler that fails when its time is over its client has heard nothing.
   const panic = isTimedOut ? undefined : exchange.panic
-  const status = panic ? panicStatus(panic.thrown) : statusOf(exchange)
-  const hasBegun = response.headersSent || isTakenOver(exchange)
-  if (exchange.isLongRunning && !panic && hasBegun && !state.hasStarted) started(auditing, exchange, status)
-  auditing.recordEnd(exchange, panic ? 'Panic' : 'ResponseComplete', status)
+  const hasBegun = isAnswering || response.headersSent
+  const status = panic ? panicStatus(panic.thrown) : statusOf(exchange, hasBegun)
+  if (exchange.isLongRunning && !panic && (hasBegun || isTakenOver(exchange)) && !state.hasStarted) started(auditing, exchange, status)
+  return auditing.recordEnd(exchange, panic ? 'Panic' : 'ResponseComplete', status)
 }
 
 function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boolean {
@@ -66,12 +79,12 @@ function goOn(auditing: Auditing, exchange: ApiExchange, isStored: boolean): boo
 /** A socket that another protocol has taken over. */
 const isTakenOver = ({ isTakenOver: byHandler, response }: ApiExchange): boolean => byHandler && !response.headersSent
 
-function statusOf(exchange: ApiExchange): RecordedStatus {
+function statusOf(exchange: ApiExchange, hasBegun: boolean): RecordedStatus {
   const { response, failure } = exchange
-  if (isTakenOver(exchange)) return { code: 101 }
+  if (!hasBegun && exchange.isTakenOver) return { code: 101 }
   // The handler's own answer is not sent any more.
   if (exchange.isTimedOut) return TIMED_OUT
-  if (!response.headersSent) return { message: 'Connection closed early', code: 200 }
+  if (!hasBegun) return { message: 'Connection closed early', code: 200 }
   // What filters in front of this one have answered instead is the answer as well.
   return failure?.code === response.statusCode ? { status: 'Failure', ...failure } : { code: response.statusCode }
 }
@@ -91,15 +104,15 @@ function recordStart(auditing: Auditing, exchange: ApiExchange): void {
     const written = writeHead(...args)
     const { audit: state, panic } = exchange
     // What is sent for a handler that has failed is not its answer.
-    if (state?.hasStarted === false && !state.isDone && panic === undefined) started(auditing, exchange, statusOf(exchange))
+    if (state?.hasStarted === false && !state.isDone && panic === undefined)
+      started(auditing, exchange, statusOf(exchange, response.headersSent))
     return written
   }
 }
 
 function started(auditing: Auditing, exchange: ApiExchange, status: RecordedStatus): void {
   if (exchange.audit) exchange.audit.hasStarted = true
-  const verdict = auditing.record(exchange, 'ResponseStarted', status)
-  if (typeof verdict !== 'boolean') verdict.catch(() => {})
+  forget(auditing.record(exchange, 'ResponseStarted', status))
 }
 
 function refuse(auditing: Auditing, exchange: ApiExchange): false {

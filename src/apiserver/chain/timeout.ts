@@ -52,6 +52,7 @@ export const timeOut =
     // A handler that has answered has kept its time, however slowly its client reads.
     if (exchange.isBounded && !response.writableEnded) {
       exchange.isTimedOut = true
+      exchange.beforeReplacement?.()
       inBooks.connection.wire.fail(inBooks, replacement(exchange, TIMEOUT, HEADERS))
       metrics.terminated(exchange, TIMEOUT.status)
       hearOfEnd(exchange, error, (status) => {

@@ -1,40 +1,21 @@
 // Fails when: a backend loses, doubles or reorders events, counts wrong what became of them, tries
 // a webhook more often or sooner than upstream does, or keeps a shutdown waiting past its signal.
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
-import { platform, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PluginFailed } from '#src/apiserver/audit/backend.ts'
+import { fileWriter } from '#src/apiserver/audit/file-writer.ts'
 import { ignoreErrors } from '#src/apiserver/audit/ignore-errors.ts'
-import { fileWriter, makeFolderOf } from '#src/apiserver/audit/line-writers.ts'
 import { logBackend } from '#src/apiserver/audit/log-backend.ts'
-import { type RotatingFileStream, rotatingWriter } from '#src/apiserver/audit/rotating-writer.ts'
 import { truncateBackend } from '#src/apiserver/audit/truncate.ts'
 import { unionBackend } from '#src/apiserver/audit/union.ts'
 import { WebhookBackend } from '#src/apiserver/audit/webhook-backend.ts'
 import { completeConfig } from '#src/apiserver/config.ts'
 import type { Poster } from '#src/apiserver/webhook/client.ts'
-import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../../support/row.ts'
 import { event, events, Sink } from './sink.ts'
-
-/** An optional package: nothing rotates without it. */
-const installed = await import('rotating-file-stream' as string).then(
-  () => true,
-  () => false,
-)
 
 const signal = (): AbortSignal => new AbortController().signal
 
@@ -198,8 +179,6 @@ describe('a log', () => {
     await log.shutdown({ signal: signal() })
   })
 
-  const rotation = { maxSize: 1, maxAge: 0, maxBackups: 0, compress: false }
-
   test('keeps the rest of a line that a full disk has cut apart from the next one', async () => {
     const path = join(folder(), 'audit.log')
     let room = Number.POSITIVE_INFINITY
@@ -209,7 +188,7 @@ describe('a log', () => {
       room -= written
       return written
     }
-    const log = logBackend(fileWriter(path, put), 'json', () => {})
+    const log = logBackend(fileWriter(path, undefined, put), 'json', () => {})
     await log.run({ signal: signal() })
     for (const full of [100, 0]) {
       room = full
@@ -227,28 +206,6 @@ describe('a log', () => {
       .flatMap((line) => /"auditID":"(\w+)".*}$/.exec(line)?.[1] ?? [])
     expect(ids).toEqual(['one', '0', '2', '3'])
     expect(log.counts()).toEqual({ delivered: 4, lost: 3, pending: 0 })
-  })
-
-  test('writes nothing once it is closed, whichever file has its number then', async () => {
-    const inside = folder()
-    const log = logBackend(fileWriter(join(inside, 'audit.log')), 'json', () => {})
-    await log.run({ signal: signal() })
-    await log.shutdown({ signal: signal() })
-    const other = openSync(join(inside, 'other'), 'w')
-    expect(log.processEvents([event('late')])).toBe(false)
-    closeSync(other)
-    expect(readFileSync(join(inside, 'other'), 'utf8')).toBe('')
-  })
-
-  test.skipIf(!installed)('that rotates takes nothing once it is closed', async () => {
-    const failures: string[] = []
-    const rotating = rotatingWriter(join(folder(), 'audit.log'), rotation, systemClock)
-    const log = logBackend(rotating, 'json', (_plugin, { message }) => void failures.push(message))
-    await log.run({ signal: signal() })
-    await log.shutdown({ signal: signal() })
-    expect(await log.processEvents([event('late')])).toBe(false)
-    expect(await log.processEvents(events(2))).toBe(false)
-    expect(failures).toEqual(Array(3).fill('the audit log is closed'))
   })
 
   test('may be in the older format', () => {
@@ -269,68 +226,6 @@ describe('a log', () => {
     void log.processEvents([event('x" user="root\x9b', { userAgent: '"\x7f' })])
     expect(written[1]).toContain('AUDIT: id="x\\" user=\\"root\\u009b" stage="ResponseComplete"')
     expect(written[1]).toContain('user-agent="\\"\\x7f"')
-  })
-
-  test('that rotates says which package it needs', async () => {
-    const missing = (): Promise<RotatingFileStream> => Promise.reject(new Error('not found'))
-    const log = logBackend(rotatingWriter(join(folder(), 'a.log'), rotation, systemClock, missing), 'json', () => {})
-    await expect(async () => log.run({ signal: signal() })).rejects.toMatchObject({
-      code: 'ERR_DEPENDENCY_MISSING',
-      message: expect.stringMatching(/npm install rotating-file-stream, or maxSize 0/),
-    })
-  })
-
-  test.skipIf(!installed)('that rotates is refused at the start where nothing can be written', async () => {
-    const isFolder = folder()
-    const log = logBackend(rotatingWriter(isFolder, rotation, systemClock), 'json', () => {})
-    await expect(async () => log.run({ signal: signal() })).rejects.toMatchObject({ code: 'EISDIR' })
-    const inside = join(folder(), 'a', 'b', 'audit.log')
-    makeFolderOf(inside)
-    expect([statSync(dirname(inside)).mode & 0o777, statSync(dirname(dirname(inside))).mode & 0o777]).toEqual([0o700, 0o700])
-  })
-
-  test.skipIf(platform() !== 'linux')('is refused, too, where the kernel lets no folder be made', () => {
-    // Node's own way of making all folders of a path never comes back from here.
-    expect(() => makeFolderOf('/proc/1/x/y/audit.log')).toThrow(/ENOENT/)
-  })
-
-  test.skipIf(!installed)('that rotates has every event in one of its files, and keeps as many as it is told', async () => {
-    const inside = folder()
-    const log = logBackend(rotatingWriter(join(inside, 'audit.log'), { ...rotation, maxBackups: 2 }, systemClock), 'json', () => {})
-    await log.run({ signal: signal() })
-    const uri = `/${'x'.repeat(100_000)}`
-    for (let id = 0; id < 22; id++) expect(await log.processEvents([event(id, { requestURI: uri })])).toBe(true)
-    await log.shutdown({ signal: signal() })
-    const files = readdirSync(inside)
-    expect(files.filter((name) => /^audit-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}(\.\d+)?\.log$/.test(name))).toHaveLength(2)
-    const lines = files.flatMap((name) =>
-      readFileSync(join(inside, name), 'utf8')
-        .split('\n')
-        .filter((line) => line !== ''),
-    )
-    expect(lines.map((line) => Number((JSON.parse(line) as { auditID: string }).auditID)).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 22 }, (_, id) => id),
-    )
-  })
-
-  test.skipIf(!installed)('that rotates goes on when its folder is there again', async () => {
-    const inside = join(folder(), 'logs')
-    const failures: string[] = []
-    const log = logBackend(rotatingWriter(join(inside, 'audit.log'), rotation, systemClock), 'json', (_, error) =>
-      failures.push(error.message),
-    )
-    await log.run({ signal: signal() })
-    expect(await log.processEvents([event(1)])).toBe(true)
-    // The file cannot be put aside: its folder is none any more.
-    renameSync(inside, `${inside}-away`)
-    writeFileSync(inside, '')
-    expect(await log.processEvents([event(2, { requestURI: `/${'x'.repeat(1_100_000)}` })])).toBe(false)
-    expect(failures).toHaveLength(1)
-    rmSync(inside)
-    expect(await log.processEvents([event(3)])).toBe(true)
-    await log.shutdown({ signal: signal() })
-    expect(readFileSync(join(inside, 'audit.log'), 'utf8')).toContain('"auditID":"3"')
-    expect(log.counts()).toEqual({ delivered: 2, lost: 1, pending: 0 })
   })
 })
 

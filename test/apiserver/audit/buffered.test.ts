@@ -272,3 +272,19 @@ describe('the end', () => {
     expect([sink.calls, sink.log]).toEqual([[], ['run', 'shutdown']])
   })
 })
+
+test('what is under way is bounded like what waits: further events are dropped, and counted', async () => {
+  const sink = new Sink()
+  const answers: ((isStored: boolean) => void)[] = []
+  sink.answer = () => new Promise((resolve) => answers.push(resolve))
+  const { backend, clock, failures } = await scene({ isAsync: true, bufferSize: 20 }, sink)
+  for (let at = 0; at < 100; at += 10) {
+    backend.processEvents(events(10, at))
+    await clock.advance(0)
+  }
+  expect([sink.sizes, backend.counts()]).toEqual([[10, 10], { delivered: 0, lost: 60, pending: 40 }])
+  expect(failures).toHaveLength(6)
+  for (const answer of answers.splice(0)) answer(true)
+  await clock.advance(0)
+  expect([sink.sizes, backend.counts()]).toEqual([[10, 10, 10, 10], { delivered: 20, lost: 60, pending: 20 }])
+})
