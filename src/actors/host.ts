@@ -21,7 +21,7 @@ export interface Host {
 /** What a life reads and touches of `process`. */
 export type HostProcess = Pick<
   NodeJS.Process,
-  'on' | 'off' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
+  'on' | 'off' | 'emit' | 'rawListeners' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
 > & {
   readonly stdin: { readonly isTTY?: boolean }
   readonly stdout: { readonly isTTY?: boolean }
@@ -29,6 +29,8 @@ export type HostProcess = Pick<
     on(event: 'error', listener: (error: Error) => void): unknown
     listenerCount(event: 'error'): number
   }
+  /** Not everywhere: Bun and Deno may not have it. */
+  hasUncaughtExceptionCaptureCallback?(): boolean
   exitCode?: NodeJS.Process['exitCode']
   send?: ((message: unknown) => boolean) | undefined
   /** To the parent, if there is one that listens. */

@@ -211,3 +211,8 @@ export function errorRecord(thrown: unknown): ErrorRecord {
     return { name: 'Error', message: 'an error whose fields cannot be read' }
   }
 }
+
+/** By which node says that a process has crashed; also what has failed in the error of a crash. */
+export const CRASH_EVENTS = ['uncaughtException', 'unhandledRejection'] as const
+export type CrashEvent = (typeof CRASH_EVENTS)[number]
+export const isCrashEvent = (name: string | symbol): name is CrashEvent => (CRASH_EVENTS as readonly (string | symbol)[]).includes(name)

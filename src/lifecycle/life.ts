@@ -27,7 +27,8 @@ export interface Life extends AsyncDisposable {
   /**
    * Serves until stopped, as the main job of the process: OS signals (the option `signals`),
    * crashes, the IPC message `shutdown`, the option `signal`, and in a worker of `node:cluster` the
-   * end of its channel to the primary stop it; other listeners of these signals are warned about.
+   * end of its channel to the primary stop it; other listeners of these signals and of crashes run
+   * too, and are warned about.
    * Always resolves with the report, whose `errors` hold every failure; sets `process.exitCode` if
    * it is unset, and ends a process that is still alive a second later, unless the option `exit` is
    * `natural`. An exit code that is not 0 is said on standard error in one line, with what led to

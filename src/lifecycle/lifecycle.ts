@@ -15,7 +15,7 @@ import { deferred } from '../base/deferred.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
-import { type Consequence, errorRecord, type LifecycleEvent, type StopReason } from '../base/events.ts'
+import { type Consequence, errorRecord, isCrashEvent, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
 import type { ExchangeView } from '../http/chain.ts'
@@ -29,6 +29,7 @@ import { type Counts, Traffic } from '../http/traffic/traffic.ts'
 import { transportOf } from '../http/transports.ts'
 import type { OlderConnections } from '../http/wire.ts'
 import { EventLog } from '../log/event-log.ts'
+import { SaidErrors } from '../log/said-errors.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
 import type { SignalName } from '../machines/signals.ts'
@@ -133,6 +134,8 @@ export class Lifecycle implements Life {
   readonly #ended = deferred<Report>()
   readonly #log: EventLog
   readonly #output: Output
+  readonly #saidErrors: SaidErrors
+  #hasLogFailed = false
   readonly #lastWords: LastWords
   readonly #recorder: Recorder
   /** Milliseconds since the epoch. */
@@ -164,6 +167,7 @@ export class Lifecycle implements Life {
     this.#listeners = parts.adopted ?? []
     this.#output = new Output(host, options, parts.log)
     this.#log = new EventLog(() => this.#output.openLogger(this.#run !== undefined), options)
+    this.#saidErrors = new SaidErrors(host.process.stderr)
     this.#report = new ReportBuilder({
       view: () => recorder.view,
       wallAtStart: this.#wallAtStart,
@@ -232,6 +236,7 @@ export class Lifecycle implements Life {
       this.#causes.observe,
       this.#report.observe,
       this.#log.write,
+      this.#sayError,
       ...(this.#observer ? [this.#observer.fact] : []),
       this.#tellUsers,
     ]
@@ -412,7 +417,10 @@ export class Lifecycle implements Life {
     const actor = createActor(machine, { clock: this.host.clock, input })
     giveWorld(actor.system, this.#world())
     this.#actor = actor
-    this.#logOpened = this.#log.open().catch((error: unknown) => this.record({ type: 'error', where: 'logger', error: errorRecord(error) }))
+    this.#logOpened = this.#log.open().catch((error: unknown) => {
+      this.#hasLogFailed = true
+      this.record({ type: 'error', where: 'logger', error: errorRecord(error) })
+    })
     // Before the journal's own listener: what is said in it is in the journal.
     this.#processExit = onProcessExit(this.host.process, (code) => this.#processExits(code))
     this.#observer?.begin(actor)
@@ -715,6 +723,12 @@ export class Lifecycle implements Life {
     }
   }
 
+  /** A crash is said by `run()`, which owns it, also without a place. */
+  readonly #sayError = (event: LifecycleEvent): void => {
+    if (event.type !== 'error' || event.times === 0 || isCrashEvent(event.where)) return
+    if (this.#hasLogFailed || this.#output.hasNoLogger(this.#run !== undefined)) this.#saidErrors.say(event.where, event.error)
+  }
+
   readonly #publish = publishEvents(this)
   readonly #tellUsers = (event: LifecycleEvent): void => {
     if (this.#held) this.#held.push(event)
@@ -790,7 +804,9 @@ export class Lifecycle implements Life {
     this.record({ type: 'ended', exitCode: own })
     this.#lastWords.write(own)
     const cut = this.#traffic.requestStragglers().length + this.#traffic.watchStragglers().length
-    if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off`)
+    const reason = this.#recorder.view.stop?.reason
+    const by = reason?.kind === 'crash' ? `; a listener of ${reason.origin} may have called process.exit(): leave the end to run()` : ''
+    if (cut > 0) this.#lastWords.say(`the process exits with ${exitCode} before its server has ended: ${cut} in flight cut off${by}`)
     this.#lastWords.sayLostLines(own)
     this.#held = undefined
     for (const event of held) this.#tellUsers(event)

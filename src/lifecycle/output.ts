@@ -36,10 +36,21 @@ export class Output {
     const { logger } = this.#chosen
     if (logger !== undefined) return logger
     const { isForAll, level } = this.#log
-    const isPretty = this.#isForPeople && (isForAll || isRun)
-    if (!isPretty) return isForAll && createDefaultLogger({ level })
+    if (!this.#isPretty(isRun)) return isForAll && createDefaultLogger({ level })
     const { terminalOfProcess } = await import('../terminal/presentation.ts')
     return createDefaultLogger({ level, format: terminalOfProcess().format })
+  }
+
+  /**
+   * Whether there is nothing that errors are logged to, although the user has not asked for that.
+   * @param isRun whether the life has the process to itself
+   */
+  hasNoLogger(isRun: boolean): boolean {
+    return this.#chosen.logger === undefined && !this.#log.isForAll && !this.#isPretty(isRun)
+  }
+
+  #isPretty(isRun: boolean): boolean {
+    return this.#isForPeople && (this.#log.isForAll || isRun)
   }
 
   /** Shows a life, beside a logger of the user's only when that was asked for. */

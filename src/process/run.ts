@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs/internal/Observable'
 import type { Host, HostProcess } from '../actors/host.ts'
 import { systemClock } from '../base/clock.ts'
 import { QuiesceError } from '../base/errors.ts'
-import { errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
+import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
@@ -14,7 +14,7 @@ import { onStopRequest, whyUnstoppable } from '../platforms/platforms.ts'
 import { commandLineOf } from '../platforms/script-shell.ts'
 import type { Report } from '../report/report.ts'
 import { whyNotGraceful } from '../report/why-not-graceful.ts'
-import { type CrashEvent, onCrash } from './crashes.ts'
+import { onCrash, othersListenToCrashes } from './crashes.ts'
 import { onStopSignal, othersListen } from './os-signals.ts'
 import { ProcessEnd } from './process-end.ts'
 import { rehearseEnd } from './rehearse-end.ts'
@@ -152,34 +152,45 @@ function rehearse(life: RunnableLife): void {
   if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
-/**
- * The other owners of a signal are looked for twice: those who listen already, and at the stop
- * those who came later.
- */
 function ownSignals(life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable {
   const { process } = life.host
-  const unnamed = new Set(signals)
-  const warn = (): void => {
-    const others = othersListen(process, unnamed)
-    if (others.length === 0) return
-    for (const signal of others) unnamed.delete(signal)
-    life.record({ type: 'warning', message: othersWarning(others), details: { signals: others } })
-  }
   const listening = onStopSignal(process, signals, (signal) => life.signalled(signal))
+  const warning = warnOfOthers(life, 'signals', signals, (unnamed) => othersListen(process, unnamed))
+  return disposeAll(warning, listening)
+}
+
+/**
+ * Says which of the events have other listeners. They are looked for twice: those that listen
+ * already, and at the stop those that came later.
+ */
+function warnOfOthers<Event extends string>(
+  life: RunnableLife,
+  what: 'signals' | 'crashes',
+  events: Iterable<Event>,
+  look: (unnamed: ReadonlySet<Event>) => readonly Event[],
+): Disposable {
+  const unnamed = new Set(events)
+  const warn = (): void => {
+    const others = look(unnamed)
+    if (others.length === 0) return
+    for (const event of others) unnamed.delete(event)
+    life.record({ type: 'warning', message: othersWarning(others), details: { [what]: others } })
+  }
   warn()
   const stopping = life.events$.subscribe((event) => {
     if (event.type === 'signal' && event.name === 'StopRequested') warn()
   })
-  return {
-    [Symbol.dispose]: () => {
-      stopping.unsubscribe()
-      listening[Symbol.dispose]()
-    },
-  }
+  return { [Symbol.dispose]: () => stopping.unsubscribe() }
 }
 
-const othersWarning = (signals: readonly string[]): string =>
-  `${signals.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
+const othersWarning = (events: readonly string[]): string =>
+  `${events.join(', ')}: the program has a listener of its own, which runs too; if it ends the process, requests are cut and the end is not run`
+
+const disposeAll = (...all: readonly Disposable[]): Disposable => ({
+  [Symbol.dispose]: () => {
+    for (const one of all) one[Symbol.dispose]()
+  },
+})
 
 /**
  * A standard error without a reader is no crash of its own: what is said about a crash would be the
@@ -191,18 +202,34 @@ function outliveStandardError({ stderr }: HostProcess): void {
 }
 
 function ownCrashes(life: RunnableLife): Disposable {
-  const crashes = onCrash(life.host.process, (origin, thrown) => {
-    const error = errorRecord(thrown)
-    // Also when the life is ending already, for another reason: nothing else reports it.
-    life.record({ type: 'error', where: origin, error })
-    if (life.isSilent) sayOnStandardError(life.host.process.stderr, `quiesce: ${origin}: ${error.stack ?? error.message}\n`)
-    life.crashed(origin, thrown)
-  })
-  for (const event of crashes.leftToOthers) {
-    life.record({ type: 'warning', message: `${event} has a listener already: crashes are left to it and do not stop the server` })
+  const { process } = life.host
+  let isCaptureSaid = false
+  const captured = (): void => {
+    if (isCaptureSaid) return
+    isCaptureSaid = true
+    life.record({ type: 'warning', message: CAPTURED })
+    if (life.options.logger !== false) sayOnStandardError(process.stderr, `quiesce: ${CAPTURED}\n`)
   }
-  return crashes
+  const crashes = onCrash(process, {
+    crashed: (origin, thrown) => {
+      const error = errorRecord(thrown)
+      // Also when the life is ending already, for another reason: nothing else reports it.
+      life.record({ type: 'error', where: origin, error })
+      if (life.isSilent) sayOnStandardError(process.stderr, `quiesce: ${origin}: ${error.stack ?? error.message}\n`)
+      life.crashed(origin, thrown)
+    },
+    listenerFailed: (event, thrown) => {
+      life.record({ type: 'error', where: `listener of ${event}`, error: errorRecord(thrown) })
+    },
+    captured,
+  })
+  if (process.hasUncaughtExceptionCaptureCallback?.()) captured()
+  const warning = warnOfOthers(life, 'crashes', CRASH_EVENTS, (unnamed) => othersListenToCrashes(process, unnamed))
+  return disposeAll(warning, crashes)
 }
+
+const CAPTURED =
+  'process.setUncaughtExceptionCaptureCallback() or a domain takes uncaught exceptions, which reach no listener: run() does not end the server for them'
 
 function ownAbortSignal(life: RunnableLife): Disposable {
   const { signal } = life.options

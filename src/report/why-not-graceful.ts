@@ -1,5 +1,5 @@
 import { clip } from '../base/cells.ts'
-import type { StopReason } from '../base/events.ts'
+import { isCrashEvent, type StopReason } from '../base/events.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
@@ -38,15 +38,13 @@ const whyNotStarted = (reason: StopReason): string =>
 function forces({ reason, forced, forcedBy, errors }: Report): string[] {
   if (forced === null) {
     // A crash may come when the life ends already, for a reason that costs nothing.
-    const crashes = failures({ errors: errors.filter(({ where }) => isCrash(where)) })
+    const crashes = failures({ errors: errors.filter(({ where }) => isCrashEvent(where)) })
     return crashes.length > 0 || !reason ? crashes : [describeReason(reason)]
   }
   if (forced === 'process-exit') return []
   const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason
   return [by === undefined ? forced : `${forced}: ${by}`]
 }
-
-const isCrash = (where: string): boolean => where === 'uncaughtException' || where === 'unhandledRejection'
 
 const failures = ({ errors }: Pick<Report, 'errors'>): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
 

@@ -29,14 +29,32 @@ async function running(options: NonNullable<Parameters<typeof newLife>[0]>['opti
   return { ...t, t, ended }
 }
 
-test('a crash that has a listener already is left to it, and said so', async () => {
-  const { t, ended } = await running({}, (process) => process.on('uncaughtException', () => {}))
-  expect(t.life.report.warnings.map(({ message }) => message)).toEqual([
-    'uncaughtException has a listener already: crashes are left to it and do not stop the server',
+test('a crash ends the life beside other listeners, which are named', async () => {
+  const heard: unknown[] = []
+  const { t, ended } = await running({}, (process) => process.on('uncaughtException', (error) => void heard.push(error)))
+  expect(t.life.report.warnings).toMatchObject([
+    {
+      message: expect.stringMatching(/^uncaughtException: the program has a listener of its own, which runs too/) as string,
+      details: { crashes: ['uncaughtException'] },
+    },
   ])
-  t.process.crash(new Error('boom'))
+  t.process.on('unhandledRejection', () => {})
+  const boom = new Error('boom')
+  t.process.crash(boom)
+  expect(await t.end(ended)).toMatchObject({ exitCode: 1, reason: { kind: 'crash' }, errors: [{ error: { message: 'boom' } }] })
+  expect(heard).toEqual([boom])
+  // The one that came later is looked for at the stop.
+  expect(t.life.report.warnings.map(({ details }) => details)).toContainEqual({ crashes: ['unhandledRejection'] })
+})
+
+test('a capture callback, which takes exceptions from every listener, is said once', async () => {
+  const { t, ended } = await running({}, (process) => Object.assign(process, { hasUncaughtExceptionCaptureCallback: () => true }))
+  t.process.emit('uncaughtExceptionMonitor', new Error('captured'))
+  const said = t.life.report.warnings.filter(({ message }) => message.includes('setUncaughtExceptionCaptureCallback'))
+  expect(said).toHaveLength(1)
+  expect(t.process.stderrText.match(/quiesce: process\.setUncaughtExceptionCaptureCallback/g)).toHaveLength(1)
   t.process.signal('SIGTERM')
-  expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [] })
+  expect(await t.end(ended)).toMatchObject({ exitCode: 0 })
 })
 
 test('a standard error without a reader is no crash, and who handles that already does so alone', async () => {

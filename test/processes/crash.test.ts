@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startServer } from '../support/process.ts'
+import { startServer, startSpeaking } from '../support/process.ts'
 
 /**
  * A crash is the end of the process, and not of the requests that are under way: they get a drain
@@ -105,17 +105,64 @@ test.each(['throw', 'reject'])('one defect that crashes twice in one tick (%s) c
   expect(report.errors.map(({ error: { message } }) => message)).toEqual(['crashed on purpose', 'crashed on purpose again'])
 })
 
-test('a crash that somebody else listens for is left to them, and the log says so', async () => {
-  const program = startServer({ ownCrashListener: true })
-  const client = await program.connect()
-  await client.ask('GET', '/throw')
-  await program.said('heard crashed on purpose')
-  expect(await client.ask('GET', '/hello')).toMatchObject({ body: 'hello' })
-  program.signal('SIGTERM')
-  expect((await program.ended()).code).toBe(0)
-  const warnings = program.log.map(({ msg }) => msg).filter((msg) => msg.includes('has a listener already'))
-  expect(warnings).toHaveLength(1)
-  expect(warnings[0]).toMatch(/^uncaughtException /)
+describe('beside other listeners of crashes', () => {
+  /** A program that crashes with a request under way, and what becomes of both. */
+  async function crashed(how: 'throws' | 'rejects', other: string, nodeOptions: readonly string[] = []) {
+    const program = startSpeaking('crashes.mjs', [how, other], { nodeOptions })
+    const port = await program.number('serving')
+    const answer = fetch(`http://127.0.0.1:${port}/slow`).then((response) => response.text())
+    await program.said('slow')
+    program.signal('SIGUSR2')
+    return { program, answer: await answer.catch(() => 'lost'), code: (await program.ended()).code }
+  }
+
+  /** The same, as far as it has to be alike for all of them. */
+  async function inOrder(...crash: Parameters<typeof crashed>) {
+    const { program, answer, code } = await crashed(...crash)
+    const { forced, reason, errors } = program.report()
+    const origin = crash[0] === 'throws' ? 'uncaughtException' : 'unhandledRejection'
+    return {
+      crash: crash.join(' '),
+      answer,
+      code,
+      said: ['heard: this is not caught', 'hook', 'destroyed'].filter((line) => program.lines.includes(line)),
+      forced,
+      reason: reason?.kind,
+      crashes: errors.filter(({ where }) => where === origin).length,
+    }
+  }
+
+  test.each([['throws'], ['rejects']] as const)('a program that %s ends in order, and they hear of it too', async (how) => {
+    const both = ['a recorder', 'a reporter', 'later, a recorder', 'one that throws', 'later, one that throws', 'one that rejects']
+    const others = how === 'throws' ? ['a monitor that throws', ...both] : ['one that makes exceptions of rejections', ...both]
+    const modes = how === 'throws' ? [] : ['strict', 'warn', 'none'].map((mode) => [`--unhandled-rejections=${mode}`])
+    const ended = await Promise.all([
+      ...others.map((other) => inOrder(how, other)),
+      ...modes.map((nodeOptions) => inOrder(how, 'a recorder', nodeOptions)),
+    ])
+    const said = ['heard: this is not caught', 'hook', 'destroyed']
+    expect(ended).toEqual(ended.map(({ crash }) => ({ crash, answer: 'whole', code: 1, said, forced: null, reason: 'crash', crashes: 1 })))
+  })
+
+  test('one that ends the process does, and it is said by what', async () => {
+    const { program, ...end } = await crashed('throws', 'one that ends the process')
+    expect(end).toEqual({ answer: 'lost', code: 9 })
+    expect(program.report()).toMatchObject({ forced: 'process-exit', reason: { kind: 'crash' } })
+    expect(program.stderr).toMatch(/1 in flight cut off.*a listener of uncaughtException/)
+  })
+
+  test('a capture callback takes exceptions from all of them, and the server goes on', async () => {
+    const program = startSpeaking('crashes.mjs', ['throws', 'a capture callback'])
+    const port = await program.number('serving')
+    program.signal('SIGUSR2')
+    await program.said('heard: this is not caught')
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
+    program.signal('SIGTERM')
+    await program.ended()
+    expect(program.report().warnings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('setUncaughtExceptionCaptureCallback'),
+    )
+  })
 })
 
 test('a handler that throws or rejects is no crash', async () => {

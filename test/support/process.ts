@@ -51,8 +51,6 @@ export interface ServerPlan {
    * time.
    */
   readonly repeatsSignal?: NodeJS.Signals
-  /** The program listens for uncaught exceptions itself. */
-  readonly ownCrashListener?: boolean
 }
 
 export interface ProcessOptions {

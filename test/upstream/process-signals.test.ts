@@ -242,19 +242,6 @@ describe('a crash', () => {
     expect(await program.ended()).toMatchObject({ code: 1, signal: null })
     expect(JSON.parse(program.lines.at(-1) ?? '')).toMatchObject([{ reason: { kind: 'crash' } }, { reason: { kind: 'crash' } }])
   })
-
-  test('that another listener handles is left to it, and said so', async () => {
-    const { program, port } = await withRequest('crashes.mjs', ['another listens'])
-    program.signal('SIGUSR2')
-    await program.said('left to me: this is not caught')
-    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200)
-    program.signal('SIGTERM')
-    expect(await program.ended()).toMatchObject(GRACEFUL)
-    expect(program.report()).toMatchObject({
-      reason: { kind: 'os-signal' },
-      warnings: [{ message: 'uncaughtException has a listener already: crashes are left to it and do not stop the server' }],
-    })
-  })
 })
 
 test('run() in a worker thread is refused; start() and stop() work there', async () => {

@@ -1,0 +1,38 @@
+import type { ErrorRecord } from '../base/events.ts'
+import { type StandardError, sayOnStandardError } from './terminal.ts'
+
+/** A program that fails in more places than this has been told so. */
+const PLACES_MAX = 100
+/** Messages may be of any length. */
+const LENGTH_MAX = 8_192
+
+const FIRST = 'What fails again in the same place is not repeated here: the option logger gets every error.'
+const LAST = `Errors were said from ${PLACES_MAX} places; those from further ones are not said any more: the option logger gets every error.`
+
+/**
+ * Errors of a life that has no logger, on standard error: each place of the program that fails is
+ * said once, with its stack, so that a handler that fails with every request writes one.
+ */
+export class SaidErrors {
+  readonly #stderr: StandardError
+  readonly #places = new Set<string>()
+
+  constructor(stderr: StandardError) {
+    this.#stderr = stderr
+  }
+
+  say(where: string, error: ErrorRecord): void {
+    const place = placeOf(where, error)
+    if (this.#places.size >= PLACES_MAX || this.#places.has(place)) return
+    this.#places.add(place)
+    const stack = (error.stack ?? `${error.name}: ${error.message}`).slice(0, LENGTH_MAX)
+    const note = this.#places.size === 1 ? `\n${FIRST}` : this.#places.size === PLACES_MAX ? `\n${LAST}` : ''
+    sayOnStandardError(this.#stderr, `quiesce: ${where}: ${stack}${note}\n`)
+  }
+}
+
+/** The frames of its stack, since messages differ; what has none is known by what has failed. */
+function placeOf(where: string, { stack = '' }: ErrorRecord): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return (frames.length > 0 ? frames.join('\n') : where).slice(0, LENGTH_MAX)
+}
