@@ -1,4 +1,5 @@
 import { unescape as leniently } from 'node:querystring'
+import { isDoubtful } from '../base/request-target.ts'
 import { type RequestInfo, requestInfo } from '../http/request-info.ts'
 
 /** As much of a request on its way as its target is read from. */
@@ -17,7 +18,7 @@ const NONE: readonly RequestInfo[] = []
 export function otherReadingsOf({ info, request: { method = 'GET', url = '/' } }: Targeted): readonly RequestInfo[] {
   const target = pathPartOf(url)
   // An escape is left in a path only where another one is none.
-  if (!DOUBTFUL.test(target) && !info.path.includes('%')) return NONE
+  if (!isDoubtful(target) && !info.path.includes('%')) return NONE
   const all = new Map<string, RequestInfo>()
   for (const path of pathsOf(target)) {
     const reading = requestInfo(method, path + url.slice(target.length))
@@ -25,13 +26,6 @@ export function otherReadingsOf({ info, request: { method = 'GET', url = '/' } }
   }
   return [...all.values()]
 }
-
-/**
- * Not a path alone, a segment that is `.` or `..`, a backslash, a fragment, an escape that may
- * stand for one of these, for a slash, or for another escape, or one for what some take out of a
- * path: control characters, and a space at its end.
- */
-const DOUBTFUL = /^(?!\/(?!\/))|\/\.{1,2}(?:\/|$)|[\\#]|%(?:[01][\da-f]|2[ef35]|3f|5c|20$)/i
 
 function pathPartOf(url: string): string {
   const query = url.indexOf('?')
@@ -45,7 +39,7 @@ function pathPartOf(url: string): string {
 function pathsOf(target: string): readonly string[] {
   const resolved = resolve(target)
   const decoded = leniently(target)
-  return [asItIs(target), asItIs(decoded), resolved, resolve(decoded), resolve(leniently(resolved))]
+  return [asItIs(target), asItIs(decoded), resolved, resolve(decoded), resolve(leniently(resolved)), resolve(BASE + target)]
 }
 
 /** So that it is not decoded, and none of it is a query. */

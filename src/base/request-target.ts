@@ -17,9 +17,37 @@ export function pathAsSent(target: string): string {
   return query < 0 ? target.slice(start) : target.slice(start, query)
 }
 
-/** A name or an address, with or without a port. */
-const HOST = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`
-const PLAIN_HOST = new RegExp(`^${HOST}$`)
+/**
+ * A name or an address, with or without a port: what each reader of a URL takes for a host and
+ * nothing else. One that has a slash in it, a question mark, user information or an escape becomes
+ * a part of the path with some of them, and so does the path with a host that is empty.
+ */
+const NAME = String.raw`[\w.~!$&()*+,=-]+`
+const HOST = String.raw`(?:${NAME}|\[[\da-fA-F:.]+\])(?::\d{0,5})?`
+const HOST_ALONE = new RegExp(`^${HOST}$`)
+const PORT_MAX = 65_535
+
+/** Nearly all requests to a server name the same one. */
+let lastHost = ''
+
+/** Whether a Host header, or the authority of a target, is a host. */
+export function isHost(text: string): boolean {
+  if (text === lastHost) return text !== ''
+  if (!HOST_ALONE.test(text)) return false
+  const isAddress = text.startsWith('[')
+  // With brackets the URL standard knows addresses only.
+  if (isAddress ? !URL.canParse(`http://${text}`) : Number(text.slice(text.indexOf(':') + 1 || text.length)) > PORT_MAX) return false
+  lastHost = text
+  return true
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?]*)/i
+
+/** The host of a target in absolute form; undefined for a target that has another form. */
+export function hostOfTarget(target: string): string | undefined {
+  return ABSOLUTE.exec(target)?.[1]
+}
+
 /** No escape, no backslash, no fragment, no segment that begins with a dot. */
 const PLAIN = new RegExp(String.raw`^(?:https?://${HOST})?(?:/(?:(?!\.)[\w.~!$&'()*+,;=:@-]+)?)+(?:\?|$)`)
 
@@ -29,5 +57,16 @@ const PLAIN = new RegExp(String.raw`^(?:https?://${HOST})?(?:/(?:(?!\.)[\w.~!$&'
  * whole; others do nothing of that.
  */
 export function plainPathOf(target: string, host = 'localhost'): string | undefined {
-  return PLAIN.test(target) && PLAIN_HOST.test(host) ? pathAsSent(target) : undefined
+  return PLAIN.test(target) && isHost(host) ? pathAsSent(target) : undefined
 }
+
+/**
+ * What a path has that even readers who all decode it do not agree about: not a path alone, a
+ * segment that is `.` or `..`, a backslash, a fragment, an escape that may stand for one of these,
+ * for a slash, or for another escape, or one for what some take out of a path: control characters,
+ * and a space at its end.
+ */
+const DOUBTFUL = /^(?!\/(?!\/))|\/\.{1,2}(?:\/|$)|[\\#]|%(?:[01][\da-f]|2[ef35]|3f|5c|20$)/i
+
+/** Whether the path of a target has something that readers who decode it take in two ways. */
+export const isDoubtful = (path: string): boolean => DOUBTFUL.test(path)

@@ -47,14 +47,14 @@ const VERBS_WITHOUT_SUBRESOURCE = new Set(['proxy'])
 /** What may follow `/namespaces/NAME` without being a resource inside that namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
-const VERB_OF_METHOD: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
+const VERB_OF_METHOD: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
 
 /**
  * Classifies a request. Total: every method and URL has an answer, the same for the same input, and
@@ -118,7 +118,7 @@ function insideNamespace(rest: readonly string[]): { namespace: string; parts: r
 }
 
 function resourceVerb(method: string, name: string, url: string): string {
-  const verb = VERB_OF_METHOD[method] ?? ''
+  const verb = VERB_OF_METHOD.get(method) ?? ''
   if (name !== '') return verb
   if (verb === 'get') return asksToWatch(url) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb

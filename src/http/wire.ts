@@ -189,6 +189,12 @@ export interface WireAnswer extends Answer {
 }
 
 /**
+ * Says how a request is refused because there is more than one way to read it: steps, authorizers,
+ * the log and the handler would each decide about another one. Undefined for one that goes on.
+ */
+export type Reading = (request: ExchangeView['request']) => WireAnswer | undefined
+
+/**
  * Connections that a server had before its gate and that were not found: they can only be counted.
  * To be used when those that are known have closed.
  */

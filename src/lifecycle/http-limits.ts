@@ -42,6 +42,13 @@ export function http1Limits(options: Options): Http1Limits {
 /** Upstream's, for both protocols; that of HTTP/1.1 is node's here. */
 const HTTP2_HEADER_BYTES = 2 ** 20
 
+/**
+ * Headers of one request of HTTP/2, where node's own default is 128, which a user of many groups
+ * has. As many as HTTP2_HEADER_BYTES has room for, each with the 32 bytes that are counted for it.
+ * @see RFC 9113 section 6.5.2
+ */
+export const HTTP2_HEADERS_MAX = 2 ** 15
+
 interface Http2Settings extends Settings {
   readonly maxConcurrentStreams: number
   readonly initialWindowSize: number

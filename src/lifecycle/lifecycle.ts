@@ -23,6 +23,7 @@ import { Health, type HealthSettings, type HookCheckOptions, type LivezCheckOpti
 import type { Check, CheckOptions, CheckOutcome } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { safeLongRunning } from '../http/long-running.ts'
+import { readingOf } from '../http/reading.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
 import { type Counts, Traffic } from '../http/traffic/traffic.ts'
@@ -191,6 +192,7 @@ export class Lifecycle implements Life {
         this.record({ type: 'error', where: 'longRunning', error: errorRecord(error) }),
       ),
       transportOf,
+      readingOf,
       record: this.record,
       wording: options.wording,
       goawayChance: options.goawayChance,

@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { ServerOptions as HttpOptions, RequestListener, ServerResponse } from 'node:http'
 import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -11,7 +11,7 @@ import type { ResolvedServerOptions } from '../options/options.ts'
 import { passedSocket } from '../platforms/passed-sockets.ts'
 import type { Certificates } from '../tls/certificates.ts'
 import type { OwnPair } from '../tls/settings.ts'
-import { connectionWindow, http1Limits, http2Settings } from './http-limits.ts'
+import { connectionWindow, HTTP2_HEADERS_MAX, http1Limits, http2Settings } from './http-limits.ts'
 
 /** What the listeners of one life are opened with. */
 export interface Opening {
@@ -81,7 +81,7 @@ const TCP_KEEP_ALIVE_MS = 3 * 60_000
  * Node leaves out a header of HTTP/2 whose value begins or ends with a space, and serves the rest:
  * a request that names a user to act as would act as its own. Node 20 does so in any case.
  */
-const WHOLE_HEADS = { strictFieldWhitespaceValidation: false }
+const WHOLE_HEADS = { strictFieldWhitespaceValidation: false, maxHeaderListPairs: HTTP2_HEADERS_MAX }
 
 /**
  * The server of one listener.
@@ -101,8 +101,11 @@ async function createServer(
   }
   const settings = http2Settings(options)
   const server = secure
-    ? // Of the limits of HTTP/1.1, node:http2 takes none from its options.
-      Object.assign(await servers.http2Secure({ ...WHOLE_HEADS, ...secure, settings, allowHTTP1: true }, listener), limits)
+    ? // Of what holds for HTTP/1.1, node:http2 takes nothing from its options.
+      Object.assign(await servers.http2Secure({ ...WHOLE_HEADS, ...secure, settings, allowHTTP1: true }, listener), {
+        requireHostHeader: (options.serverOptions as HttpOptions).requireHostHeader ?? true,
+        ...limits,
+      })
     : await servers.http2({ ...WHOLE_HEADS, ...(given as Http2Options), settings }, listener)
   const window = connectionWindow(settings)
   server.on('session', (session) => session.setLocalWindowSize(window))

@@ -2,8 +2,11 @@ import type { RequestLike } from '../http/request-info.ts'
 
 /** One request that is to be a span. */
 export interface TracedRequest {
-  /** Node's. */
-  readonly request: RequestLike & { readonly httpVersion: string; readonly socket: { readonly remoteAddress?: string | undefined } }
+  /** Node's. Its socket is gone once its session of HTTP/2 is over. */
+  readonly request: RequestLike & {
+    readonly httpVersion: string
+    readonly socket?: { readonly remoteAddress?: string | undefined } | undefined
+  }
   /** That of the span. Names of objects and namespaces are not in it. */
   readonly name: string
   /** Milliseconds since the epoch. */

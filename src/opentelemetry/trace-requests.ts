@@ -97,12 +97,12 @@ function attributesOf({ request: { method = 'GET', url = '/', headers, httpVersi
   return {
     ...methodAttributes(method),
     'url.path': url.split('?', 1)[0] ?? '/',
-    'url.scheme': 'encrypted' in socket ? 'https' : 'http',
+    'url.scheme': socket && 'encrypted' in socket ? 'https' : 'http',
     'network.protocol.version': httpVersion === '2.0' ? '2' : httpVersion,
     ...(address !== undefined && { 'server.address': address }),
     ...(port !== undefined && { 'server.port': Number(port) }),
     ...(typeof userAgent === 'string' && { 'user_agent.original': userAgent }),
-    ...(socket.remoteAddress !== undefined && { 'client.address': socket.remoteAddress }),
+    ...(socket?.remoteAddress !== undefined && { 'client.address': socket.remoteAddress }),
   }
 }
 

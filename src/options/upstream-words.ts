@@ -11,7 +11,7 @@ export interface UpstreamWords {
   readonly upstreamBounds?: string
 }
 
-const NUMBER = /^-?\d*\.?\d+$/
+const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/
 const isNumber = (given: unknown): boolean => typeof given === 'number' || (typeof given === 'string' && NUMBER.test(given))
 const isNegative = (given: unknown): boolean =>
   isNumber(given) ? Number(given) < 0 : typeof given === 'string' && given.startsWith('-') && isDuration(given.slice(1))

@@ -5,6 +5,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { readingOf } from '#src/http/reading.ts'
 import { lookAtSendQueuesNow } from '#src/http/traffic/send-queue.ts'
 import { Traffic } from '#src/http/traffic/traffic.ts'
 import { transportOf } from '#src/http/transports.ts'
@@ -46,6 +47,7 @@ export class World {
       isLongRunning: ({ url = '' }) => url.startsWith('/watch'),
       random: () => 0.5,
       transportOf,
+      readingOf,
       wording: apiserverWording,
       record: () => undefined,
     })

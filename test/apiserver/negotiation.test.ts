@@ -108,7 +108,7 @@ describe('before any filter', () => {
     const served = await serveApi({})
     const { status, headers, body } = await ask(served, '*', {}, 'OPTIONS')
     expect([status, headers['content-length'], headers['audit-id'], body]).toEqual([200, '0', undefined, ''])
-    expect((await ask(served, '*')).status).toBe(404)
+    expect((await ask(served, '*')).status).toBe(400)
   })
 })
 

@@ -57,14 +57,6 @@ test('one lasts until it is told to end, by a drain too, and what was taken by t
   await ended
 })
 
-test('a target that is no URL is none to fail about', async () => {
-  const { connect, lines } = await served(true)
-  const client = await connect()
-  expect(await client.ask('GET', 'http://debug:999999/debug/pprof/')).toMatchObject({ status: 200 })
-  expect(await client.ask('GET', 'http://debug:999999/debug/pprof/profile?seconds=0')).toMatchObject({ status: 400 })
-  expect(lines.filter(({ level }) => level === 'error')).toEqual([])
-})
-
 test('a client that leaves while the profiler starts does not keep it from others', async () => {
   const { ask } = await served(true)
   const response = new ServerResponse(new IncomingMessage(new Socket()))

@@ -155,7 +155,6 @@ test('over HTTP/2 the server has the same attributes, and a method of the client
 test.each([
   ['[::1]:8443', '::1', 8443],
   ['shop.example', 'shop.example', undefined],
-  ['a b', undefined, undefined],
 ])('the server that a client calls %s has an address and a port of its own', async (host, address, port) => {
   const { connect, spans } = await serve()
   const client = await connect()

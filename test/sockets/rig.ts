@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { type Clock, systemClock } from '#src/base/clock.ts'
 import type { LifecycleFact } from '#src/base/events.ts'
+import { readingOf } from '#src/http/reading.ts'
 import { Traffic, type TrafficOptions } from '#src/http/traffic/traffic.ts'
 import { transportOf } from '#src/http/transports.ts'
 import { RawClient } from '../support/raw-client.ts'
@@ -38,6 +39,7 @@ export async function rig(listener: RequestListener | undefined, { takenOver = t
     isLongRunning: ({ url = '' }) => url.startsWith('/watch'),
     random: () => 0.5,
     transportOf,
+    readingOf,
     // The rows here are upstream's, word for word; test/http/wording.test.ts has ours.
     wording: apiserverWording,
     ...options,

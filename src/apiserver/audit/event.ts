@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
+import { clientSocketOf } from '../../http/client-socket.ts'
 import type { RequestInfo } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
@@ -207,7 +208,8 @@ const shortened = (userAgent: string): string =>
  * @see kubernetes/apimachinery pkg/util/net/http.go SourceIPs
  */
 export function sourceIPsOf(request: IncomingMessage): readonly string[] {
-  const { headers, socket } = request
+  const { headers } = request
+  const socket = clientSocketOf(request)
   if (headers['x-forwarded-for'] === undefined && headers['x-real-ip'] === undefined) return peerOf(socket)
   const forwarded = firstHeader(request, 'x-forwarded-for')
     .split(',')
@@ -215,7 +217,7 @@ export function sourceIPsOf(request: IncomingMessage): readonly string[] {
     .filter((each) => each !== undefined)
   const real = address(firstHeader(request, 'x-real-ip'))
   if (real !== undefined && !forwarded.includes(real)) forwarded.push(real)
-  const remote = address(socket.remoteAddress ?? '')
+  const remote = address(socket?.remoteAddress ?? '')
   if (remote !== undefined && forwarded.at(-1) !== remote) forwarded.push(remote)
   return forwarded
 }
@@ -223,7 +225,8 @@ export function sourceIPsOf(request: IncomingMessage): readonly string[] {
 /** The address of a connection is the same for all of its requests. */
 const PEERS = new WeakMap<object, readonly string[]>()
 
-function peerOf(socket: IncomingMessage['socket']): readonly string[] {
+function peerOf(socket: Socket | undefined): readonly string[] {
+  if (socket === undefined) return []
   const known = PEERS.get(socket)
   if (known !== undefined) return known
   const remote = address(socket.remoteAddress ?? '')

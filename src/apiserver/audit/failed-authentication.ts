@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { queryValue } from '../../base/go-query.ts'
+import { clientSocketOf } from '../../http/client-socket.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { Failure } from '../status.ts'
 import type { RecordFailure } from './auditing.ts'
@@ -17,11 +18,12 @@ export function recordFailedAuthentication(exchange: ApiExchange, failure: Failu
   record(exchange, failure, message)
 }
 
-function credentialsOf({ headers, url = '/', socket }: IncomingMessage): string[] {
+function credentialsOf(request: IncomingMessage): string[] {
+  const { headers, url = '/' } = request
   const [scheme = '', credentials = ''] = (headers.authorization ?? '').trim().split(' ')
   const isOf = (name: string): boolean => scheme.toLowerCase() === name && credentials !== ''
-  const { getPeerCertificate } = socket as Partial<TLSSocket>
-  const hasCertificate = Object.keys(getPeerCertificate?.call(socket) ?? {}).length > 0
+  const socket = clientSocketOf(request) as Partial<TLSSocket> | undefined
+  const hasCertificate = Object.keys(socket?.getPeerCertificate?.() ?? {}).length > 0
   return [
     ...(isOf('basic') ? ['basic'] : []),
     ...(isOf('bearer') ? ['bearer'] : []),

@@ -22,18 +22,20 @@ const isNamed = (raw: string, name: string): boolean => raw.length === name.leng
  * @param isTaken asked for each name, in small letters
  */
 export function takeHeaders(request: IncomingMessage, isTaken: (name: string) => boolean): void {
+  let taken: Set<string> | undefined
+  for (const name of namesOf(request)) if (isTaken(name)) taken = (taken ?? new Set()).add(name)
+  if (taken === undefined) return
   const { headers } = request
   const distinct = distinctOf(request)
-  for (const name of namesOf(request)) {
-    if (!isTaken(name)) continue
+  for (const name of taken) {
     delete headers[name]
     if (distinct) delete distinct[name]
-    takeRaw(request, name)
   }
+  takeRaw(request, taken)
 }
 
 /**
- * The names of all its headers, in small letters. Of more than a thousand node puts the first into
+ * The names of all its headers, in small letters. Of more than a limit node puts the first into
  * `headers` and leaves the others in `rawHeaders`, where a handler that passes them on finds them.
  */
 export function namesOf(request: IncomingMessage): readonly string[] {
@@ -49,13 +51,22 @@ function isWhole(request: IncomingMessage): boolean {
 
 const inSmallLetters = (name: string): string => name.toLowerCase()
 
-function takeRaw(request: IncomingMessage, name: string): void {
+/** In one pass: each header that is cut out of the middle moves all behind it. */
+function takeRaw(request: IncomingMessage, taken: ReadonlySet<string>): void {
   const { rawHeaders } = request
-  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
-    if (!isNamed(rawHeaders[at] as string, name)) continue
-    rawHeaders.splice(at, 2)
-    if (at < (countOf(request) ?? 0)) addToCount(request, -2)
+  const count = countOf(request) ?? 0
+  let kept = 0
+  let takenOfCount = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (taken.has(inSmallLetters(rawHeaders[at] as string))) {
+      if (at < count) takenOfCount += 2
+      continue
+    }
+    rawHeaders[kept++] = rawHeaders[at] as string
+    rawHeaders[kept++] = rawHeaders[at + 1] as string
   }
+  rawHeaders.length = kept
+  addToCount(request, -takenOfCount)
 }
 
 /** Puts a header into a request in the place of those of its name. */

@@ -25,15 +25,18 @@ const unescaped = (text: string): string | undefined => (/^(?:\\[\\,=]|[^\\,=])*
 
 /** `app.example/name`; the part in front of the slash is a domain name. */
 const KEY = String.raw`(?:[a-z\d](?:[-.a-z\d]*[a-z\d])?\/)?[A-Za-z\d](?:[-_.A-Za-z\d]*[A-Za-z\d])?`
-const VALUE = String.raw`(?:[A-Za-z\d](?:[-_.A-Za-z\d]*[A-Za-z\d])?)?`
+const VALUE = String.raw`[A-Za-z\d](?:[-_.A-Za-z\d]*[A-Za-z\d])?`
+/** No two runs of spaces stand beside each other, of which one could take what the other leaves. */
 const TERM = new RegExp(
   [
     String.raw`^\s*(?:`,
     String.raw`!\s*(?<absent>${KEY})`,
-    String.raw`|(?<key>${KEY})(?:\s*(?<equals>!=|==?)\s*(?<value>${VALUE})|\s+(?<among>in|notin)\s*\((?<values>[^()]*)\))?`,
+    String.raw`|(?<key>${KEY})(?:\s*(?<equals>!=|==?)(?:\s*(?<value>${VALUE}))?|\s+(?<among>in|notin)\s*\((?<values>[^()]*)\))?`,
     String.raw`)\s*(?:,|$)`,
   ].join(''),
 )
+/** What stands between the commas of a list; it may be empty. */
+const LISTED = new RegExp(`^(?:${VALUE})?$`)
 
 /**
  * The conditions of a label selector: `app=a,tier in (x, y),!old`. Undefined for one that has none,
@@ -54,10 +57,10 @@ export function parseLabelSelector(text: string): readonly SelectorRequirement[]
 
 function requirementOf({ absent, key, equals, value, among, values }: Record<string, string | undefined>): SelectorRequirement | undefined {
   if (key === undefined) return { key: absent as string, operator: 'DoesNotExist', values: [] }
-  if (equals !== undefined) return { key, operator: equals === '!=' ? 'NotIn' : 'In', values: [value as string] }
+  if (equals !== undefined) return { key, operator: equals === '!=' ? 'NotIn' : 'In', values: [value ?? ''] }
   if (among === undefined) return { key, operator: 'Exists', values: [] }
   const list = (values as string).split(',').map((each) => each.trim())
-  return list.every((each) => new RegExp(`^${VALUE}$`).test(each))
+  return list.every((each) => LISTED.test(each))
     ? { key, operator: among === 'in' ? 'In' : 'NotIn', values: [...new Set(list)].sort() }
     : undefined
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { clientSocketOf } from '../../http/client-socket.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { formatGoDuration } from '../go-duration.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -10,10 +11,15 @@ import type { PlacedFilter } from './filter.ts'
  */
 export const httpLog = (log: Pick<EventLog, 'writes' | 'debug'>, clock: Clock): PlacedFilter => ({
   name: 'http-log',
-  admit: () => true,
+  admit: ({ request }) => {
+    // A socket that has closed knows its address only if that was asked before.
+    if (log.writes('debug')) void clientSocketOf(request)?.remoteAddress
+    return true
+  },
   over: ({ request, response, info, auditId, receivedAt, isTakenOver }) => {
     if (!log.writes('debug')) return
-    const { method = 'GET', url = '/', headers, socket } = request
+    const { method = 'GET', url = '/', headers } = request
+    const { remoteAddress = '', remotePort = '' } = clientSocketOf(request) ?? {}
     log.debug(
       {
         verb: info.isResourceRequest ? info.verb.toUpperCase() : method,
@@ -22,7 +28,7 @@ export const httpLog = (log: Pick<EventLog, 'writes' | 'debug'>, clock: Clock): 
         userAgent: headers['user-agent'] ?? '',
         contentType: headers['content-type'] ?? '',
         'audit-ID': auditId,
-        srcIP: `${socket.remoteAddress ?? ''}:${socket.remotePort ?? ''}`,
+        srcIP: `${remoteAddress}:${remotePort}`,
         ...(isTakenOver ? { hijacked: true } : { resp: response.headersSent ? response.statusCode : 0 }),
       },
       'HTTP',

@@ -73,6 +73,9 @@ function clausesOf(accept: string): readonly Clause[] {
 const isWantedMore = (a: Clause, b: Clause): boolean =>
   a.quality > b.quality || (a.type !== '*' && b.type === '*') || (a.subtype !== '*' && b.subtype === '*')
 
+/** What Go reads as a number; each digit can stand in one place only. */
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+
 /** Undefined for what is none, which is passed over. */
 function clauseOf(text: string): Clause | undefined {
   const [range = '', ...given] = trimmed(text).split(';')
@@ -83,7 +86,7 @@ function clauseOf(text: string): Clause | undefined {
   for (const pair of given) {
     const [name = '', value = '', ...others] = pair.split('=')
     if (value === '' || others.join('=') !== '') continue
-    if (trimmed(name) === 'q') quality = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : 0
+    if (trimmed(name) === 'q') quality = DECIMAL.test(value) ? Number(value) : 0
     else parameters.set(trimmed(name), trimmed(value))
   }
   return { type, subtype: subtype === '' ? '*' : subtype, quality, parameters }

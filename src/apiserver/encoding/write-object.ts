@@ -23,7 +23,8 @@ const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
 /** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go isPrettyPrint */
 function isForPeople({ url = '/', headers }: IncomingMessage): boolean {
   // An escaped name is not looked for, as upstream.
-  const asked = /\?.*pretty/.test(url) ? queryValue(url, 'pretty') : ''
+  const query = url.indexOf('?')
+  const asked = query >= 0 && url.includes('pretty', query) ? queryValue(url, 'pretty') : ''
   if (asked !== '') return /^(1|t|T|TRUE|true|True)$/.test(asked)
   return READ_BY_PEOPLE.test(headers['user-agent'] ?? '')
 }

@@ -41,24 +41,23 @@ function only(request: IncomingMessage, name: string): string {
   return textOf(value)
 }
 
-function extraOf(request: IncomingMessage): WantedUser['extra'] {
+function extraOf({ rawHeaders }: IncomingMessage): WantedUser['extra'] {
   const extra = new Map<string, string[]>()
-  for (const name of namesOf(request)) {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase()
     if (!name.startsWith(EXTRA)) continue
-    const key = unescaped(name.slice(EXTRA.length))
-    extra.set(key, [...(extra.get(key) ?? []), ...headerValues(request, name).map(textOf)])
+    const key = textOf(unescaped(name.slice(EXTRA.length)))
+    const value = textOf(rawHeaders[at + 1] as string)
+    const values = extra.get(key)
+    if (values) values.push(value)
+    else extra.set(key, [value])
   }
   return Object.fromEntries(extra)
 }
 
-/** A key with an escape that is none stays as it is. */
-function unescaped(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
-}
+/** One character per byte. A key with an escape that is none stays as it is. */
+const unescaped = (key: string): string =>
+  /%(?![\da-f]{2})/.test(key) ? key : key.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
 /** Node reads the bytes of a header as Latin-1. */
 function textOf(value: string): string {

@@ -26,8 +26,9 @@ export class Http2Request {
     this.url = headers[':path'] ?? headers[':authority'] ?? ''
   }
 
-  get socket(): Socket {
-    return this.stream.session?.socket as Socket
+  /** Undefined once its session is over. */
+  get socket(): Socket | undefined {
+    return this.stream.session?.socket as Socket | undefined
   }
 
   /** Whether all of its body was received. */

@@ -72,3 +72,14 @@ export function refuse(exchange: Exchange, { answerTo }: Refusal): void {
   exchange.mustTell = true
   exchange.connection.wire.refuse(exchange, answerTo(exchange.request))
 }
+
+/**
+ * Answers what nothing has read, and closes its connection where that is one of requests in turn:
+ * what stands behind it comes from the same client.
+ */
+export function refuseUnread(exchange: Exchange, answer: WireAnswer): void {
+  const { wire } = exchange.connection
+  wire.tellBy(exchange)
+  exchange.mustTell = !wire.tellsAnyTime
+  wire.refuse(exchange, answer)
+}

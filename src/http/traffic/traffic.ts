@@ -8,7 +8,7 @@ import type { Mode } from '../../machines/wiring.ts'
 import { publishRefusal } from '../../report/diagnostics.ts'
 import type { TrafficGauges } from '../../report/gauges.ts'
 import { Chain, type ExchangeView, type PlacedStep, placeSteps } from '../chain.ts'
-import type { Keeper, Transport } from '../wire.ts'
+import type { Keeper, Reading, Transport } from '../wire.ts'
 import { emptyAcceptQueue, type QueueSeal } from './accept-queue.ts'
 import { balance, goawayDecider } from './balance.ts'
 import type { Connection, Fate } from './connection.ts'
@@ -19,7 +19,7 @@ import { type HoldContext, Holds } from './holds.ts'
 import { InFlight } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import { type FailureAnswer, recover } from './recovery.ts'
-import { buildRefusals, type Refusals, refuse } from './refusal.ts'
+import { buildRefusals, type Refusals, refuse, refuseUnread } from './refusal.ts'
 import { type CutHandlers, type Outstanding, RunningHandlers } from './running-handlers.ts'
 import { Telling } from './telling.ts'
 import type { DrainResult } from './wait-group.ts'
@@ -29,6 +29,8 @@ interface TakeOver {
   readonly admin?: boolean
   /** {@link Transport.open} */
   readonly idleMs?: number
+  /** Whether quiesce has created it. */
+  readonly isOwn?: boolean
 }
 
 export interface TrafficOptions {
@@ -41,6 +43,8 @@ export interface TrafficOptions {
   readonly isLongRunning: (request: ExchangeView['request']) => boolean
   /** The protocol of a server. Throws when there is none for it. */
   readonly transportOf: (server: unknown) => Transport
+  /** What is checked of each request of a server, its own or its owner's, before anything else. */
+  readonly readingOf: (server: Server, isOwn: boolean) => Reading
   readonly record: (fact: LifecycleFact) => void
   /** What refused requests are answered with. */
   readonly wording: Pick<Wording, 'refusals'>
@@ -127,6 +131,7 @@ export class Traffic {
   readonly state = { shutdownInitiated: false, telling: false, notAccepting: false }
   readonly #clock: Clock
   readonly #transportOf: TrafficOptions['transportOf']
+  readonly #readingOf: TrafficOptions['readingOf']
   readonly #exempt: readonly string[]
   #initiatedAt = 0
   #lastArrivedAt: number | undefined
@@ -161,6 +166,7 @@ export class Traffic {
     mode,
     isLongRunning,
     transportOf,
+    readingOf,
     record,
     wording,
     random,
@@ -172,6 +178,7 @@ export class Traffic {
     this.#clock = clock
     this.#exempt = exempt
     this.#transportOf = transportOf
+    this.#readingOf = readingOf
     this.#record = record
     this.#failureAnswer = failureAnswer
     const all = placeSteps<Exchange>([
@@ -208,8 +215,10 @@ export class Traffic {
    * @returns gives the server back; what is under way stays counted, and its connections stay ours
    * @throws QuiesceError ERR_ALREADY_ATTACHED when the server is taken over already
    */
-  takeOver(server: Server, { admin = false, idleMs = 0 }: TakeOver = {}): Disposable {
-    const gate = this.#transportOf(server).open(server, admin ? this.#adminKeeper() : this.#keeper(), idleMs)
+  takeOver(server: Server, { admin = false, idleMs = 0, isOwn = false }: TakeOver = {}): Disposable {
+    const reading = this.#readingOf(server, isOwn)
+    const keeper = admin ? this.#adminKeeper(reading) : this.#keeper(reading)
+    const gate = this.#transportOf(server).open(server, keeper, idleMs)
     let isOurs = true
     return {
       [Symbol.dispose]: () => {
@@ -226,7 +235,7 @@ export class Traffic {
    * until it has closed.
    */
   takeOverOwn(server: Server, options?: TakeOver): void {
-    const gate = this.takeOver(server, options)
+    const gate = this.takeOver(server, { ...options, isOwn: true })
     server.once('close', () => gate[Symbol.dispose]())
   }
 
@@ -583,7 +592,7 @@ export class Traffic {
 
   // What a gate asks.
 
-  #keeper(): Keeper {
+  #keeper(reading: Reading): Keeper {
     const { state } = this
     const connections = this.#connections
     const accounts: Accounts = {
@@ -613,11 +622,17 @@ export class Traffic {
         return exchange
       },
       sentAway: (connection, why) => this.#sentAway(connection, why),
-      admit: (exchange) => this.#admit(exchange),
+      admit: (exchange) => {
+        const answer = reading(exchange.request)
+        if (answer === undefined) return this.#admit(exchange)
+        this.#inFlight.count(exchange)
+        refuseUnread(exchange, answer)
+        return false
+      },
     }
   }
 
-  #adminKeeper(): Keeper {
+  #adminKeeper(reading: Reading): Keeper {
     const connections = this.#adminConnections
     const accounts: Accounts = {
       over: (exchange) => this.#adminChain.over(exchange),
@@ -634,7 +649,12 @@ export class Traffic {
       sentAway: (connection, why) => this.#sentAway(connection, why),
       arrived: (connection, request, response, isPromised) =>
         this.#arrived(connections, accounts, connection, request, response, isPromised),
-      admit: (exchange) => this.#adminChain.admit(exchange),
+      admit: (exchange) => {
+        const answer = reading(exchange.request)
+        if (answer === undefined) return this.#adminChain.admit(exchange)
+        refuseUnread(exchange, answer)
+        return false
+      },
     }
   }
 

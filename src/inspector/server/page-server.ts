@@ -8,6 +8,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { toError } from '../../base/errors.ts'
 import { lifecycleChart, lifecycleSvg } from '../../diagram/index.ts'
+import { collectAllHeaders, strictReading } from '../../http/reading.ts'
+import { respond } from '../../http/respond.ts'
 import type { Composition } from '../../machines/lifecycle.ts'
 import { packageFile } from '../../process/package-file.ts'
 import type { Session } from '../protocol.ts'
@@ -84,10 +86,15 @@ export class PageServer {
     // still needs a URL.
     const answer = getRequestListener(this.#routes(token).fetch, { overrideGlobalObjects: false, hostname: 'localhost' })
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
-      response.setHeaders(HEADERS)
-      void answer(request, response)
+      const refusal = strictReading(request)
+      if (refusal) respond(response, refusal)
+      else {
+        response.setHeaders(HEADERS)
+        void answer(request, response)
+      }
     }
     this.server = createServer(listener)
+    collectAllHeaders(this.server)
     // A request like any other, by the same rules: until it is handed over it has a response.
     this.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       // Node leaves an upgraded socket's errors to its holder.

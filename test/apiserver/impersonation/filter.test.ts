@@ -349,6 +349,14 @@ describe('headers that name no user', () => {
     expect(asked).toEqual([])
   })
 
+  test('that have a key which is no text: two of them would be one', async () => {
+    const { authorizer, users } = rules(/./)
+    const { as } = await served(authorizer)
+    expect((await as('root', [user('ann'), ['Impersonate-Extra-%FF', 'a']])).status).toBe(400)
+    const { body } = await as('root', [user('ann'), ['Impersonate-Extra-%25ff', 'a'], ['Impersonate-Extra-%zz', 'b']])
+    expect([body.user?.extra, users.length > 0]).toEqual([{ '%ff': ['a'], '%zz': ['b'] }, true])
+  })
+
   test('that are no text', async () => {
     const { authorizer } = rules(/./)
     const { connect } = await served(authorizer)
