@@ -148,6 +148,19 @@ export interface Wire extends Spoken {
    */
   askedToEnd?(exchange: Exchange, why: string, endBy: number): void
 
+  /**
+   * Whether bytes of a protocol that is not known move, which are lost when it is broken off. To be
+   * asked about what was asked to end: before that nothing looks at it. Undefined: there is no such
+   * protocol on it.
+   * @param exchange default: the connection as a whole
+   */
+  isMoving?(exchange?: Exchange): boolean
+  /**
+   * The wire of a protocol that is not known, when a handler speaks one on it beside its requests,
+   * or in their place. Undefined: none does.
+   */
+  taken?(): Wire | undefined
+
   /** Whether some of an answer was sent. */
   hasBegun(exchange: Exchange): boolean
   /** Whether the answer is complete, and only waits for one that has to be sent before it. */

@@ -74,6 +74,13 @@ export function misbehaving(stage: Stage) {
   }
 }
 
+/** Writes as long as it can, in every turn of the event loop. */
+export function keepWriting(to: Duplex): void {
+  if (!to.writable) return
+  to.write('.')
+  setImmediate(() => keepWriting(to))
+}
+
 /** Says goodbye when it is told to end, unless it is not to. */
 export function upgrade(request: IncomingMessage, socket: Duplex): void {
   if (request.url === '/throws') throw new Error('thrown on purpose')
@@ -83,6 +90,7 @@ export function upgrade(request: IncomingMessage, socket: Duplex): void {
   // Who asks for the signal is expected to end it.
   if (request.url === '/stays') shutdownSignalOf(request)
   if (request.url === '/polite') shutdownSignalOf(request).addEventListener('abort', () => socket.end('bye'))
+  if (request.url === '/moves') keepWriting(socket)
 }
 
 async function serve(adapter: TransportAdapter, mode: Mode, options: LifecycleOptions = {}): Promise<Omit<Served, 'toldWithinMs'>> {
@@ -449,7 +457,7 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'upgraded, and its handler will never end it: closed in its turn, by name',
+    name: 'upgraded, and its handler will never end it: closed when nothing moves on it',
     appliesTo: ({ upgrades }) => upgrades,
     run: async ({ t, open }) => {
       const client = await open()
@@ -457,7 +465,22 @@ export const CASES: readonly Case[] = [
       const report = await t.end()
       expect(await client.ended()).toBe('ended')
       expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0, cut: [] } })
-      expect(report.connections).toMatchObject({ forced: 1, forcedNames: [{ name: expect.stringMatching(/ GET \/rude$/) as string }] })
+      expect(report.connections).toMatchObject({ idleUntold: 1, forced: 0, forcedNames: [] })
+    },
+  },
+  {
+    name: 'upgraded, and it moves bytes until the end of the grace: lost, by name',
+    appliesTo: ({ upgrades }) => upgrades,
+    run: async ({ t, open }) => {
+      const client = await open()
+      expect(await client.upgrade('/moves')).toBe(101)
+      const report = await t.end()
+      expect(await client.ended()).toBeOneOf(['ended', 'reset'])
+      expect(report).toMatchObject({
+        exitCode: 5,
+        watches: { before: 1, after: 1, cut: [{ name: 'GET /moves' }] },
+        connections: { forced: 1, forcedNames: [{ name: expect.stringMatching(/ GET \/moves$/) as string }] },
+      })
     },
   },
   {

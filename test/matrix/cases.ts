@@ -137,7 +137,7 @@ function restLater(client: Client, rest: 'no rest' | 'and a rest', send: () => P
 }
 
 const tunnel =
-  (handler: 'polite' | 'stays' | 'rude'): Act =>
+  (handler: 'polite' | 'stays' | 'rude' | 'moves'): Act =>
   async (served) => {
     const goodbye = handler === 'polite' ? 'bye' : undefined
     if (isHttp2(served)) {
@@ -248,7 +248,8 @@ export const ACTS: Readonly<Record<string, Act>> = {
 
   'a tunnel is open, and its handler says goodbye': tunnel('polite'),
   'a tunnel is open, and its handler hears that and does not end it': tunnel('stays'),
-  'a tunnel is open, and its handler does not listen': tunnel('rude'),
+  'a tunnel is open, nothing moves on it, and its handler does not listen': tunnel('rude'),
+  'a tunnel is open, and bytes move on it beyond the grace': tunnel('moves'),
   'a WebSocket is open, and its client answers with another code': async (served) => ({
     witness: answering(await opened(served), 1000),
   }),

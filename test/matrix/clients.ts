@@ -89,8 +89,8 @@ export async function tunnelTo(port: number, isSecure: boolean, authority: strin
   return {
     saw: async () => {
       await closed
-      const what = stream.rstCode === 0 ? (received === 'bye' ? 'goodbye' : `received ${received}`) : 'lost'
-      return [what, isTold ? 'told' : 'untold']
+      const whole = received === 'bye' ? ['goodbye'] : received === '' ? [] : [`received ${received}`]
+      return [...(stream.rstCode === 0 ? whole : ['lost']), isTold ? 'told' : 'untold']
     },
     ended: () => ended,
   }

@@ -10,7 +10,7 @@ import { type LifecycleOptions, shutdownSignalOf } from '#src/index.ts'
 import type { Life } from '#src/lifecycle/life.ts'
 import { h2, h2c } from '../conformance/http2-transports.ts'
 import { Stage } from '../conformance/stage.ts'
-import { misbehaving, upgrade } from '../conformance/transport-suite.ts'
+import { keepWriting, misbehaving, upgrade } from '../conformance/transport-suite.ts'
 import { file, http1, https, type TransportAdapter } from '../conformance/transports.ts'
 import { type LifeRig, newAttachedLife, newLife } from '../support/life.ts'
 import type { Place, Transport } from './table.ts'
@@ -86,8 +86,10 @@ function connectTunnel(request: Http2ServerRequest, response: Http2ServerRespons
   stream.respond()
   stream.on('error', () => undefined)
   stream.resume()
-  const signal = shutdownSignalOf(request as unknown as IncomingMessage)
-  if (request.authority === 'polite:1') signal.addEventListener('abort', () => stream.end('bye'))
+  const signal = (): AbortSignal => shutdownSignalOf(request as unknown as IncomingMessage)
+  if (request.authority === 'stays:1') signal()
+  if (request.authority === 'polite:1') signal().addEventListener('abort', () => stream.end('bye'))
+  if (request.authority === 'moves:1') keepWriting(stream)
 }
 
 /**

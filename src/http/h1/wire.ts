@@ -5,6 +5,7 @@ import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
+import { UpgradedWire } from '../upgraded/wire.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
 import { tellBy } from './connection-close.ts'
@@ -37,6 +38,8 @@ export class Http1Wire implements Wire {
   unread: IncomingMessage | undefined = undefined
   /** `socket.bytesWritten` when an upgrade arrived: more than that now is an answer begun. */
   bytesWrittenBefore = 0
+  /** The same when the last exchange was over: more than that now is no answer to a request. */
+  #bytesAnswered = 0
   readonly #clock: Clock
   #lingering: Lingering | undefined = undefined
 
@@ -120,6 +123,21 @@ export class Http1Wire implements Wire {
 
   over({ request }: Exchange): void {
     if (!request.complete) this.unread = request
+    this.#bytesAnswered = this.socket.bytesWritten
+  }
+
+  /**
+   * A listener of `connection`, or a handler that goes on when it has answered, speaks for itself
+   * on the socket: it has written what is no answer, or has read while node has no parser on it.
+   */
+  taken(): Wire | undefined {
+    const { socket, connection } = this
+    const { parser } = socket as Socket & { readonly parser?: unknown }
+    const isTaken = socket.bytesWritten > this.#bytesAnswered || (!parser && this.hasSent)
+    if (!isTaken || socket.writableEnded) return undefined
+    const wire = new UpgradedWire(connection, this.#clock)
+    wire.endWhenStill()
+    return wire
   }
 
   lostWith(isMeant: (exchange: Exchange) => boolean): readonly Exchange[] {

@@ -1,5 +1,6 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { Clock } from '../../base/clock.ts'
 import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
@@ -11,6 +12,7 @@ import { answerOn, type Http2Request, type Http2Response, ignore } from './excha
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
 import { lookForEvents } from './response-head.ts'
+import { Tunnels } from './tunnels.ts'
 
 /** On the session itself: a property costs less than a look-up in a WeakMap. */
 const WIRE: unique symbol = Symbol('quiesce.wire')
@@ -42,8 +44,10 @@ export class Http2Wire implements Wire {
   #streams = 0
   /** The number of the last stream that was handed over; 0: none was. */
   #lastHandedOver = 0
+  readonly #clock: Clock
   readonly #leaving: Leaving
   readonly #idling: Idling | undefined
+  #tunnels: Tunnels | undefined
   readonly #demands: (demand: Demand) => void
   readonly #onClose = (): void => {
     this.#cancel()
@@ -66,6 +70,7 @@ export class Http2Wire implements Wire {
     this.session = session
     this.socket = socket
     ;(session as Tagged)[WIRE] = this
+    this.#clock = keeper.clock
     this.#leaving = new Leaving(this, keeper.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
@@ -117,6 +122,18 @@ export class Http2Wire implements Wire {
       // It may have failed in the step in which it was handed over.
       if (!isEnded(exchange)) afterThisStep(() => breakStream(exchange))
     } else answerOn(stream, answer.status, answer.headers, answer.body)
+  }
+
+  askedToEnd(exchange: Exchange, _why: string, endBy: number): void {
+    const leftMs = endBy - this.#clock.now()
+    // Without a grace there is no wait for its handler.
+    if (!exchange.isUpgrade || (leftMs > 0 && exchange.isSignalTaken)) return
+    this.#tunnels ??= new Tunnels(this.#clock, this.socket)
+    this.#tunnels.endWhenStill(streamOf(exchange), leftMs)
+  }
+
+  isMoving(exchange?: Exchange): boolean {
+    return exchange !== undefined && (this.#tunnels?.isMoving(streamOf(exchange)) ?? false)
   }
 
   hasBegun(exchange: Exchange): boolean {
@@ -184,6 +201,7 @@ export class Http2Wire implements Wire {
     // Of an answer that breaks off, node says nothing else. Of an exchange that is over, perhaps
     // only a handler is left: it has no connection any more.
     exchangeOf(stream)?.end()
+    this.#tunnels?.closed(stream)
     this.#streams--
     if (!this.hasStreams) this.#leaving.ifIdle()
   }

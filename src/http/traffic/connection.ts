@@ -52,6 +52,8 @@ export class Connection {
   #isEndedIdle = false
   #isForced = false
   #isClosed = false
+  /** A handler speaks a protocol of its own on it, without a request. */
+  #isTaken = false
   #undelivered = 0
   #patience: unknown
   #release: (() => void) | undefined
@@ -155,7 +157,7 @@ export class Connection {
    * client does not know that it closes.
    */
   get mayBringRequest(): boolean {
-    return this.isIdle && this.takesRequests && !this.#isClosed
+    return this.isIdle && this.takesRequests && !this.#isClosed && !this.#isTaken
   }
 
   get fate(): Fate {
@@ -179,8 +181,17 @@ export class Connection {
     this.#wire.linger()
   }
 
-  /** Closes it gently although its client was not told. */
+  /**
+   * Closes it gently although its client was not told; one that a handler has taken for a protocol
+   * of its own, when nothing moves on it any more.
+   */
   endIdle(): void {
+    const taken = this.#wire.taken?.()
+    if (taken) {
+      this.#isTaken = true
+      this.goOnWith(taken)
+      return
+    }
     this.#isEndedIdle = true
     if (this.#wire.stage) this.unfinishedAs = this.straggler(this.#clock.now())
     this.linger()
@@ -262,11 +273,12 @@ export class Connection {
 
   /**
    * Whether its client loses something when it is destroyed: an answer that is still to come, or to
-   * arrive. Watches are the watch drain's business.
+   * arrive, or what moves in a protocol that is not known. Other watches are the watch drain's
+   * business.
    */
   get isOwed(): boolean {
-    if (this.#undelivered > 0) return true
-    for (const exchange of this.outstanding) if (exchange.isAwaited) return true
+    if (this.#undelivered > 0 || this.#wire.isMoving?.()) return true
+    for (const exchange of this.outstanding) if (exchange.isAwaited || exchange.isMoving) return true
     return false
   }
 
@@ -286,7 +298,8 @@ export class Connection {
     const { remoteAddress = 'unknown', remotePort, remoteFamily } = socket
     const host = remoteFamily === 'IPv6' ? `[${remoteAddress}]` : remoteAddress
     const address = remotePort === undefined ? host : `${host}:${remotePort}`
-    const doing = this.outstanding.oldest?.name ?? stage ?? (this.isHalfSent ? 'half-sent request' : undefined)
+    const beside = this.#isTaken ? 'another protocol' : this.isHalfSent ? 'half-sent request' : undefined
+    const doing = this.outstanding.oldest?.name ?? stage ?? beside
     return {
       name: doing ? `${address} ${doing}` : address,
       ageMs: now - this.openedAt,

@@ -180,6 +180,11 @@ export class Exchange implements ExchangeView, Passing {
     return this.countedAs !== 'watch' && !this.isUpgrade
   }
 
+  /** See {@link Wire.isMoving}. */
+  get isMoving(): boolean {
+    return this.isUpgrade && this.connection.wire.isMoving?.(this) === true
+  }
+
   becomeWatch(): void {
     this.#accounts.moveToWatches(this)
   }

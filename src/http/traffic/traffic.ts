@@ -104,7 +104,8 @@ export interface TerminatedWatches {
   /** Requests that were pipelined behind them. */
   readonly requests: Straggler[]
   /**
-   * The requests, and the watches that had not been told to end or had no byte of an answer yet.
+   * The requests, and the watches that had not been told to end, had no byte of an answer yet, or
+   * moved bytes of a protocol that is not known.
    */
   readonly lost: number
 }
@@ -406,7 +407,7 @@ export class Traffic {
         const isRequest = exchange.countedAs === 'request'
         if (exchange.member) {
           watches.push(exchange.straggler(now))
-          if (isRequest || !exchange.wasAskedToEnd || !exchange.hasBegunToAnswer) unserved++
+          if (isRequest || !exchange.wasAskedToEnd || !exchange.hasBegunToAnswer || exchange.isMoving) unserved++
         } else if (isRequest) requests.push(exchange.straggler(now))
         if (isRequest) exchange.askToEnd('the watch drain is out of time')
       }
@@ -436,11 +437,14 @@ export class Traffic {
   /**
    * Ends the upgraded connections that are left, gently, and names those whose clients were not
    * told. Only without a watch grace there are any: then nothing waits for them, and of themselves
-   * they would last as long as their clients like.
+   * they would last as long as their clients like. One in the middle of a transfer ends by itself,
+   * when nothing moves on it any more.
    */
   endUpgraded(): void {
-    for (const { isUpgrade, connection } of [...this.#connections.exchanges()]) {
-      if (!isUpgrade) continue
+    const upgraded = [...this.#connections.exchanges()].filter(({ isUpgrade }) => isUpgrade)
+    const moving = new Set(upgraded.filter(({ isMoving }) => isMoving).map(({ connection }) => connection))
+    for (const { connection } of upgraded) {
+      if (moving.has(connection)) continue
       if (connection.wasTold) connection.linger()
       else connection.endByForce()
     }

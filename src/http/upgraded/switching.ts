@@ -7,6 +7,7 @@ import { UpgradedWire } from './wire.ts'
 /** An answer to an upgrade has a short head; what is longer is none. */
 const HEAD_BYTES_MAX = 64 * 1024
 const HEAD_END = '\r\n\r\n'
+const HTTP = 'HTTP/1.'
 const STATUS = /^HTTP\/1\.[01] (\d{3})/
 
 /**
@@ -21,20 +22,23 @@ export function goOnWhenSwitched(exchange: Exchange, clock: Clock): void {
     if (!head) return webSocket?.written(bytes)
     head = Buffer.concat([head, bytes])
     const end = head.indexOf(HEAD_END)
-    if (end < 0 && head.length < HEAD_BYTES_MAX) return
+    if (end < 0 && head.length < HEAD_BYTES_MAX && mayBeHttp(head)) return
     const switched = switchedBy(head.toString('latin1', 0, 12), exchange)
     const rest = head.subarray(end + HEAD_END.length)
     head = undefined
     if (switched !== 'WebSocket') outgoing.restore()
     if (switched === undefined || exchange.isOver) return
     if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, clock, outgoing)
-    const wire = webSocket ?? new UpgradedWire(exchange, clock)
+    const wire = webSocket ?? new UpgradedWire(connection, clock, exchange)
     connection.goOnWith(wire)
     if (rest.length > 0) webSocket?.written(rest)
     // Its turn has come while it was being answered.
     if (exchange.wasAskedToEnd) exchange.tellWire()
   })
 }
+
+/** What begins otherwise is no answer, and will not become one. */
+const mayBeHttp = (head: Buffer): boolean => HTTP.startsWith(head.toString('latin1', 0, HTTP.length))
 
 /** Which protocol a connection goes on with after this answer; undefined: with its own. */
 function switchedBy(head: string, { request }: Exchange): 'WebSocket' | 'another' | undefined {

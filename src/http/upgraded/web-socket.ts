@@ -36,7 +36,7 @@ export class WebSocketWire extends UpgradedWire {
 
   /** @param outgoing what is written from now on is given to {@link written} */
   constructor(exchange: Exchange, clock: Clock, outgoing: Outgoing) {
-    super(exchange, clock)
+    super(exchange.connection, clock, exchange)
     this.#outgoing = outgoing
     this.connection.upgradedTo = 'WebSocket'
   }
@@ -67,6 +67,11 @@ export class WebSocketWire extends UpgradedWire {
     else if (exchange.isSignalTaken) this.#timer = this.clock.setTimeout(close, Math.min(GOODBYE_MS, leftMs / 2))
     // What is sent in this turn of the event loop still comes before.
     else setImmediate(close)
+  }
+
+  /** It is told in its own words. */
+  override isMoving(): boolean {
+    return false
   }
 
   override linger(): void {

@@ -6,11 +6,16 @@ import type { Connection } from '../traffic/connection.ts'
 import type { Exchange } from '../traffic/exchange.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import type { Wire, WireAnswer } from '../wire.ts'
+import { Movement, movedOn } from './movement.ts'
 
 /**
- * A connection after its upgrade, of a protocol of which nothing is known, as a tunnel of CONNECT.
- * A handler that has asked for its signal ends it within the grace; of any other nothing is to be
- * expected, and our side ends in its turn, by name. Either way it is destroyed with the grace.
+ * A connection of a protocol of which nothing is known: a tunnel of CONNECT, what it was upgraded
+ * to, or what a handler speaks on a socket that it has taken. It cannot be told in its own words,
+ * and what it would lose cannot be known, so that it has something to lose as long as bytes move.
+ *
+ * In its turn it is looked at whether they do. When they stand still our side ends. What
+ * is left is destroyed with the grace, and has lost what still moved. A handler that has asked for
+ * its signal knows of all that, and has the grace to end by itself.
  *
  * What is about its request, and about those before it on the connection, stays the business of the
  * wire that it has replaced.
@@ -22,15 +27,19 @@ export class UpgradedWire implements Wire {
   readonly stage = undefined
   readonly tellsAnyTime = false
   protected readonly clock: Clock
-  protected readonly exchange: Exchange
+  protected readonly exchange: Exchange | undefined
   readonly #before: Wire
+  #movement: Movement | undefined
   #lingering: Lingering | undefined
   readonly #onClose = (): void => this.closed()
 
-  /** Takes the place of the wire that the connection has. */
-  constructor(exchange: Exchange, clock: Clock) {
+  /**
+   * Takes the place of the wire that the connection has.
+   * @param exchange by which it has changed its protocol; undefined: by none that is under way
+   */
+  constructor(connection: Connection, clock: Clock, exchange?: Exchange) {
     this.exchange = exchange
-    this.connection = exchange.connection
+    this.connection = connection
     this.#before = this.connection.wire
     this.socket = this.#before.socket
     this.clock = clock
@@ -45,10 +54,28 @@ export class UpgradedWire implements Wire {
     return true
   }
 
+  isMoving(): boolean {
+    return this.#movement?.isMoving ?? false
+  }
+
   askedToEnd(exchange: Exchange, _why: string, endBy: number): void {
-    if (exchange !== this.exchange || exchange.isSignalTaken) return
-    // Without a grace all of them are ended later, with the last connections.
-    if (endBy > this.clock.now()) this.connection.endByForce()
+    const leftMs = endBy - this.clock.now()
+    // Without a grace there is no wait for its handler.
+    if (exchange === this.exchange && !(leftMs > 0 && exchange.isSignalTaken)) this.endWhenStill(leftMs)
+  }
+
+  /** @param withinMs until it is broken off; default: nothing says when */
+  endWhenStill(withinMs?: number): void {
+    this.#movement ??= new Movement(this.clock, {
+      moved: () => movedOn(this.socket),
+      still: () => {
+        this.#movement = undefined
+        // It has a request, after all, which is answered first.
+        if (!this.exchange && !this.connection.isIdle) this.endWhenStill()
+        else this.connection.endIdle()
+      },
+      withinMs,
+    })
   }
 
   linger(): void {
@@ -78,6 +105,7 @@ export class UpgradedWire implements Wire {
 
   /** Nothing is to happen any more. */
   protected cancel(): void {
+    this.#movement?.cancel()
     this.#lingering?.cancel()
   }
 

@@ -16,8 +16,8 @@ const limitMs = ({ graceMs }: { readonly graceMs: number }): number => graceMs
  * Says goodbye to the watches at the limiter's rate, so that their clients do not all reconnect in
  * the same instant, and waits for them until the grace is over; then what is left is terminated.
  * The grace is the user's own limit: a watch that was told and has used it up is no failure. One
- * that never was told, or had no byte of an answer, is lost. Without a grace every watch is told
- * and none is waited for.
+ * that never was told, had no byte of an answer, or was in the middle of a transfer, is lost.
+ * Without a grace every watch is told and none is waited for.
  * @see kubernetes/apimachinery pkg/util/waitgroup/ratelimited_waitgroup.go RateLimitedSafeWaitGroup
  */
 export const watchDrainMachine = setup({
@@ -85,6 +85,6 @@ export const watchDrainMachine = setup({
  */
 function lostOutput({ event }: { event: unknown }): PhaseOutput {
   const { lost } = (event as { readonly output: { readonly lost: number } }).output
-  const message = `${lost} lost at the end of the watch grace: never told to end, or without a byte of an answer`
+  const message = `${lost} lost at the end of the watch grace: never told to end, without a byte of an answer, or in the middle of a transfer`
   return { outcome: 'cut', error: { name: 'QuiesceError', code: 'ERR_TIMEOUT', message } }
 }
