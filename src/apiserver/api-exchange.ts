@@ -60,11 +60,13 @@ export class ApiExchange {
   isBounded = false
   /** timeout: its time was over before its answer was. */
   isTimedOut = false
+  /** timeout: its time was over before its client had its answer. */
+  isLate = false
   /** Those of its answer; undefined while there are none. */
   warnings: Warnings | undefined = undefined
   /** Milliseconds that layers have taken; undefined while none has said so. */
   latency: Map<Layer, number> | undefined = undefined
-  /** flow-control: it is given back when the request is over. */
+  /** flow-control: undefined without one, and when it was given back. */
   seat: Seat | undefined = undefined
   /** Of an upgrade that has come behind the count. */
   upgrade: Upgrade | undefined = undefined

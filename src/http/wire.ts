@@ -140,6 +140,11 @@ export interface Wire extends Spoken {
    * part, and never throws. Without an answer it is broken off in any case.
    */
   fail(exchange: Exchange, answer: WireAnswer | undefined): void
+  /**
+   * The answer is complete, and its client does not take it: breaks it off. On a protocol that
+   * answers in order, one that waits behind another is left to what becomes of that one.
+   */
+  giveUp(exchange: Exchange): void
 
   /**
    * The handler of this exchange was told to come to its end: for a protocol that can say goodbye

@@ -9,14 +9,17 @@ import type { ApiExchange } from '../api-exchange.ts'
  */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #passed: (exchange: ApiExchange) => void
+  readonly #passed: (exchange: ApiExchange) => number | undefined
   /** In the order in which their deadlines pass. */
   readonly #alike = new ExchangeList<ApiExchange>()
   readonly #others = new Map<ApiExchange, unknown>()
   #timer: unknown
 
-  /** @param passed called once for each whose deadline has passed while it was here */
-  constructor(clock: Clock, passed: (exchange: ApiExchange) => void) {
+  /**
+   * @param passed called for each whose deadline has passed while it was here; returns the
+   * milliseconds after which it is called again, undefined for never
+   */
+  constructor(clock: Clock, passed: (exchange: ApiExchange) => number | undefined) {
     this.#clock = clock
     this.#passed = passed
   }
@@ -27,11 +30,11 @@ export class Deadlines {
     this.#timer ??= this.#arm(deadlineAt)
   }
 
-  /** One that has less. */
+  /** One that has less, or whose time is over and that is looked at once more. */
   addOther(exchange: ApiExchange, deadlineAt: number): void {
     const pass = (): void => {
       this.#others.delete(exchange)
-      this.#passed(exchange)
+      this.#pass(exchange)
     }
     this.#others.set(exchange, this.#clock.setTimeout(pass, Math.max(0, deadlineAt - this.#clock.now())))
   }
@@ -41,7 +44,7 @@ export class Deadlines {
     const { deadlineAt } = exchange
     if (deadlineAt === undefined || deadlineAt > this.#clock.now()) return false
     this.remove(exchange)
-    this.#passed(exchange)
+    this.#pass(exchange)
     return true
   }
 
@@ -64,6 +67,11 @@ export class Deadlines {
     this.#clock.clearTimeout(this.#timer)
   }
 
+  #pass(exchange: ApiExchange): void {
+    const again = this.#passed(exchange)
+    if (again !== undefined) this.addOther(exchange, this.#clock.now() + again)
+  }
+
   #arm(deadlineAt: number): unknown {
     return this.#clock.setTimeout(this.#look, Math.max(0, deadlineAt - this.#clock.now()))
   }
@@ -79,7 +87,7 @@ export class Deadlines {
         return
       }
       this.#alike.remove(exchange)
-      this.#passed(exchange)
+      this.#pass(exchange)
     }
   }
 }

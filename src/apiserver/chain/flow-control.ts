@@ -3,6 +3,7 @@ import { PLAIN_TEXT, respond } from '../../http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'
+import { wakeWriter } from './wake-writer.ts'
 
 /** A place among the requests that are served at a time. */
 export interface Seat {
@@ -17,9 +18,10 @@ export type Admission = Seat | boolean
  * Which requests are served, and which wait or are sent away. It is asked for every request that
  * does not last, when it is known who sent it and before it is decided whether it may.
  *
- * The contract: a request that is let in keeps its seat until its answer has been sent or its
- * client has left, and until its handler has ended when that takes longer; then the seat is given
- * back, once. One whose time is over, or whose client leaves, while it waits in a queue gets
+ * The contract: a request that is let in keeps its seat until its handler has ended the answer, and
+ * nearly all of that has been sent; or until its client has left, or its time is over, and its
+ * handler has ended. Then the seat is given back, once. A client that does not read keeps no seat
+ * by a short answer, and by a long one no longer than its request may take. One whose time is over, or whose client leaves, while it waits in a queue gets
  * nothing of the seat that it is given then: that one is given back at once. `exchange.signal`
  * says when that happens, so that it can be taken out of the queue. One that throws or rejects lets
  * nothing in: 500.
@@ -51,11 +53,21 @@ export function flowControl(
     if (admission === true) return true
     if (!exchange.view.isOver) {
       exchange.seat = admission
+      whenAnswered(exchange, () => giveBack(exchange))
       return true
     }
     // What gives seats back was told that it is over while it waited.
     admission.giveBack()
     return false
+  }
+  const giveBack = (exchange: ApiExchange): void => {
+    const { seat } = exchange
+    exchange.seat = undefined
+    try {
+      seat?.giveBack()
+    } catch (error) {
+      failed(error)
+    }
   }
   const refuse = (exchange: ApiExchange): false => {
     if (exchange.view.isOver || exchange.isTimedOut) return false
@@ -74,12 +86,32 @@ export function flowControl(
     over: (exchange) => {
       const { seat, handling } = exchange
       if (seat === undefined) return
-      exchange.seat = undefined
-      if (!handling || !goesOn(exchange)) return seat.giveBack()
-      const giveBack = (): void => seat.giveBack()
-      handling.then(giveBack, giveBack).then(undefined, failed)
+      const ended = (): void => giveBack(exchange)
+      if (!handling || !goesOn(exchange)) return ended()
+      handling.then(ended, ended)
+      wakeWriter(exchange.response)
     },
   }
+}
+
+/**
+ * What is in memory of an answer beyond this keeps the seat: its handler would have to wait, where
+ * writing waits.
+ */
+const UNSENT_MAX = 64 * 1024
+
+/**
+ * Calls back in the step in which the handler ends its response; not for an answer of which much is
+ * still to be sent, nor for the 504 in place of one.
+ */
+function whenAnswered(exchange: ApiExchange, answered: () => void): void {
+  const { response } = exchange
+  const { end } = response
+  response.end = ((...args: Parameters<typeof end>) => {
+    Reflect.apply(end, response, args)
+    if (!exchange.isTimedOut && response.writableLength <= UNSENT_MAX) answered()
+    return response
+  }) as typeof end
 }
 
 const TOO_MANY = {

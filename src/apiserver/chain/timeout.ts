@@ -38,18 +38,31 @@ export const timeout = (deadlines: Deadlines): PlacedFilter => ({
 })
 
 /**
+ * How long an answer that is complete when the time of its request is over has to be taken by its
+ * client; the 504 likewise.
+ */
+const DELIVERY_MS = 1000
+
+/**
  * What happens when a request's time is over: it is answered 504, or broken off when a part of its
  * answer was written; then its handler is told. The engine goes on to keep its books: the response
- * has left, and the handler runs until it has ended (V8).
+ * has left, and the handler runs until it has ended (V8). A handler that has answered has kept its
+ * time; the client that does not take its answer soon has not. Upstream's handlers block in a write
+ * to such a client, and are ended.
+ * @returns milliseconds after which it has to be called once more, to break off the delivery
  */
 export const timeOut =
   (log: Pick<EventLog, 'error'>, metrics: RequestMetrics) =>
-  (exchange: ApiExchange): void => {
+  (exchange: ApiExchange): number | undefined => {
     const { view, response } = exchange
     const inBooks = exchangeOf(view.request)
-    if (!inBooks || inBooks.isOver || exchange.isTakenOver) return
+    if (!inBooks || inBooks.isOver || exchange.isTakenOver) return undefined
     const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'http: Handler timeout')
-    // A handler that has answered has kept its time, however slowly its client reads.
+    if (exchange.isLate) {
+      inBooks.connection.wire.giveUp(inBooks)
+      return undefined
+    }
+    exchange.isLate = exchange.isBounded
     if (exchange.isBounded && !response.writableEnded) {
       exchange.isTimedOut = true
       exchange.beforeReplacement?.()
@@ -64,6 +77,7 @@ export const timeOut =
       })
     }
     inBooks.askToEnd(error)
+    return exchange.isLate ? DELIVERY_MS : undefined
   }
 
 /** By the promise that the handler has returned, or else by its ending the response. */

@@ -75,6 +75,10 @@ export class Http1Wire implements Wire {
     fail(exchange, answer, this)
   }
 
+  giveUp(exchange: Exchange): void {
+    if (!this.onlyWaits(exchange)) (exchange.response ?? this.socket).destroy()
+  }
+
   /** One that was refused by its own library, and left open, is over. */
   askedToEnd(exchange: Exchange): void {
     if (exchange.isUpgrade && this.hasBegun(exchange)) this.connection.linger()

@@ -18,8 +18,8 @@ interface Watched {
  * ends [measured on Node 20, 22 and 24; mended in the course of 26]. Then the stream is destroyed
  * here, when its handler has read what had arrived of the request.
  *
- * @param onReset called in a later step than the one in which node reads the reset; not for a stream
- * that node has destroyed by itself
+ * @param onReset called in a later step than the one in which node reads the reset; not for a
+ * stream that node has destroyed by itself
  */
 export function watchReset(stream: ServerHttp2Stream, onReset: (stream: ServerHttp2Stream) => void): void {
   ;(stream as Watched)[ON_RESET] = onReset

@@ -136,6 +136,10 @@ export class Http2Wire implements Wire {
     return exchange !== undefined && (this.#tunnels?.isMoving(streamOf(exchange)) ?? false)
   }
 
+  giveUp(exchange: Exchange): void {
+    afterThisStep(() => breakStream(exchange))
+  }
+
   hasBegun(exchange: Exchange): boolean {
     return streamOf(exchange).headersSent
   }

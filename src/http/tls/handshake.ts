@@ -89,6 +89,7 @@ class Handshake implements Wire {
   tellBy(): void {}
   refuse(): void {}
   fail(): void {}
+  giveUp(): void {}
   onLateEnd(): void {}
   over(): void {}
 

@@ -125,6 +125,10 @@ export class UpgradedWire implements Wire {
     this.#before.fail(exchange, answer)
   }
 
+  giveUp(exchange: Exchange): void {
+    this.#before.giveUp(exchange)
+  }
+
   hasBegun(exchange: Exchange): boolean {
     return this.#before.hasBegun(exchange)
   }
