@@ -6,6 +6,7 @@ import { type Host, systemHost } from './actors/host.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
 import { PLAIN_TEXT } from './http/respond.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
+import { waitUntil } from './http/wait-until.ts'
 import { observationOf } from './inspector/observation.ts'
 import { openAdminListener } from './lifecycle/admin-listener.ts'
 import { CertificateWatch } from './lifecycle/certificate-watch.ts'
@@ -24,8 +25,20 @@ interface FetchEnvironment {
   readonly outgoing: unknown
 }
 
+/** What edge platforms give to their handlers beside the request. */
+export interface FetchContext {
+  /** As `waitUntil(request, promise)`: the drain waits for work that goes on after the response. */
+  waitUntil(promise: Promise<unknown>): void
+  /** Does nothing: errors are answered by the server. */
+  passThroughOnException(): void
+  readonly props: unknown
+}
+
 /** A fetch function, as Hono's `app.fetch` is one. */
-export type FetchHandler = (request: Request, env: FetchEnvironment) => Response | Promise<Response>
+export type FetchHandler = (request: Request, env: FetchEnvironment, context: FetchContext) => Response | Promise<Response>
+
+/** A fetch function as the adapter calls it. */
+type NodeFetch = (request: Request, env: FetchEnvironment) => Response | Promise<Response>
 
 /**
  * What a server serves: anything with `fetch` (a Hono app), a fetch function, or a node request
@@ -171,10 +184,10 @@ const takeBy =
  * refuses, as long as nothing else listens there; one that fails has been answered for, so it is
  * told of that when the socket is gone.
  */
-async function takeByAdapter(handler: FetchHandler, option: WebSocketOption): Promise<Upgrade> {
+async function takeByAdapter(handler: NodeFetch, option: WebSocketOption): Promise<Upgrade> {
   const { createAdaptorServer } = await import('@hono/node-server')
   const given = new EventEmitter()
-  const fetch: FetchHandler = async (request, env) => {
+  const fetch: NodeFetch = async (request, env) => {
     try {
       return await handler(request, env)
     } catch (thrown) {
@@ -186,6 +199,21 @@ async function takeByAdapter(handler: FetchHandler, option: WebSocketOption): Pr
   createAdaptorServer({ fetch, websocket: option, createServer: () => given } as unknown as Parameters<typeof createAdaptorServer>[0])
   const [take] = given.listeners('upgrade') as Upgrade[]
   return take as Upgrade
+}
+
+class RequestContext implements FetchContext {
+  readonly props = {}
+  readonly #incoming: IncomingMessage
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming
+  }
+
+  waitUntil(promise: Promise<unknown>): void {
+    waitUntil(this.#incoming, promise)
+  }
+
+  passThroughOnException(): void {}
 }
 
 const BAD_REQUEST = { status: 400, headers: PLAIN_TEXT }
@@ -202,9 +230,9 @@ function failed(thrown: unknown, { incoming }: FetchEnvironment): never {
 const HANDLER_ALLOWED = 'something with a fetch method (a Hono app), a fetch function, or { listener: (req, res) => ... }'
 const LISTENER_HINT = 'a request listener or an Express app is given as { listener: app }'
 
-function fetchOf(handler: Handler): FetchHandler {
+function fetchOf(handler: Handler): NodeFetch {
   if (isFetchFunction(handler)) return guarded(handler)
-  if (hasFetch(handler)) return guarded((request, env) => handler.fetch(request, env))
+  if (hasFetch(handler)) return guarded((request, env, context) => handler.fetch(request, env, context))
   throw optionError('handler', handler, `${HANDLER_ALLOWED}; ${LISTENER_HINT}`)
 }
 
@@ -222,10 +250,10 @@ function isFetchFunction(handler: unknown): handler is FetchHandler {
 
 /** A plain function does not show what it is before it has answered. */
 const guarded =
-  (fetch: FetchHandler): FetchHandler =>
+  (fetch: FetchHandler): NodeFetch =>
   (request, env) => {
     try {
-      const answer = fetch(request, env)
+      const answer = fetch(request, env, new RequestContext(env.incoming as IncomingMessage))
       if (isResponse(answer)) return answer
       return Promise.resolve(answer).then(
         (late: unknown) => (isResponse(late) ? late : failed(notAResponse(late), env)),

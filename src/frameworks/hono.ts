@@ -1,7 +1,5 @@
 import type { ExecutionContext } from 'hono'
-import { systemHost } from '../actors/host.ts'
-import { errorRecord } from '../base/events.ts'
-import { createServerOn, type FetchHandler, refuseOptionsBesideFetch } from '../create-server.ts'
+import { createServer, type FetchHandler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 
@@ -11,10 +9,9 @@ export interface HonoApp {
 }
 
 /**
- * A server with a lifecycle around a Hono app, without a middleware: `createServer`, and
- * `c.executionCtx.waitUntil(promise)` joins the drain, so that work which goes on after its
- * response is not lost. What a request of the drain begins is waited for with the destroy
- * functions. Work that fails is logged and stands in the report; the server goes on.
+ * A server with a lifecycle around a Hono app: `createServer` under the name that users of
+ * @hono/node-server know. Work that is given to `c.executionCtx.waitUntil(promise)` joins the drain,
+ * as with `waitUntil(c, promise)` of `quiesce`.
  *
  * Options go second, other than with the `serve` of @hono/node-server.
  *
@@ -25,21 +22,5 @@ export interface HonoApp {
  * await life.run()
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
-  refuseOptionsBesideFetch('serve', app)
-  let late = 0
-  const context: ExecutionContext = {
-    waitUntil: (given) => {
-      // Left alone, its failure would be a crash, and end the server for a lost e-mail.
-      const work = Promise.resolve(given).catch((thrown: unknown) =>
-        life.record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) }),
-      )
-      if (life.signal('NotAcceptingNewRequest').aborted) life.addDestroy(`waitUntil ${++late}`, () => work)
-      else void life.hold('waitUntil', () => work)
-    },
-    // Errors are answered by the server.
-    passThroughOnException: () => {},
-    props: {},
-  }
-  const life = createServerOn(systemHost, (request, env) => app.fetch(request, env, context), options)
-  return life
+  return createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
 }

@@ -5,7 +5,7 @@ import { type Exchange, exchangeOf } from './traffic/exchange.ts'
  * What handlers of the usual frameworks hold in their hands: node's request, or something that has
  * it.
  */
-type RequestGiven = object
+export type RequestGiven = object
 
 const REQUESTS_ALLOWED =
   "node's request, a Request or context of Hono, a request of Fastify, a context of Koa, of a server that quiesce has taken over"
@@ -47,7 +47,8 @@ export function markWatch(request: RequestGiven): AbortSignal {
   return exchange.signal
 }
 
-function known(given: RequestGiven): Exchange {
+/** @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce */
+export function known(given: RequestGiven): Exchange {
   for (const request of nodeRequestsOf(given)) {
     const exchange = exchangeOf(request)
     if (exchange) return exchange

@@ -18,6 +18,8 @@ export interface Accounts {
   over(exchange: Exchange): void
   /** A handler has returned a promise. */
   returned(exchange: Exchange, promise: PromiseLike<unknown>): void
+  /** Work goes on after its answer. */
+  goesOn(exchange: Exchange, work: PromiseLike<unknown>): void
   /** A step of the chain or a handler has thrown. */
   threw(exchange: Exchange, thrown: unknown): void
   /** It is a watch, as its handler or the head of its response says. */
@@ -201,6 +203,11 @@ export class Exchange implements ExchangeView, Passing {
   returned(promise: PromiseLike<unknown>): void {
     this.handling = 'promise'
     this.#accounts.returned(this, promise)
+  }
+
+  /** Has the drain wait for work that goes on after the answer. */
+  waitUntil(work: PromiseLike<unknown>): void {
+    this.#accounts.goesOn(this, work)
   }
 
   threw(thrown: unknown): void {

@@ -2,7 +2,7 @@ import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { deferred } from '../../base/deferred.ts'
 import { QuiesceError, show } from '../../base/errors.ts'
-import type { Straggler } from '../../base/events.ts'
+import type { LifecycleFact, Straggler } from '../../base/events.ts'
 import { isObedience } from '../../base/obedience.ts'
 import type { WaitGroup } from './wait-group.ts'
 
@@ -18,15 +18,26 @@ interface Hold {
   readonly ending: AbortController
 }
 
+/** So many refused holds are named: a broker that goes on delivering may make thousands. */
+const REFUSED_NAMED_MAX = 20
+
 /** Work that is not HTTP and joins the request drain: queue jobs, scheduled tasks, messages. */
 export class Holds {
   readonly #clock: Clock
   readonly #requests: WaitGroup
+  readonly #record: (fact: LifecycleFact) => void
   readonly #all = new Set<Hold>()
+  #refused = 0
 
-  constructor(clock: Clock, requests: WaitGroup) {
+  constructor(clock: Clock, requests: WaitGroup, record: (fact: LifecycleFact) => void) {
     this.#clock = clock
     this.#requests = requests
+    this.#record = record
+  }
+
+  /** How many were refused because the drain had begun. */
+  get refused(): number {
+    return this.#refused
   }
 
   get count(): number {
@@ -58,6 +69,19 @@ export class Holds {
     return { [Symbol.dispose]: () => this.#end(hold) }
   }
 
+  /**
+   * Has the request drain wait for work that has begun already, also while it drains, as long as
+   * anything else is waited for; later it goes on unseen, which is reported as a refused hold is.
+   * @param failed called with what `work` rejects with
+   */
+  join(name: string, work: PromiseLike<unknown>, failed: (thrown: unknown) => void): void {
+    const settled = Promise.resolve(work).catch(failed)
+    if (this.#requests.tryAdd() || this.#requests.tryAddLate()) {
+      const hold = this.#add(name, new AbortController())
+      void settled.then(() => this.#end(hold))
+    } else this.#refuse(name, 'is not waited for: the drain is over')
+  }
+
   /** Tells all of them to come to an end. */
   cut(): void {
     for (const { name, ending } of this.#all) ending.abort(new QuiesceError('ERR_ABORTED', `"${name}" is out of time: the drain was cut`))
@@ -80,10 +104,22 @@ export class Holds {
 
   #begin(name: string, ending: AbortController): Hold {
     checkName('a hold', name)
-    if (!this.#requests.tryAdd()) throw new QuiesceError('ERR_NOT_ACCEPTING', `hold("${name}"): the server is draining`, { name })
+    if (this.#requests.tryAdd()) return this.#add(name, ending)
+    this.#refuse(`hold ${show(name)}`, 'was refused and its work not begun: the server is draining')
+    throw new QuiesceError('ERR_NOT_ACCEPTING', `hold("${name}"): the server is draining`, { name })
+  }
+
+  #add(name: string, ending: AbortController): Hold {
     const hold = { name, since: this.#clock.now(), ending }
     this.#all.add(hold)
     return hold
+  }
+
+  /** What was refused may be lost, and who gave it may not look at the answer. */
+  #refuse(what: string, why: string): void {
+    this.#refused++
+    if (this.#refused <= REFUSED_NAMED_MAX) this.#record({ type: 'warning', message: `${what} ${why}` })
+    if (this.#refused === REFUSED_NAMED_MAX) this.#record({ type: 'warning', message: 'further refused holds are counted and not named' })
   }
 
   #end(hold: Hold): void {

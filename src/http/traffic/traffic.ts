@@ -64,9 +64,9 @@ export interface TrafficOptions {
 
 /**
  * `late`: a request that came after its connection had been told to close; it is not answered at
- * all.
+ * all. `hold`: work that is not HTTP, which was not begun.
  */
-export type RejectionKind = RefusalKind | 'late'
+export type RejectionKind = RefusalKind | 'late' | 'hold'
 
 /** What a life has to do at one moment: plain data. */
 export interface Counts {
@@ -85,7 +85,7 @@ export interface Counts {
     readonly idle: number
     readonly byProtocol: readonly SpokenCount[]
   }
-  /** Requests refused since the life began, by kind. */
+  /** Requests and holds refused since the life began, by kind. */
   readonly rejected: Readonly<Record<RejectionKind, number>>
 }
 
@@ -160,7 +160,7 @@ export class Traffic {
   #underWay = 0
   #sentAwayCount = 0
   #sentAwaySaidAt = Number.NEGATIVE_INFINITY
-  readonly #rejected: Record<RejectionKind, number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
+  readonly #rejected: Record<RefusalKind | 'late', number> = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
 
   constructor({
     clock,
@@ -199,7 +199,7 @@ export class Traffic {
     )
     this.#refusals = buildRefusals(wording.refusals, (error) => record({ type: 'error', where: 'wording', error: errorRecord(error) }))
     this.#inFlight = new InFlight(clock, mode, isLongRunning, exempt)
-    this.#holds = new Holds(clock, this.#inFlight.requests)
+    this.#holds = new Holds(clock, this.#inFlight.requests, record)
     this.#handlers = new RunningHandlers(clock, record)
     this.#telling = new Telling(clock, random)
     this.#connections = new Connections(clock)
@@ -540,8 +540,15 @@ export class Traffic {
       watches: this.#inFlight.watchCount,
       holds,
       connections: { open: this.#connections.size, told, idle, byProtocol: this.#openByProtocol() },
-      rejected: { ...this.#rejected },
+      rejected: { ...this.#rejected, hold: this.#holds.refused },
     }
+  }
+
+  /** Frameworks, and users, keep no promise of it: its failure is reported, and is no crash. */
+  #goesOn(exchange: Exchange, work: PromiseLike<unknown>): void {
+    this.#holds.join(`waitUntil ${exchange.name}`, work, (thrown) =>
+      this.#record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) }),
+    )
   }
 
   /**
@@ -602,6 +609,7 @@ export class Traffic {
     const accounts: Accounts = {
       over: (exchange) => this.#over(exchange),
       returned: (exchange, promise) => this.#handlers.track(exchange, promise),
+      goesOn: (exchange, work) => this.#goesOn(exchange, work),
       threw: (exchange, thrown) => {
         if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record, this.#failureAnswer)
       },
@@ -641,6 +649,7 @@ export class Traffic {
     const accounts: Accounts = {
       over: (exchange) => this.#adminChain.over(exchange),
       returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
+      goesOn: (exchange, work) => this.#goesOn(exchange, work),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: () => undefined,
       tells: () => false,
