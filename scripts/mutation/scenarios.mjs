@@ -133,9 +133,9 @@ export const SCENARIOS = [
   },
   {
     name: 'changes before it is stopped',
-    about: /changed|mux-signal/,
+    about: /changed|mux-signal|work\.left/,
     plan: withHooks,
-    outside: ['stop', 'mux-failure'],
+    outside: ['stop', 'mux-failure', 'work-left'],
     extra: REGISTRATIONS,
   },
   { name: 'refused to start', about: /root running\.(start|stop)|destroy|condition/, plan: withHooks, outside: ['start-refused'] },

@@ -58,6 +58,11 @@ export interface World {
   readonly writeReport: (signal: AbortSignal) => Promise<void>
   /** In one synchronous step; `cut` when the report itself ran out of time. */
   readonly writeReportNow: (why: 'cut' | 'forced') => void
+  /**
+   * Resolves when no work is left that the life does not know of, or when no time is; never
+   * rejects.
+   */
+  readonly unseenWorkOver: (signal: AbortSignal) => Promise<void>
 }
 
 /**
@@ -220,7 +225,10 @@ function makeEffects() {
       },
     }),
     userPhase: hook,
-    closeAdmin: effect(closeAdmin),
+    closeAdmin: effect(async (world, signal) => {
+      await world.unseenWorkOver(signal)
+      closeAdmin(world)
+    }),
     report: reportMachine.provide({
       actors: {
         flushLogs: effect((world) => world.flushLogs()),

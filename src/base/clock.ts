@@ -20,6 +20,16 @@ const TIMER_MS_MAX = 2 ** 31 - 1
  */
 const { performance } = globalThis
 
+/** Timers of the process's own clock that have neither fired nor been cleared. */
+const pending = new Set<NodeJS.Timeout>()
+
+/** How many timers of quiesce keep the process alive: whatever else does is the program's. */
+export function ownTimers(): number {
+  let count = 0
+  for (const timer of pending) if (timer.hasRef()) count++
+  return count
+}
+
 /**
  * The process's own clock. Its timers keep the process alive: a bound that lets the process end
  * early is no bound.
@@ -27,6 +37,19 @@ const { performance } = globalThis
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
-  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, TIMER_MS_MAX)),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+  setTimeout: (fn, ms) => {
+    const timer = setTimeout(
+      () => {
+        pending.delete(timer)
+        fn()
+      },
+      Math.min(ms, TIMER_MS_MAX),
+    )
+    pending.add(timer)
+    return timer
+  },
+  clearTimeout: (handle) => {
+    pending.delete(handle as NodeJS.Timeout)
+    clearTimeout(handle as NodeJS.Timeout)
+  },
 }

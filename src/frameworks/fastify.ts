@@ -2,6 +2,8 @@ import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isBeforeClose } from '../actors/before-close.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import { isThenable } from '../http/emit-gate.ts'
+import { exchangeOf } from '../http/traffic/exchange.ts'
 import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 
@@ -19,6 +21,9 @@ declare module 'fastify' {
  * `close()` is a stop like any other: requests are answered until the drain is over, and `preClose`
  * and `onClose` hooks come after it. The options are those of `attachLifecycle`.
  *
+ * A handler that goes on after `reply.send()` is waited for before anything is destroyed, when its
+ * route was added after the plugin.
+ *
  * Fastify loads plugins later than `register()` returns: await it before you use `app.life`.
  *
  * @throws QuiesceError as `attachLifecycle`, which Fastify's `ready()` and `listen()` reject with
@@ -35,6 +40,7 @@ export const quiesce = Object.assign(
       ...options,
       ...(logger !== undefined && { logger }),
     })
+    seeHandlers(app)
     life.addDestroy('fastify', () => app.close())
     app.decorate('life', life)
     // Not before: what only calls inject(), as tests do, has no process to end.
@@ -53,6 +59,19 @@ export default quiesce
 
 /** A logger that is off, or silent, does the same for every level. */
 const loggerOf = ({ log }: FastifyInstance): Logger | undefined => (log.info === log.fatal ? undefined : log)
+
+/** Fastify keeps the promise of a handler to itself: here it says that the handler still runs. */
+function seeHandlers(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const { handler } = route
+    route.handler = function (request, reply) {
+      const answer: unknown = handler.call(this, request, reply)
+      // What it fails with is Fastify's to answer.
+      if (isThenable(answer)) exchangeOf(request.raw)?.returned(answer.then(undefined, () => undefined))
+      return answer as ReturnType<typeof handler>
+    }
+  })
+}
 
 /** Under which Fastify keeps the servers that it has beside `app.server`; nothing public does. */
 const FURTHER_SERVERS = 'fastify.serverBindings'

@@ -10,8 +10,8 @@ export interface HonoApp {
 
 /**
  * A server with a lifecycle around a Hono app: `createServer` under the name that users of
- * @hono/node-server know. Work that is given to `c.executionCtx.waitUntil(promise)` joins the drain,
- * as with `waitUntil(c, promise)` of `quiesce`.
+ * @hono/node-server know. Work that is given to `c.executionCtx.waitUntil(promise)` joins the
+ * drain, as with `waitUntil(c, promise)` of `quiesce`.
  *
  * Options go second, other than with the `serve` of @hono/node-server.
  *

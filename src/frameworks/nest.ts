@@ -3,6 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
+import { type HybridApp, holdMessages } from './nest-messages.ts'
 
 /** What is injected: the life around the app's HTTP server. */
 export class Quiesce {
@@ -25,9 +26,11 @@ export class Quiesce {
 
   /**
    * Serves until stopped, and ends with the shutdown hooks of Nest; `enableShutdownHooks()` is not
-   * needed. Before or after `app.listen()`.
+   * needed. Before or after `app.listen()`; after `startAllMicroservices()` when there are any,
+   * whose messages under way join the drain.
    */
-  run(app: { close(): Promise<void> }): Promise<Report> {
+  run(app: { close(): Promise<void> } & HybridApp): Promise<Report> {
+    holdMessages(app, this.life)
     this.life.addDestroy('nest', () => app.close())
     return this.life.run()
   }

@@ -22,7 +22,7 @@ const REQUESTS_ALLOWED =
  * const rows = await pool.query('select …', { signal: shutdownSignalOf(request) })
  */
 export function shutdownSignalOf(request: RequestGiven): AbortSignal {
-  return known(request).signal
+  return exchangeGiven(request).signal
 }
 
 /**
@@ -42,13 +42,13 @@ export function shutdownSignalOf(request: RequestGiven): AbortSignal {
  * signal.addEventListener('abort', () => response.end())
  */
 export function markWatch(request: RequestGiven): AbortSignal {
-  const exchange = known(request)
+  const exchange = exchangeGiven(request)
   exchange.becomeWatch()
   return exchange.signal
 }
 
 /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce */
-export function known(given: RequestGiven): Exchange {
+export function exchangeGiven(given: RequestGiven): Exchange {
   for (const request of nodeRequestsOf(given)) {
     const exchange = exchangeOf(request)
     if (exchange) return exchange

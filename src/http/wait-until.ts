@@ -1,6 +1,6 @@
 import { optionError } from '../base/errors.ts'
 import { isThenable } from './emit-gate.ts'
-import { known, type RequestGiven } from './shutdown-signal.ts'
+import { exchangeGiven, type RequestGiven } from './shutdown-signal.ts'
 
 /**
  * Has the request drain wait for work that goes on after the response: an e-mail, a write to an
@@ -8,10 +8,10 @@ import { known, type RequestGiven } from './shutdown-signal.ts'
  * call the work is not seen, and a stop destroys pools under it.
  *
  * The work has the time of a request: what has not settled when the drain is cut is named in the
- * report, and costs exit code 5. It may be given at any time while the request, or anything else, is
- * waited for. When the drain is over already, the work is not waited for, and a warning names it. A
- * failure is recorded under `waitUntil` in the report's errors, and nothing else comes of it. Each
- * call adds one more promise.
+ * report, and costs exit code 5. It may be given at any time while the request, or anything else,
+ * is waited for. When the drain is over already, the work is not waited for, and a warning names
+ * it. A failure is recorded under `waitUntil` in the report's errors, and nothing else comes of it.
+ * Each call adds one more promise.
  *
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
@@ -19,13 +19,11 @@ import { known, type RequestGiven } from './shutdown-signal.ts'
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce;
  * ERR_OPTION_INVALID when `work` is no promise
  * @example
- * app.post('/orders', (request, response) => {
- *   response.sendStatus(202)
- *   waitUntil(request, sendMail(request.body))
- * })
+ * response.end('accepted')
+ * waitUntil(request, mailer.send(message, {}))
  */
 export function waitUntil(request: RequestGiven, work: PromiseLike<unknown>): void {
   if (!isThenable(work))
     throw optionError('work of waitUntil()', work, 'a promise of the work, which has begun: waitUntil(request, sendMail())')
-  known(request).waitUntil(work)
+  exchangeGiven(request).waitUntil(work)
 }

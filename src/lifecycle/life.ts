@@ -128,6 +128,7 @@ export interface Life extends AsyncDisposable {
    * result is returned); without, until the returned Disposable is disposed. With `work` it rejects
    * with what that throws; left alone, a refusal is no unhandled rejection, nor is work that ends
    * by its signal.
+   * A refused hold is counted (`counts().rejected.hold`), and the first ones are named in warnings.
    * @throws QuiesceError ERR_NOT_ACCEPTING from NotAcceptingNewRequest on, without having called
    * `work`
    * @example

@@ -47,8 +47,10 @@ import type { FollowedLife } from '../platforms/platform.ts'
 import { followLife } from '../platforms/platforms.ts'
 import { isInteractiveStop } from '../platforms/terminal.ts'
 import { lifeBegun, lifeCreated, serversAttached } from '../process/never-started.ts'
+import { ProcessEnd } from '../process/process-end.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
+import { UnseenWork, type WorkLeft } from '../process/work-left.ts'
 import { publishEvents } from '../report/diagnostics.ts'
 import { leftUntil } from '../report/ending.ts'
 import { type Gauges, gaugesOf, inFlightOf, NAMES_MAX } from '../report/gauges.ts'
@@ -155,6 +157,7 @@ export class Lifecycle implements Life {
   #held: LifecycleEvent[] | undefined
   readonly #addresses: BoundAddress[] = []
   readonly #finishedHooks = new Set<string>()
+  readonly #unseenWork: UnseenWork
 
   constructor(parts: LifecycleParts) {
     const { options, host } = parts
@@ -163,6 +166,7 @@ export class Lifecycle implements Life {
     this.host = host
     const recorder = new Recorder(host.clock)
     this.#recorder = recorder
+    this.#unseenWork = new UnseenWork(host.process, host.clock)
     this.#wallAtStart = host.clock.wall()
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
@@ -639,6 +643,7 @@ export class Lifecycle implements Life {
         this.#lastWords.warnIfLate()
         return this.#lastWords.writeReport(this.exitCode, signal)
       },
+      unseenWorkOver: (signal) => this.#unseenWorkOver(signal),
       writeReportNow: (why) => {
         this.#lastWords.warnIfLate()
         // The phase that is being cut has not told the root yet.
@@ -646,6 +651,21 @@ export class Lifecycle implements Life {
         this.#lastWords.write(exitCode)
       },
     }
+  }
+
+  /**
+   * Only where this life ends the process: elsewhere what goes on is not cut. What was cut or
+   * forced is said already.
+   */
+  async #unseenWorkOver(signal: AbortSignal): Promise<void> {
+    const { host, options } = this
+    if (this.#run === undefined || this.#released.signal.aborted || options.exit === 'natural') return
+    if (!ProcessEnd.of(host.process).isLast || moreSevere(this.exitCode, 4) !== 4) return
+    const left = await this.#unseenWork.over(leftUntil(this.#recorder.view, 'flush', this.elapsed), signal)
+    if (!left) return
+    this.record({ type: 'handlers', running: [{ name: `work that no request stands for (${left.what})`, ageMs: left.afterMs }] })
+    this.record({ type: 'warning', message: workLeftWarning(left) })
+    this.send({ type: 'work.left', exitCode: left.exitCode })
   }
 
   #ownMetrics(): readonly MetricFamily[] {
@@ -708,6 +728,7 @@ export class Lifecycle implements Life {
     switch (event.type) {
       case 'signal':
         if (event.does) this.#consequences[event.does]()
+        if (event.name === 'Serving' || event.name === 'PostStartHooksDone') this.#unseenWork.servingBegins()
         this.#signals.fire(event.name)
         break
       case 'listening':
@@ -830,6 +851,11 @@ export class Lifecycle implements Life {
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
 }
+
+const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>
+  `work that no request stands for went on when the destroy functions had run (${what}), and ` +
+  `${exitCode === 4 ? `ended ${Math.round(afterMs)} ms later` : 'is cut by the end of the process'}: ` +
+  'give its promise to waitUntil(request, promise) or hold(), and clear timers that are no longer needed'
 
 function checkedRecurring(name: unknown, period: Duration, work: unknown) {
   checkName('recurring work', name)

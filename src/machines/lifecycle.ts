@@ -173,6 +173,9 @@ export function composeLifecycle(composition: Composition): LifecycleMachine {
           Ended: 'ended',
           // Serving goes on, as with a signal that never comes; but the failure sets exit code 4.
           'mux-signal.failed': { actions: { type: 'worsen', params: { exitCode: 4 } } },
+          'work.left': {
+            actions: { type: 'worsen', params: ({ event }: { event: { exitCode: 4 | 5 } }) => ({ exitCode: event.exitCode }) },
+          },
           'pre-shutdown-hooks.changed': { actions: 'replaceHooks' },
           'destroy-functions.changed': { actions: 'replaceDestroyFunctions' },
         },

@@ -75,6 +75,11 @@ export type LifecycleInEvent =
   | { readonly type: `mux.${string}` }
   /** One that will never arrive. */
   | { readonly type: 'mux-signal.failed' }
+  /**
+   * Work that no request stands for outlived what it uses: 4 when it has ended since, 5 when the
+   * process ends before it does.
+   */
+  | { readonly type: 'work.left'; readonly exitCode: 4 | 5 }
   | { readonly type: 'pre-shutdown-hooks.changed'; readonly hooks: readonly PlannedHook[] }
   | { readonly type: 'destroy-functions.changed'; readonly functions: readonly PlannedDestroy[] }
   /**

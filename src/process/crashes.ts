@@ -52,7 +52,9 @@ const LEAVE_THE_END = new Set([
 const leavesTheEnd = (listener: Listener & { readonly _errorHandler?: unknown }): boolean =>
   listener._errorHandler === true || LEAVE_THE_END.has(listener.name)
 
-/** Those of the events to which the rest of the program listens as well, and may end the process. */
+/**
+ * Those of the events to which the rest of the program listens as well, and may end the process.
+ */
 export const othersListenToCrashes = (source: CrashSource, events: Iterable<CrashEvent>): CrashEvent[] =>
   [...events].filter((event) => source.rawListeners(event).some((listener) => !isOurs(listener) && !leavesTheEnd(listener as Listener)))
 

@@ -56,6 +56,11 @@ export class ProcessEnd {
     this.#cancelGrace = undefined
   }
 
+  /** Whether no other life runs. */
+  get isLast(): boolean {
+    return this.#running === 1
+  }
+
   /** A life goes on, and leaves the process to the other code in it. */
   withdraw(): void {
     this.#running--

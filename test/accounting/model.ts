@@ -46,7 +46,7 @@ const FATES = { told: 0, idleUntold: 0, ended: 0, forced: 0 }
 export class Model {
   readonly peers: Peer[] = []
   readonly fates = { ...FATES }
-  readonly rejected = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 }
+  readonly rejected = { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0, hold: 0 }
   readonly #isInOrder: boolean
   #stepsTaken = 0
   #ids = 0

@@ -10,7 +10,7 @@ const NOTHING = {
   watches: 0,
   holds: 0,
   connections: { open: 0, told: 0, idle: 0, byProtocol: [] },
-  rejected: { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0 },
+  rejected: { 'retry-after': 0, 'not-accepting': 0, watch: 0, late: 0, hold: 0 },
 }
 
 test('counts requests, watches, holds and connections, each from its beginning to its end', async () => {

@@ -79,6 +79,7 @@ describe.each(MODES)('the machine of mode %s', (mode) => {
       'listener.died',
       'readyz.passed',
       'mux-signal.failed',
+      'work.left',
     ]
     const changes = ['pre-shutdown-hooks.changed', 'destroy-functions.changed', 'budget.changed']
     const raised = raisesOf(machine)

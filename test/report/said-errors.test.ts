@@ -60,7 +60,9 @@ describe('an error', () => {
   })
 })
 
-/** A server whose listeners fail, each in its own way, and what has been said when all of them have. */
+/**
+ * A server whose listeners fail, each in its own way, and what has been said when all of them have.
+ */
 async function failing(options: LifecycleOptions = {}) {
   const process = new FakeProcess()
   const fail = (where: string): never => {

@@ -74,7 +74,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'src/apiserver/audit/batches.ts', loads: ['xstate'], only: [] },
   { place: 'src/apiserver/', loads: ['node:', 'xstate'], lazy: ['jose', 'yaml'], types: ['jose'] },
   // Entries of their own, for those who have the framework.
-  { place: 'src/frameworks/', loads: ['node:', '@nestjs/core'], types: ['hono', 'fastify'] },
+  { place: 'src/frameworks/', loads: ['node:', 'rxjs', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },
   { place: 'src/testing/', loads: ['node:', 'rxjs', 'xstate'] },
   // The example and the command are programs of their own: they need all of it.

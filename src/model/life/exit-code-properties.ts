@@ -44,12 +44,18 @@ export const atLeastEarned = (wiring: Wiring): Monitor => ({
 })
 
 /** What costs something at once, whatever is said of it. */
-const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed']
+const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed', 'work.left']
 
 /** Serving goes on, but the failure sets exit code 4. */
 export function muxFailureCosts(before: ActorView, after: ActorView, { choice }: Edge): boolean {
   if (choice.event.type !== 'mux-signal.failed' || isForcing(before)) return true
   return severity(exitCodeOf(after)) >= severity(4)
+}
+
+/** Work that the end of the process cuts costs what is said with it. */
+export function workLeftCosts(before: ActorView, after: ActorView, { choice: { event } }: Edge): boolean {
+  if (event.type !== 'work.left' || isForcing(before)) return true
+  return severity(exitCodeOf(after)) >= severity((event as unknown as { readonly exitCode: number }).exitCode)
 }
 
 /**

@@ -45,6 +45,7 @@ import {
   lostAnswersCost,
   lostWatchesCost,
   muxFailureCosts,
+  workLeftCosts,
 } from './exit-code-properties.ts'
 import { factOf, signalOf } from './facts.ts'
 import {
@@ -204,6 +205,11 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
     alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
     alongEdges('exit-code/mux', 'a mux-complete signal that will never arrive costs exit code 4', muxFailureCosts),
+    alongEdges(
+      'exit-code/work-left',
+      'work that no request stands for, and that the end of the process cuts, costs exit code 5',
+      workLeftCosts,
+    ),
     alongEdges(
       'exit-code/watches',
       'watches that are cut at their grace cost exit code 5 when some were lost, and else nothing',

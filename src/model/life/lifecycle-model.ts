@@ -33,12 +33,13 @@ const OUTSIDE = {
   'listener-death': { type: 'listener.died', address: 'listener', error: { name: 'Error', message: 'listener died' } },
   ready: { type: 'readyz.passed' },
   'mux-failure': { type: 'mux-signal.failed' },
+  'work-left': { type: 'work.left', exitCode: 5 },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
 /**
  * What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS
  * signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing
- * `/readyz`, a mux-complete signal that will never arrive.
+ * `/readyz`, a mux-complete signal that will never arrive, work that the end of the process cuts.
  */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
