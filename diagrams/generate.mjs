@@ -196,7 +196,7 @@ const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll
 const options = `# Options
 
 Generated from \`src/options/lifecycle-options.ts\` and \`src/apiserver/config.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
-every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`.
+every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`. An option that needs another one is refused without it, or warned of when the life begins; the last column says which.
 
 ## createServer and attachLifecycle
 

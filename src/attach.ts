@@ -68,7 +68,7 @@ export function attachLifecycleOn(
 ): AttachedLife {
   const servers = serversOf(given)
   const listening = servers.filter((server) => server.listening)
-  const resolved = resolveLifecycleOptions(options, { facts: processFacts(host.process) })
+  const resolved = resolveLifecycleOptions(options, { ...log.wording, facts: processFacts(host.process) })
   const listeners = servers.map((server) => new Listener(server, undefined))
   const older = olderOf(listening.map((server) => transportOf(server).older(server, host.clock)))
   const life = new Lifecycle({

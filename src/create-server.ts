@@ -89,7 +89,7 @@ export function createServerOn(
   log: DefaultLog = { isForAll: true },
   { upgrade, metrics, ownClient, response, beforeListening, ...parts }: ServerParts = {},
 ): Lifecycle {
-  const resolved = resolveServerOptions(options, { facts: processFacts(host.process) })
+  const resolved = resolveServerOptions(options, { ...log.wording, facts: processFacts(host.process) })
   const toListener = requestListener(handler)
   const hasTls = resolved.listeners.some(({ tls }) => tls !== undefined)
   const certificates = new CertificateWatch()

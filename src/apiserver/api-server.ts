@@ -354,8 +354,7 @@ export class ApiServer implements Delegate {
         await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error), warn })
       },
     })
-    const { auditLog, auditWebhook } = this.config
-    if (!auditing && (auditLog ?? auditWebhook)) this.#say({ type: 'warning', message: 'no audit policy is given, so nothing is audited' })
+    for (const message of this.config.warnings) this.#say({ type: 'warning', message })
     if (auditing) auditing.beforeStop = () => recordCut(auditing, life.requestsUnderWay(), (error) => failedAt('filter audit', error))
     recovery = panicRecovery(this.#host.clock, life.log, this.#metrics)
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))

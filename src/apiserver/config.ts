@@ -18,7 +18,7 @@ import { Problems, type ProblemWording } from '../options/problems.ts'
 import type { TlsOptions } from '../options/tls-options.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
 import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
-import { AUTHORIZATION_OPTIONS, checkAuthorization } from './authorization/options.ts'
+import { AUTHORIZATION_OPTIONS, checkAuthorization, needsAuthorizationOf } from './authorization/options.ts'
 import { EXPRESSIONS_ALLOWED, wrongExpression } from './chain/cors.ts'
 import type { UserFilter } from './chain/filter.ts'
 import { type FlowControl, isFlowControl } from './chain/flow-control.ts'
@@ -201,6 +201,10 @@ export const API_SERVER_OPTIONS = defineOptions({
     default: false,
     meaning: 'Whether /debug/pprof/ serves CPU profiles and heap snapshots, and DELETE /metrics forgets what was counted',
     upstream: '--profiling',
+    needs: needsAuthorizationOf(
+      '/debug/pprof/heap',
+      'a heap snapshot has every secret of the process in it, and everyone would be given one (AlwaysAllow and paths that are always allowed decide nothing)',
+    ),
   }),
   /**
    * What `/version` answers.
@@ -244,6 +248,8 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   /** Where the engine has no logger of the user's. */
   readonly log?: DefaultLog | undefined
   readonly isLongRunning: ReturnType<typeof longRunningRule>
+  /** What was given and has no effect, a sentence each; said when the server is prepared. */
+  readonly warnings: readonly string[]
   /** Whether a listener asks its clients for certificates. */
   readonly hasClientCa: boolean
   /** Everything, as text that people read: for a command that prints its options. */
@@ -272,6 +278,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
   const given = problems.checkEach(config)
   checkAudit(given, problems)
   checkAuthorization(given, problems)
+  const warnings = problems.checkNeeds(given)
   problems.throwIfAny()
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
@@ -283,6 +290,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
     hasClientCa: listenersOf(engine).some(({ tls }) => hasClientCa(tls)),
     engine: { wording: apiserverWording, ...requestingCertificates(engine) },
     log,
+    warnings,
     toJSON: () => shown(table, given),
   }
 }

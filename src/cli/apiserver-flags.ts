@@ -2,6 +2,7 @@ import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOption
 import { type AnyOption, composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
 import { present, writtenNumber } from '../options/kinds.ts'
 import { resolveServerOptions } from '../options/options.ts'
+import type { ProblemWording } from '../options/problems.ts'
 import { TLS_OPTIONS } from '../options/tls-options.ts'
 import type { AbsentFlags, Settings } from './arguments.ts'
 import type { FlagGroups } from './flag-groups.ts'
@@ -143,6 +144,8 @@ export interface ApiServerSettings extends Omit<ResolvedOf<(typeof API_SERVER)['
   /** The module, if there is one. */
   readonly app: string | undefined
   readonly options: ApiServerConfig
+  /** How messages name options. */
+  readonly wording: ProblemWording
   /** The completed config, when that is all that is wanted. */
   readonly printed: string | undefined
 }
@@ -151,8 +154,8 @@ export interface ApiServerSettings extends Omit<ResolvedOf<(typeof API_SERVER)['
 export async function readApiServerSettings(sources: SettingsSources): Promise<ApiServerSettings | SettingsProblems> {
   const read = await readAll(API_SERVER, sources)
   if ('problems' in read) return read
-  const { options, own, operand, settings } = read
+  const { options, own, operand, settings, wording } = read
   const { printConfig, config: _, ...rest } = own
-  if (!printConfig) return { app: operand, options, ...rest, printed: undefined }
-  return { app: operand, options, ...rest, printed: printedConfig([API_SERVER.server, EXPORT_OPTIONS, LOG_OPTIONS], settings) }
+  if (!printConfig) return { app: operand, options, wording, ...rest, printed: undefined }
+  return { app: operand, options, wording, ...rest, printed: printedConfig([API_SERVER.server, EXPORT_OPTIONS, LOG_OPTIONS], settings) }
 }

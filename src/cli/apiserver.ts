@@ -24,9 +24,9 @@ import type { Exports } from './user-module.ts'
  * that runs its server itself
  */
 export async function serveApi(settings: ApiServerSettings, host: CliHost, release: () => void): Promise<ExitCode | undefined> {
-  const { app, export: name, options, logLevel } = settings
-  const log = { isForAll: true, level: logLevel }
-  const complete: Complete = (own) => completeConfigFor({ log }, { ...own, ...options, signal: host.earlyStop })
+  const { app, export: name, options, logLevel, wording } = settings
+  const log = { isForAll: true, level: logLevel, wording }
+  const complete: Complete = (own) => completeConfigFor({ log, wording }, { ...own, ...options, signal: host.earlyStop })
   const found =
     app === undefined ? core(complete) : await loadApp(app, host, (exports) => servedOf({ app, export: name }, exports, complete))
   if (typeof found === 'number') return found

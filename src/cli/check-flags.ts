@@ -1,10 +1,10 @@
-import { QuiesceError, show } from '../base/errors.ts'
+import { QuiesceError } from '../base/errors.ts'
 import { OUTSIDE_EVENTS } from '../model/life/lifecycle-model.ts'
 import { composeOptions, defineOptions, flagsOf, option, pickOptions, type ResolvedOf } from '../options/define.ts'
 import { choice, file, integer, list, present, text } from '../options/kinds.ts'
 import { LISTEN_OPTIONS } from '../options/lifecycle-options.ts'
-import { TLS_FLAGS, type TlsOptions } from '../options/tls-options.ts'
-import { readArguments, type Settings } from './arguments.ts'
+import type { TlsOptions } from '../options/tls-options.ts'
+import { readArguments } from './arguments.ts'
 import { lifeModule } from './life-module.ts'
 import { refusedBesideConfig, resolvedFrom, valuesOf } from './settings.ts'
 
@@ -71,15 +71,8 @@ export function readCheckFlags(args: readonly string[]): CheckFlags {
   const { resolved, problems: ofCommand } = resolvedFrom(CHECK_OPTIONS, settings)
   const { options, problems: unread } = valuesOf(CERTIFICATE_OPTIONS, settings)
   const { problems: refused } = resolvedFrom(CERTIFICATE_OPTIONS, settings)
-  const beside = resolved.config === undefined ? withoutEffect(settings, options) : refusedBesideConfig(CERTIFICATE_OPTIONS, settings)
+  const beside = resolved.config === undefined ? [] : refusedBesideConfig(CERTIFICATE_OPTIONS, settings)
   const all = [...new Set([...problems, ...ofCommand, ...unread, ...refused, ...beside])]
   if (all.length > 0) throw new QuiesceError('ERR_OPTION_INVALID', all.join('\n'))
   return { options: resolved, tls: options['tls'] as TlsOptions | undefined }
 }
-
-/** A server leaves alone what says how TLS is spoken, as long as it does not speak it. */
-const withoutEffect = (settings: Settings, { tls }: Readonly<Record<string, unknown>>): string[] =>
-  flagsOf(CERTIFICATE_OPTIONS).flatMap(({ name }) => {
-    const setting = tls === undefined ? settings.get(name) : undefined
-    return setting ? [`${setting.label}: got ${show(setting.given)}, allowed: only with a certificate: ${TLS_FLAGS}`] : []
-  })

@@ -2,6 +2,7 @@ import { composeOptions, defineOptions, type Flag, flagsOf, option, type Resolve
 import { choice, file, onOff, text } from '../options/kinds.ts'
 import { LISTEN_OPTIONS, SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
+import type { ProblemWording } from '../options/problems.ts'
 import type { Setting } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
 import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
@@ -67,6 +68,8 @@ export const RUN_FLAGS: readonly Flag[] = flagsOfCommand(RUN)
 /** What both commands know in the end. */
 export interface ServeSettings extends Omit<ResolvedOf<typeof COMMAND_OPTIONS>, 'config'> {
   readonly options: ServerOptions
+  /** How messages name options. */
+  readonly wording?: ProblemWording
 }
 
 export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTIONS> {
@@ -82,20 +85,20 @@ export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTION
 export async function readSettings(sources: SettingsSources): Promise<ServeSettings | SettingsProblems> {
   const read = await readAll(SERVE, sources)
   if ('problems' in read) return read
-  const { options, own } = read
-  return { options, logLevel: own.logLevel }
+  const { options, own, wording } = read
+  return { options, logLevel: own.logLevel, wording }
 }
 
 /** The settings of `quiesce run`, or one line for every problem. */
 export async function readRunSettings(sources: SettingsSources): Promise<RunSettings | SettingsProblems> {
   const read = await readAll(RUN, sources)
   if ('problems' in read) return read
-  const { options, own, operand, settings } = read
+  const { options, own, operand, settings, wording } = read
   if (operand === undefined) return { problems: [`run: got no module, allowed: ${APP_ALLOWED}; see quiesce run --help`] }
   const { config: _, ...rest } = own
   const ofRun = new Set(flagsOf(RUN_OPTIONS).map(({ name }) => name))
   const serverSettings = [...settings].flatMap(([name, setting]) => (ofRun.has(name) ? [] : [setting]))
   const ofCreated = new Set(flagsOf(LISTEN_OPTIONS).flatMap(({ name, option: of }) => (of === 'port' || of === 'host' ? [] : [name])))
   const createdSettings = [...settings].flatMap(([name, setting]) => (ofCreated.has(name) ? [setting] : []))
-  return { app: operand, options, ...rest, serverSettings, createdSettings }
+  return { app: operand, options, ...rest, wording, serverSettings, createdSettings }
 }

@@ -49,7 +49,7 @@ export async function runApp(settings: RunSettings, host: CliHost, release: () =
       settings.createdSettings,
       `none: ${settings.app} exports a server, which has been made with or without them (https.createServer())`,
     )
-  const log = { isForAll: true, level: settings.logLevel }
+  const log = { isForAll: true, level: settings.logLevel, wording: settings.wording }
   const { life, listen } = around(runnable, { ...settings.options, signal: earlyStop }, log)
   obeyWatcher(life)
   const ended = life.run()

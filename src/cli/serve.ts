@@ -18,7 +18,7 @@ import type { ServeSettings } from './flags.ts'
  *
  * @param release lets go of the stop signals, once the server has them
  */
-export async function serveExample({ options, logLevel }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
+export async function serveExample({ options, logLevel, wording }: ServeSettings, host: CliHost, release: () => void): Promise<void> {
   const registry = new ServiceRegistry()
   const server: Lifecycle = createServerOn(
     systemHost,
@@ -30,7 +30,7 @@ export async function serveExample({ options, logLevel }: ServeSettings, host: C
       ...withActions(options, () => startDrill(urlOf(server.addresses[0]), systemClock)),
       signal: host.earlyStop,
     },
-    { isForAll: true, level: logLevel },
+    { isForAll: true, level: logLevel, wording },
   )
   addExampleHooks(server, { registry })
   if (isForPeople(options.pretty ?? 'auto', process)) sayWhatToTry(server)

@@ -3,6 +3,7 @@ import { show } from '../base/errors.ts'
 import { ENV_PREFIX, envName, type Flag, flagsOf, type OptionTable, type ResolvedOf } from '../options/define.ts'
 import { isRecord } from '../options/kinds.ts'
 import type { ResolveContext } from '../options/options.ts'
+import type { ProblemWording } from '../options/problems.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { type AbsentFlags, instead, readArguments, type Setting, type Settings } from './arguments.ts'
 import { firstLine } from './first-line.ts'
@@ -51,6 +52,8 @@ interface Read<Own extends OptionTable> {
   readonly own: ResolvedOf<Own>
   readonly operand: string | undefined
   readonly settings: Settings
+  /** Options are named as the user wrote them. */
+  readonly wording: ProblemWording
 }
 
 /** All settings of the command, or one line for every problem. */
@@ -75,7 +78,7 @@ export async function readAll<Server extends OptionTable, Own extends OptionTabl
     ...problemsOf(options, { ...wording, facts: sources.facts }),
     ...ofCommand,
   ]
-  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings }
+  return all.length > 0 ? { problems: all } : { options, own: resolved, operand: fromArgs.operands[0], settings, wording }
 }
 
 interface Source {

@@ -1,5 +1,14 @@
 import { QuiesceError, show } from '../base/errors.ts'
-import { type Flag, flagsOf, type OptionTable, type ResolvedOf, resolveOptions, type Switch, type UserOptions } from '../options/define.ts'
+import {
+  type AnyOption,
+  type Flag,
+  flagsOf,
+  type OptionTable,
+  type ResolvedOf,
+  resolveOptions,
+  type Switch,
+  type UserOptions,
+} from '../options/define.ts'
 import { type OptionProblem, Problems, type ProblemWording } from '../options/problems.ts'
 import { readArguments, type Settings } from './arguments.ts'
 
@@ -26,7 +35,7 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
     for (const part of parts)
       if (part.field !== undefined) labels.set(`${name}.${part.field}`, settings.get(part.name)?.label ?? `--${part.name}`)
     const read = (flag: Flag): unknown => readOne(flag, settings, problems)
-    const value = parts.length > 0 ? together(own, parts, settings, read) : own && read(own)
+    const value = parts.length > 0 ? together(row, own, parts, settings, read, problems) : own && read(own)
     const given = setting === undefined && parts.length === 0 ? row.cliDefault : value
     if (given !== undefined) options[name] = given
   }
@@ -49,12 +58,32 @@ function flagOfPart(name: string, flags: readonly Flag[]): string | undefined {
 }
 
 /** One option by several flags: on by its own, or by a part of it. */
-function together(own: Flag | undefined, parts: readonly Flag[], settings: Settings, read: (flag: Flag) => unknown): unknown {
+function together(
+  row: AnyOption,
+  own: Flag | undefined,
+  parts: readonly Flag[],
+  settings: Settings,
+  read: (flag: Flag) => unknown,
+  problems: string[],
+): unknown {
   const main = own && read(own)
   const fields = parts.map((flag) => ({ flag, value: read(flag) }))
   const isOff = own?.switch !== undefined && isOn(own.switch, settings.get(own.name)?.given) === false
-  const isWanted = main !== undefined || fields.some(({ flag, value }) => flag.turnsOn && value !== undefined)
-  return isWanted && !isOff ? Object.assign({}, main, ...fields.map(({ value }) => value)) : undefined
+  if (isOff) return undefined
+  if (main !== undefined || fields.some(({ flag, value }) => flag.turnsOn && value !== undefined))
+    return Object.assign({}, main, ...fields.map(({ value }) => value))
+  // What they say would be taken for done, and is not. A secret may stand in any environment.
+  for (const { flag, value } of fields) {
+    const setting = value === undefined || flag.isSecret ? undefined : settings.get(flag.name)
+    if (setting) problems.push(`${setting.label}: got ${show(setting.given)}, allowed: only with ${waysTo(row, own, parts)}`)
+  }
+  return undefined
+}
+
+/** The flags that bring an option. */
+function waysTo({ allowedAsText }: AnyOption, own: Flag | undefined, parts: readonly Flag[]): string {
+  if (allowedAsText?.startsWith('--')) return allowedAsText
+  return [...(own ? [own] : []), ...parts.filter(({ turnsOn }) => turnsOn)].map(({ name }) => `--${name}`).join(' or ')
 }
 
 /** undefined when nothing was set, or what was set cannot be read. */

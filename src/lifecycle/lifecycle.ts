@@ -419,6 +419,7 @@ export class Lifecycle implements Life {
     this.#composed = this.#compose()
     const { machine, wiring } = this.#composed
     this.#recorder.composed(wiring)
+    for (const message of this.options.warnings) this.record({ type: 'warning', message })
     const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
     giveWorld(actor.system, this.#world())

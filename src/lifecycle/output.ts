@@ -1,6 +1,7 @@
 import type { Host } from '../actors/host.ts'
 import { createDefaultLogger, type Logger, type LogLevel } from '../log/log.ts'
 import type { ResolvedOptions } from '../options/options.ts'
+import type { ProblemWording } from '../options/problems.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
 import { isForPeople } from '../platforms/terminal.ts'
 import type { Presentation, PresentedLife } from '../terminal/presentation.ts'
@@ -11,6 +12,8 @@ export interface DefaultLog {
   readonly isForAll: boolean
   /** @default info */
   readonly level?: LogLevel
+  /** How messages name options. Default: by their names in code; a command's users write flags. */
+  readonly wording?: Pick<ProblemWording, 'label' | 'labelOfField' | 'labelOfMissing' | 'asText'> | undefined
 }
 
 type Chosen = Pick<ResolvedOptions, 'logger' | 'pretty'>

@@ -87,6 +87,34 @@ export interface Switch<Given> {
   readonly bare: boolean
 }
 
+/** What else has to be given for an option to mean something. */
+export interface Needs {
+  /** Other options, or fields of the same object: any of them is enough. */
+  readonly anyOf: readonly string[]
+  /**
+   * What it is without: refused, where its user would take it for a protection, or would be given
+   * away; or without effect, which is a warning at the start.
+   */
+  readonly otherwise: 'refused' | 'without effect'
+  /** Why, as the end of a sentence. */
+  readonly because: string
+  /** Whether a value needs it. Default: every one that is not off. */
+  readonly when?: (given: unknown) => boolean
+  /** Whether what is given beside it is enough. Default: one of them is there, and is not off. */
+  readonly isMet?: (beside: Readonly<Record<string, unknown>>) => boolean
+  /** Only for lives that are made there. Default: everywhere. */
+  readonly at?: readonly Place[]
+}
+
+/** Whether an option, or a field, is given without what it needs. */
+export function lacks(needs: Needs | undefined, value: unknown, beside: Readonly<Record<string, unknown>>): needs is Needs {
+  if (needs === undefined) return false
+  const { anyOf, when = isOn, isMet = () => anyOf.some((name) => isOn(beside[name])) } = needs
+  return when(value) && !isMet(beside)
+}
+
+const isOn = (value: unknown): boolean => value !== undefined && value !== false
+
 interface About<Given> extends UpstreamWords {
   /** In one line, without a full stop: for help and documentation. */
   readonly meaning: string
@@ -107,6 +135,8 @@ interface About<Given> extends UpstreamWords {
   readonly turnsOn?: boolean
   /** Upstream's name: a flag, a Config field or a server field. */
   readonly upstream?: string
+  /** Without what it is refused, or has no effect. */
+  readonly needs?: Needs
 }
 
 interface WithDefault<Given, Default> extends About<Given> {

@@ -3,7 +3,7 @@ import { plainPathOf } from '../base/request-target.ts'
 import { HEALTH_PATHS, type HealthSource } from '../http/health/health.ts'
 import type { HealthAnswers } from '../http/health/health-answer.ts'
 import { CHECK_TIMEOUT_MS } from '../http/health/health-check.ts'
-import { defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
+import { defineOptions, type Kind, type Needs, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
 import { duration, fields, integer, isRecord, onOffOr, text, value } from './kinds.ts'
 import { fieldPath, type Wrong } from './wrong.ts'
 
@@ -140,6 +140,21 @@ const health = (): Kind<boolean | HealthOptions, ResolvedOf<typeof HEALTH_OPTION
     }),
   )
 
+/** Of a life that serves nothing: for what is answered there alone. */
+export const needsAdmin: Needs = {
+  anyOf: ['admin'],
+  otherwise: 'without effect',
+  because: 'this life has no listener that could answer',
+  at: ['createLife'],
+}
+/** For what only health endpoints ask about. */
+const needsHealth: Needs = {
+  anyOf: ['health'],
+  otherwise: 'without effect',
+  because: 'no health endpoint is answered',
+  at: ['attachLifecycle'],
+}
+
 /** What can be set of the health of a life. */
 export const LIFE_HEALTH_OPTIONS = defineOptions({
   /**
@@ -151,6 +166,7 @@ export const LIFE_HEALTH_OPTIONS = defineOptions({
     flag: 'livez-grace-period',
     default: '0s',
     meaning: 'Time after start during which liveness does not wait for post-start hooks',
+    needs: needsHealth,
     upstream: '--livez-grace-period',
     upstreamRefusal: '--livez-grace-period can not be a negative value',
   }),
@@ -161,6 +177,7 @@ export const LIFE_HEALTH_OPTIONS = defineOptions({
   healthCheckTimeout: option(duration('1ms'), {
     default: CHECK_TIMEOUT_MS,
     meaning: 'Longest time of one health check; after it the check has failed',
+    needs: needsHealth,
   }),
   /**
    * Whether, where and how health is answered.
@@ -170,5 +187,6 @@ export const LIFE_HEALTH_OPTIONS = defineOptions({
     default: true,
     on: { attachLifecycle: false },
     meaning: 'Whether, where and how health is answered',
+    needs: needsAdmin,
   }),
 })

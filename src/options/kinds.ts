@@ -6,6 +6,7 @@ import {
   defaultText,
   type Kind,
   type KindName,
+  lacks,
   type OptionTable,
   type ResolvedOf,
   resolveOptions,
@@ -231,7 +232,7 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
     }
     const missing = required.find((name) => given[name] === undefined)
     if (missing !== undefined) return { path: fieldPath(missing), given: undefined, allowed: (table[missing] as AnyOption).allowed }
-    return together?.(given)
+    return together?.(given) ?? fieldThatLacks(table, given)
   }
   return {
     kind: 'value',
@@ -245,6 +246,23 @@ export function fieldsNeeding<const T extends OptionTable, const Required extend
         .join(', '),
     fields: table,
   }
+}
+
+/** Wherever an object stands, also in a list, a field of it that must not be alone is refused. */
+function fieldThatLacks(table: OptionTable, given: Readonly<Record<string, unknown>>): Wrong | undefined {
+  for (const [name, field] of Object.entries(given)) {
+    const needs = table[name]?.needs
+    if (field === undefined || needs?.otherwise !== 'refused' || !lacks(needs, field, given)) continue
+    const flags = needs.anyOf.flatMap((other) => table[other]?.flag ?? []).map((flag) => `--${flag}`)
+    const allowed = (others: readonly string[]): string => `only with ${others.join(' or ')}: ${needs.because}`
+    return {
+      path: fieldPath(name),
+      given: field,
+      allowed: allowed(needs.anyOf),
+      ...(flags.length > 0 && { allowedAsText: allowed(flags) }),
+    }
+  }
+  return undefined
 }
 
 /** What is wrong with a value that a row refuses. */

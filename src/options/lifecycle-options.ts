@@ -10,9 +10,18 @@ import { defaultsByFront, FRONT_NAMES } from '../platforms/fronts.ts'
 import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
 import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
-import { composeOptions, defineOptions, type Kind, option, type ResolvedOf, resolveOptions, type UserOptions } from './define.ts'
+import {
+  composeOptions,
+  defineOptions,
+  type Kind,
+  type Needs,
+  option,
+  type ResolvedOf,
+  resolveOptions,
+  type UserOptions,
+} from './define.ts'
 import { fraction } from './fraction.ts'
-import { isPlainPath, LIFE_HEALTH_OPTIONS } from './health-options.ts'
+import { isPlainPath, LIFE_HEALTH_OPTIONS, needsAdmin } from './health-options.ts'
 import {
   ADDRESS_ALLOWED,
   addressOf,
@@ -303,6 +312,13 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     default: 'gradual',
     defaultWords: (tell) => `${tell}; at-once when there is no delay`,
     meaning: 'When kept-alive clients are told to reconnect elsewhere; after-delay only with retry-after',
+    needs: {
+      anyOf: ['whileDraining'],
+      otherwise: 'refused',
+      because: 'after-delay is for the mode retry-after, in which clients are still answered after the delay',
+      when: (tell) => tell === 'after-delay',
+      isMet: ({ whileDraining }) => whileDraining === 'retry-after',
+    },
   }),
   /**
    * Probability of a request of HTTP/2 to have its client told to leave, so that clients that keep
@@ -337,7 +353,11 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * reaches no other port. The listener of `admin` answers them in any case.
    * @default false
    */
-  metrics: option(onOff(), { default: false, meaning: 'Whether /metrics and /metrics/slis are answered before the application, too' }),
+  metrics: option(onOff(), {
+    default: false,
+    meaning: 'Whether /metrics and /metrics/slis are answered before the application, too',
+    needs: needsAdmin,
+  }),
   /**
    * Longest time of a hook that states none itself; above 0.
    * @default 5s, at most a third of the deadline and four fifths of the hooks' time in the budget
@@ -432,7 +452,18 @@ export const LIFECYCLE_OPTIONS = defineOptions({
       allowedAsText: ADDRESS_ALLOWED,
       placeholder: 'HOST:PORT',
     },
-    { flag: 'admin-address', defaultWords: 'none', meaning: 'Second listener for health, outside the drain, closed last' },
+    {
+      flag: 'admin-address',
+      defaultWords: 'none',
+      meaning: 'Second listener for health, outside the drain, closed last',
+      needs: {
+        anyOf: ['health'],
+        otherwise: 'without effect',
+        because: 'it answers metrics and no health',
+        at: ['attachLifecycle'],
+        isMet: ({ health }) => health !== undefined,
+      },
+    },
   ),
   /**
    * Page that shows the life as it runs.
@@ -562,6 +593,17 @@ export const LIFECYCLE_OPTIONS = defineOptions({
 })
 
 const tlsRow = () => option(tls(), { defaultWords: 'none: without TLS', meaning: 'Certificates, with which it is HTTPS' })
+
+/** For what HTTP/1.1 has no use for. */
+const needsHttp2: Needs = {
+  anyOf: ['http2', 'tls', 'listeners'],
+  otherwise: 'without effect',
+  because: 'no listener speaks HTTP/2',
+  isMet: ({ http2, tls: certificates, listeners }) =>
+    [{ http2, tls: certificates }, ...(Array.isArray(listeners) ? (listeners as readonly ListenerAddress[]) : [])].some(speaksHttp2),
+}
+const speaksHttp2 = ({ http2, tls: certificates }: { readonly http2?: unknown; readonly tls?: unknown }): boolean =>
+  http2 === true || (certificates !== undefined && http2 !== false)
 
 const http2Row = () =>
   option(onOff(), {
@@ -766,6 +808,7 @@ export const LISTEN_OPTIONS = defineOptions({
     flag: 'http2-max-streams-per-connection',
     default: 100,
     meaning: 'How many requests a client of HTTP/2 may have under way on one connection, watches included',
+    needs: needsHttp2,
     upstream: '--http2-max-streams-per-connection',
   }),
   /**
@@ -778,6 +821,7 @@ export const LISTEN_OPTIONS = defineOptions({
   streamBuffer: option(integer(16 * KIB, HTTP2_FRAME_MAX, `a number of bytes from 16384 to ${HTTP2_FRAME_MAX}`), {
     default: 256 * KIB,
     meaning: 'Bytes that a client of HTTP/2 may send on a stream before they are read, and in one frame',
+    needs: needsHttp2,
     upstream: 'http2.Server MaxUploadBufferPerStream, MaxReadFrameSize',
   }),
   /**

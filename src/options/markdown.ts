@@ -1,15 +1,15 @@
-import { type AnyOption, defaultText, envName, type OptionTable } from './define.ts'
+import { type AnyOption, defaultText, envName, type Needs, type OptionTable } from './define.ts'
 
 const head = (command: string): string => `\
-| option | meaning | allowed | default | flag of \`quiesce ${command}\` (its default) | environment | upstream |
-|---|---|---|---|---|---|---|`
+| option | meaning | allowed | default | flag of \`quiesce ${command}\` (its default) | environment | upstream | needs |
+|---|---|---|---|---|---|---|---|`
 
 /**
  * The rows of a table for documentation, in Markdown, and below it those of the fields of objects.
  * @param command whose flags they are
  */
 export function markdownOf(table: OptionTable, command = 'serve', prefix = ''): string {
-  const rows = Object.entries(table).map(([name, row]) => line(`${prefix}${name}`, row))
+  const rows = Object.entries(table).map(([name, row]) => line(`${prefix}${name}`, row, prefix))
   const fields = Object.entries(table).flatMap(([name, row]) =>
     row.fields ? [fieldsOf(`${prefix}${name}`, row, row.fields, command)] : [],
   )
@@ -23,10 +23,13 @@ const fieldsOf = (name: string, { jointFlags = [] }: AnyOption, fields: OptionTa
   return [`Fields of \`${name}\`:`, ...joint, markdownOf(fields, command, `${name}.`)].join('\n\n')
 }
 
-function line(name: string, row: AnyOption): string {
-  const { meaning, allowed, flag, env, cliDefault, upstream = '' } = row
+const needsText = ({ anyOf, otherwise, because }: Needs, prefix: string): string =>
+  `${anyOf.map((name) => `\`${prefix}${name}\``).join(' or ')}; else ${otherwise}: ${because}`
+
+function line(name: string, row: AnyOption, prefix: string): string {
+  const { meaning, allowed, flag, env, cliDefault, upstream = '', needs } = row
   const ofCommand = cliDefault === undefined ? '' : ` (${row.show(cliDefault as never)})`
   const [flagCell, envCell] = flag === undefined ? ['', ''] : [`\`--${flag}\`${ofCommand}`, `\`${env ?? envName(flag)}\``]
-  const cells = [`\`${name}\``, meaning, allowed, defaultText(row), flagCell, envCell, upstream]
+  const cells = [`\`${name}\``, meaning, allowed, defaultText(row), flagCell, envCell, upstream, needs ? needsText(needs, prefix) : '']
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

@@ -5,7 +5,7 @@ import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOpt
 import type { HealthPaths } from './health-options.ts'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
 import { Problems, type ProblemWording } from './problems.ts'
-import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf } from './times.ts'
+import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf, tooLong } from './times.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text,
@@ -39,6 +39,8 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly health: HealthPaths | false
   /** Further endpoints, and how all of them answer. */
   readonly healthOptions: Partial<Omit<NonNullable<Rows['health']>, 'paths'>>
+  /** What was given and has no effect, a sentence each; said when the life begins. */
+  readonly warnings: readonly string[]
   /** Every duration with where it came from; logged and reported. */
   readonly chosen: Readonly<Record<string, DefaultDuration>>
 }
@@ -52,7 +54,7 @@ export interface ResolvedServerOptions
   readonly listeners: readonly ResolvedListener[]
 }
 
-export interface ResolveContext extends Pick<ProblemWording, 'label' | 'labelOfField' | 'asText'> {
+export interface ResolveContext extends Pick<ProblemWording, 'label' | 'labelOfField' | 'labelOfMissing' | 'asText'> {
   readonly facts: PlatformFacts
 }
 
@@ -99,6 +101,7 @@ function resolve(
   const { health, ...rows } = resolveOptions(LIFECYCLE_OPTIONS, given, places)
   const { plan, chosen } = chooseTimes(given, rows, chosenByRows(table, { ...given }, places), platform, places)
   checkRelations(given, problems)
+  const useless = problems.checkNeeds({ ...given }, places)
   checkTimes(given, plan, problems)
   problems.throwIfAny()
 
@@ -111,6 +114,7 @@ function resolve(
     plans: plansOf(given, plan, (chosen['crashDeadline'] as DefaultDuration).ms),
     health: paths ?? false,
     healthOptions,
+    warnings: [...useless, ...tooLong(given, chosen, problems)],
     chosen,
   }
 }
@@ -119,11 +123,8 @@ function resolve(
 const durationsOf = (chosen: Readonly<Record<string, DefaultDuration>>): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(chosen).map(([name, { ms }]) => [resolvedName(name, { kind: 'duration' }), ms]))
 
-/** Checks what options mean for each other, durations aside. */
+/** Checks what options mean for each other, durations and needs aside. */
 function checkRelations(given: ServerOptions, problems: Problems): void {
-  if (given.tell === 'after-delay' && given.whileDraining !== 'retry-after') {
-    problems.addForOption('tell', given.tell, `gradual, at-once; after-delay only in retry-after mode (${problems.label('whileDraining')})`)
-  }
   if (given.listeners && OF_ONE_LISTENER.some((name) => given[name] !== undefined)) {
     problems.addForOption('listeners', given.listeners, LISTEN_OPTIONS.listeners.allowed)
   }

@@ -1,6 +1,6 @@
 import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
-import type { AnyOption, OptionTable } from './define.ts'
+import { type AnyOption, lacks, type OptionTable, type Place } from './define.ts'
 import { isRecord, wrongsWith } from './kinds.ts'
 import { inBrackets, upstreamWords } from './upstream-words.ts'
 import { allowedWords, type Wrong } from './wrong.ts'
@@ -67,6 +67,45 @@ export class Problems {
       }
     }
     return usable
+  }
+
+  /**
+   * Checks for every option that is given, and for its fields, whether what it needs is given, too.
+   * @returns a sentence for each that has no effect
+   */
+  checkNeeds(given: Readonly<Record<string, unknown>>, places: readonly Place[] = []): readonly string[] {
+    return this.#needsOf(this.#table, given, places, '')
+  }
+
+  #needsOf(table: OptionTable, given: Readonly<Record<string, unknown>>, places: readonly Place[], parent: string): readonly string[] {
+    return Object.entries(given).flatMap(([name, value]) => {
+      const row = Object.hasOwn(table, name) ? table[name] : undefined
+      if (row === undefined || value === undefined) return []
+      const inside = row.fields && isRecord(value) ? this.#needsOf(row.fields, value, places, `${name}.`) : []
+      const { needs } = row
+      if (!lacks(needs, value, given) || needs.at?.some((place) => places.includes(place)) === false) return inside
+      const label = this.#labelAt(`${parent}${name}`)
+      const others = this.#namesOf(needs.anyOf, table, parent)
+      if (needs.otherwise === 'without effect') return [...inside, `${label} has no effect without ${others}: ${needs.because}`]
+      const allowed = `only with ${others}: ${needs.because}`
+      this.#problems.push({ field: label, given: value, allowed, message: `${label}: got ${this.#shown(value)}, allowed: ${allowed}` })
+      return inside
+    })
+  }
+
+  #labelAt(path: string): string {
+    const { labelOfField, labelOfMissing, label } = this.#wording
+    return (path.includes('.') ? labelOfField?.(path) : (labelOfMissing?.(path) ?? label?.(path))) ?? path
+  }
+
+  /** On the command line those that have no flag are left out, unless none has. */
+  #namesOf(names: readonly string[], table: OptionTable, parent: string): string {
+    const withFlag = names.filter(
+      (name) => table[name]?.flag !== undefined || Object.values(table[name]?.fields ?? {}).some(({ flag }) => flag),
+    )
+    const said = this.#wording.asText && withFlag.length > 0 ? withFlag : names
+    const labels = said.map((name) => this.#labelAt(`${parent}${name}`))
+    return labels.length > 1 ? `${labels.slice(0, -1).join(', ')} or ${labels.at(-1)}` : labels.join('')
   }
 
   throwIfAny(): void {

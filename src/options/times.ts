@@ -202,3 +202,21 @@ export function checkTimes(given: LifecycleOptions, plan: StopPlan, problems: Pr
     problems.addForOption('watchGrace', given.watchGrace, `at most ${formatDuration(longest)} ${within}`)
   }
 }
+
+/** Times within the stop that are bounded by its deadline, whatever they are. */
+const WITHIN_DEADLINE = ['hookTimeout', 'requestDrainTimeout', 'connectionTimeout', 'crashDeadline'] as const
+
+/** A sentence for each time that was given and never comes, because the deadline comes first. */
+export function tooLong(
+  given: LifecycleOptions,
+  chosen: Readonly<Record<string, DefaultDuration>>,
+  problems: Pick<Problems, 'label'>,
+): readonly string[] {
+  const deadlineMs = chosen['deadline']?.ms ?? Number.POSITIVE_INFINITY
+  return WITHIN_DEADLINE.flatMap((name) => {
+    const ms = chosen[name]?.ms ?? 0
+    if (given[name] === undefined || ms <= deadlineMs) return []
+    const deadline = `${problems.label('deadline')} ${formatDuration(deadlineMs)}`
+    return [`${problems.label(name)} ${formatDuration(ms)} has no effect: the whole stop has ${deadline}, which comes before`]
+  })
+}

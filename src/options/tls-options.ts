@@ -215,6 +215,12 @@ export const TLS_OPTIONS = defineOptions({
     turnsOn: false,
     default: 'require',
     meaning: 'With a client CA: require refuses clients without a certificate of it, request lets your application decide',
+    needs: {
+      anyOf: ['clientCa', 'clientCaFile'],
+      otherwise: 'refused',
+      because: 'without it no client is asked for a certificate, and all are let in',
+      when: (who) => who === 'require',
+    },
   }),
   /**
    * Whether the start goes on when a file is not there yet, or cannot be used: handshakes fail, and
@@ -227,6 +233,7 @@ export const TLS_OPTIONS = defineOptions({
     default: false,
     defaultWords: (off) => `${off}: the start fails`,
     meaning: 'Whether the start goes on without files that cannot be used yet; handshakes and readyz fail until they can',
+    needs: { anyOf: ['certFile', 'sni', 'clientCaFile'], otherwise: 'without effect', because: 'there are no files to wait for' },
   }),
   /**
    * How long before its end a certificate is warned about, in the log and the report; 0: when it

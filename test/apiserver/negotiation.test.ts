@@ -133,7 +133,7 @@ test('what a check is excluded by is read and quoted as Go does', async () => {
 })
 
 test('only a GET is told in HTML where the profiles are', async () => {
-  const served = await serveApi({ config: { enableProfiling: true } })
+  const served = await serveApi({ config: { enableProfiling: true, authorizer: { authorize: () => ({ decision: 'allow' }) } } })
   const told = async (method: string) => {
     const { status, headers, body } = await ask(served, '/debug/pprof', {}, method)
     return [status, headers.location, headers['content-type'], headers['content-length'], body]

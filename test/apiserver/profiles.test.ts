@@ -1,5 +1,6 @@
 // Profiles of an API server, where they are asked for. Fails when: they are there without, one does
 // not end with the drain or with its client, what was counted is forgotten without leave.
+
 import { once } from 'node:events'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { Session } from 'node:inspector/promises'
@@ -7,6 +8,7 @@ import { type AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { queryObjects } from 'node:v8'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Authorizer } from '#src/apiserver/index.ts'
 import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
@@ -23,6 +25,9 @@ vi.mock('node:v8', async (original) => ({
       },
     }),
 }))
+
+/** Profiles are for those who are allowed to have them. */
+const ALLOWING: Authorizer = { authorize: () => ({ decision: 'allow' }) }
 
 const served = (enableProfiling: boolean) =>
   serveApi({ config: { enableProfiling }, setUp: (server) => server.handle('/a', (_, response) => void response.end('a')) })
@@ -67,7 +72,7 @@ test('a client that leaves while the profiler starts does not keep it from other
 
 test('a heap snapshot that is read slowly does not hold up a drain', async () => {
   // Where it does, the time of the test is over first.
-  const { connect, life } = await serveApi({ config: { enableProfiling: true, deadline: '2m', watchGrace: 0 } })
+  const { connect, life } = await serveApi({ config: { enableProfiling: true, authorizer: ALLOWING, deadline: '2m', watchGrace: 0 } })
   const client = await connect()
   client.request('GET', '/debug/pprof/heap')
   await client.until('the head', () => client.received.includes('\r\n\r\n'))
@@ -88,6 +93,7 @@ test('DELETE forgets what was counted', async () => {
       platform: 'unknown',
       shutdownDelay: 0,
       enableProfiling: true,
+      authorizer: ALLOWING,
       audit: { run: () => {}, processEvents: () => true, shutdown: () => {} } as never,
       auditPolicy: { rules: [{ level: 'Metadata', nonResourceURLs: ['/a'] }] },
     }),

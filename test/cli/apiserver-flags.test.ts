@@ -166,7 +166,7 @@ describe('options of an API server', () => {
       'min-request-timeout in c.json: got -1800',
       'cors-allowed-origins[0] in c.json: got ',
       '--tls-private-key-file: got none',
-      '--tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (--shutdown-send-retry-after)',
+      '--tell: got "after-delay", allowed: only with --shutdown-send-retry-after: after-delay is for the mode retry-after, in which clients are still answered after the delay',
     )
     expect(problems).toEqual(expect.arrayContaining(expected))
     expect(problems).toHaveLength(expected.length)
@@ -197,7 +197,7 @@ describe('settings of quiesce apiserver', () => {
         [],
       ])
       // Beside it, what the command needs for this option may be missing.
-      expect(JSON.stringify(await ofConfig({ [name]: '60s' }))).not.toContain(`${name} in c.json`)
+      expect(JSON.stringify(await ofConfig({ [name]: '60s' }))).not.toContain('allowed: a duration')
     }
     expect(await ofConfig({ 'request-timeout': 0, 'min-request-timeout': 1800, 'connection-timeout': 60 })).toMatchObject({
       requestTimeout: 0,

@@ -69,7 +69,7 @@ export default createServer({ listener: () => {} }, { listeners: [{ port: 0, tls
 
   test.each([
     [['--tls-cert-file=a'], '--tls-private-key-file: got none, allowed: a file name, beside --tls-cert-file'],
-    [['--tls-min-version=TLSv1.3'], '--tls-min-version: got "TLSv1.3", allowed: only with a certificate: --tls-cert-file with '],
+    [['--tls-min-version=TLSv1.3'], '--tls-min-version: got "TLSv1.3", allowed: only with --tls-cert-file with '],
     [['--client-ca-file=a'], '--client-ca-file: got "a", allowed: only with a certificate: --tls-cert-file with '],
   ])('and at their flags: %j', async (args, message) => {
     const { code, out, err } = await run(...args)

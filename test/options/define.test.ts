@@ -91,7 +91,9 @@ describe('a table of another package', () => {
   test('has flags for the fields of an object, which turn it on or do not', () => {
     expect(read('--store-tls').storeTls).toEqual({ key: undefined, handshakeMs: 10_000 })
     expect(read('--store-tls-handshake=1s', '--store-tls-key=k.pem').storeTls).toEqual({ key: 'k.pem', handshakeMs: 1_000 })
-    expect(read('--store-tls-key=k.pem').storeTls).toBeUndefined()
+    expect(() => read('--store-tls-key=k.pem')).toThrow(
+      '--store-tls-key: got "k.pem", allowed: only with --store-tls or --store-tls-handshake',
+    )
     expect(read('--no-store-tls', '--store-tls-handshake=1s').storeTls).toBeUndefined()
     expect(() => read('--store-tls-handshake=x')).toThrow('--store-tls-handshake: got "x", allowed: a duration like')
   })

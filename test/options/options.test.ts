@@ -234,7 +234,7 @@ describe('refusals', () => {
       'whileDraining: got "drop", allowed: refuse, retry-after',
       'deadline: got "1ms", allowed: milliseconds as a number, or text like 500ms, 5s, 1m30s (units ns, us, ms, s, m, h, d); 100ms to 24d',
       expect.stringMatching(/^colour: unknown option, allowed: one of port, /),
-      'tell: got "after-delay", allowed: gradual, at-once; after-delay only in retry-after mode (whileDraining)',
+      'tell: got "after-delay", allowed: only with whileDraining: after-delay is for the mode retry-after, in which clients are still answered after the delay',
     ])
   })
 

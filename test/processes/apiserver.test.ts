@@ -91,7 +91,9 @@ describe('quiesce apiserver', () => {
     program.signal('SIGTERM')
     expect([(await slow).status, await (await slow).text()]).toEqual([200, 'done'])
     expect((await program.ended()).code).toBe(0)
-    expect(program.log.map(({ msg }) => msg)).toContain('no audit policy is given, so nothing is audited')
+    expect(program.log.map(({ msg }) => msg)).toContain(
+      '--audit-log-path has no effect without --audit-policy-file: no audit policy is given, so nothing is audited',
+    )
     const defaults = program.log.find(({ msg }) => msg === 'platform defaults')?.['defaults']
     expect(defaults).toMatchObject({ deadline: { ms: 9_000 }, shutdownDelay: { ms: 100, because: 'given' } })
   })

@@ -1,4 +1,4 @@
-import { defineOptions, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
+import { defineOptions, type Needs, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
 import { choice, duration, fields, fieldsNeeding, file, integer, onOff, value } from '../../options/kinds.ts'
 import type { Wrong } from '../../options/wrong.ts'
 import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
@@ -13,6 +13,24 @@ import { type AuditPolicy, policyProblem } from './policy.ts'
  */
 export const AUDIT_MODES = ['batch', 'blocking', 'blocking-strict'] as const
 export type AuditMode = (typeof AUDIT_MODES)[number]
+
+/** For what a backend in another mode has no use for. */
+const ofBatches = (mode: AuditMode): Needs => ({
+  anyOf: ['mode'],
+  otherwise: 'without effect',
+  because: 'events wait for each other in the mode batch alone',
+  isMet: (beside) => (beside['mode'] ?? mode) === 'batch',
+})
+
+/** Of files that are put aside. */
+const ofRotation: Needs = {
+  anyOf: ['maxSize'],
+  otherwise: 'without effect',
+  because: 'no file is put aside',
+  isMet: ({ maxSize, path }) => maxSize !== 0 && path !== '-',
+}
+const ofThrottle: Needs = { anyOf: ['throttle'], otherwise: 'without effect', because: 'batches are not held back' }
+const ofTruncation: Needs = { anyOf: ['truncate'], otherwise: 'without effect', because: 'nothing is cut' }
 
 interface Defaults {
   readonly mode: AuditMode
@@ -47,36 +65,42 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
       ...flag('batch-buffer-size'),
       default: 10_000,
       meaning: 'Events that may wait, in the mode batch',
+      needs: ofBatches(mode),
     }),
     /** Events that leave together in the mode `batch`. */
     maxBatchSize: option(integer(1, COUNT_MAX), {
       ...flag('batch-max-size'),
       default: maxBatchSize,
       meaning: 'Events that leave together, in the mode batch',
+      needs: ofBatches(mode),
     }),
     /** Time after which events leave that are fewer, in the mode `batch`. */
     maxBatchWait: option(duration(), {
       ...flag('batch-max-wait'),
       default: maxBatchWait,
       meaning: 'Time after which a batch leaves that is not whole, in the mode batch',
+      needs: ofBatches(mode),
     }),
     /** Whether batches are held back. */
     throttle: option(onOff(), {
       ...flag('batch-throttle-enable'),
       default: throttle,
       meaning: 'Whether batches are held back, in the mode batch',
+      needs: ofBatches(mode),
     }),
     /** Batches a second, on average. */
     throttleQps: option(integer(1, COUNT_MAX), {
       ...flag('batch-throttle-qps'),
       default: 10,
       meaning: 'Batches a second, when they are held back',
+      needs: throttle ? { ...ofThrottle, isMet: (beside) => beside['throttle'] !== false } : ofThrottle,
     }),
     /** Batches that may leave at once. */
     throttleBurst: option(integer(1, COUNT_MAX), {
       ...flag('batch-throttle-burst'),
       default: 15,
       meaning: 'Batches that may leave at once, when they are held back',
+      needs: throttle ? { ...ofThrottle, isMet: (beside) => beside['throttle'] !== false } : ofThrottle,
     }),
     /** Whether events and batches that are too large are cut. */
     truncate: option(onOff(), {
@@ -89,12 +113,14 @@ const common = (which: 'log' | 'webhook', { mode, maxBatchSize, maxBatchWait, th
       ...flag('truncate-max-event-size'),
       default: EVENT_BYTES,
       meaning: 'Bytes of an event; a larger one loses its bodies, or is lost, when events are cut',
+      needs: ofTruncation,
     }),
     /** Bytes of a batch, at least those of an event; a larger one is split. */
     truncateMaxBatchSize: option(integer(1, BYTES_MAX), {
       ...flag('truncate-max-batch-size'),
       default: BATCH_BYTES,
       meaning: 'Bytes of a batch, at least those of an event; a larger one is split, when batches are cut',
+      needs: ofTruncation,
     }),
   }
 }
@@ -142,6 +168,7 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     flag: 'audit-log-maxage',
     default: 366,
     meaning: 'Days that files put aside are kept; 0 is for ever',
+    needs: ofRotation,
     upstream: '--audit-log-maxage',
   }),
   /** Files put aside that are kept; 0 is all. */
@@ -149,6 +176,7 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     flag: 'audit-log-maxbackup',
     default: 100,
     meaning: 'Files put aside that are kept; 0 is all',
+    needs: ofRotation,
     upstream: '--audit-log-maxbackup',
   }),
   /** Whether files put aside are compressed, with gzip. */
@@ -156,6 +184,7 @@ export const AUDIT_LOG_OPTIONS = defineOptions({
     flag: 'audit-log-compress',
     default: false,
     meaning: 'Whether files put aside are compressed',
+    needs: ofRotation,
     upstream: '--audit-log-compress',
   }),
   ...common('log', { mode: 'blocking', maxBatchSize: 1, maxBatchWait: '0s', throttle: false }),
@@ -182,6 +211,17 @@ export interface AuditWebhookOptions extends UserOptions<typeof AUDIT_WEBHOOK_OP
 export type ResolvedAuditLog = ResolvedOf<typeof AUDIT_LOG_OPTIONS> & { readonly path: string }
 export type ResolvedAuditWebhook = ResolvedOf<typeof AUDIT_WEBHOOK_OPTIONS>
 
+const needsBackend: Needs = {
+  anyOf: ['auditLog', 'auditWebhook', 'audit'],
+  otherwise: 'without effect',
+  because: 'nothing is audited, because there is nowhere to put it',
+}
+const needsPolicy: Needs = {
+  anyOf: ['auditPolicy', 'auditPolicyFile'],
+  otherwise: 'without effect',
+  because: 'no audit policy is given, so nothing is audited',
+}
+
 const POLICY = 'an audit policy: { rules: [{ level, ... }] }'
 
 /**
@@ -196,7 +236,7 @@ export const AUDIT_OPTIONS = {
    */
   auditPolicy: option(
     { ...value<AuditPolicy>(POLICY, (given) => policyProblem(given) === undefined), wrong: policyProblem },
-    { defaultWords: 'none', meaning: 'What is recorded of which requests' },
+    { defaultWords: 'none', meaning: 'What is recorded of which requests', needs: needsBackend },
   ),
   /**
    * The same as a file, YAML or JSON; read when the server starts, which fails when it cannot be
@@ -207,6 +247,7 @@ export const AUDIT_OPTIONS = {
     flag: 'audit-policy-file',
     defaultWords: 'none',
     meaning: 'File with what is recorded of which requests',
+    needs: needsBackend,
     upstream: '--audit-policy-file',
   }),
   /**
@@ -216,6 +257,7 @@ export const AUDIT_OPTIONS = {
   auditLog: option(fieldsNeeding(AUDIT_LOG_OPTIONS, ['path'], { allowed: 'an object with path', together: wrongTruncation }), {
     defaultWords: 'none',
     meaning: 'A log of audit events',
+    needs: needsPolicy,
   }),
   /**
    * A server that audit events are posted to.
@@ -226,6 +268,7 @@ export const AUDIT_OPTIONS = {
     {
       defaultWords: 'none',
       meaning: 'A server that audit events are posted to',
+      needs: needsPolicy,
     },
   ),
 }

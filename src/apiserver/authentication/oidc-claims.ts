@@ -47,7 +47,8 @@ const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims
 export function checkClaims(claims: Claims, { issuerUrl, clientId, clockSkewMs }: OidcClaims, wall: number): void {
   if (claimOf(claims, 'iss') !== issuerUrl) throw new Error('claim iss names another issuer')
   const audience = claimOf(claims, 'aud')
-  if (audience !== clientId && !(Array.isArray(audience) && audience.includes(clientId))) throw new Error('claim aud names another audience')
+  if (audience !== clientId && !(Array.isArray(audience) && audience.includes(clientId)))
+    throw new Error('claim aud names another audience')
   const end = timeIn(claims, 'exp')
   if (end === undefined) throw new Error('claim exp is missing')
   if (wall > end + clockSkewMs) throw new Error('claim exp: the token has expired')

@@ -1,4 +1,4 @@
-import { defineOptions, type Kind, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
+import { defineOptions, type Kind, type Needs, option, type ResolvedOf, type UserOptions } from '../../options/define.ts'
 import { duration, fieldsNeeding, file, isRecord, listOf, text, withCommas } from '../../options/kinds.ts'
 import type { Wrong } from '../../options/wrong.ts'
 import type { Authenticator } from './authenticator.ts'
@@ -151,6 +151,13 @@ const hasMethod = (given: unknown, name: string): boolean =>
 const wrongAuthenticator = (given: unknown): Wrong | undefined =>
   hasMethod(given, 'authenticate') ? undefined : { path: '', given, allowed: 'an object with authenticate' }
 
+/** A client CA of a listener is enough, too. */
+const needsAuthentication: Needs = {
+  anyOf: ['authenticators', 'tokenAuthFile', 'oidc', 'tls'],
+  otherwise: 'without effect',
+  because: 'no request is asked for credentials',
+}
+
 /**
  * Who sends a request, and how that is known. Nothing is asked without any of `authenticators`,
  * `tokenAuthFile`, `oidc`, `anonymousAuth` and a client CA of a listener: a client CA has the users
@@ -207,6 +214,7 @@ export const AUTHENTICATION_OPTIONS = {
     default: [],
     defaultWords: () => 'none: it takes those for any',
     meaning: 'Who the server is, for credentials that say whom they are for',
+    needs: needsAuthentication,
     upstream: '--api-audiences',
   }),
   /**
@@ -216,5 +224,6 @@ export const AUTHENTICATION_OPTIONS = {
   authenticationTimeout: option(duration('1ms'), {
     default: '10s',
     meaning: 'Time in which authenticators have to know who sends a request',
+    needs: needsAuthentication,
   }),
 }

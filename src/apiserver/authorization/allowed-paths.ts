@@ -31,4 +31,8 @@ export function allowedPaths(...paths: readonly string[]): Authorizer {
   }
 }
 
+/** Whether a path is among those that {@link allowedPaths} would allow. */
+export const isAllowedPath = (patterns: readonly string[], path: string): boolean =>
+  patterns.map(withSlash).some((pattern) => (pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path))
+
 const withSlash = (path: string): string => (path.startsWith('/') ? path : `/${path}`)

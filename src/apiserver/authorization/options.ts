@@ -1,13 +1,35 @@
-import { option } from '../../options/define.ts'
+import { type Needs, option } from '../../options/define.ts'
 import { file, isRecord, list, listOf, value, withCommas } from '../../options/kinds.ts'
 import type { Problems } from '../../options/problems.ts'
-import { isPathPattern, PATHS_ALLOWED } from './allowed-paths.ts'
+import { isAllowedPath, isPathPattern, PATHS_ALLOWED } from './allowed-paths.ts'
 import type { Authorizer } from './authorizer.ts'
 import { AUTHORIZATION_WEBHOOK, type AuthorizationWebhookOptions } from './webhook-options.ts'
 
 /** What decides, beside the groups and paths that are always allowed. */
 export const AUTHORIZATION_MODES = ['AlwaysAllow', 'AlwaysDeny', 'RBAC', 'Webhook'] as const
 export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number]
+
+const DECIDERS = ['authorizer', 'authorizationMode', 'authorizationRbacFile', 'authorizationWebhook'] as const
+
+/** For what has no effect where everything is allowed. */
+const needsAuthorization = { anyOf: DECIDERS, otherwise: 'without effect', because: 'everything is allowed' } as const
+
+/**
+ * For what must not be for everyone. A mode that allows everything decides nothing, nor is anything
+ * decided about a path that is always allowed.
+ */
+export const needsAuthorizationOf = (path: string, because: string): Needs => ({
+  anyOf: DECIDERS,
+  otherwise: 'refused',
+  because,
+  isMet: (beside) => {
+    const { authorizationMode: modes, authorizationAlwaysAllowPaths: open } = beside
+    const isAlwaysAllowed = Array.isArray(open) && isAllowedPath(open as readonly string[], path)
+    return (
+      DECIDERS.some((name) => beside[name] !== undefined) && !(Array.isArray(modes) && modes.includes('AlwaysAllow')) && !isAlwaysAllowed
+    )
+  },
+})
 
 const SLOT = 'an object with authorize(attributes, context)'
 
@@ -41,7 +63,12 @@ export const AUTHORIZATION_OPTIONS = {
    */
   authorizationAlwaysAllowGroups: option(
     listOf<string>('a list of groups', (item) => (typeof item === 'string' ? undefined : { path: '', given: item, allowed: 'text' })),
-    { default: ['system:masters'], meaning: 'Groups whose users may do everything', upstream: 'AlwaysAllowGroups' },
+    {
+      default: ['system:masters'],
+      meaning: 'Groups whose users may do everything',
+      upstream: 'AlwaysAllowGroups',
+      needs: needsAuthorization,
+    },
   ),
   /**
    * Paths that everyone may ask for, resources apart; one that ends in `*` stands for all that
@@ -57,6 +84,7 @@ export const AUTHORIZATION_OPTIONS = {
       default: ['/healthz', '/readyz', '/livez'],
       meaning: 'Paths that everyone may ask for; * may stand at the end of one',
       upstream: '--authorization-always-allow-paths',
+      needs: needsAuthorization,
     },
   ),
   /**

