@@ -1,6 +1,8 @@
 import { fromPromise, type NonReducibleUnknown } from 'xstate'
 import { QuiesceError } from '../base/errors.ts'
 import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../base/events.ts'
+import { nameWithProtocol } from '../base/spoken.ts'
+import { STREAMS_CUT, undeclaredStreams } from '../base/streams.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
 import type { OlderConnections } from '../http/wire.ts'
 import type { LifecycleMachine } from '../machines/lifecycle.ts'
@@ -367,8 +369,18 @@ export class Drains {
     if (this.#over.has(drained.what)) return
     this.#over.add(drained.what)
     this.#record(drained)
+    if (drained.what === 'requests') this.#warnOfStreams(undeclaredStreams(drained.cut))
+  }
+
+  #warnOfStreams(streams: readonly Straggler[]): void {
+    if (streams.length === 0) return
+    const details = { count: streams.length, streams: streams.slice(0, STREAMS_NAMED_MAX).map(nameWithProtocol) }
+    this.#record({ type: 'warning', message: STREAMS_CUT, details })
   }
 }
+
+/** A warning names so many. */
+const STREAMS_NAMED_MAX = 10
 
 const OLDER =
   'connections from before attachLifecycle() are open: what is asked on them was not counted, and is waited for like other connections'

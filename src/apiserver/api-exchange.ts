@@ -101,7 +101,7 @@ export class ApiExchange {
    * failed, or the server does not wait for it any more.
    */
   get signal(): AbortSignal {
-    return this.view.signal
+    return (this.view as Exchange).takeSignal()
   }
 
   /**
@@ -128,7 +128,7 @@ class Waiting {
   }
 
   get signal(): AbortSignal {
-    return (this.#view as Exchange).signalBeforeHandler
+    return this.#view.signal
   }
 }
 

@@ -333,7 +333,7 @@ export class ApiServer implements Delegate {
       ...engine,
       ...(auditing && { audit: auditing }),
       // The filter request-info has been asked before.
-      longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning === true,
+      longRunning: (request: IncomingMessage) => apiExchangeOf(request)?.isLongRunning || undefined,
       steps: passage.steps,
       health: true,
     }

@@ -80,6 +80,11 @@ export interface Straggler extends Partial<Spoken> {
    * Known on Linux.
    */
   readonly undeliveredBytes?: number
+  /**
+   * Of a request whose answer had begun and not ended: true when nothing has said whether it ends
+   * by itself, neither `markRequest` nor `markWatch` nor `longRunning`.
+   */
+  readonly streaming?: true
 }
 
 /**

@@ -22,7 +22,7 @@ export interface ExchangeView {
   readonly countedAs: CountedAs
   /** Its response, or its socket if it has none, is closed. */
   readonly isOver: boolean
-  /** Aborted when the handler has to come to its end. */
+  /** Aborted when the handler has to come to its end, which says nothing of what it listens to. */
   readonly signal: AbortSignal
 }
 

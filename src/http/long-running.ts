@@ -1,4 +1,4 @@
-import { toError } from '../base/errors.ts'
+import { show, toError } from '../base/errors.ts'
 import { type RequestInfo, type RequestLike, requestInfo } from './request-info.ts'
 
 export interface LongRunningSets {
@@ -32,41 +32,42 @@ const watches = longRunningRule({ verbs: ['watch'], subresources: [] })
 /**
  * The rule of the generic Kubernetes API server, for the option `longRunning` of servers that speak
  * its API: true for a watch (`/api/v1/pods?watch=1`, `/apis/apps/v1/watch/deployments`) and for
- * everything below `/debug/pprof/`. It looks at method and URL alone, so a server whose own URLs
- * happen to look like these should not use it. Never throws.
+ * everything below `/debug/pprof/`, undefined for everything else, which is decided as without a
+ * rule. It looks at method and URL alone, so a server whose own URLs happen to look like these
+ * should not use it. Never throws.
  *
  * @see kubernetes/apiserver pkg/server/filters/longrunning.go BasicLongRunningRequestCheck
  * @example
  * createServer(app, { longRunning: kubernetesLongRunning })
  */
-export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): boolean {
-  if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return false
+export function kubernetesLongRunning({ method = 'GET', url = '/' }: Pick<RequestLike, 'method' | 'url'>): true | undefined {
+  if (!url.startsWith('/api') && !url.startsWith(PROFILES) && url.startsWith('/')) return undefined
   // A watch has the word in its URL, as parameter or as segment; spares the many applications with
   // an /api/ of their own.
-  if (!url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return false
-  return watches(requestInfo(method, url))
+  if (!url.includes('watch') && !url.includes('%') && !url.includes(PROFILES)) return undefined
+  return watches(requestInfo(method, url)) || undefined
 }
 
-const never = (): boolean => false
+const saysNothing = (): undefined => undefined
 
 /**
- * The user's own rule, made safe: an answer that is no boolean, or none at all, counts as false and
- * is told to `onError`. Without a rule no request is a watch by its looks; a server that has none
- * pays nothing for it.
+ * The user's own rule, made safe: an answer that is neither a boolean nor undefined counts as
+ * undefined and is reported to `onError`, as is a rule that throws. A server that has none pays
+ * nothing for it.
  */
 export function safeLongRunning<Request>(
-  rule: ((request: Request) => boolean) | undefined,
+  rule: ((request: Request) => boolean | undefined) | undefined,
   onError: (error: Error) => void,
-): (request: Request) => boolean {
-  if (rule === undefined) return never
+): (request: Request) => boolean | undefined {
+  if (rule === undefined) return saysNothing
   return (request) => {
     try {
       const answer: unknown = rule(request)
-      if (typeof answer !== 'boolean') throw new TypeError(`longRunning must return a boolean, got ${typeof answer}`)
-      return answer
+      if (typeof answer === 'boolean' || answer === undefined) return answer
+      throw new TypeError(`longRunning: returned ${show(answer)}, allowed: true, false or undefined`)
     } catch (thrown) {
       onError(toError(thrown))
-      return false
+      return undefined
     }
   }
 }

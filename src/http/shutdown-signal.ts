@@ -1,5 +1,5 @@
 import { QuiesceError, show } from '../base/errors.ts'
-import { type Exchange, exchangeOf } from './traffic/exchange.ts'
+import { type Declared, type Exchange, exchangeOf } from './traffic/exchange.ts'
 
 /**
  * What handlers of the usual frameworks hold in their hands: node's request, or something that has
@@ -15,6 +15,11 @@ const REQUESTS_ALLOWED =
  * the watch drain has come; for any other request, when its drain is cut. Always the same for the
  * same request, also when asked for late.
  *
+ * A handler that asks for it and answers with an event stream (`text/event-stream`) says by that
+ * that its stream has no end of its own, and makes it a watch, whichever comes first: `longRunning`
+ * and {@link markRequest} decide otherwise. For an answer that ends by itself, use
+ * {@link markRequest}, which has the same signal. A second call does nothing more.
+ *
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
@@ -22,16 +27,16 @@ const REQUESTS_ALLOWED =
  * const rows = await pool.query('select …', { signal: shutdownSignalOf(request) })
  */
 export function shutdownSignalOf(request: RequestGiven): AbortSignal {
-  return exchangeGiven(request).signal
+  return exchangeGiven(request).takeSignal()
 }
 
 /**
- * Makes a request a watch from now on: for handlers that answer with something else than an event
- * stream, or late. (A response whose head says `text/event-stream` is a watch without it.) In one
- * step it leaves the request drain and joins the watch drain, also while both are under way: then
- * its turn has come at once. When less than half of the watch grace is left, which would be less
- * than every other watch had, it stays a request, and is told all the same. A second call does
- * nothing.
+ * Says that a request does not end by itself, whatever it answers: it is a watch from now on. In
+ * one step it leaves the request drain and joins the watch drain, also while both are under way:
+ * then its turn comes after those of the others. When no other watch is left, or less than half of
+ * the watch grace, which would be less than every other watch had, it stays a request and is told
+ * at once. The last of {@link markRequest} and this one wins, and both over `longRunning`. A second
+ * call does nothing.
  *
  * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
  * Fastify's request, Koa's context
@@ -42,9 +47,32 @@ export function shutdownSignalOf(request: RequestGiven): AbortSignal {
  * signal.addEventListener('abort', () => response.end())
  */
 export function markWatch(request: RequestGiven): AbortSignal {
+  return declared(request, 'watch')
+}
+
+/**
+ * Says that a request ends by itself, whatever it answers: an event stream that answers one
+ * question, of a language model say. It is waited for like any other request, until the cut of
+ * requests, and costs exit code 5 if it is cut; its signal is aborted then, and not before. The
+ * last of {@link markWatch} and this one wins, and both over `longRunning`; a watch that was told
+ * to end already stays one, as does an upgraded connection. A second call does nothing.
+ *
+ * @param request what the handler was given: node's request, Hono's context or `c.req.raw`,
+ * Fastify's request, Koa's context
+ * @returns its {@link shutdownSignalOf}
+ * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
+ * @example
+ * const answer = await model.stream(prompt, { signal: markRequest(request) })
+ */
+export function markRequest(request: RequestGiven): AbortSignal {
+  return declared(request, 'request')
+}
+
+/** First said and then asked for: the signal alone would make an event stream a watch. */
+function declared(request: RequestGiven, as: Declared): AbortSignal {
   const exchange = exchangeGiven(request)
-  exchange.becomeWatch()
-  return exchange.signal
+  exchange.declare(as)
+  return exchange.takeSignal()
 }
 
 /** @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce */

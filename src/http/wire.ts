@@ -168,6 +168,15 @@ export interface Wire extends Spoken {
 
   /** Whether some of an answer was sent. */
   hasBegun(exchange: Exchange): boolean
+  /** Whether some of an answer was sent, and its handler has not ended it. */
+  isStreaming(exchange: Exchange): boolean
+  /** Whether the head of its answer is written and streams events, and the answer has not ended. */
+  streamsEvents(exchange: Exchange): boolean
+  /**
+   * Calls `exchange.headWritten()` when the head of its answer is written: in this step if that is
+   * so already, else in the step after the one that writes it.
+   */
+  awaitHead(exchange: Exchange): void
   /** Whether the answer is complete, and only waits for one that has to be sent before it. */
   onlyWaits(exchange: Exchange): boolean
   /**

@@ -390,18 +390,26 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: `Time that the budget keeps free for the late phases: given ones whole, up to ${fraction(ASKED_SHARE_MAX)} of the deadline; for audit and destroy only when something is registered for them when the stop is requested`,
   }),
   /**
-   * Which requests are watches, beside upgrades, responses whose head says `text/event-stream`, and
-   * what `markWatch` marks. Asked once for every request, before its handler. Servers of the
-   * Kubernetes API give `kubernetesLongRunning`. One that throws, or answers with something else
-   * than a boolean, counts as false and is reported.
-   * @default none; kubernetesLongRunning is the rule of API servers
+   * Which requests are watches, beside upgraded connections, whatever their answers look like.
+   * True: it is a watch, told to end in its turn and waited for within `watchGrace`. False: it is a
+   * request, which is waited for until the cut of requests, also when it streams events. Undefined:
+   * it is a watch if it streams events and its handler has asked for its signal
+   * (`shutdownSignalOf`), else a request. What a handler says later, with `markWatch` or
+   * `markRequest`, wins. Asked once for every request, before its handler. Servers of the
+   * Kubernetes API give `kubernetesLongRunning`. One that throws, or returns something else, counts
+   * as undefined and is reported.
+   * @default none, which is undefined for every request; kubernetesLongRunning is the rule of API
+   * servers
    */
-  longRunning: option(value<(request: IncomingMessage) => boolean>('a function of the request that returns true or false', isFunction), {
-    defaultWords: 'none; kubernetesLongRunning is the rule of API servers',
-    meaning:
-      'Which requests are watches, beside upgrades and responses whose head says text/event-stream: told to end, waited for within watchGrace',
-    upstream: 'LongRunningFunc',
-  }),
+  longRunning: option(
+    value<(request: IncomingMessage) => boolean | undefined>('a function of the request that returns true, false or undefined', isFunction),
+    {
+      defaultWords: 'none, which is undefined for every request; kubernetesLongRunning is the rule of API servers',
+      meaning:
+        'Which requests are watches (true: told to end, waited for within watchGrace) and which are not (false), whatever they answer; undefined: those that stream events and whose handlers ask for their shutdown signal',
+      upstream: 'LongRunningFunc',
+    },
+  ),
   /**
    * Paths that your application still answers while new requests are refused, as `/healthz`,
    * `/livez`, `/readyz` and `/metrics` are: each with all below it, by whole segments. A request

@@ -116,7 +116,11 @@ function stragglers({ requests, watches, handlers, connections }: Report): strin
       escaped(straggler.name),
       length(straggler.ageMs),
       escaped(spokenWords(straggler)),
-      straggler.undeliveredBytes === undefined ? '' : `${straggler.undeliveredBytes} bytes undelivered`,
+      straggler.undeliveredBytes === undefined
+        ? straggler.streaming
+          ? 'streaming'
+          : ''
+        : `${straggler.undeliveredBytes} bytes undelivered`,
     ])
   return table(
     ['what', 'name', 'age', '', ''],

@@ -115,9 +115,10 @@ const tookOf = ({ durationMs }: ReportedHook): number => durationMs ?? Number.PO
 function listed(label: string, stragglers: readonly Straggler[]): SummaryLine[] {
   if (stragglers.length === 0) return []
   const names = stragglers.slice(0, NAMES_MAX).map((straggler) => {
-    const { name, ageMs, undeliveredBytes = 0 } = straggler
+    const { name, ageMs, undeliveredBytes = 0, streaming } = straggler
     const undelivered = undeliveredBytes > 0 ? `${undeliveredBytes} bytes undelivered` : ''
-    return `${name} (${[formatInColumn(ageMs), spokenWords(straggler), undelivered].filter(Boolean).join(', ')})`
+    const isStreaming = streaming ? 'streaming' : ''
+    return `${name} (${[formatInColumn(ageMs), spokenWords(straggler), undelivered, isStreaming].filter(Boolean).join(', ')})`
   })
   const more = stragglers.length > NAMES_MAX ? `, and ${stragglers.length - NAMES_MAX} more` : ''
   return [{ label, text: `${names.join(', ')}${more}`, outcome: 'cut' }]

@@ -1,11 +1,14 @@
 import { clip } from '../base/cells.ts'
 import { isCrashEvent, type StopReason } from '../base/events.ts'
+import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
 
 /** Messages of errors may be of any length; the report has them whole. */
 const WIDTH_MAX = 300
+/** Of the name of a stream, beside which there is something to say. */
+const STREAM_WIDTH_MAX = 80
 
 /**
  * Why a life did not end gracefully, in one line for standard error: the exit code, what it means,
@@ -15,7 +18,15 @@ export function whyNotGraceful(report: Report): string | undefined {
   if (report.exitCode === 0) return undefined
   const [first, ...more] = causes(report)
   const why = first === undefined ? '' : `: ${first}${more.length > 0 ? `, and ${more.length} more` : ''}`
-  return clip(`${endSentence(report)}${why}`.slice(0, WIDTH_MAX + 1), WIDTH_MAX)
+  const advice = adviceFor(report)
+  const width = WIDTH_MAX - advice.length
+  return `${clip(`${endSentence(report)}${why}`.slice(0, width + 1), width)}${advice}`
+}
+
+/** What to do about the first cause, where that is known. */
+function adviceFor({ exitCode, requests }: Report): string {
+  const [stream] = exitCode === 5 ? undeclaredStreams(requests.cut) : []
+  return stream ? `; ${streamAdvice(clip(stream.name, STREAM_WIDTH_MAX))}` : ''
 }
 
 /** What led to the exit code of a report, the most telling first. */

@@ -44,7 +44,7 @@ export class World {
     this.#traffic = new Traffic({
       clock: this.#clock,
       mode: 'refuse',
-      isLongRunning: ({ url = '' }) => url.startsWith('/watch'),
+      isLongRunning: ({ url = '' }) => url.startsWith('/watch') || undefined,
       random: () => 0.5,
       transportOf,
       readingOf,

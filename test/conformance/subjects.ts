@@ -57,7 +57,7 @@ const OPTIONS: LifecycleOptions = {
   deadline: '60s',
   hookTimeout: '20s',
   watchGrace: '10s',
-  longRunning: ({ url }) => url === '/endless',
+  longRunning: ({ url }) => url === '/endless' || undefined,
 }
 
 function created(name: string, handler: (stage: Stage) => Handler): Subject {

@@ -65,6 +65,10 @@ export function misbehaving(stage: Stage) {
       case '/endless':
         response.writeHead(200, { 'Content-Type': 'text/plain' }).write('begun\n')
         return undefined
+      case '/events':
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: begun\n\n')
+        void stage.stream.pass().then(() => response.end('data: last\n\n'))
+        return undefined
       case '/part':
         response.writeHead(200, { 'Content-Type': 'text/plain' }).write('part\n')
         throw new Error('thrown in the middle')
@@ -104,7 +108,7 @@ async function serve(adapter: TransportAdapter, mode: Mode, options: LifecycleOp
       lastCall: LAST_CALL_MS,
       deadline: DEADLINE_MS,
       watchGrace: WATCH_GRACE_MS,
-      longRunning: ({ url }) => url === '/endless' || url === '/mute',
+      longRunning: ({ url }) => url === '/endless' || url === '/mute' || undefined,
       ...options,
     },
   })
@@ -341,6 +345,20 @@ export const CASES: readonly Case[] = [
       expect(await answer).toMatchObject({ status: 200, body: 'data: begun\n\ndata: last\n\n' })
       expect(await client.ended()).toBe('ended')
       expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0 }, connections: { forced: 0 } })
+    },
+  },
+  {
+    name: 'an event stream whose handler does not listen: waited for like a request',
+    run: async (served) => {
+      const { t, stage, open } = served
+      const client = await open()
+      const answer = client.ask('/events')
+      await client.until('begun')
+      const ended = t.life.stop()
+      await t.clock.advance(2 * WATCH_GRACE_MS)
+      stage.stream.open()
+      expect(await answer).toMatchObject({ status: 200, body: 'data: begun\n\ndata: last\n\n' })
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0, requests: { before: 1, after: 0 }, watches: { before: 0 }, warnings: [] })
     },
   },
   {

@@ -73,6 +73,11 @@ const BROKEN: readonly Broken[] = [
     breakIt: () => vi.spyOn(Http1Wire.prototype, 'hasBegun').mockReturnValue(true),
   },
   {
+    what: 'takes no event stream for a watch',
+    seenBy: 'an event stream: told to end',
+    breakIt: () => vi.spyOn(Http1Wire.prototype, 'streamsEvents').mockReturnValue(false),
+  },
+  {
     what: 'takes every answer for complete',
     seenBy: 'a watch that does not end: broken off',
     breakIt: () => vi.spyOn(Http1Wire.prototype, 'onlyWaits').mockReturnValue(true),
@@ -121,8 +126,8 @@ const OF_HTTP2: readonly Broken[] = [
   { what: 'tells no client', seenBy: 'several requests at once', breakIt: () => vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue() },
   {
     what: 'takes no event stream for a watch',
-    seenBy: 'an event stream',
-    breakIt: () => vi.spyOn(Http2Wire.prototype, 'tellBy').mockReturnValue(),
+    seenBy: 'an event stream: told to end',
+    breakIt: () => vi.spyOn(Http2Wire.prototype, 'streamsEvents').mockReturnValue(false),
   },
   {
     what: 'takes refused requests for good ones',

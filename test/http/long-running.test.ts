@@ -9,7 +9,7 @@ import { requestInfo } from '#src/http/request-info.ts'
 import { row } from '../support/row.ts'
 
 /** What the request that came last is taken for, and by whom. */
-type Rule = (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean
+type Rule = (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean | undefined
 let rule: Rule = kubernetesLongRunning
 const server = createServer((request, response) => void response.end(String(rule(request))))
 
@@ -90,7 +90,7 @@ describe('upstream’s rule, for servers of its API,', () => {
       [{}, { url: '' }, { url: '*', method: 'OPTIONS' }, { url: '/api/%zz/pods/%' }, { url: 'http://a/api/v1/watch/pods' }].map(
         kubernetesLongRunning,
       ),
-    ).toEqual([false, false, false, false, true])
+    ).toEqual([undefined, undefined, undefined, undefined, true])
   })
 })
 
@@ -112,15 +112,19 @@ describe('a rule of the user’s', () => {
     ])
   })
 
-  test('that fails, or does not answer, counts as no, and is reported', async () => {
+  test('that says nothing leaves it open, which is no error', () => {
+    expect([true, false, undefined].map((answer) => safeLongRunning(() => answer, none)({}))).toEqual([true, false, undefined])
+  })
+
+  test('that fails, or does not answer, has said nothing, and is reported', async () => {
     const errors: string[] = []
     const onError = ({ message }: Error) => void errors.push(message)
     const failing = () => {
       throw new Error('predicate failed')
     }
-    const asynchronous = (async () => true) as unknown as () => boolean
-    expect(await ask('/', {}, safeLongRunning(failing, onError))).toBe(false)
-    expect(await ask('/', {}, safeLongRunning(asynchronous, onError))).toBe(false)
-    expect(errors).toEqual(['predicate failed', 'longRunning must return a boolean, got object'])
+    const asynchronous = (async () => true) as unknown as () => boolean | undefined
+    expect(safeLongRunning(failing, onError)({})).toBeUndefined()
+    expect(safeLongRunning(asynchronous, onError)({})).toBeUndefined()
+    expect(errors).toEqual(['predicate failed', expect.stringMatching(/^longRunning: returned .*, allowed: true, false or undefined$/)])
   })
 })

@@ -238,6 +238,14 @@ export const ACTS: Readonly<Record<string, Act>> = {
   },
   'an answer was sent in part, and its rest never is': askingFor('/stream', 'one'),
   'an event stream is open, and ends when it is told': askingFor('/watch', 'begun'),
+  'an event stream is open whose handler does not listen, and ends by itself': async (served) => {
+    const { stage } = served
+    const client = await open(served)
+    const witness = ofAnswers(client, status(client.ask('/events')))
+    await client.until('begun')
+    return { witness, later: { at: 'NotAcceptingNewRequest', happens: () => stage.stream.open() } }
+  },
+  'an event stream is open whose handler does not listen, and never ends': askingFor('/events', 'begun'),
   'a watch is open that does not end': askingFor('/endless', 'begun'),
   'a message was sent in part': async (served) => {
     const { stage } = served

@@ -22,7 +22,7 @@ const OPTIONS: LifecycleOptions = {
   lastCall: LIMITS.lastCall,
   watchGrace: LIMITS.watchGrace,
   deadline: LIMITS.deadline,
-  longRunning: ({ url }) => url === '/endless',
+  longRunning: ({ url }) => url === '/endless' || undefined,
 }
 
 /** A WebSocket begins as a connection of HTTP/1.1. */

@@ -43,9 +43,21 @@ test.each<[string, Partial<Report>, string | undefined]>([
   ['only the hooks that were cut', { exitCode: 5, hooks: [hook('pool', 'ok'), hook('queue', 'cut')] }, 'destroy hook "queue"'],
   ['the phase when nothing in it has a name', { exitCode: 5, phases: [phase('a', 'ok'), phase('b', 'cut')] }, 'phase b'],
   ['no phase beside what has one', { exitCode: 5, hooks: [hook('queue', 'cut')], phases: [phase('b', 'cut')] }, 'destroy hook "queue"'],
+  [
+    'a stream that was cut, and what to do',
+    { exitCode: 5, requests: { before: 2, after: 2, cut: [thing('GET /slow'), { ...thing('GET /mcp'), streaming: true }] } },
+    'GET /slow, and 1 more; if the stream GET /mcp never ends by itself, call markWatch(request) in its handler',
+  ],
   ['what failed', { exitCode: 4, errors: [failure] }, 'handler: oops'],
 ])('names %s', (_, change, said) => {
   expect(why(change)).toBe(said)
+})
+
+test('has room for what to do, however long the name of the stream is', () => {
+  const stream = { ...thing(`GET /${'x'.repeat(190)}`), streaming: true as const }
+  const line = whyNotGraceful({ ...good, exitCode: 5, requests: { before: 1, after: 1, cut: [stream] } })
+  expect(line?.length).toBeLessThanOrEqual(300)
+  expect(line).toMatch(/x… never ends by itself, call markWatch\(request\) in its handler$/)
 })
 
 test('is one line, however long the message of an error is', () => {

@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { markWatch, shutdownSignalOf } from '#src/http/shutdown-signal.ts'
+import { markRequest, markWatch, shutdownSignalOf } from '#src/http/shutdown-signal.ts'
 import { type Exchange, exchangeOf } from '#src/http/traffic/exchange.ts'
 import { hasSettled, Latch, rig, turns } from './rig.ts'
 
@@ -336,7 +336,7 @@ describe('a watch', () => {
     expect(await drained).toMatchObject({ before: 1, after: 0 })
   })
 
-  test('may be what a handler says while both drains are under way: its turn has come, and the watch drain waits', async () => {
+  test('may be what a handler says while both drains are under way: its turn comes, and the watch drain waits', async () => {
     const pending = new Pending()
     const { traffic, connect } = await rig(pending.listener)
     const client = await connect()
@@ -347,9 +347,9 @@ describe('a watch', () => {
     const requestsDrained = traffic.drainRequests()
     const watchesDrained = traffic.drainWatches(60_000)
     const signal = markWatch(request)
-    expect(signal.aborted).toBe(true)
     await requestsDrained
     expect(traffic.counts()).toMatchObject({ requests: 0, watches: 2 })
+    await expect.poll(() => signal.aborted).toBe(true)
     ;(await pending.response('/watch')).end()
     await client.response()
     expect(await hasSettled(watchesDrained)).toBe(false)
@@ -382,7 +382,8 @@ describe('a watch', () => {
     const request = await pending.request('/a')
     await traffic.drainWatches(60_000)
     const drained = traffic.drainRequests()
-    expect(markWatch(request).aborted).toBe(true)
+    const signal = markWatch(request)
+    await expect.poll(() => signal.aborted).toBe(true)
     expect(await hasSettled(drained)).toBe(false)
     ;(await pending.response('/a')).end()
     await drained
@@ -392,7 +393,7 @@ describe('a watch', () => {
 test('a request of another server has no exchange, and no signal', () => {
   const stranger = { method: 'GET', url: '/' } as IncomingMessage
   expect(exchangeOf(stranger)).toBeUndefined()
-  for (const ask of [shutdownSignalOf, markWatch]) {
+  for (const ask of [shutdownSignalOf, markWatch, markRequest]) {
     expect(() => ask(stranger)).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_REFERENCE' }))
   }
 })

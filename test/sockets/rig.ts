@@ -36,7 +36,7 @@ export async function rig(listener: RequestListener | undefined, { takenOver = t
   const clock: Clock = options.clock ?? systemClock
   const traffic = new Traffic({
     mode: 'refuse',
-    isLongRunning: ({ url = '' }) => url.startsWith('/watch'),
+    isLongRunning: ({ url = '' }) => url.startsWith('/watch') || undefined,
     random: () => 0.5,
     transportOf,
     readingOf,

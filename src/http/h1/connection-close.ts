@@ -1,6 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type Exchange, exchangeOf } from '../traffic/exchange.ts'
-import { isEventStream } from './response-head.ts'
 import type { Http1Wire } from './wire.ts'
 
 /** The response's own `writeHead`, once ours stands in front of it. */
@@ -13,22 +12,28 @@ type Armed = ServerResponse & { [WRITE_HEAD]?: ServerResponse['writeHead'] }
  *
  * Whether to tell is decided when the head is written, not when its request arrives: requests that
  * were under way at the beginning take part, and only then is it known whether another request
- * waits behind this one. Told on an earlier response, that request would be lost.
- *
- * Notices then, too, whether the response is a watch. One whose head is out already cannot tell any
- * more: the next one on its connection does.
+ * waits behind this one. Told on an earlier response, that request would be lost. One whose head is
+ * out already cannot tell any more: the next one on its connection does.
  */
-export function tellBy(exchange: Exchange, wire: Http1Wire): void {
-  const response = exchange.response as Armed | undefined
-  if (!response || response[WRITE_HEAD]) return
+export function tellBy({ response }: Exchange, wire: Http1Wire): void {
+  if (!response) return
   wire.closeGently()
-  if (response.headersSent) {
-    wire.isOverdue = true
-    noteHead(exchange, response)
-  } else {
-    response[WRITE_HEAD] = response.writeHead
-    response.writeHead = tellingWriteHead
-  }
+  if (response.headersSent) wire.isOverdue = true
+  else standBeforeHead(response)
+}
+
+/** {@link Wire.awaitHead} */
+export function awaitHead(exchange: Exchange): void {
+  const { response } = exchange
+  if (response?.headersSent) exchange.headWritten()
+  else if (response) standBeforeHead(response)
+}
+
+/** A second call does nothing. */
+function standBeforeHead(response: Armed): void {
+  if (response[WRITE_HEAD]) return
+  response[WRITE_HEAD] = response.writeHead
+  response.writeHead = ourWriteHead
 }
 
 /**
@@ -43,7 +48,7 @@ const isTelling = (exchange: Exchange, { connection, isOverdue }: Http1Wire): bo
  * false` is not enough: a `Connection: keep-alive` of the handler's own, as proxies and event
  * streams send it, takes precedence over it [measured].
  */
-const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
+const ourWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs): ServerResponse {
   const exchange = exchangeOf(this.req) as Exchange
   const original = this[WRITE_HEAD] as (...args: WriteHeadArgs) => ServerResponse
   const [status] = args
@@ -53,16 +58,10 @@ const tellingWriteHead = function writeHead(this: Armed, ...args: WriteHeadArgs)
   const tells = isTelling(exchange, wire)
   const result = original.apply(this, tells ? withClose(this, args) : args)
   if (tells) wire.connection.noteTold()
-  // Not in the middle of a `write`: a watch that is told at once may end its response in the same
-  // step.
-  if (isEventStream(this)) queueMicrotask(() => noteHead(exchange, this))
+  // Not in the middle of a `write`, after which a handler may end its response in the same step.
+  if (exchange.isSignalTaken) queueMicrotask(() => exchange.headWritten())
   return result
 } as ServerResponse['writeHead']
-
-/** One that streams events is a watch from then on. */
-function noteHead(exchange: Exchange, response: ServerResponse): void {
-  if (!response.writableEnded && isEventStream(response)) exchange.becomeWatch()
-}
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[] | readonly (readonly [string, OutgoingHttpHeader])[]
 type WriteHeadArgs = [status: number, reasonOrHeaders?: string | Headers | null, headers?: Headers | null]

@@ -8,7 +8,7 @@ import { Lingering } from '../traffic/lingering.ts'
 import { UpgradedWire } from '../upgraded/wire.ts'
 import type { Keeper, Wire, WireAnswer } from '../wire.ts'
 import { fail, refuseHttp1 } from './answers.ts'
-import { tellBy } from './connection-close.ts'
+import { awaitHead, tellBy } from './connection-close.ts'
 import { hasBegun, isEventStream } from './response-head.ts'
 
 /** On the socket itself: a property costs the request path less than a look-up in a WeakMap. */
@@ -88,15 +88,26 @@ export class Http1Wire implements Wire {
     return response ? hasBegun(response) : this.socket.bytesWritten > this.bytesWrittenBefore
   }
 
+  isStreaming({ response }: Exchange): boolean {
+    return response !== undefined && !response.writableEnded && hasBegun(response)
+  }
+
+  streamsEvents({ response }: Exchange): boolean {
+    return response !== undefined && !response.writableEnded && isEventStream(response)
+  }
+
+  awaitHead(exchange: Exchange): void {
+    awaitHead(exchange)
+  }
+
   onlyWaits(exchange: Exchange): boolean {
     return exchange.response?.writableEnded === true && this.connection.outstanding.oldest !== exchange
   }
 
   /**
-   * Not when it was piped, because what is piped into a closed response never ends it; not an event
-   * stream, which ends with its client; not when our side destroyed it, which is what a handler
-   * does that gives up; and not one that waited behind another on its connection, whose end node
-   * does not report.
+   * Not when it was piped, because what is piped into a closed response never ends it; not when our
+   * side destroyed it, which is what a handler does that gives up; and not one that waited behind
+   * another on its connection, whose end node does not report.
    */
   mayStillEnd({ response }: Exchange): boolean {
     return (
@@ -105,8 +116,7 @@ export class Http1Wire implements Wire {
       this.#clientHasLeft &&
       response.errored === null &&
       response.socket !== null &&
-      response.listenerCount('unpipe') === 0 &&
-      !isEventStream(response)
+      response.listenerCount('unpipe') === 0
     )
   }
 

@@ -45,8 +45,6 @@ export class Http2Response {
   readonly stream: ServerHttp2Stream
   /** Node's own, which the handler got; undefined where it got the stream. */
   ofHandler: Http2ServerResponse | undefined = undefined
-  /** From now on a head that says `text/event-stream` makes it a watch. */
-  looksForEvents = false
   /** The head of its answer said so. */
   isEventStream = false
   statusCode = 200

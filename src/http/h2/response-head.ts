@@ -135,16 +135,9 @@ function noteEvents(exchange: Exchange, response: Http2Response, head: Head): vo
     const { 'content-type': type, 'Content-Type': other } = head as OutgoingHttpHeaders
     response.isEventStream = saysEvents(type ?? other)
   }
-  // Not in the middle of a `write`: a watch that is told at once may end its response in the same
-  // step.
-  if (response.looksForEvents && response.isEventStream) queueMicrotask(() => lookForEvents(exchange, response))
+  // Not in the middle of a `write`, after which a handler may end its response in the same step.
+  if (response.isEventStream && exchange.isSignalTaken) queueMicrotask(() => exchange.headWritten())
 }
 
 const isContentType = (name: unknown): boolean => typeof name === 'string' && name.toLowerCase() === 'content-type'
 const saysEvents = (type: unknown): boolean => typeof type === 'string' && type.length >= EVENT_STREAM_LENGTH && EVENT_STREAM.test(type)
-
-/** One that streams events is a watch from now on, or as soon as its head says so. */
-export function lookForEvents(exchange: Exchange, response: Http2Response): void {
-  response.looksForEvents = true
-  if (response.isEventStream && !response.stream.writableEnded) exchange.becomeWatch()
-}

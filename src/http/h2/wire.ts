@@ -11,7 +11,6 @@ import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
-import { lookForEvents } from './response-head.ts'
 import { Tunnels } from './tunnels.ts'
 
 /** On the session itself: a property costs less than a look-up in a WeakMap. */
@@ -107,10 +106,7 @@ export class Http2Wire implements Wire {
   }
 
   /** A client is told when its turn has come, or after an answer that has to tell. */
-  tellBy(exchange: Exchange): void {
-    const response = responseOf(exchange)
-    if (response) lookForEvents(exchange, response)
-  }
+  tellBy(): void {}
 
   refuse(exchange: Exchange, { status, headers, body }: WireAnswer): void {
     answerOn(streamOf(exchange), status, headers, body)
@@ -144,6 +140,18 @@ export class Http2Wire implements Wire {
     return streamOf(exchange).headersSent
   }
 
+  isStreaming(exchange: Exchange): boolean {
+    return streamOf(exchange).headersSent && !isEnded(exchange)
+  }
+
+  streamsEvents(exchange: Exchange): boolean {
+    return responseOf(exchange)?.isEventStream === true && !isEnded(exchange)
+  }
+
+  awaitHead(exchange: Exchange): void {
+    if (this.hasBegun(exchange)) exchange.headWritten()
+  }
+
   /** No answer waits for another one. */
   onlyWaits(): boolean {
     return false
@@ -151,8 +159,8 @@ export class Http2Wire implements Wire {
 
   /**
    * Not what the handler gets with the core API, a stream, which has ended when its client has
-   * left; not when it was piped, because what is piped into a closed response never ends it; not an
-   * event stream, which ends with its client; and not when nothing was broken off before its end.
+   * left; not when it was piped, because what is piped into a closed response never ends it; and
+   * not when nothing was broken off before its end.
    */
   mayStillEnd(exchange: Exchange): boolean {
     const response = responseOf(exchange)
@@ -162,8 +170,7 @@ export class Http2Wire implements Wire {
       given !== undefined &&
       !given.writableEnded &&
       (response.stream.rstCode !== NO_ERROR || response.stream.aborted) &&
-      given.listenerCount('unpipe') === 0 &&
-      !response.isEventStream
+      given.listenerCount('unpipe') === 0
     )
   }
 

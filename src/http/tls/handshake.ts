@@ -92,8 +92,17 @@ class Handshake implements Wire {
   giveUp(): void {}
   onLateEnd(): void {}
   over(): void {}
+  awaitHead(): void {}
 
   hasBegun(): boolean {
+    return false
+  }
+
+  isStreaming(): boolean {
+    return false
+  }
+
+  streamsEvents(): boolean {
     return false
   }
 

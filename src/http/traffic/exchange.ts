@@ -12,6 +12,9 @@ const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
 /** A name in a report is for people; a URL may have 16 KiB. */
 const NAME_LENGTH_MAX = 200
 
+/** What can be said of a request, in place of what its answer looks like. */
+export type Declared = 'request' | 'watch'
+
 /** Accounting callbacks of an exchange. */
 export interface Accounts {
   /** Its response, or its socket if it has none, is closed. */
@@ -22,8 +25,10 @@ export interface Accounts {
   goesOn(exchange: Exchange, work: PromiseLike<unknown>): void
   /** A step of the chain or a handler has thrown. */
   threw(exchange: Exchange, thrown: unknown): void
-  /** It is a watch, as its handler or the head of its response says. */
+  /** It is a watch from now on, as was said or as the rule for event streams has it. */
   moveToWatches(exchange: Exchange): void
+  /** It is a request from now on, as was said. */
+  moveToRequests(exchange: Exchange): void
   /** Whether one more client is told to leave now; `isOverdue`: its turn has come before. */
   tells(isOverdue: boolean): boolean
 }
@@ -49,6 +54,11 @@ export class Exchange implements ExchangeView, Passing {
   readonly #accounts: Accounts
 
   countedAs: CountedAs = 'nothing'
+  /**
+   * What `longRunning` has said that it is, or after that its handler, the last word of which
+   * counts. Undefined: nothing was said, and the rule for event streams holds.
+   */
+  declaredAs: Declared | undefined = undefined
   stepsPassed = 0
   /** Its place among what the drain of watches waits for. */
   member: Member | undefined = undefined
@@ -110,20 +120,38 @@ export class Exchange implements ExchangeView, Passing {
   }
 
   /**
-   * Aborted when the handler has to come to its end. Made when first asked for: few handlers ask.
+   * Aborted when the handler has to come to its end. For what is over before the handler: it
+   * promises nothing of that. Made when first asked for: few handlers ask.
    */
   get signal(): AbortSignal {
-    this.#isSignalTaken = true
-    return this.signalBeforeHandler
-  }
-
-  /** The same, for what is over before the handler: asking for it promises nothing of that. */
-  get signalBeforeHandler(): AbortSignal {
     if (!this.#ending) {
       this.#ending = new AbortController()
       if (this.#endReason) this.#ending.abort(this.#endReason)
     }
     return this.#ending.signal
+  }
+
+  /**
+   * The same signal, for the handler, which promises by asking that it listens: if it streams
+   * events, they have no end of their own, and it is a watch unless something else was said.
+   */
+  takeSignal(): AbortSignal {
+    if (!this.#isSignalTaken) {
+      this.#isSignalTaken = true
+      if (!this.isOver && this.response) this.connection.wire.awaitHead(this)
+    }
+    return this.signal
+  }
+
+  /** For the wire: the head of its answer is written, of which {@link takeSignal} wants to know. */
+  headWritten(): void {
+    if (this.isOver || this.declaredAs !== undefined) return
+    if (this.connection.wire.streamsEvents(this)) this.#accounts.moveToWatches(this)
+  }
+
+  /** Whether its answer was begun and not ended, and nothing says whether it ends by itself. */
+  get isUndeclaredStream(): boolean {
+    return this.countedAs === 'request' && this.declaredAs === undefined && this.connection.wire.isStreaming(this)
   }
 
   /** Whether `thrown` is only our own {@link askToEnd} coming back out of a handler. */
@@ -187,8 +215,12 @@ export class Exchange implements ExchangeView, Passing {
     return this.isUpgrade && this.connection.wire.isMoving?.(this) === true
   }
 
-  becomeWatch(): void {
-    this.#accounts.moveToWatches(this)
+  /** Says what it is, whatever its answer looks like. Of an upgrade there is nothing to say. */
+  declare(as: Declared): void {
+    if (this.isOver) return
+    this.declaredAs = as
+    if (as === 'watch') this.#accounts.moveToWatches(this)
+    else this.#accounts.moveToRequests(this)
   }
 
   /**
@@ -237,7 +269,8 @@ export class Exchange implements ExchangeView, Passing {
   }
 
   straggler(now: number): Straggler {
-    return { name: this.name, ageMs: now - this.arrivedAt, ...this.spoken }
+    const { name, spoken } = this
+    return { name, ageMs: now - this.arrivedAt, ...spoken, ...(!this.isOver && this.isUndeclaredStream && { streaming: true }) }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { RefusalKind } from '../../base/wording.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import type { ExchangeView } from '../chain.ts'
-import type { Exchange } from './exchange.ts'
+import type { Declared, Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
 import { stopAfter, WATCH_TELL_SHARE } from './rate-limiter.ts'
 import { type DrainResult, type Member, RateLimitedWaitGroup, WaitGroup, watchDrainPace } from './wait-group.ts'
@@ -14,6 +14,9 @@ const SHUTTING_DOWN = 'the server is shutting down'
  * call; refused.
  */
 type Admission = 'open' | 'last-call' | 'closed'
+
+/** Whether a request lasts, or undefined for what is decided by its handler and its answer. */
+export type LongRunning = (request: ExchangeView['request']) => boolean | undefined
 
 /**
  * What has been let in and is not over, in the two groups that are drained apart: requests and
@@ -27,19 +30,13 @@ export class InFlight {
   /** Shared with whatever else joins the request drain. */
   readonly requests = new WaitGroup()
   readonly #watches = new RateLimitedWaitGroup()
-  /**
-   * Requests that turned into watches after the watch drain had begun: told at once, and waited for
-   * by it all the same.
-   */
-  readonly #lateWatches = new WaitGroup()
   /** Last requests, when the drain of requests is over: that of watches waits for them as well. */
   readonly #lateRequests = new WaitGroup()
-  readonly #placeOfWatch: Member = { done: () => this.#lateWatches.done() }
   readonly #placeOfRequest: Member = { done: () => this.#lateRequests.done() }
   readonly #clock: Clock
   readonly #mode: Mode
   readonly #exempt: readonly string[]
-  readonly #isLongRunning: (request: ExchangeView['request']) => boolean
+  readonly #isLongRunning: LongRunning
   /**
    * `clock.now()` until which a request may still turn into a watch: from then on it would have
    * less time than all others had.
@@ -63,7 +60,7 @@ export class InFlight {
   /** Connections whose requests are still to be let in and are waited for, in each group. */
   readonly #arriving = new Map<WaitGroup, number>()
 
-  constructor(clock: Clock, mode: Mode, isLongRunning: (request: ExchangeView['request']) => boolean, exempt: readonly string[] = []) {
+  constructor(clock: Clock, mode: Mode, isLongRunning: LongRunning, exempt: readonly string[] = []) {
     this.#exempt = exempt
     this.#clock = clock
     this.#mode = mode
@@ -71,7 +68,7 @@ export class InFlight {
   }
 
   get watchCount(): number {
-    return this.#watches.count + this.#lateWatches.count
+    return this.#watches.count
   }
 
   /** Requests that the drain waits for, and holds; not those that are still to be let in. */
@@ -142,7 +139,9 @@ export class InFlight {
    */
   admit(exchange: Exchange): RefusalKind | undefined {
     const { request } = exchange
-    const isWatch = exchange.isUpgrade || this.#isLongRunning(request)
+    // What a step before this one has said is not asked again.
+    exchange.declaredAs ??= declarationOf(this.#isLongRunning(request))
+    const isWatch = exchange.isUpgrade || exchange.declaredAs === 'watch'
     if (this.#admission !== 'open' && !isExempt(request, this.#exempt)) {
       if (!isWatch && this.#joinLast(exchange)) return undefined
       return isWatch ? 'watch' : 'not-accepting'
@@ -208,10 +207,23 @@ export class InFlight {
   moveToWatches(exchange: Exchange): void {
     if (exchange.isOver || exchange.countedAs !== 'request') return
     const { member } = exchange
-    const hasJoined = this.#joinWatches(exchange) || this.#joinLate(exchange)
-    if (!hasJoined) return
-    if (member) member.done()
+    const hasJoined = this.#joinWatches(exchange) || this.#joinWatchDrain(exchange)
+    if (!hasJoined) tellSoon(exchange, this.#watchesEndBy)
+    else if (member) member.done()
     else this.requests.done()
+  }
+
+  /**
+   * The same in the other direction. One that was told already stays a watch, because that cannot
+   * be taken back; and so does one that no drain of requests waits for any more.
+   */
+  moveToRequests(exchange: Exchange): void {
+    if (exchange.isOver || exchange.countedAs !== 'watch' || exchange.isUpgrade || exchange.wasAskedToEnd) return
+    const { member } = exchange
+    if (!join(this.requests)) return
+    exchange.member = undefined
+    exchange.countedAs = 'request'
+    member?.done()
   }
 
   /** Resolves when every request is over. */
@@ -232,28 +244,47 @@ export class InFlight {
     const { before, after, error } = await this.#watches.wait(watchDrainPace(this.#clock, graceMs))
     const { stop, cancel } = stopAfter(this.#clock, Math.max(0, deadline - this.#clock.now()))
     // As long as there are watches, there may be a last request after one.
-    const late = this.#lateWatches.wait().then(() => this.#lateRequests.wait())
-    if (!error) await Promise.race([late, aborted(stop.signal)])
+    if (!error) await Promise.race([this.#lateRequests.wait(), aborted(stop.signal)])
     cancel()
-    return { before, after: after + this.#lateWatches.count + this.#withoutArriving(this.#lateRequests), ...(error && { error }) }
+    return { before, after: after + this.#withoutArriving(this.#lateRequests), ...(error && { error }) }
   }
 
   #joinWatches(exchange: Exchange): boolean {
-    const member = this.#watches.tryAdd(() => exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy))
-    if (!member) return false
-    exchange.member = member
-    exchange.countedAs = 'watch'
-    return true
+    return joined(
+      exchange,
+      this.#watches.tryAdd(() => this.#sayGoodbye(exchange)),
+    )
   }
 
-  #joinLate(exchange: Exchange): boolean {
+  /** While that is under way, and leaves it as much time as every other watch has. */
+  #joinWatchDrain(exchange: Exchange): boolean {
+    if (this.#clock.now() > this.#joinUntil) return false
+    return joined(
+      exchange,
+      this.#watches.tryAddLate(() => this.#sayGoodbye(exchange)),
+    )
+  }
+
+  #sayGoodbye(exchange: Exchange): void {
     exchange.askToEnd(SHUTTING_DOWN, this.#watchesEndBy)
-    if (this.#clock.now() > this.#joinUntil || !join(this.#lateWatches)) return false
-    exchange.member = this.#placeOfWatch
-    exchange.countedAs = 'watch'
-    return true
   }
 }
+
+function joined(exchange: Exchange, member: Member | undefined): boolean {
+  if (!member) return false
+  exchange.member = member
+  exchange.countedAs = 'watch'
+  return true
+}
+
+/**
+ * In a step of its own: a handler that asks for its signal, or has just written its head, listens
+ * or goes on first.
+ */
+const tellSoon = (exchange: Exchange, endBy: number): void => queueMicrotask(() => exchange.askToEnd(SHUTTING_DOWN, endBy))
+
+const declarationOf = (isLongRunning: boolean | undefined): Declared | undefined =>
+  isLongRunning === undefined ? undefined : isLongRunning ? 'watch' : 'request'
 
 const join = (group: WaitGroup): boolean => group.tryAdd() || group.tryAddLate()
 

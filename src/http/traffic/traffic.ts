@@ -16,7 +16,7 @@ import { Connections, type Destroyed } from './connections.ts'
 import { type Accounts, Exchange } from './exchange.ts'
 import { isExempt } from './exempt.ts'
 import { type HoldContext, Holds } from './holds.ts'
-import { InFlight } from './in-flight.ts'
+import { InFlight, type LongRunning } from './in-flight.ts'
 import { oldest } from './oldest.ts'
 import { type FailureAnswer, recover } from './recovery.ts'
 import { buildRefusals, type Refusals, refuse, refuseUnread } from './refusal.ts'
@@ -37,10 +37,10 @@ export interface TrafficOptions {
   readonly clock: Clock
   readonly mode: Mode
   /**
-   * Whether a request is expected to last and therefore is a watch. An upgrade always is. Must not
-   * throw.
+   * Whether a request is expected to last and therefore is a watch; undefined: it is not known. An
+   * upgrade always is. Must not throw.
    */
-  readonly isLongRunning: (request: ExchangeView['request']) => boolean
+  readonly isLongRunning: LongRunning
   /** The protocol of a server. Throws when there is none for it. */
   readonly transportOf: (server: unknown) => Transport
   /** What is checked of each request of a server, its own or its owner's, before anything else. */
@@ -72,7 +72,10 @@ export type RejectionKind = RefusalKind | 'late' | 'hold'
 export interface Counts {
   /** In flight: what a drain waits for, without watches and holds. */
   readonly requests: number
-  /** Upgraded connections, event streams and other long-running requests. */
+  /**
+   * Upgraded connections, requests that were marked as watches, and event streams whose handlers
+   * have asked for their shutdown signal.
+   */
   readonly watches: number
   readonly holds: number
   /**
@@ -614,6 +617,7 @@ export class Traffic {
         if (!this.#handlers.failedLate(exchange, thrown)) recover(exchange, thrown, this.#record, this.#failureAnswer)
       },
       moveToWatches: (exchange) => this.#inFlight.moveToWatches(exchange),
+      moveToRequests: (exchange) => this.#inFlight.moveToRequests(exchange),
       tells: (isOverdue) => this.#telling.draw(isOverdue),
     }
     return {
@@ -652,6 +656,7 @@ export class Traffic {
       goesOn: (exchange, work) => this.#goesOn(exchange, work),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: () => undefined,
+      moveToRequests: () => undefined,
       tells: () => false,
     }
     return {

@@ -58,8 +58,9 @@ export class UnendedResponses {
    */
   responseGone(exchange: Exchange): void {
     const { wire } = exchange.connection
-    // A watch ends with its client.
+    // A watch ends with its client, and so does an event stream of which nothing else was said.
     if (exchange.countedAs !== 'request' || !wire.mayStillEnd(exchange)) return
+    if (exchange.declaredAs !== 'request' && wire.streamsEvents(exchange)) return
     this.#dropOverdue()
     const unended = { name: exchange.copyName(), arrivedAt: exchange.arrivedAt, spoken: exchange.spoken, leftAt: this.#clock.now() }
     this.#all.add(unended)

@@ -196,6 +196,19 @@ export class RateLimitedWaitGroup {
   }
 
   /**
+   * The form for a member that joins after `wait()` was called, which goes on as long as others are
+   * waited for: a place whose goodbye queues for its token like those of the others; undefined when
+   * the wait is over.
+   */
+  tryAddLate(goodbye: () => void): Member | undefined {
+    if (!this.#pace || this.#held === 0) return undefined
+    const seat = this.#join(goodbye)
+    this.#toTell.delete(seat)
+    this.#queue(seat, this.#pace)
+    return seat
+  }
+
+  /**
    * Refuses new members, tells the members to leave at the pace that `factory` gives for their
    * number, and resolves when all have left with their token, or when the pace's stop is over. When
    * both are true at once, the first counts.

@@ -133,6 +133,18 @@ export class UpgradedWire implements Wire {
     return this.#before.hasBegun(exchange)
   }
 
+  isStreaming(exchange: Exchange): boolean {
+    return this.#before.isStreaming(exchange)
+  }
+
+  streamsEvents(exchange: Exchange): boolean {
+    return this.#before.streamsEvents(exchange)
+  }
+
+  awaitHead(exchange: Exchange): void {
+    this.#before.awaitHead(exchange)
+  }
+
   onlyWaits(exchange: Exchange): boolean {
     return this.#before.onlyWaits(exchange)
   }
