@@ -4,10 +4,10 @@
 // packed. Else `npm run typecheck` does, and here it would take half of the time.
 //
 //   build/   what tsc makes of src/ and packages/model/src/, file by file: for scripts that look into the machines
-//   dist/    what is published: bundles (bundles.mjs), types, the inspector's page
+//   dist/    what is published: bundles (bundles.mjs), types (entry-types.mjs), the inspector's page
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -16,7 +16,15 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const STAMP = 'build/stamp'
 const SOURCES = ['src', 'packages/model/src']
 const PAGE = 'packages/inspector-page'
-const CONFIGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs', 'scripts/bundles.mjs']
+const CONFIGS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'scripts/build.mjs',
+  'scripts/bundles.mjs',
+  'scripts/entry-types.mjs',
+]
 
 /** Everything below a folder; folders too, because they change when a file is deleted. @param {string} folder */
 const below = (folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
@@ -32,18 +40,32 @@ function isFresh() {
 /** @param {string} from @param {string} to @param {RegExp} files */
 const copy = (from, to, files) => cpSync(from, to, { recursive: true, filter: (path) => statSync(path).isDirectory() || files.test(path) })
 
+/** Older ways to resolve a module know no import map. @param {string} file of types */
+function withoutImportMap(file) {
+  const text = readFileSync(file, 'utf8')
+  const model = relative(join(file, '..'), 'dist/types/packages/model/src/index.js').replaceAll('\\', '/')
+  if (text.includes("'#model'")) writeFileSync(file, text.replaceAll("'#model'", `'${model}'`))
+}
+
 /** @returns {Promise<boolean>} whether all is well; what has errors is emitted and bundled all the same, where that can be */
 async function build() {
   const tsc = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json', ...(isClean ? [] : ['--noCheck'])]
   const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' })
-  const [rolldown, { default: bundles, ENTRIES }] = await Promise.all([import('rolldown'), import('./bundles.mjs')])
+  const [rolldown, { default: bundles, ENTRIES, PAGE: page }, { writeEntryTypes }] = await Promise.all([
+    import('rolldown'),
+    import('./bundles.mjs'),
+    import('./entry-types.mjs'),
+  ])
   // One after the other: the first empties the folder.
   for (const bundle of bundles) await rolldown.build(bundle)
   chmodSync('dist/cli.js', 0o755)
   for (const folder of SOURCES) copy(join('build', folder), join('dist/types', folder), /\.d\.ts$/)
-  for (const [name, source] of Object.entries(ENTRIES))
-    writeFileSync(`dist/${name}.d.ts`, `export * from './types/${source.replace(/ts$/, 'js')}'\n`)
-  cpSync(`${PAGE}/static`, 'dist/inspector/page', { recursive: true })
+  for (const file of below('dist/types/src').filter((path) => path.endsWith('.ts'))) withoutImportMap(file)
+  writeEntryTypes(ENTRIES)
+  await rolldown.build(page)
+  cpSync(`${PAGE}/static`, 'build/page', { recursive: true })
+  const files = Object.fromEntries(readdirSync('build/page').map((name) => [name, readFileSync(join('build/page', name), 'utf8')]))
+  writeFileSync('dist/inspector-page.cjs', `module.exports = ${JSON.stringify(files, undefined, 1)}\n`)
   return status === 0
 }
 

@@ -25,15 +25,37 @@ export const ENTRIES = {
   nest: 'src/frameworks/nest.ts',
 }
 
-/** @type {(import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions })[]} */
+/** For node, it would take rxjs as CommonJS. @satisfies {import('rolldown').BuildOptions} */
+const ours = {
+  platform: 'neutral',
+  resolve: { conditionNames: ['quiesce-source', 'es2015', 'import', 'default'] },
+  external: isExternal,
+  // One file for both kinds of modules, which stand in folders of the same depth.
+  plugins: [
+    { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
+  ],
+}
+// What the comments of functions say stands in the types, and in the sources of the maps.
+const comments = { jsdoc: false }
+
+/** The page of the inspector, which build.mjs makes a file of with the page's other files. @type {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }} */
+export const PAGE = {
+  input: { main: 'packages/inspector-page/src/main.ts' },
+  platform: 'browser',
+  output: { dir: 'build/page', entryFileNames: '[name].js' },
+}
+
+/**
+ * ES modules for programs; and CommonJS for what cannot load those, such as Jest, without the
+ * command and without maps.
+ * @type {(import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions })[]}
+ */
 export default [
   {
+    ...ours,
     input: { ...ENTRIES, cli: 'src/cli/main.ts' },
-    // For node, it would take rxjs as CommonJS.
-    platform: 'neutral',
-    resolve: { conditionNames: ['quiesce-source', 'es2015', 'import', 'default'] },
-    external: isExternal,
     output: {
+      comments,
       dir: 'dist',
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name].js',
@@ -50,8 +72,19 @@ export default [
     },
   },
   {
-    input: { main: 'packages/inspector-page/src/main.ts' },
-    platform: 'browser',
-    output: { dir: 'dist/inspector/page', entryFileNames: '[name].js' },
+    ...ours,
+    input: ENTRIES,
+    output: {
+      comments,
+      format: 'cjs',
+      dir: 'dist/cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name].cjs',
+      exports: 'named',
+      esModule: true,
+      dynamicImportInCjs: false,
+      // By name, as an entry of the same name is another file.
+      codeSplitting: { groups: [{ name: 'server', test: /src\/index\.ts$/ }] },
+    },
   },
 ]

@@ -17,7 +17,7 @@ function tool(name, ...args) {
 }
 for (const packed of [tarball, model]) {
   tool('publint', 'run', packed, '--strict')
-  tool('attw', packed, '--profile', 'esm-only', '--no-emoji')
+  tool('attw', packed, '--no-emoji', ...(packed === model ? ['--profile', 'esm-only'] : []))
 }
 
 /** Files of a tarball, with their modes. @param {string} packed */
@@ -28,7 +28,7 @@ const entriesOf = (packed) =>
       .split('\n')
       .map((line) => [line.replace(/^.* package\//, './'), line.slice(0, 10)]),
   )
-const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { bin, main, exports, typesVersions } = JSON.parse(readFileSync('package.json', 'utf8'))
 const entries = entriesOf(tarball)
 
 /** @param {string} what */
@@ -39,15 +39,15 @@ function complain(what) {
 for (const file of Object.values(bin)) {
   if (!entries.get(file)?.includes('x')) complain(`${file} is a command and not an executable file in the tarball`)
 }
-for (const target of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))) {
+/** @param {string | object} entry @returns {string[]} */
+const targetsOf = (entry) => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(targetsOf))
+for (const target of [main, ...targetsOf(exports), ...targetsOf(typesVersions).map((name) => `./${name.replace(/^\.\//, '')}`)]) {
   if (!entries.has(target)) complain(`${target} is exported and not in the tarball`)
 }
 for (const name of ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md']) {
   if (!entries.has(`./${name}`)) complain(`${name} is not in the tarball`)
 }
-for (const name of ['index.html', 'style.css', 'main.js']) {
-  if (!entries.has(`./dist/inspector/page/${name}`)) complain(`the inspector's ${name} is not in the tarball`)
-}
+if (!entries.has('./dist/inspector-page.cjs')) complain("the inspector's page is not in the tarball")
 for (const packed of [tarball, model]) {
   const files = [...entriesOf(packed).keys()]
   /** @param {string} path */
@@ -69,7 +69,7 @@ for (const packed of [tarball, model]) {
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/inspector\/page\/\w+\.(html|css|svg|js)|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/examples\/[\w-]+\.mjs|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.md|diagrams\/(machines\/)?[\w-]+\.svg)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|js\.map|d\.ts)|dist\/chunks\/[\w-]+\.js(\.map)?|dist\/types\/.*\.d\.ts|dist\/cjs\/[\w-]+\.(cjs|d\.cts)|dist\/inspector-page\.cjs|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|docs\/(decisions\/)?[\w-]+\.md|docs\/examples\/[\w-]+\.mjs|docs\/images\/[\w-]+\.(png|svg)|diagrams\/[\w-]+\.md|diagrams\/(machines\/)?[\w-]+\.svg)$/.test(
       file,
     )
   ) {

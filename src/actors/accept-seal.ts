@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { connect, type Server, type Socket } from 'node:net'
+import { look } from '../base/look.ts'
 import { override } from '../base/override.ts'
 import type { Attempt, QueueSeal } from '../http/traffic/accept-queue.ts'
 
@@ -113,7 +114,7 @@ class SealedQueue implements Disposable {
   private constructor(handle: ListeningHandle, { address, family, port }: { address: string; family: string; port: number }) {
     this.#handle = handle
     this.#target = { host: LOOPBACKS[address] ?? address, port }
-    this.#table = family === 'IPv6' ? '/proc/self/net/tcp6' : '/proc/self/net/tcp'
+    this.#table = family === 'IPv6' ? 'tcp6' : 'tcp'
     this.#inode = String(fstatSync(handle.fd).ino)
     const { onconnection, close } = handle
     const ownPorts = this.#ownPorts
@@ -207,7 +208,7 @@ function queueLength(table: string, inode: string): number | undefined {
  * all; undefined where nothing says so.
  */
 function overflows(): string | undefined {
-  return reading('/proc/self/net/netstat', (file) => {
+  return reading('netstat', (file) => {
     const [names, values] = readFileSync(file, 'latin1')
       .split('\n', 2)
       .map((line) => line.split(' '))
@@ -215,16 +216,12 @@ function overflows(): string | undefined {
   })
 }
 
-function reading<T>(path: string, read: (file: number) => T): T | undefined {
-  let file: number
+/** A table of the kernel's; undefined where it is not there, or is none of this process. */
+function reading<T>(table: string, read: (file: number) => T): T | undefined {
+  const file = look(() => openSync(`/proc/self/net/${table}`, 'r'))
+  if (file === undefined) return undefined
   try {
-    file = openSync(path, 'r')
-  } catch {
-    // A sandbox: no /proc, or none that may be read.
-    return undefined
-  }
-  try {
-    return read(file)
+    return look(() => read(file))
   } finally {
     closeSync(file)
   }

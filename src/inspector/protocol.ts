@@ -153,7 +153,7 @@ export interface ReportEntry {
  * Routes below `/inspector/`, relative so that they work behind any prefix; the page passes its own
  * query (a token) on to each.
  *
- * - GET ``: `index.html` of `dist/inspector/page/`, whose other files stand beside it under their
+ * - GET ``: `index.html` of the page, whose other files stand beside it under their
  *   relative paths
  * - GET `events`: server-sent events. `session` first, then an unnamed one per entry (`id` is its
  *   `n`; `Last-Event-ID` resumes), then `end`

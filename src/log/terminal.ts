@@ -1,4 +1,5 @@
 import { constants, openSync, writeSync } from 'node:fs'
+import { look } from '../base/look.ts'
 
 const opened = new Map<number, number>()
 
@@ -11,12 +12,8 @@ const opened = new Map<number, number>()
 export function nonBlockingTerminal(fd: number): number {
   const known = opened.get(fd)
   if (known !== undefined) return known
-  let own = fd
-  try {
-    own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
-  } catch {
-    // A terminal of another namespace, or no /proc.
-  }
+  // A terminal of another namespace cannot be opened, nor one without /proc.
+  const own = look(() => openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)) ?? fd
   opened.set(fd, own)
   return own
 }

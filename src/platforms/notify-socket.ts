@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { systemClock } from '../base/clock.ts'
 import { formatDuration } from '../base/duration.ts'
 import { toError } from '../base/errors.ts'
+import { variable } from '../base/look.ts'
 import type { PlatformProcess } from './platform.ts'
 
 /** Longest time `systemd-notify` may take for a message; it writes one datagram. */
@@ -52,7 +53,7 @@ export class NotifySocket {
 
   /** Of a process that a service manager listens to. */
   static of(process: PlatformProcess): NotifySocket | undefined {
-    if (!process.env['NOTIFY_SOCKET']) return undefined
+    if (!variable(process.env, 'NOTIFY_SOCKET')) return undefined
     const known = sockets.get(process) ?? new NotifySocket(process)
     sockets.set(process, known)
     return known

@@ -1,5 +1,6 @@
 import nodeCluster from 'node:cluster'
 import { QuiesceError, show } from '../base/errors.ts'
+import { variable } from '../base/look.ts'
 import type { PlatformFacts } from './platform.ts'
 
 /** Where descriptors begin that a process is passed. */
@@ -25,7 +26,7 @@ export function passedSocket(name: string, asking: Asking): number {
 }
 
 function passedNames(name: string, { env, pid, ppid }: Asking): readonly string[] {
-  const { LISTEN_PID: addressee, LISTEN_FDS: count, LISTEN_FDNAMES: names } = env
+  const [addressee, count, names] = ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES'].map((each) => variable(env, each))
   if (count === undefined) throw notPassed(name, 'this process was passed no sockets: LISTEN_FDS is not set')
   const isOurs = Number(addressee) === pid || (nodeCluster.isWorker && Number(addressee) === ppid)
   if (!isOurs)

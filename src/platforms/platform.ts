@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent, LifecycleFact, StopReason } from '../base/events.ts'
+import { type Environment, variable } from '../base/look.ts'
 
 /**
  * What there is to say about a place where a process runs: how it is recognised, how it ends a
@@ -69,7 +70,7 @@ export interface Sign {
 
 /** What the detection looks at; plain data, so that a test can be anywhere. */
 export interface PlatformFacts {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly pid: number
   /** Standard input or output is a terminal. */
   readonly terminal: boolean
@@ -79,7 +80,7 @@ export interface PlatformFacts {
 
 /** What a platform reads and touches of `process`. */
 export interface PlatformProcess {
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly pid: number
   send?: ((message: unknown) => boolean) | undefined
   on(event: 'message', listener: (message: unknown) => void): unknown
@@ -87,4 +88,4 @@ export interface PlatformProcess {
 }
 
 /** The sign that most platforms leave: an environment variable, whatever its value. */
-export const isSet = (name: string): Sign => ({ words: `${name} is set`, isThere: ({ env }) => Boolean(env[name]) })
+export const isSet = (name: string): Sign => ({ words: `${name} is set`, isThere: ({ env }) => Boolean(variable(env, name)) })

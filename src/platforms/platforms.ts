@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { StopReason } from '../base/events.ts'
+import { look } from '../base/look.ts'
 import { cloudRun } from './cloud-run.ts'
 import { cluster } from './cluster.ts'
 import { container } from './container.ts'
@@ -107,5 +108,8 @@ export const processFacts = ({ env, pid, stdin, stdout }: LookedAt = process): P
   env,
   pid,
   terminal: Boolean(stdin.isTTY || stdout.isTTY),
-  containerFile: existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
+  // When it is needed: a platform that was given is not looked for.
+  get containerFile() {
+    return Boolean(look(() => existsSync('/.dockerenv')) || look(() => existsSync('/run/.containerenv')))
+  },
 })

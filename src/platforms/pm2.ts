@@ -1,6 +1,7 @@
+import { variable } from '../base/look.ts'
 import type { PlatformProcess, PlatformSpec } from './platform.ts'
 
-const isOurs = ({ env }: Pick<PlatformProcess, 'env'>): boolean => env['pm_id'] !== undefined
+const isOurs = ({ env }: Pick<PlatformProcess, 'env'>): boolean => variable(env, 'pm_id') !== undefined
 
 export const pm2 = {
   name: 'pm2',

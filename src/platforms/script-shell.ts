@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { look, variable } from '../base/look.ts'
 import type { PlatformFacts } from './platform.ts'
 
 /** How a process was started, as far as it can be told. */
@@ -9,13 +10,10 @@ export interface Started extends Pick<PlatformFacts, 'env' | 'terminal'> {
 }
 
 /** Of the parent, where there is /proc. */
-export function commandLineOf(pid: number): readonly string[] | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
-  } catch {
-    return undefined
-  }
-}
+export const commandLineOf = (pid: number): readonly string[] | undefined =>
+  look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    ?.split('\0')
+    .slice(0, -1)
 
 /**
  * Why a SIGTERM that is sent to those who started this process does not get here, and what to do
@@ -33,12 +31,12 @@ export function whyDeaf({ env, terminal, ppid, parent }: Started): string | unde
   if (terminal || !parent) return undefined
   const [, flag, script = ''] = parent
   const isShell = flag === '-c'
-  const run = env['NODE_RUN_SCRIPT_NAME']
+  const run = variable(env, 'NODE_RUN_SCRIPT_NAME')
   if (run !== undefined && (isShell || parent.includes('--run')))
     return `node --run ${run} hands no SIGTERM on: one that is sent to it cuts every request off. Start node with the file itself`
   if (!isShell) return undefined
-  const own = env['npm_lifecycle_script']
-  const name = env['npm_config_user_agent']?.split('/', 1)[0] ?? 'npm'
+  const own = variable(env, 'npm_lifecycle_script')
+  const name = variable(env, 'npm_config_user_agent')?.split('/', 1)[0] ?? 'npm'
   if (own && script.startsWith(own))
     return `${name} has started this process through a shell, which hands no SIGTERM on: one that is sent to ${name} cuts every request off. Start node itself, or write exec before it in the script: "exec ${own}"`
   if (ppid === 1)

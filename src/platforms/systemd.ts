@@ -1,3 +1,4 @@
+import { variable } from '../base/look.ts'
 import { NotifySocket } from './notify-socket.ts'
 import { isSet, type PlatformProcess, type PlatformSpec } from './platform.ts'
 import { followForSystemd } from './systemd-service.ts'
@@ -10,7 +11,7 @@ export const systemd = {
     // A desktop session is a unit too, and every shell in it inherits INVOCATION_ID.
     {
       words: 'INVOCATION_ID is set and there is no terminal',
-      isThere: ({ env, terminal }) => Boolean(env['INVOCATION_ID']) && !terminal,
+      isThere: ({ env, terminal }) => Boolean(variable(env, 'INVOCATION_ID')) && !terminal,
     },
   ],
   // KillMode=control-group.

@@ -1,4 +1,5 @@
 import nodeCluster from 'node:cluster'
+import { type Environment, variable } from '../base/look.ts'
 import type { PlatformDefaults, PlatformFacts } from './platform.ts'
 
 /**
@@ -17,9 +18,8 @@ export const terminal = {
  * its child in the environment.
  */
 export const isInteractiveStop = (facts: PlatformFacts, signal: string): boolean =>
-  facts.env['WATCH_REPORT_DEPENDENCIES'] !== undefined || (signal === 'SIGINT' && facts.terminal)
+  variable(facts.env, 'WATCH_REPORT_DEPENDENCIES') !== undefined || (signal === 'SIGINT' && facts.terminal)
 
-type Environment = Readonly<Record<string, string | undefined>>
 /** What is asked of a process, or of one that a test has made. */
 interface Output {
   readonly env: Environment
@@ -37,13 +37,14 @@ export const isForPeople = (pretty: Pretty, { env, stdout }: Output): boolean =>
   pretty === 'auto' ? stdout.isTTY === true && !isCi(env) && !nodeCluster.isWorker : pretty
 
 /** Runners set it to `true`, `1` or their name; `false` is what people set. */
-const isCi = ({ CI }: Environment): boolean => CI !== undefined && !['', '0', 'false'].includes(CI)
+const isCi = (env: Environment): boolean => !['', '0', 'false', undefined].includes(variable(env, 'CI'))
 
 /** Whether other processes of this program write to the same terminal. */
 export const isSharedTerminal = (): boolean => Object.keys(nodeCluster.workers ?? {}).length > 0
 
 /** Whether standard output is a terminal that can move its cursor. */
-export const canRedraw = ({ env, stdout }: Output): boolean => stdout.isTTY === true && env['TERM'] !== 'dumb'
+export const canRedraw = ({ env, stdout }: Output): boolean => stdout.isTTY === true && variable(env, 'TERM') !== 'dumb'
 
 /** @see https://no-color.org */
-export const takesColor = (stream: Output['stdout'], env: Environment): boolean => canRedraw({ stdout: stream, env }) && !env['NO_COLOR']
+export const takesColor = (stream: Output['stdout'], env: Environment): boolean =>
+  canRedraw({ stdout: stream, env }) && !variable(env, 'NO_COLOR')

@@ -1,12 +1,13 @@
 import type { Server } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
+import { type Environment, variable } from '../base/look.ts'
 import { type StandardError, sayOnStandardError } from '../log/terminal.ts'
 
 /** Says when a process has nothing left to do, and how it would end: the process. */
 export interface EndSource {
   readonly stderr: StandardError
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   listenerCount(event: string): number
   on(event: 'beforeExit', listener: () => void): unknown
   off(event: 'beforeExit', listener: () => void): unknown
@@ -98,4 +99,5 @@ class Unstarted {
   }
 }
 
-const isInTestRunner = ({ env }: EndSource): boolean => env['NODE_ENV'] === 'test' || env['NODE_TEST_CONTEXT'] !== undefined
+const isInTestRunner = ({ env }: EndSource): boolean =>
+  variable(env, 'NODE_ENV') === 'test' || variable(env, 'NODE_TEST_CONTEXT') !== undefined

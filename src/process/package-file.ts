@@ -1,13 +1,14 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-const here = createRequire(import.meta.url)
+/** Of the command alone: a program that was bundled has no files beside it, nor an import map. */
+const here = (): NodeJS.Require => createRequire(import.meta.url)
 
 /**
  * A file or folder of this package as it is installed, by its path from package.json. Found by the
  * package's own import map, because where this code stands is up to the bundler.
  */
-export const packageFile = (path: string): URL => new URL(path, pathToFileURL(here.resolve('#package')))
+export const packageFile = (path: string): URL => new URL(path, pathToFileURL(here().resolve('#package')))
 
 interface PackageJson {
   readonly version: string
@@ -16,4 +17,4 @@ interface PackageJson {
 }
 
 /** What package.json says. */
-export const packageJson = (): PackageJson => here('#package') as PackageJson
+export const packageJson = (): PackageJson => here()('#package') as PackageJson

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { type Clock, systemClock } from '../base/clock.ts'
+import { look } from '../base/look.ts'
 import { stdoutDestination } from '../log/log-destination.ts'
 import { canRedraw, isSharedTerminal, takesColor } from '../platforms/terminal.ts'
 import type { Gauges } from '../report/gauges.ts'
@@ -120,12 +121,8 @@ export class Terminal {
 /** Standard output, and standard error when it is the same terminal. */
 function terminals(): Stream[] {
   const { stdout, stderr } = process
-  try {
-    return stderr.isTTY && fstatSync(stderr.fd).rdev === fstatSync(stdout.fd).rdev ? [stdout, stderr] : [stdout]
-  } catch {
-    // It has been closed.
-    return [stdout]
-  }
+  // One that has been closed is none.
+  return stderr.isTTY && look(() => fstatSync(stderr.fd).rdev === fstatSync(stdout.fd).rdev) ? [stdout, stderr] : [stdout]
 }
 
 let ofProcess: Terminal | undefined

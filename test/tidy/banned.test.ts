@@ -29,6 +29,19 @@ const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean =
   return bindings.elements.some((element) => names.test((element.propertyName ?? element.name).text))
 }
 
+/** Whether a node stands within another that is of the kind. */
+const isWithin = (node: ts.Node, isOfKind: (outer: ts.Node) => boolean): boolean => {
+  for (let outer = node.parent; outer !== undefined; outer = outer.parent) if (isOfKind(outer)) return true
+  return false
+}
+
+/** A part of the system that a process may be denied, and that nobody has named to us. */
+const isOfTheSystem = (node: ts.Node): boolean =>
+  (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node)) &&
+  /^\/(proc|sys|run|etc|dev|\.)/.test(node.text) &&
+  !ts.isPropertyAssignment(node.parent)
+const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/.test(node.getText())
+
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
@@ -86,6 +99,38 @@ const BANS: readonly Ban[] = [
     within: 'test/',
     except: ['test/support/seed.ts'],
     is: (node) => isMember(node, 'Math', 'random'),
+  },
+  {
+    what: 'a look around that may fail',
+    instead: 'look() of base/look.ts around it: no life ends because a default could not be found',
+    within: 'src/',
+    // Of a path that the user has given.
+    except: ['src/base/look.ts', 'src/cli/', 'src/apiserver/audit/line-writers.ts'],
+    is: (node) =>
+      (isOfTheSystem(node) ||
+        isCallOf(node, 'existsSync', 'networkInterfaces', 'hostname', 'userInfo', 'cpus', 'availableParallelism') ||
+        isCallOf(node, 'process.getuid', 'process.getgid', 'process.constrainedMemory', 'process.cwd')) &&
+      !isWithin(node, (outer) => isCallOf(outer, 'look')),
+  },
+  {
+    what: 'a variable of the environment',
+    instead: 'variable() of base/look.ts: not every process may read it',
+    within: 'src/',
+    except: ['src/base/look.ts', 'src/cli/'],
+    is: (node) =>
+      (ts.isElementAccessExpression(node) && isEnvironment(node.expression)) ||
+      (ts.isPropertyAccessExpression(node) && isEnvironment(node.expression)) ||
+      (ts.isVariableDeclaration(node) &&
+        ts.isObjectBindingPattern(node.name) &&
+        node.initializer !== undefined &&
+        isEnvironment(node.initializer)),
+  },
+  {
+    what: 'import.meta at module level',
+    instead: 'a call that needs it: in CommonJS there is none, and a program that was bundled into that would not load',
+    within: 'src/',
+    is: (node) =>
+      ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword && !isWithin(node, (outer) => ts.isFunctionLike(outer)),
   },
   {
     what: 'any',
@@ -172,6 +217,13 @@ describe('the bans see', () => {
     ['src/x.ts', "console.log('x')"],
     ['src/x.ts', 'process.exit(1)'],
     ['src/x.ts', 'const jitter = Math.random()'],
+    ['src/x.ts', 'const isThere = existsSync(file)'],
+    ['src/x.ts', 'const text = readFileSync(`/proc/${pid}/cmdline`)'],
+    ['src/x.ts', 'const own = networkInterfaces()'],
+    ['src/x.ts', "const home = process.env['HOME']"],
+    ['src/x.ts', 'const { HOME } = env'],
+    ['src/x.ts', 'const here = new URL("..", import.meta.url)'],
+    ['packages/model/src/x.ts', 'const here = import.meta.dirname'],
     ['src/x.ts', 'const x = y as any'],
     ['src/x.ts', 'let x: any'],
     ['src/x.ts', 'try { f() } catch {}'],
@@ -191,6 +243,9 @@ describe('the bans see', () => {
     ['src/x.ts', 'const t = new Date(clock.wall())'],
     ['src/x.ts', 'const text = "console.log(Date.now())" // console.log'],
     ['src/x.ts', 'try { f() } catch {\n  // Gone already: that is what we wanted.\n}'],
+    ['src/x.ts', "const isThere = look(() => readFileSync('/proc/1/cmdline'))"],
+    ['src/x.ts', "const home = variable(process.env, 'HOME')"],
+    ['src/x.ts', 'const here = () => import.meta.url'],
     ['src/cli/x.ts', 'process.exit(2)'],
     ['test/x.test.ts', 'await sleep(pauseMs)'],
     ['test/x.test.ts', 'setTimeout(() => response.end(), 500)'],

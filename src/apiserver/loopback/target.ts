@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+import { look } from '../../base/look.ts'
 
 /** Where a server of this process is reached by the process itself. */
 export interface LoopbackTarget {
@@ -18,7 +19,7 @@ type Interfaces = NodeJS.Dict<Pick<NetworkInterfaceInfo, 'address' | 'family' | 
  * family, and `localhost` where there is none.
  * @see kubernetes/apiserver pkg/server/config_selfclient.go LoopbackHostPort
  */
-export function loopbackHost(address: string, interfaces: Interfaces = networkInterfaces()): string {
+export function loopbackHost(address: string, interfaces: Interfaces = look(networkInterfaces) ?? {}): string {
   const family = { '0.0.0.0': 'IPv4', '::': 'IPv6' }[address]
   if (family === undefined) return address
   const all = Object.values(interfaces).flatMap((each) => each ?? [])

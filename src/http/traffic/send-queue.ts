@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
+import { look } from '../../base/look.ts'
 
 /**
  * How many bytes of a socket, whose side we have ended, its peer's system has not acknowledged: 0
@@ -12,7 +13,7 @@ export type Undelivered = (socket: Socket) => number
  * Node does not say what is left in the system's queues; Linux does, for all sockets of this
  * network namespace. Other systems do not.
  */
-const FILES = process.platform === 'linux' ? ['/proc/net/tcp', '/proc/net/tcp6'] : []
+const TABLES = process.platform === 'linux' ? ['tcp', 'tcp6'] : []
 
 /** Our own end takes a place in the queue like a byte. */
 const END_BYTES = 1
@@ -23,13 +24,13 @@ const END_BYTES = 1
 const ENCRYPTED_END_BYTES = 128
 
 /** Whether the number can be known. */
-export const hasSendQueue = (socket: Socket): boolean => FILES.length > 0 && socket instanceof Socket
+export const hasSendQueue = (socket: Socket): boolean => TABLES.length > 0 && socket instanceof Socket
 
 let looking: Promise<Undelivered> | undefined
 
 /** All that ask while one look is under way share it. */
 export function lookAtSendQueues(): Promise<Undelivered> {
-  looking ??= Promise.all(FILES.map((file) => readFile(file, 'latin1').catch(() => '')))
+  looking ??= Promise.all(TABLES.map((table) => look(() => readFile(`/proc/net/${table}`, 'latin1').catch(() => '')) ?? ''))
     .then(undeliveredIn)
     .finally(() => {
       looking = undefined
@@ -39,15 +40,7 @@ export function lookAtSendQueues(): Promise<Undelivered> {
 
 /** The same in one step, for when there is no time left. */
 export function lookAtSendQueuesNow(): Undelivered {
-  return undeliveredIn(FILES.map(readNow))
-}
-
-function readNow(file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return ''
-  }
+  return undeliveredIn(TABLES.map((table) => look(() => readFileSync(`/proc/net/${table}`, 'latin1')) ?? ''))
 }
 
 function undeliveredIn(texts: readonly string[]): Undelivered {

@@ -1,9 +1,7 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
-import { serveStatic } from '@hono/node-server/serve-static'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { toError } from '../../base/errors.ts'
@@ -11,7 +9,6 @@ import { lifecycleChart, lifecycleSvg } from '../../diagram/index.ts'
 import { collectAllHeaders, strictReading } from '../../http/reading.ts'
 import { respond } from '../../http/respond.ts'
 import type { Composition } from '../../machines/lifecycle.ts'
-import { packageFile } from '../../process/package-file.ts'
 import type { Session } from '../protocol.ts'
 import type { ReadableJournal } from '../reading.ts'
 import { admission, jsonOnly, type OnNode, ownPagesOnly, problem, welcome } from './access.ts'
@@ -35,7 +32,12 @@ export interface PageContent {
 
 /** Below this path everything is the inspector's. */
 const PREFIX = '/inspector/'
-const FILES = fileURLToPath(packageFile('dist/inspector/page/'))
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
 /** Streams and sockets at the same time: each browser tab has one. */
 const STREAMS_MAX = 16
 
@@ -213,9 +215,19 @@ export class PageServer {
   }
 }
 
-/** A file of the page, or the one that the path names. */
-const files = (file?: string): MiddlewareHandler<OnNode> =>
-  serveStatic({ rewriteRequestPath: (path) => `${FILES}${file ?? path.slice(PREFIX.length)}` })
+/**
+ * A file of the page, or the one that the path names. They are a module, so that a program that was
+ * bundled into one file has them too.
+ */
+const files =
+  (file?: string): MiddlewareHandler<OnNode> =>
+  async (c, next) => {
+    const { default: all } = await import('#page')
+    const name = file ?? c.req.path.slice(PREFIX.length)
+    const text = Object.hasOwn(all, name) ? all[name] : undefined
+    if (text === undefined || !['GET', 'HEAD'].includes(c.req.method)) return next()
+    return c.body(text, 200, { 'Content-Type': MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream' })
+  }
 
 const only =
   (allowed: string): Handler<OnNode> =>

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { QuiesceError } from '../../base/errors.ts'
+import { variable } from '../../base/look.ts'
 import { lineDiff } from './line-diff.ts'
 import { commandsOf, formatScript, parseScript } from './script-file.ts'
 import { type MakeLife, type ScriptCommand, ScriptRun } from './script-run.ts'
@@ -57,4 +58,4 @@ export async function traceScript(file: string, { make, commands, update = wants
   )
 }
 
-const wantsUpdate = (): boolean => !['', '0', undefined].includes(process.env[UPDATE_VARIABLE])
+const wantsUpdate = (): boolean => !['', '0', undefined].includes(variable(process.env, UPDATE_VARIABLE))
