@@ -1,3 +1,4 @@
+import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
 
 /** Says when the process has nothing left to do: the process. */
@@ -6,11 +7,15 @@ export interface IdleSource {
   off(event: 'beforeExit', listener: () => void): unknown
 }
 
-const idles = new SharedListeners<IdleSource, []>((source, tell) => {
-  const onBeforeExit = (): void => tell()
-  source.on('beforeExit', onBeforeExit)
-  return () => source.off('beforeExit', onBeforeExit)
-})
+const idles = sharedByCopies(
+  'idles',
+  () =>
+    new SharedListeners<IdleSource, []>((source, tell) => {
+      const onBeforeExit = (): void => tell()
+      source.on('beforeExit', onBeforeExit)
+      return () => source.off('beforeExit', onBeforeExit)
+    }),
+)
 
 /** Calls `listener` whenever the process has nothing left to do and would end, until disposed. */
 export const onProcessIdle = (source: IdleSource, listener: () => void): Disposable => idles.listen(source, listener)

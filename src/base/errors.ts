@@ -1,3 +1,5 @@
+import { nameAmongCopies } from './shared-by-copies.ts'
+
 /** Who has to change something so that an error does not come again. */
 export type Fault = 'caller' | 'environment' | 'work' | 'quiesce'
 
@@ -70,6 +72,8 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
+const ERROR = Symbol.for(nameAmongCopies('error'))
+
 /**
  * An error of quiesce: `code` is stable, `message` is for people and may change, `details` carries
  * the data behind it.
@@ -89,6 +93,16 @@ export class QuiesceError extends Error {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
+  }
+
+  static {
+    Object.defineProperty(this.prototype, ERROR, { value: true })
+  }
+
+  /** Of another copy of this package in the same process, too. */
+  static override [Symbol.hasInstance](given: unknown): boolean {
+    if (this !== QuiesceError) return Function.prototype[Symbol.hasInstance].call(this, given)
+    return typeof given === 'object' && given !== null && ERROR in given
   }
 }
 

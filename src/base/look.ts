@@ -13,7 +13,7 @@ export function look<T>(find: () => T): T | undefined {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** Of an environment; one that may not be read is not set. */
-export const variable = (env: Environment, name: string): string | undefined => look(() => env[name])
+export const variable = (env: EnvironmentVariables, name: string): string | undefined => look(() => env[name])

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { LifecycleEvent, LifecycleFact, StopReason } from '../base/events.ts'
-import { type Environment, variable } from '../base/look.ts'
+import { type EnvironmentVariables, variable } from '../base/look.ts'
 
 /**
  * What there is to say about a place where a process runs: how it is recognised, how it ends a
@@ -70,7 +70,7 @@ export interface Sign {
 
 /** What the detection looks at; plain data, so that a test can be anywhere. */
 export interface PlatformFacts {
-  readonly env: Environment
+  readonly env: EnvironmentVariables
   readonly pid: number
   /** Standard input or output is a terminal. */
   readonly terminal: boolean
@@ -80,7 +80,7 @@ export interface PlatformFacts {
 
 /** What a platform reads and touches of `process`. */
 export interface PlatformProcess {
-  readonly env: Environment
+  readonly env: EnvironmentVariables
   readonly pid: number
   send?: ((message: unknown) => boolean) | undefined
   on(event: 'message', listener: (message: unknown) => void): unknown

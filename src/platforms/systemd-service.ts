@@ -1,4 +1,5 @@
 import type { LifecycleEvent } from '../base/events.ts'
+import { variable } from '../base/look.ts'
 import { NotifySocket } from './notify-socket.ts'
 import type { FollowedLife, PlatformProcess } from './platform.ts'
 
@@ -107,7 +108,7 @@ class SystemdService {
 
 /** Half of the time after which systemd takes the process for hung; undefined when it does not. */
 function watchdogMs({ env, pid }: PlatformProcess): number | undefined {
-  const { WATCHDOG_USEC: usec, WATCHDOG_PID: addressee } = env
+  const [usec, addressee] = [variable(env, 'WATCHDOG_USEC'), variable(env, 'WATCHDOG_PID')]
   const ms = Math.floor(Number(usec) / 2_000)
   return ms > 0 && (addressee === undefined || Number(addressee) === pid) ? ms : undefined
 }

@@ -1,5 +1,5 @@
 import nodeCluster from 'node:cluster'
-import { type Environment, variable } from '../base/look.ts'
+import { type EnvironmentVariables, variable } from '../base/look.ts'
 import type { PlatformDefaults, PlatformFacts } from './platform.ts'
 
 /**
@@ -22,7 +22,7 @@ export const isInteractiveStop = (facts: PlatformFacts, signal: string): boolean
 
 /** What is asked of a process, or of one that a test has made. */
 interface Output {
-  readonly env: Environment
+  readonly env: EnvironmentVariables
   readonly stdout: { readonly isTTY?: boolean }
 }
 
@@ -37,7 +37,7 @@ export const isForPeople = (pretty: Pretty, { env, stdout }: Output): boolean =>
   pretty === 'auto' ? stdout.isTTY === true && !isCi(env) && !nodeCluster.isWorker : pretty
 
 /** Runners set it to `true`, `1` or their name; `false` is what people set. */
-const isCi = (env: Environment): boolean => !['', '0', 'false', undefined].includes(variable(env, 'CI'))
+const isCi = (env: EnvironmentVariables): boolean => !['', '0', 'false', undefined].includes(variable(env, 'CI'))
 
 /** Whether other processes of this program write to the same terminal. */
 export const isSharedTerminal = (): boolean => Object.keys(nodeCluster.workers ?? {}).length > 0
@@ -46,5 +46,5 @@ export const isSharedTerminal = (): boolean => Object.keys(nodeCluster.workers ?
 export const canRedraw = ({ env, stdout }: Output): boolean => stdout.isTTY === true && variable(env, 'TERM') !== 'dumb'
 
 /** @see https://no-color.org */
-export const takesColor = (stream: Output['stdout'], env: Environment): boolean =>
+export const takesColor = (stream: Output['stdout'], env: EnvironmentVariables): boolean =>
   canRedraw({ stdout: stream, env }) && !variable(env, 'NO_COLOR')

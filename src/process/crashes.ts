@@ -1,4 +1,5 @@
 import { CRASH_EVENTS, type CrashEvent, isCrashEvent } from '../base/events.ts'
+import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
 import { ProcessExit } from '../base/thrown-exit.ts'
 import { isThenable } from '../http/emit-gate.ts'
@@ -26,10 +27,14 @@ export interface CrashListener {
   captured(): void
 }
 
-const crashes = new SharedListeners<CrashSource, [tell: (listener: CrashListener) => void]>((source, tell) => {
-  const gate = new CrashGate(source, (hear) => tell(hear))
-  return () => gate.close()
-})
+const crashes = sharedByCopies(
+  'crashes',
+  () =>
+    new SharedListeners<CrashSource, [tell: (listener: CrashListener) => void]>((source, tell) => {
+      const gate = new CrashGate(source, (hear) => tell(hear))
+      return () => gate.close()
+    }),
+)
 
 /**
  * Calls `listener` for every crash until disposed, before the other listeners of the program, which
@@ -58,7 +63,7 @@ const leavesTheEnd = (listener: Listener & { readonly _errorHandler?: unknown })
 export const othersListenToCrashes = (source: CrashSource, events: Iterable<CrashEvent>): CrashEvent[] =>
   [...events].filter((event) => source.rawListeners(event).some((listener) => !isOurs(listener) && !leavesTheEnd(listener as Listener)))
 
-const ours = new WeakSet<object>()
+const ours = sharedByCopies('crash listeners', () => new WeakSet<object>())
 const isOurs = (listener: unknown): boolean => ours.has(listener as object)
 
 /**

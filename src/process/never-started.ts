@@ -1,13 +1,13 @@
 import type { Server } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import type { Clock } from '../base/clock.ts'
-import { type Environment, variable } from '../base/look.ts'
+import { type EnvironmentVariables, variable } from '../base/look.ts'
 import { type StandardError, sayOnStandardError } from '../log/terminal.ts'
 
 /** Says when a process has nothing left to do, and how it would end: the process. */
 export interface EndSource {
   readonly stderr: StandardError
-  readonly env: Environment
+  readonly env: EnvironmentVariables
   listenerCount(event: string): number
   on(event: 'beforeExit', listener: () => void): unknown
   off(event: 'beforeExit', listener: () => void): unknown

@@ -1,3 +1,4 @@
+import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
 
 /** Where OS signals are heard: the process. */
@@ -7,7 +8,7 @@ export interface SignalSource {
   listenerCount(event: string): number
 }
 
-const listeners = new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>()
+const listeners = sharedByCopies('signals', () => new Map<NodeJS.Signals, SharedListeners<SignalSource, [signal: NodeJS.Signals]>>())
 
 /**
  * Calls `listener` for every one of these signals until disposed. Without a listener, the process

@@ -1,5 +1,6 @@
 import type { HostProcess } from '../actors/host.ts'
 import type { Clock } from '../base/clock.ts'
+import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { StopSignal } from '../options/stop-signals.ts'
@@ -28,7 +29,7 @@ export interface LifeExit {
  * severe of their exit codes is the process's.
  */
 export class ProcessEnd {
-  static readonly #ends = new WeakMap<HostProcess, ProcessEnd>()
+  static readonly #ends = sharedByCopies('ends', () => new WeakMap<HostProcess, ProcessEnd>())
   readonly #process: HostProcess
   #running = 0
   #exitCode: ExitCode = 0

@@ -1,3 +1,4 @@
+import { sharedByCopies } from '../base/shared-by-copies.ts'
 import { SharedListeners } from '../base/shared-listeners.ts'
 
 /** Where the end of the process is heard: the process. */
@@ -6,10 +7,14 @@ export interface ExitSource {
   off(event: 'exit', listener: (code: number) => void): unknown
 }
 
-const exits = new SharedListeners<ExitSource, [code: number]>((source, tell) => {
-  source.on('exit', tell)
-  return () => source.off('exit', tell)
-})
+const exits = sharedByCopies(
+  'exits',
+  () =>
+    new SharedListeners<ExitSource, [code: number]>((source, tell) => {
+      source.on('exit', tell)
+      return () => source.off('exit', tell)
+    }),
+)
 
 /**
  * Calls `listener` when the process ends by itself or by `process.exit()`, from any code, until

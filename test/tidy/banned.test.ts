@@ -38,8 +38,9 @@ const isWithin = (node: ts.Node, isOfKind: (outer: ts.Node) => boolean): boolean
 /** A part of the system that a process may be denied, and that nobody has named to us. */
 const isOfTheSystem = (node: ts.Node): boolean =>
   (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node)) &&
-  /^\/(proc|sys|run|etc|dev|\.)/.test(node.text) &&
+  /^\/(proc|sys|run|etc|dev|\.dockerenv)\b/.test(node.text) &&
   !ts.isPropertyAssignment(node.parent)
+const LOOKS = ['existsSync', 'networkInterfaces', 'hostname', 'userInfo', 'cpus', 'availableParallelism', 'process.getuid', 'process.cwd']
 const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/.test(node.getText())
 
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
@@ -105,12 +106,8 @@ const BANS: readonly Ban[] = [
     instead: 'look() of base/look.ts around it: no life ends because a default could not be found',
     within: 'src/',
     // Of a path that the user has given.
-    except: ['src/base/look.ts', 'src/cli/', 'src/apiserver/audit/line-writers.ts'],
-    is: (node) =>
-      (isOfTheSystem(node) ||
-        isCallOf(node, 'existsSync', 'networkInterfaces', 'hostname', 'userInfo', 'cpus', 'availableParallelism') ||
-        isCallOf(node, 'process.getuid', 'process.getgid', 'process.constrainedMemory', 'process.cwd')) &&
-      !isWithin(node, (outer) => isCallOf(outer, 'look')),
+    except: ['src/base/look.ts', 'src/cli/', 'src/apiserver/audit/'],
+    is: (node) => (isOfTheSystem(node) || isCallOf(node, ...LOOKS)) && !isWithin(node, (outer) => isCallOf(outer, 'look')),
   },
   {
     what: 'a variable of the environment',
@@ -119,7 +116,7 @@ const BANS: readonly Ban[] = [
     except: ['src/base/look.ts', 'src/cli/'],
     is: (node) =>
       (ts.isElementAccessExpression(node) && isEnvironment(node.expression)) ||
-      (ts.isPropertyAccessExpression(node) && isEnvironment(node.expression)) ||
+      (ts.isPropertyAccessExpression(node) && /^[A-Z_]+$/.test(node.name.text) && isEnvironment(node.expression)) ||
       (ts.isVariableDeclaration(node) &&
         ts.isObjectBindingPattern(node.name) &&
         node.initializer !== undefined &&

@@ -8,7 +8,8 @@ import { files, type Import, parse, type Source, sources } from './sources.ts'
 interface Layer {
   /** A folder, or one file, by its beginning. */
   readonly place: string
-  /** Packages by name; `node:` for all of node, `#model` for the package of this repository. */
+  /** Packages by name; `node:` for all of node, `#model` for the package of this repository,
+   * `#page` for the files of the inspector's page. */
   readonly loads: readonly string[]
   /**
    * Loaded when first needed, with `await import()`: a program that does not need them does not pay
@@ -62,7 +63,7 @@ const LAYERS: readonly Layer[] = [
   { place: 'packages/inspector-page/src/core/', loads: [], only: ['packages/inspector-page/src/quiesce.ts'] },
   { place: 'packages/inspector-page/src/', loads: [], only: ['packages/inspector-page/src/core/'] },
   { place: 'src/inspector/reading.ts', loads: [] },
-  { place: 'src/inspector/server/', loads: ['node:', 'hono', '@hono/node-server'], lazy: ['ws'], types: ['ws'] },
+  { place: 'src/inspector/server/', loads: ['node:', 'hono', '@hono/node-server'], lazy: ['ws', '#page'], types: ['ws'] },
   { place: 'src/inspector/', loads: ['node:', 'rxjs', 'xstate'] },
   // An entry of its own, for those who have the package.
   { place: 'src/opentelemetry/', loads: ['@opentelemetry/api'], only: ['src/base/', 'src/machines/exit-codes.ts', 'src/report/view.ts'] },

@@ -4,7 +4,10 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { COMPILING_MS, compiler, ROOT, STRICT } from './compiler.ts'
 
-const ENTRIES = ['index', 'metrics', 'testing', 'opentelemetry'].map((name) => `${ROOT}dist/${name}.d.ts`)
+const ENTRIES = ['index', 'apiserver', 'metrics', 'testing', 'opentelemetry', 'hono', 'fastify', 'nest'].flatMap((name) => [
+  `${ROOT}dist/${name}.d.ts`,
+  `${ROOT}dist/cjs/${name}.d.cts`,
+])
 
 test.each([false, true])('hold without skipLibCheck, with exactOptionalPropertyTypes %s', { timeout: COMPILING_MS }, (exact) => {
   const { getSemanticDiagnostics, getSyntacticDiagnostics, getProgram } = compiler(ENTRIES, {

@@ -2,4 +2,5 @@
 // of node and of ours take the compiler seconds to read, in each process anew.
 import './completion.ts'
 import './examples.ts'
+import './names.ts'
 import './published.ts'

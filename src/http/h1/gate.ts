@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
 import { idleSocketsOf } from '../older.ts'
 import { Handshakes } from '../tls/handshake.ts'
@@ -14,7 +15,7 @@ import { Http1Wire, http1WireOf } from './wire.ts'
 const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect'] as const
 type RequestEvent = (typeof REQUEST_EVENTS)[number]
 
-const GATE: unique symbol = Symbol('quiesce.gate')
+const GATE: unique symbol = Symbol.for(nameAmongCopies('gate'))
 
 /**
  * Puts one gate in front of a server's handlers, by an `emit` of the server's own: it sees every

@@ -8,6 +8,7 @@ import type {
   ServerHttp2Stream,
 } from 'node:http2'
 import type { Socket } from 'node:net'
+import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import type { ExchangeView } from '../chain.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
 import { isOnlyOurs } from '../h1/gate.ts'
@@ -19,7 +20,7 @@ import { Http2Request, Http2Response, ignore, isHead } from './exchange-objects.
 import { watchHead, watchResponse } from './response-head.ts'
 import { Http2Wire, http2WireOf, refuseStream } from './wire.ts'
 
-const GATE: unique symbol = Symbol('quiesce.gate')
+const GATE: unique symbol = Symbol.for(nameAmongCopies('gate'))
 
 interface Gated {
   [GATE]?: true

@@ -1,13 +1,14 @@
 import { QuiesceError } from '../../base/errors.ts'
 import type { Straggler } from '../../base/events.ts'
 import { pathAsSent } from '../../base/request-target.ts'
+import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import type { Spoken } from '../../base/spoken.ts'
 import type { CountedAs, ExchangeView, Passing } from '../chain.ts'
 import type { Connection } from './connection.ts'
 import type { Member } from './wait-group.ts'
 
 /** On the request itself: a property costs the request path less than a look-up in a WeakMap. */
-const EXCHANGE: unique symbol = Symbol('quiesce.exchange')
+const EXCHANGE: unique symbol = Symbol.for(nameAmongCopies('exchange'))
 
 /** A name in a report is for people; a URL may have 16 KiB. */
 const NAME_LENGTH_MAX = 200
