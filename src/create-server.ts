@@ -17,6 +17,7 @@ import { openPublicListeners } from './lifecycle/public-listeners.ts'
 import { resolveServerOptions, type ServerOptions } from './options/options.ts'
 import type { WebSocketOption, WebSocketServerLike } from './options/web-socket-option.ts'
 import { processFacts } from './platforms/platforms.ts'
+import type { FurtherCas } from './tls/client-trust.ts'
 import type { OwnPair } from './tls/settings.ts'
 
 /** Node's request and response. */
@@ -67,6 +68,8 @@ interface ServerParts extends Pick<LifecycleParts, 'healthIsHandlers' | 'failure
   /** Takes all upgrades, in place of the option `websocket`. */
   readonly upgrade?: Upgrade | undefined
   readonly ownClient?: OwnClient
+  /** CAs of clients, beside those of the listeners. */
+  readonly furtherCas?: FurtherCas | undefined
   /** What responses of HTTP/1.1 are made of. */
   readonly response?: typeof ServerResponse
   /** What has to be done before it listens; a rejection is a failed start. */
@@ -87,7 +90,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  { upgrade, metrics, ownClient, response, beforeListening, ...parts }: ServerParts = {},
+  { upgrade, metrics, ownClient, furtherCas, response, beforeListening, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { ...log.wording, facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -100,7 +103,8 @@ export function createServerOn(
       await beforeListening?.()
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
-      const opened = await openPublicListeners({ ...opening, listener: await toListener(), prepare, response, ownPair: ownClient?.pair })
+      const own = { ownPair: ownClient?.pair, furtherCas }
+      const opened = await openPublicListeners({ ...opening, ...own, listener: await toListener(), prepare, response })
       ownClient?.opened(opened.map(({ listener }) => listener.server))
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []

@@ -16,6 +16,7 @@ import { auditFailures } from './audit/audit-failures.ts'
 import { type AuditCounters, type Auditing, auditCounters } from './audit/auditing.ts'
 import { auditingFrom } from './audit/from-options.ts'
 import type { Authenticator } from './authentication/authenticator.ts'
+import { type ClientCas, clientCasFrom } from './authentication/client-cas.ts'
 import { authenticates, authenticatorFrom } from './authentication/from-options.ts'
 import type { Authorizer } from './authorization/authorizer.ts'
 import { authorizerFrom } from './authorization/from-options.ts'
@@ -118,6 +119,7 @@ interface Given {
   readonly auditing: Auditing | undefined
   /** Undefined: it is not asked who sends a request. */
   readonly authenticator: Authenticator | undefined
+  readonly clientCas: ClientCas
   /** Undefined: everything is allowed. */
   readonly authorizer: Authorizer | undefined
   readonly life: Lifecycle
@@ -321,7 +323,8 @@ export class ApiServer implements Delegate {
     const loopback = new Loopback(this.#host.clock, isAuthenticated)
     const authorizer = authorizerFrom(this.config)
     const isAuthorized = authorizer !== undefined && !this.config.authorizationMode?.includes('AlwaysAllow')
-    const parts = { clock: this.#host.clock, loopbackToken: loopback.token, isAuthorized }
+    const clientCas = clientCasFrom(this.config)
+    const parts = { clock: this.#host.clock, loopbackToken: loopback.token, clientCas, isAuthorized }
     const authenticator = isAuthenticated ? authenticatorFrom(this.config, parts) : undefined
     this.#loopback = loopback
     const failedAt = (where: string, error: unknown): void => life.record({ type: 'error', where, error: errorRecord(error) })
@@ -347,10 +350,13 @@ export class ApiServer implements Delegate {
       ],
       upgrade: this.upgrades && passage.upgrade,
       ownClient: loopback,
+      furtherCas: clientCas.further,
       response: StandingResponse,
       beforeListening: async () => {
         const warn = (message: string): void => life.record({ type: 'warning', message })
-        await authenticator?.open?.({ clock: this.#host.clock, warn })
+        const world = { clock: this.#host.clock, random: this.#host.random, warn }
+        await clientCas.open(world)
+        await authenticator?.open?.(world)
         await authorizer?.open?.({ ...this.#host, failed: (error) => failedAt('authorization', error), warn })
       },
     })
@@ -360,13 +366,23 @@ export class ApiServer implements Delegate {
     const deadlines = new Deadlines(this.#host.clock, timeOut(life.log, this.#metrics))
     void life.ended.then(() => {
       deadlines.close()
+      clientCas.close()
       authenticator?.close?.()
       authorizer?.close?.()
     })
     const isComplete = life.signal('MuxAndDiscoveryComplete')
     const { filters: users = [] } = this.config
     const failed: FilterFailed = (filter, error) => failedAt(`filter ${filter}`, error)
-    const ours = this.#filters({ isComplete: () => isComplete.aborted, deadlines, auditing, authenticator, authorizer, life, failed })
+    const ours = this.#filters({
+      isComplete: () => isComplete.aborted,
+      deadlines,
+      auditing,
+      clientCas,
+      authenticator,
+      authorizer,
+      life,
+      failed,
+    })
     passage.open(buildChain(ours, users), users, failed)
     this.registered.giveTo(life)
     this.#delegate.prepareFor(life, loopback)
@@ -418,7 +434,7 @@ export class ApiServer implements Delegate {
   }
 
   /** Those of the chain that are always there, or that the config asks for. */
-  #filters({ isComplete, deadlines, auditing, authenticator, authorizer, life, failed }: Given): readonly PlacedFilter[] {
+  #filters({ isComplete, deadlines, auditing, clientCas, authenticator, authorizer, life, failed }: Given): readonly PlacedFilter[] {
     const { config } = this
     const { clock } = this.#host
     const { log, options } = life
@@ -437,6 +453,7 @@ export class ApiServer implements Delegate {
         recordFailure: auditing?.recordFailure,
         timeoutMs: config.authenticationTimeoutMs,
         audiences: config.apiAudiences,
+        frontProxyHeaders: clientCas.frontProxy?.headers,
         metrics: this.#metrics,
       }),
       audit(auditing),

@@ -252,6 +252,7 @@ export interface CompletedConfig extends ResolvedOf<typeof API_SERVER_OPTIONS> {
   readonly warnings: readonly string[]
   /** Whether a listener asks its clients for certificates. */
   readonly hasClientCa: boolean
+  readonly hasTls: boolean
   /** Everything, as text that people read: for a command that prints its options. */
   toJSON(): Readonly<Record<string, unknown>>
 }
@@ -283,12 +284,14 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
   const own = resolveOptions(API_SERVER_OPTIONS, given as UserOptions<typeof API_SERVER_OPTIONS>)
   const isLongRunning = longRunningRule({ verbs: own.longRunningVerbs, subresources: own.longRunningSubresources })
   const engine = engineOptionsOf(given)
+  const hasFurtherCa = own.requestHeader !== undefined || own.authenticationWebhook?.apiServer !== undefined
   return {
     ...own,
     [COMPLETED]: true,
     isLongRunning,
     hasClientCa: listenersOf(engine).some(({ tls }) => hasClientCa(tls)),
-    engine: { wording: apiserverWording, ...requestingCertificates(engine) },
+    hasTls: hasTls(engine),
+    engine: { wording: apiserverWording, ...requestingCertificates(engine, hasFurtherCa) },
     log,
     warnings,
     toJSON: () => shown(table, given),
@@ -304,13 +307,19 @@ const listenersOf = (engine: ServerOptions): readonly Pick<ServerOptions, 'tls'>
 const hasClientCa = (tls: ServerOptions['tls']): tls is TlsOptions =>
   typeof tls === 'object' && (tls.clientCa !== undefined || tls.clientCaFile !== undefined)
 
+const hasTls = (engine: ServerOptions): boolean => listenersOf(engine).some(({ tls }) => tls !== undefined)
+
 /**
  * Clients are asked for certificates and need none, unless that is said: other credentials are as
  * good, and authentication decides.
+ * @param hasFurtherCa whether there are CAs beside those of the listeners
  */
-function requestingCertificates(engine: ServerOptions): ServerOptions {
-  const asking = <T extends Pick<ServerOptions, 'tls'>>(one: T): T =>
-    hasClientCa(one.tls) ? { ...one, tls: { ...one.tls, clientCertificates: one.tls.clientCertificates ?? 'request' } } : one
+function requestingCertificates(engine: ServerOptions, hasFurtherCa: boolean): ServerOptions {
+  const asking = <T extends Pick<ServerOptions, 'tls'>>(one: T): T => {
+    if (one.tls === undefined || !(hasFurtherCa || hasClientCa(one.tls))) return one
+    const tls = one.tls === 'self-signed' ? { selfSigned: true } : one.tls
+    return { ...one, tls: { ...tls, clientCertificates: tls.clientCertificates ?? 'request' } }
+  }
   return engine.listeners === undefined ? asking(engine) : { ...engine, listeners: engine.listeners.map(asking) }
 }
 

@@ -10,6 +10,7 @@ import type { ListenerPlace, ResolvedListener } from '../options/lifecycle-optio
 import type { ResolvedServerOptions } from '../options/options.ts'
 import { passedSocket } from '../platforms/passed-sockets.ts'
 import type { Certificates } from '../tls/certificates.ts'
+import type { FurtherCas } from '../tls/client-trust.ts'
 import type { OwnPair } from '../tls/settings.ts'
 import { connectionWindow, HTTP2_HEADERS_MAX, http1Limits, http2Settings } from './http-limits.ts'
 
@@ -26,6 +27,8 @@ export interface Opening {
   readonly response?: typeof ServerResponse | undefined
   /** Of the server's own client, for listeners with TLS. */
   readonly ownPair?: (() => Promise<OwnPair>) | undefined
+  /** Of clients, for listeners with TLS. */
+  readonly furtherCas?: FurtherCas | undefined
 }
 
 /** A listener, and the certificates that it has. */
@@ -64,13 +67,13 @@ const OWN_NAMES = ['localhost', '127.0.0.1', '::1'] as const
 const ALL_ADDRESSES = ['0.0.0.0', '::']
 
 async function openCertificates(
-  { host: { clock }, options, record, ownPair }: Opening,
+  { host: { clock }, options, record, ownPair, furtherCas }: Opening,
   tls: NonNullable<ResolvedListener['tls']>,
   listensOn: string | undefined,
 ): Promise<Certificates> {
   const { Certificates } = await import('../tls/certificates.ts')
   const names = new Set<string>([...OWN_NAMES, ...(listensOn === undefined || ALL_ADDRESSES.includes(listensOn) ? [] : [listensOn])])
-  const world = { clock, record, own: await ownPair?.() }
+  const world = { clock, record, own: await ownPair?.(), furtherCas }
   return Certificates.open(tls, options.serverOptions as SecureContextOptions, [...names] as [string, ...string[]], world)
 }
 

@@ -3,7 +3,8 @@ import type { SecureContext, SecureContextOptions, TlsOptions, Server as TlsServ
 import type { Clock } from '../base/clock.ts'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { errorRecord, type LifecycleFact } from '../base/events.ts'
-import type { ClientCa } from './client-ca.ts'
+import { type ClientCa, unitedCa } from './client-ca.ts'
+import { type FurtherCas, setClientCa } from './client-trust.ts'
 import { sameContent } from './content.ts'
 import { SecureContexts, type Served } from './contexts.ts'
 import { type CertificateValidity, expiryOf, validityOf, warningMs } from './expiry.ts'
@@ -19,6 +20,8 @@ export interface CertificatesWorld {
   readonly record: (fact: LifecycleFact) => void
   /** Of the server's own client; undefined: it has none. */
   readonly own?: OwnPair | undefined
+  /** Undefined: the handshake decides what a client's certificate leads to. */
+  readonly furtherCas?: FurtherCas | undefined
 }
 
 /** What a pair that may be replaced has been through. */
@@ -40,6 +43,10 @@ export class Certificates {
   readonly #world: CertificatesWorld
   readonly #providers: Providers
   readonly #all: readonly Provider<object>[]
+  /** Of its clients themselves. */
+  readonly #clientCa: Provider<ClientCa> | undefined
+  /** All that certificates of who connects may lead to. */
+  readonly #cas: readonly Provider<ClientCa>[]
   readonly #reloader: Reloader
   /** What is served, and its contexts: replaced together. */
   #served: { readonly content: Served; readonly contexts: SecureContexts } | undefined
@@ -54,7 +61,10 @@ export class Certificates {
     this.#world = world
     this.#providers = providersOf(settings, settings.selfSigned ? selfSigned(names, world.clock.wall()) : undefined)
     const { serving, sni, clientCa } = this.#providers
-    this.#all = [...(clientCa ? [clientCa] : []), ...(serving ? [serving] : []), ...sni.map(({ pair }) => pair)]
+    const { client, frontProxy } = world.furtherCas ?? {}
+    this.#clientCa = clientCa ?? client
+    this.#cas = [this.#clientCa, frontProxy].filter((ca) => ca !== undefined)
+    this.#all = [...this.#cas, ...(serving ? [serving] : []), ...sni.map(({ pair }) => pair)]
     this.#reloader = new Reloader({
       clock: world.clock,
       files: this.#all.flatMap(({ files }) => files),
@@ -90,7 +100,7 @@ export class Certificates {
       ...this.#contextOptions,
       // Named also where there is none, so that none of `serverOptions` ever takes its place.
       SNICallback: this.#hasChoice ? this.#choose : undefined,
-      ...(this.#providers.clientCa && { requestCert: true, rejectUnauthorized: clientCertificates === 'require' }),
+      ...(this.#cas.length > 0 && { requestCert: true, rejectUnauthorized: clientCertificates === 'require' }),
     }
   }
 
@@ -99,6 +109,7 @@ export class Certificates {
     this.#server = server as TlsServer
     server.on('tlsClientError', () => this.#handshakeErrors++)
     this.#trustWithoutRoots(this.#served?.content.clientCa)
+    if (this.#world.furtherCas) server.on('secureConnection', (socket: object) => setClientCa(socket, () => this.#clientCa?.current))
     if (!this.#providers.sni.some(({ names = [] }) => names.some((name) => isIP(name) > 0))) return
     // Before node's own listener, which takes what is there for a client that asks for no name: no
     // public way leads there (docs/decisions/0030-certificates.md).
@@ -166,6 +177,7 @@ export class Certificates {
    * from the bundle, ends earlier then.
    */
   #shared(clientCa: ClientCa | undefined): SecureContextOptions {
+    // Without a list node trusts what the system does.
     const trusted = clientCa && { ca: this.#withOwn(clientCa.bundle.text), allowPartialTrustChain: !clientCa.hasAllRoots }
     return { ...this.#given, minVersion: this.#settings.minVersion, ...trusted }
   }
@@ -181,7 +193,8 @@ export class Certificates {
   /** Where every client has to have a certificate, its own client has one, too. */
   #withOwn(clientCa: string): string[] {
     const { own } = this.#world
-    return own && this.#settings.clientCertificates === 'require' ? [clientCa, own.cert] : [clientCa]
+    const given = clientCa.trim() === '' ? [] : [clientCa]
+    return own && this.#settings.clientCertificates === 'require' ? [...given, own.cert] : given
   }
 
   /** One error for each that cannot be used. */
@@ -219,12 +232,12 @@ export class Certificates {
 
   /** Undefined as long as something was never loaded. */
   #content(): Served | undefined {
-    const { serving, sni, clientCa } = this.#providers
+    const { serving, sni } = this.#providers
     if (this.#all.some(({ current }) => current === undefined)) return undefined
     return {
       serving: serving?.current,
       sni: sni.map(({ names, pair }) => ({ ...(pair.current as Pair), names })),
-      clientCa: clientCa?.current,
+      clientCa: unitedCa(this.#cas.map(({ current }) => current as ClientCa)),
     }
   }
 

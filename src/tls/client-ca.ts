@@ -4,8 +4,24 @@ import { certificatesIn, type Sourced } from './pair.ts'
 /** The certificates that clients' certificates have to lead to. */
 export interface ClientCa {
   readonly bundle: Sourced
+  /** Those in the bundle. */
+  readonly certificates: readonly X509Certificate[]
   /** Whether all of them lead to roots that are among them. */
   readonly hasAllRoots: boolean
+}
+
+/** Of which there are none yet: no certificate leads to it. */
+export const NO_CLIENT_CA: ClientCa = { bundle: { from: 'nowhere', text: '' }, certificates: [], hasAllRoots: true }
+
+/** Several as one; undefined for none. */
+export function unitedCa(all: readonly ClientCa[]): ClientCa | undefined {
+  const [only, ...others] = all
+  if (only === undefined || others.length === 0) return only
+  return {
+    bundle: { from: all.map(({ bundle }) => bundle.from).join(', '), text: all.map(({ bundle }) => bundle.text).join('\n') },
+    certificates: all.flatMap(({ certificates }) => certificates),
+    hasAllRoots: all.every(({ hasAllRoots }) => hasAllRoots),
+  }
 }
 
 /**
@@ -14,7 +30,7 @@ export interface ClientCa {
  */
 export function checkClientCa(bundle: Sourced): ClientCa {
   const all = certificatesIn(bundle)
-  return { bundle, hasAllRoots: rootedIn(all).length === all.length }
+  return { bundle, certificates: all, hasAllRoots: rootedIn(all).length === all.length }
 }
 
 function rootedIn(all: readonly X509Certificate[]): readonly X509Certificate[] {

@@ -18,7 +18,7 @@ export function providersOf(settings: TlsSettings, made: { readonly cert: string
   return {
     serving: isGiven(serving) ? pairProvider('tls', serving) : undefined,
     sni: sni.map((entry, index) => ({ names: entry.names, pair: pairProvider(`tls.sni[${index}]`, entry) })),
-    clientCa: clientCa === undefined && clientCaFile === undefined ? undefined : caProvider(clientCa, clientCaFile),
+    clientCa: clientCa === undefined && clientCaFile === undefined ? undefined : caProvider('tls.clientCa', clientCa, clientCaFile),
   }
 }
 
@@ -35,11 +35,12 @@ const pairProvider = (option: string, { cert, key, certFile, keyFile, passphrase
     check: ([ofCert, ofKey]) => checkPair({ cert: ofCert as Sourced, key: ofKey as Sourced, passphrase }),
   })
 
-const caProvider = (text: string | undefined, file: string | undefined): Provider<ClientCa> =>
+/** Of a CA of clients, as a text or as a file. */
+export const caProvider = (option: string, text: string | undefined, file: string | undefined): Provider<ClientCa> =>
   new Provider({
     what: 'client CA',
-    from: file ?? 'tls.clientCa',
+    from: file ?? option,
     files: present(file),
-    read: async () => [await sourced('tls.clientCa', text, file)],
+    read: async () => [await sourced(option, text, file)],
     check: ([bundle]) => checkClientCa(bundle as Sourced),
   })

@@ -67,6 +67,27 @@ export function clientOf(ca: PemPair, name: string): PemPair {
   }
 }
 
+/** A CA that another one has certified: its certificate stands behind those that it signs. */
+export function intermediateOf(ca: PemPair, commonName: string): PemPair {
+  const folder = mkdtempSync(join(tmpdir(), 'quiesce-ca-'))
+  try {
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text)
+      return join(folder, name)
+    }
+    const signed = ['-CA', write('ca.crt', ca.cert), '-CAkey', write('ca.key', ca.key), '-set_serial', '9', '-days', '30']
+    const extensions = write('extensions', 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n')
+    const [cert, key] = made(
+      ['cert', 'key'],
+      ['req', ...NEW_KEY, '-subj', `/CN=${commonName}`, '-keyout', 'key', '-out', 'request'],
+      ['x509', '-req', '-in', 'request', ...signed, '-extfile', extensions, '-out', 'cert'],
+    ) as [string, string]
+    return { cert, key }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 /** The key, encrypted with a passphrase. */
 export function encrypted({ key }: PemPair, passphrase: string): string {
   const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase } as const

@@ -26,6 +26,8 @@ export interface AuthenticationContext {
 /** What an authenticator that goes on by itself is given. */
 export interface AuthenticatorWorld {
   readonly clock: Clock
+  /** From 0 up to 1. */
+  readonly random: () => number
   /** Told of what is not as it should be, and does not keep the server from starting. */
   readonly warn: (message: string) => void
 }

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
+import { clientCaOf } from '../../tls/client-trust.ts'
 import type { Authenticated, Authenticator } from './authenticator.ts'
 import { knownUser } from './group-adder.ts'
+import { type PeerTrust, subjectOf, tlsSocketOf } from './peer-certificate.ts'
 
 /** @see kubernetes/apiserver pkg/authentication/request/x509/x509.go */
 const UID = '1.3.6.1.4.1.57683.2'
@@ -11,6 +11,7 @@ const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
 /** What the certificate of one connection says; it stays the same for all of its requests. */
 interface Known {
+  readonly certificate: X509Certificate
   /** Undefined: it names no user. */
   readonly authenticated: Authenticated | undefined
   readonly notBefore: number
@@ -22,16 +23,23 @@ const KNOWN = new WeakMap<object, Known>()
 /**
  * Of clients with a certificate that leads to the client CA, which the handshake has verified: the
  * common name is the user, the organizations are the groups. One that does not lead there, or is
- * not valid at the time of the request, is wrong.
+ * not valid at the time of the request, is wrong. Of a listener that asks for certificates of other
+ * CAs, too, it has to lead to that of its clients.
  * @param wall milliseconds since the epoch
  * @see kubernetes/apiserver pkg/authentication/request/x509/x509.go
  */
-export const clientCertificateAuthenticator = (wall: () => number): Authenticator => ({
+export const clientCertificateAuthenticator = (wall: () => number, trust: PeerTrust): Authenticator => ({
   authenticate: (request) => {
     const socket = tlsSocketOf(request)
     if (socket === undefined) return undefined
     const known = KNOWN.get(socket) ?? read(socket)
     if (known === undefined) return undefined
+    const clientCa = clientCaOf(socket)
+    if (clientCa) {
+      const ca = clientCa()
+      if (ca === undefined || ca.certificates.length === 0) return undefined
+      if (!trust.leadsTo(socket, known.certificate, ca)) throw OF_ANOTHER_CA
+    }
     const now = wall()
     if (now < known.notBefore || now > known.notAfter)
       throw new Error('verifying the client certificate failed: it has expired or is not yet valid')
@@ -39,13 +47,8 @@ export const clientCertificateAuthenticator = (wall: () => number): Authenticato
   },
 })
 
-/** Of HTTP/2 the session's, which is one object for all of its requests. */
-function tlsSocketOf(request: IncomingMessage): TLSSocket | undefined {
-  const { stream, socket } = request as IncomingMessage & Partial<Http2ServerRequest>
-  const own = (stream ? stream.session?.socket : socket) as Partial<TLSSocket> | undefined
-  // Node stands in front of a session's socket, and says of what it has only when it is asked.
-  return own?.getPeerX509Certificate ? (own as TLSSocket) : undefined
-}
+/** One for all: each request of a front proxy meets it. */
+const OF_ANOTHER_CA = new Error('verifying the client certificate failed: it does not lead to the client CA')
 
 /**
  * Undefined without a certificate, which node calls authorized too where a session is resumed.
@@ -57,6 +60,7 @@ function read(socket: TLSSocket): Known | undefined {
   if (!socket.authorized) throw new Error(`verifying the client certificate failed: ${String(socket.authorizationError)}`)
   const found = authenticatedBy(certificate)
   const known = {
+    certificate,
     authenticated: found && { user: knownUser(found.user) },
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
@@ -70,12 +74,13 @@ function read(socket: TLSSocket): Known | undefined {
  * @throws Error for several uids, or an empty one
  */
 export function authenticatedBy(certificate: X509Certificate): Authenticated | undefined {
-  const subject = certificate.toLegacyObject().subject as unknown as Readonly<Record<string, string | readonly string[] | undefined>>
-  const all = (attribute: string): readonly string[] => [subject[attribute] ?? []].flat()
-  const name = all('CN').at(-1) ?? ''
+  const name = commonNameOf(certificate)
   if (name === '') return undefined
-  const [uid, ...others] = all(UID)
+  const [uid, ...others] = subjectOf(certificate, UID)
   if (uid === '' || others.length > 0) throw new Error('the client certificate has more than one uid, or an empty one')
   const id = `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`
-  return { user: { name, ...(uid !== undefined && { uid }), groups: all('O'), extra: { [CREDENTIAL_ID]: [id] } } }
+  return { user: { name, ...(uid !== undefined && { uid }), groups: subjectOf(certificate, 'O'), extra: { [CREDENTIAL_ID]: [id] } } }
 }
+
+/** Of several the last, as Go reads it. */
+export const commonNameOf = (certificate: X509Certificate): string => subjectOf(certificate, 'CN').at(-1) ?? ''

@@ -113,7 +113,7 @@ function keptNames(): readonly (symbol | undefined)[] {
   return ['kHeadersCount', 'kHeadersDistinct'].map((wanted) => names.find(({ description }) => description === wanted))
 }
 
-/** Said by a proxy in front of who its client is; none is believed here. */
+/** Said by a proxy in front of who its client is, by the names that all know. */
 const FRONT_PROXY_EXTRA = 'x-remote-extra-'
 const FRONT_PROXY = new Set(['x-remote-user', 'x-remote-uid', 'x-remote-group'])
 
@@ -124,8 +124,9 @@ const isCredential = (name: string): boolean =>
 /**
  * Takes what says who sent a request out of it, once that is known: handlers, and servers that they
  * ask, have no use for it.
+ * @param isFurther of other names, which a proxy in front has for it
  * @see kubernetes/apiserver pkg/endpoints/filters/authentication.go withAuthentication
  */
-export function takeCredentials(request: IncomingMessage): void {
-  takeHeaders(request, isCredential)
+export function takeCredentials(request: IncomingMessage, isFurther?: (name: string) => boolean): void {
+  takeHeaders(request, isFurther ? (name) => isCredential(name) || isFurther(name) : isCredential)
 }

@@ -2,7 +2,9 @@ import { defineOptions, type Kind, type Needs, option, type ResolvedOf, type Use
 import { duration, fieldsNeeding, file, isRecord, listOf, text, withCommas } from '../../options/kinds.ts'
 import type { Wrong } from '../../options/wrong.ts'
 import type { Authenticator } from './authenticator.ts'
+import { REQUEST_HEADER } from './request-header-options.ts'
 import { isHttps } from './trusted-fetch.ts'
+import { AUTHENTICATION_WEBHOOK } from './webhook-options.ts'
 
 const texts = (allowed: string, isOne: (item: string) => boolean = (item) => item !== '') =>
   withCommas(
@@ -153,15 +155,15 @@ const wrongAuthenticator = (given: unknown): Wrong | undefined =>
 
 /** A client CA of a listener is enough, too. */
 const needsAuthentication: Needs = {
-  anyOf: ['authenticators', 'tokenAuthFile', 'oidc', 'tls'],
+  anyOf: ['authenticators', 'tokenAuthFile', 'oidc', 'authenticationWebhook', 'requestHeader', 'tls'],
   otherwise: 'without effect',
   because: 'no request is asked for credentials',
 }
 
 /**
  * Who sends a request, and how that is known. Nothing is asked without any of `authenticators`,
- * `tokenAuthFile`, `oidc`, `anonymousAuth` and a client CA of a listener: a client CA has the users
- * that its certificates name.
+ * `requestHeader`, `tokenAuthFile`, `oidc`, `authenticationWebhook`, `anonymousAuth` and a client
+ * CA of a listener: a client CA has the users that its certificates name.
  * @see kubernetes/apiserver pkg/server/options/authentication.go
  */
 export const AUTHENTICATION_OPTIONS = {
@@ -193,6 +195,31 @@ export const AUTHENTICATION_OPTIONS = {
   oidc: option(fieldsNeeding(OIDC_OPTIONS, ['issuerUrl', 'clientId'], { allowed: 'an object with issuerUrl and clientId' }), {
     defaultWords: 'none',
     meaning: 'An OpenID Connect issuer whose tokens are taken',
+  }),
+  /**
+   * A server that is asked whose a token is, with TokenReviews: one of your own, or a
+   * kube-apiserver.
+   * @default none
+   */
+  authenticationWebhook: option(AUTHENTICATION_WEBHOOK, {
+    defaultWords: 'none',
+    meaning: 'A server that is asked whose a token is',
+  }),
+  /**
+   * A proxy in front that has found out who sends a request, and says so in headers. It is known by
+   * a certificate of a CA of its own; a listener has to have TLS.
+   * @default none
+   */
+  requestHeader: option(REQUEST_HEADER, {
+    defaultWords: 'none',
+    meaning: 'A proxy in front that says in headers who sends a request',
+    needs: {
+      anyOf: ['tls'],
+      otherwise: 'refused',
+      because: 'a proxy in front is known by its certificate alone',
+      isMet: ({ tls, listeners }) =>
+        tls !== undefined || (Array.isArray(listeners) && listeners.some((one) => isRecord(one) && one['tls'])),
+    },
   }),
   /**
    * Whether requests without credentials are let in, as `system:anonymous`: everywhere, or for

@@ -1,17 +1,19 @@
 import { defineOptions, option, type ResolvedOf, resolveOptions, type UserOptions } from '../../options/define.ts'
 import { choice, duration, fields } from '../../options/kinds.ts'
 import { Problems } from '../../options/problems.ts'
-import { REMOTE_ALLOWED, remoteOptions, wrongRemote } from '../webhook/options.ts'
+import { API_SERVER_OR_REMOTE_ALLOWED, apiServerOption, remoteOptions, wrongRemote } from '../webhook/options.ts'
 
 /** What is said when the server cannot be asked. */
 export const FAILURE_POLICIES = ['NoOpinion', 'Deny'] as const
 
 export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   ...remoteOptions('authorization-webhook-config-file', 'questions'),
+  /** In place of `kubeconfig`. `in-cluster` is the API server of the pod. */
+  apiServer: apiServerOption('authorization-kubeconfig', 'what its users may do'),
   /** Time for which what was allowed is not asked again; 0 is always. */
   authorizedTtl: option(duration(), {
     flag: 'authorization-webhook-cache-authorized-ttl',
-    default: '5m',
+    defaultWords: '5m, and 10s of a kube-apiserver',
     meaning: 'Time for which what the server has allowed is not asked again',
     turnsOn: false,
     upstream: '--authorization-webhook-cache-authorized-ttl',
@@ -19,13 +21,13 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
   /** The same for what was not. */
   unauthorizedTtl: option(duration(), {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
-    default: '30s',
+    defaultWords: '30s, and 10s of a kube-apiserver',
     meaning: 'Time for which what the server has not allowed is not asked again',
     turnsOn: false,
     upstream: '--authorization-webhook-cache-unauthorized-ttl',
   }),
   /** Time of one attempt. The request's own deadline bounds all of them. */
-  timeout: option(duration('1ms'), { default: '30s', meaning: 'Time for one attempt to ask the server' }),
+  timeout: option(duration('1ms'), { defaultWords: '30s, and 10s of a kube-apiserver', meaning: 'Time for one attempt to ask the server' }),
   /** Time before the second of five attempts; it grows with each. */
   initialBackoff: option(duration('1ms'), { default: '500ms', meaning: 'Time before the server is asked again when it has failed' }),
   /**
@@ -39,7 +41,7 @@ export const AUTHORIZATION_WEBHOOK_OPTIONS = defineOptions({
 export interface AuthorizationWebhookOptions extends UserOptions<typeof AUTHORIZATION_WEBHOOK_OPTIONS> {}
 export type ResolvedAuthorizationWebhook = ResolvedOf<typeof AUTHORIZATION_WEBHOOK_OPTIONS>
 
-export const AUTHORIZATION_WEBHOOK = fields(AUTHORIZATION_WEBHOOK_OPTIONS, { allowed: REMOTE_ALLOWED, together: wrongRemote })
+export const AUTHORIZATION_WEBHOOK = fields(AUTHORIZATION_WEBHOOK_OPTIONS, { allowed: API_SERVER_OR_REMOTE_ALLOWED, together: wrongRemote })
 
 const TABLE = { webhookAuthorizer: option(AUTHORIZATION_WEBHOOK, { defaultWords: 'none', meaning: 'A server that is asked' }) }
 

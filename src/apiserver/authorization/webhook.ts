@@ -27,13 +27,29 @@ const CHARACTERS_MAX = 10_000
 export const webhookAuthorizer = (options: AuthorizationWebhookOptions): Authorizer => webhookFrom(resolveWebhook(options))
 
 /** The same for options that are complete. */
-export const webhookFrom = (settings: ResolvedAuthorizationWebhook): Authorizer =>
-  new WebhookAuthorizer(settings, new RemoteClient(remoteOf(settings), settings.timeoutMs))
+export function webhookFrom(settings: ResolvedAuthorizationWebhook): Authorizer {
+  const complete = settingsOf(settings)
+  const path = settings.apiServer === undefined ? '' : REVIEWS
+  return new WebhookAuthorizer(complete, new RemoteClient(remoteOf(settings), complete.timeoutMs, path))
+}
 
-type Settings = Pick<
-  ResolvedAuthorizationWebhook,
-  'authorizedTtlMs' | 'unauthorizedTtlMs' | 'timeoutMs' | 'initialBackoffMs' | 'failurePolicy'
->
+const REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+
+interface Settings extends Pick<ResolvedAuthorizationWebhook, 'initialBackoffMs' | 'failurePolicy'> {
+  readonly authorizedTtlMs: number
+  readonly unauthorizedTtlMs: number
+  readonly timeoutMs: number
+}
+
+/**
+ * A kube-apiserver is asked more often, and not waited for as long.
+ * @see kubernetes/apiserver pkg/server/options/authorization.go NewDelegatingAuthorizationOptions
+ */
+export function settingsOf(given: ResolvedAuthorizationWebhook): Settings {
+  const [authorized, unauthorized, timeout] = given.apiServer === undefined ? [300_000, 30_000, 30_000] : [10_000, 10_000, 10_000]
+  const { authorizedTtlMs = authorized, unauthorizedTtlMs = unauthorized, timeoutMs = timeout } = given
+  return { ...given, authorizedTtlMs, unauthorizedTtlMs, timeoutMs }
+}
 
 /** What it is posted by is given for tests. */
 export class WebhookAuthorizer implements Authorizer {

@@ -10,6 +10,7 @@ import { recordFailedAuthentication } from '../audit/failed-authentication.ts'
 import { ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from '../authentication/authenticator.ts'
 import { occurrences, takeCredentials } from '../authentication/credential-headers.ts'
+import { type FrontProxyHeaders, isOfFrontProxy } from '../authentication/front-proxy.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { sendStatus } from '../status.ts'
@@ -24,6 +25,8 @@ interface Given {
   readonly timeoutMs: number
   /** Who the server is; empty: credentials for any are taken. */
   readonly audiences: readonly string[]
+  /** What a proxy in front may have said, in headers of its own; undefined: none does. */
+  readonly frontProxyHeaders: (() => FrontProxyHeaders) | undefined
   readonly metrics: Pick<RequestMetrics, 'authenticated'>
 }
 
@@ -34,7 +37,7 @@ interface Given {
  */
 export function authentication(
   authenticator: Authenticator | undefined,
-  { clock, log, recordFailure, timeoutMs, audiences, metrics }: Given,
+  { clock, log, recordFailure, timeoutMs, audiences, frontProxyHeaders, metrics }: Given,
 ): PlacedFilter | undefined {
   if (authenticator === undefined) return undefined
   const sayFailed = lineASecond(clock, (error: Error, requests) =>
@@ -56,7 +59,7 @@ export function authentication(
     const { user, audiences: meant = [] } = result
     if (audiences.length > 0 && meant.length > 0 && !meant.some((each) => audiences.includes(each)))
       return refuse(exchange, startedAt, new Error(`unable to match the audience: ${meant.join(', ')}, accepted: ${audiences.join(', ')}`))
-    takeCredentials(exchange.request)
+    takeCredentials(exchange.request, frontProxyHeaders && isOfFrontProxy(frontProxyHeaders()))
     // One connection of HTTP/2 is many requests: who is not known is told to come anew.
     if (isHttp2(exchange) && isAnonymous(user)) exchange.response.setHeader('Connection', 'close')
     exchange.user = user

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { goQuote } from '../../base/go-quote.ts'
 import { headerValues, namesOf, takeHeaders } from '../authentication/credential-headers.ts'
+import { unescapedKey, utf8Of } from '../authentication/text-of-headers.ts'
 import type { UserInfo } from '../authentication/user.ts'
 
 const USER = 'impersonate-user'
@@ -46,7 +47,7 @@ function extraOf({ rawHeaders }: IncomingMessage): WantedUser['extra'] {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase()
     if (!name.startsWith(EXTRA)) continue
-    const key = textOf(unescaped(name.slice(EXTRA.length)))
+    const key = textOf(unescapedKey(name.slice(EXTRA.length)))
     const value = textOf(rawHeaders[at + 1] as string)
     const values = extra.get(key)
     if (values) values.push(value)
@@ -55,18 +56,7 @@ function extraOf({ rawHeaders }: IncomingMessage): WantedUser['extra'] {
   return Object.fromEntries(extra)
 }
 
-/** One character per byte. A key with an escape that is none stays as it is. */
-const unescaped = (key: string): string =>
-  /%(?![\da-f]{2})/.test(key) ? key : key.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-
-/** Node reads the bytes of a header as Latin-1. */
-function textOf(value: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'latin1'))
-  } catch {
-    throw new Error('an impersonation header is no UTF-8')
-  }
-}
+const textOf = (value: string): string => utf8Of(value, 'an impersonation header is no UTF-8')
 
 /** As Go prints the value of such a struct. */
 function goSyntax({ name, uid, groups, extra }: WantedUser): string {

@@ -44,27 +44,28 @@ export class Asking {
 
   /**
    * The body of the answer.
+   * @param secret in what is asked: it does not come into messages
    * @throws Error that says why there is none; aborted, the reason of the signal
    */
-  async ask(body: string, signal: AbortSignal): Promise<string> {
+  async ask(body: string, signal: AbortSignal, secret = ''): Promise<string> {
     if (this.#world === undefined) throw new Error('the webhook has not been opened')
     const { clock, random } = this.#world
     for (let attempt = 1; ; attempt++) {
-      const answer = await this.#attempt(clock, body, signal)
+      const answer = await this.#attempt(clock, body, signal, secret)
       if (typeof answer === 'string') return answer
       if (!answer.isTransient || attempt === ATTEMPTS) throw answer.error
       await sleep(clock, backoffMs(this.#settings.initialBackoffMs, attempt, random), signal)
     }
   }
 
-  async #attempt(clock: Clock, body: string, signal: AbortSignal): Promise<string | FailedAttempt> {
+  async #attempt(clock: Clock, body: string, signal: AbortSignal, secret: string): Promise<string | FailedAttempt> {
     const { timeoutMs } = this.#settings
     const timeout = new AbortController()
     const timer = clock.setTimeout(() => timeout.abort(new Error(`the webhook did not answer within ${timeoutMs / 1_000}s`)), timeoutMs)
     try {
       const { status, retryAfter, body: answer } = await this.#client.post(body, AbortSignal.any([timeout.signal, signal]))
       if (isTaken(status)) return answer ?? { error: new Error(`the answer is longer than ${BYTES_MAX} bytes`), isTransient: false }
-      const failure = statusFailureIn(answer)
+      const failure = statusFailureIn(answer, secret)
       const said = failure ? `: ${failure.message}` : ''
       return {
         error: new Error(`the webhook answered ${status}${said}`),

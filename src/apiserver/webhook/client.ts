@@ -4,8 +4,9 @@ import { createSecureContext } from 'node:tls'
 import type { Clock } from '../../base/clock.ts'
 import { QuiesceError, toError } from '../../base/errors.ts'
 import { formatGoDuration } from '../go-duration.ts'
+import { remoteOfCluster } from './in-cluster.ts'
 import { remoteOfKubeconfig } from './kubeconfig.ts'
-import { type LoadedRemote, loadRemote, type Remote } from './remote.ts'
+import { type LoadedRemote, loadRemote, type Remote, type RemotePlace } from './remote.ts'
 
 /** What a server has answered. */
 export interface RemoteAnswer {
@@ -44,8 +45,9 @@ export const BYTES_MAX = 1024 * 1024
  * that are renewed are taken, and one that cannot be read any more leaves what there was.
  */
 export class RemoteClient implements Poster {
-  readonly #remote: Remote | { readonly kubeconfig: string }
+  readonly #remote: RemotePlace
   readonly #timeout: string
+  readonly #path: string
   #clock: Clock | undefined
   #loaded: LoadedRemote | undefined
   #url: URL | undefined
@@ -55,10 +57,12 @@ export class RemoteClient implements Poster {
   /**
    * @param timeoutMs how long each post is waited for by its caller; the server is told that,
    * unless its URL says another time
+   * @param path of an API server; none: the URL is the whole
    * @see kubernetes/client-go rest/request.go Request.URL
    */
-  constructor(remote: Remote | { readonly kubeconfig: string }, timeoutMs: number) {
+  constructor(remote: RemotePlace, timeoutMs: number, path = '') {
     this.#remote = remote
+    this.#path = path
     this.#timeout = formatGoDuration(timeoutMs)
   }
 
@@ -67,7 +71,16 @@ export class RemoteClient implements Poster {
     await this.#load()
   }
 
-  async post(body: string, signal: AbortSignal): Promise<RemoteAnswer> {
+  post(body: string, signal: AbortSignal): Promise<RemoteAnswer> {
+    return this.#ask(body, signal)
+  }
+
+  /** Asks for what is there; as {@link post}. */
+  get(signal: AbortSignal): Promise<RemoteAnswer> {
+    return this.#ask(undefined, signal)
+  }
+
+  async #ask(body: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
     if (this.#clock && this.#clock.now() - this.#loadedAt >= RELOAD_MS) {
       // What there was may still do; if not, its server says so.
       await this.#load().catch(() => {})
@@ -90,10 +103,10 @@ export class RemoteClient implements Poster {
   async #load(): Promise<void> {
     // Asked for again after the same time, also when it fails.
     this.#loadedAt = this.#clock?.now() ?? 0
-    const remote = 'kubeconfig' in this.#remote ? await remoteOfKubeconfig(this.#remote.kubeconfig) : this.#remote
+    const remote = await foundAt(this.#remote)
     const loaded = await loadRemote(remote)
     if (JSON.stringify(loaded) === JSON.stringify(this.#loaded)) return
-    const url = tellingTimeout(loaded.url, this.#timeout)
+    const url = tellingTimeout(below(loaded.url, this.#path), this.#timeout)
     const agent = agentFor(url, loaded.tls, 'kubeconfig' in this.#remote ? this.#remote.kubeconfig : loaded.url)
     if (this.#agent) retire(this.#agent)
     this.#agent = agent
@@ -101,19 +114,31 @@ export class RemoteClient implements Poster {
     this.#url = url
   }
 
-  #send(body: string, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
+  #send(body: string | undefined, signal: AbortSignal): { readonly request: ClientRequest; readonly answer: Promise<RemoteAnswer> } {
     const { headers } = this.#loaded as LoadedRemote
     const url = this.#url as URL
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest
-    const length = String(Buffer.byteLength(body))
+    const ofBody = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
     const request = send(url, {
-      method: 'POST',
+      method: body === undefined ? 'GET' : 'POST',
       agent: this.#agent as HttpsAgent,
       signal,
-      headers: { Accept: 'application/json, */*', 'Content-Type': 'application/json', 'Content-Length': length, ...headers },
+      headers: { Accept: 'application/json, */*', ...ofBody, ...headers },
     })
     return { request, answer: answerOf(request, body, signal) }
   }
+}
+
+/** What a URL says behind its path stays there. */
+function below(given: string, path: string): string {
+  const url = new URL(given)
+  if (path !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
+  return url.href
+}
+
+function foundAt(place: RemotePlace): Remote | Promise<Remote> {
+  if ('inCluster' in place) return remoteOfCluster()
+  return 'kubeconfig' in place ? remoteOfKubeconfig(place.kubeconfig) : place
 }
 
 /** Whatever else its query says stays as it is written, another timeout too. */
@@ -142,7 +167,7 @@ function retire(agent: HttpAgent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
-function answerOf(request: ClientRequest, body: string, signal: AbortSignal): Promise<RemoteAnswer> {
+function answerOf(request: ClientRequest, body: string | undefined, signal: AbortSignal): Promise<RemoteAnswer> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => reject(signal.aborted ? (signal.reason as Error) : error)
     request.on('error', fail)

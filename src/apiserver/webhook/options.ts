@@ -1,7 +1,7 @@
 import { option } from '../../options/define.ts'
 import { file, isRecord, text, value } from '../../options/kinds.ts'
 import type { Wrong } from '../../options/wrong.ts'
-import type { Remote } from './remote.ts'
+import type { RemotePlace } from './remote.ts'
 
 const isUrl = (given: string): boolean => /^https?:$/.test(URL.canParse(given) ? new URL(given).protocol : '')
 const PEM = 'PEM as text'
@@ -40,8 +40,25 @@ export const remoteOptions = <const Flag extends string>(flag: Flag, what: strin
   key: option(text(PEM, isPem), { defaultWords: 'none', meaning: 'Key of that certificate, as PEM', secret: true }),
 })
 
+/** Of a process in a pod: the API server of its cluster, by the pod's service account. */
+export const IN_CLUSTER = 'in-cluster'
+
+/**
+ * A kube-apiserver in the place of a server of one's own: its paths are known.
+ * @param flag of the file
+ * @param what it is asked, for documentation
+ */
+export const apiServerOption = <const Flag extends string>(flag: Flag, what: string) =>
+  option(file(`a kubeconfig file, or ${IN_CLUSTER}`), {
+    flag,
+    defaultWords: 'none',
+    meaning: `Kubeconfig file of a kube-apiserver that is asked ${what}; ${IN_CLUSTER} is that of the pod`,
+    upstream: `--${flag}`,
+  })
+
 /** A server, as its options say. */
 export interface GivenRemote {
+  readonly apiServer?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly url?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -52,10 +69,15 @@ export interface GivenRemote {
 }
 
 export const REMOTE_ALLOWED = 'an object with kubeconfig or url'
+export const API_SERVER_OR_REMOTE_ALLOWED = 'an object with apiServer, kubeconfig or url'
 
 /** What these options mean for each other. */
 export function wrongRemote(given: GivenRemote): Wrong | undefined {
-  const { kubeconfig, ...others } = given
+  const { apiServer, kubeconfig, ...others } = given
+  if (apiServer !== undefined) {
+    const [name, value] = Object.entries(given).find(([each, one]) => OF_OTHERS.includes(each) && one !== undefined) ?? []
+    return name === undefined ? undefined : { path: `.${name}`, given: value, allowed: 'none', beside: '.apiServer' }
+  }
   if (kubeconfig === undefined && given.url === undefined)
     return { path: '.kubeconfig', given: undefined, allowed: 'a file name, or url', allowedAsText: 'a file name' }
   const [beside] = Object.entries(others).filter(([name, value]) => OF_URL.includes(name) && value !== undefined)
@@ -68,8 +90,10 @@ export function wrongRemote(given: GivenRemote): Wrong | undefined {
 }
 
 const OF_URL: readonly string[] = ['url', 'headers', 'token', 'ca', 'cert', 'key']
+const OF_OTHERS: readonly string[] = ['kubeconfig', ...OF_URL]
 
-export function remoteOf({ kubeconfig, url, headers, token, ca, cert, key }: GivenRemote): Remote | { readonly kubeconfig: string } {
+export function remoteOf({ apiServer, kubeconfig, url, headers, token, ca, cert, key }: GivenRemote): RemotePlace {
+  if (apiServer !== undefined) return apiServer === IN_CLUSTER ? { inCluster: true } : { kubeconfig: apiServer }
   if (kubeconfig !== undefined) return { kubeconfig }
   const sourced = (given: string | undefined) => (given === undefined ? undefined : { text: given })
   return { url: url as string, headers, token: sourced(token), ca: sourced(ca), cert: sourced(cert), key: sourced(key) }

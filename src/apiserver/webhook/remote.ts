@@ -22,6 +22,9 @@ export interface Remote {
   readonly insecure?: boolean | undefined
 }
 
+/** Where one is found: by itself, in a kubeconfig file, or as the cluster of a pod says. */
+export type RemotePlace = Remote | { readonly kubeconfig: string } | { readonly inCluster: true }
+
 /** One as it is now: with all that stood in files. */
 export interface LoadedRemote {
   readonly url: string

@@ -27,7 +27,7 @@ const MESSAGE_MAX = 300
 export function statusIn(body: string, wanted: ReviewKind): Fields {
   const answer = parsed(body)
   if (!isRecord(answer)) throw wrongAnswer(`${Buffer.byteLength(body)} bytes that are no JSON object`, wanted)
-  if (answer['kind'] === 'Status' && answer['status'] !== 'Success') throw new Error(`the webhook answered ${messageIn(answer)}`)
+  if (answer['kind'] === 'Status' && answer['status'] !== 'Success') throw wrongAnswer('a Status of a failure', wanted)
   const { kind = wanted.kind, apiVersion = wanted.apiVersion, status } = answer
   if (kind !== wanted.kind || apiVersion !== wanted.apiVersion) throw wrongAnswer(`${short(kind)} of ${short(apiVersion)}`, wanted)
   if (status === undefined || status === null) return {}
@@ -54,19 +54,26 @@ export interface RemoteFailure {
   readonly reason: string | undefined
 }
 
-/** Undefined for an answer that is no Status of a failure. */
-export function statusFailureIn(body: string | undefined): RemoteFailure | undefined {
-  const answer = body?.startsWith('{') ? parsed(body) : undefined
+/**
+ * Undefined for an answer that is no Status of a failure.
+ * @param secret does not come into its message
+ */
+export function statusFailureIn(body = '', secret = ''): RemoteFailure | undefined {
+  const answer = body.startsWith('{') ? parsed(body) : undefined
   if (!isRecord(answer) || answer['kind'] !== 'Status' || answer['status'] !== 'Failure') return undefined
-  return { message: messageIn(answer), reason: typeof answer['reason'] === 'string' ? answer['reason'] : undefined }
+  return { message: messageIn(answer, secret), reason: typeof answer['reason'] === 'string' ? answer['reason'] : undefined }
 }
 
-const messageIn = ({ message }: Fields): string => (typeof message === 'string' ? cut(message) : 'a Status without a message')
+const messageIn = ({ message }: Fields, secret: string): string =>
+  typeof message === 'string' ? shortLine(withoutSecret(message, secret)) : 'a Status without a message'
+
+/** A text of another server, to which it was told a secret. */
+export const withoutSecret = (text: string, secret: string): string => (secret === '' ? text : text.replaceAll(secret, '<secret>'))
 
 /** In one line. */
-const cut = (text: string): string => text.slice(0, MESSAGE_MAX).replace(/\s+/g, ' ')
+export const shortLine = (text: string): string => text.slice(0, MESSAGE_MAX).replace(/\s+/g, ' ')
 
-const short = (given: unknown): string => cut(show(given))
+const short = (given: unknown): string => shortLine(show(given))
 
 function parsed(body: string): unknown {
   try {

@@ -244,7 +244,7 @@ describe('several authenticators', () => {
       open: async () => void heard.push(`open ${name}`),
       close: () => void heard.push(`close ${name}`),
     })
-    const world = { clock: undefined as never, warn: () => {} }
+    const world = { clock: undefined as never, random: () => 0, warn: () => {} }
     const all = unionAuthenticator([living('a'), withAuthenticatedGroup(bearerTokenAuthenticator(unionTokens([living('b')])))])
     await all.open?.(world)
     all.close?.()
@@ -269,7 +269,7 @@ describe('several authenticators', () => {
       }
     }
     const request = (): IncomingMessage => requestWith('Authorization', 'Bearer good')
-    const world = { clock: undefined as never, warn: () => {} }
+    const world = { clock: undefined as never, random: () => 0, warn: () => {} }
     const ways: ((kept: Kept) => Authenticator)[] = [
       (kept) => unionAuthenticator([kept]),
       (kept) => withAuthenticatedGroup(kept),

@@ -11,7 +11,9 @@ import { connect, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { authenticatedBy, clientCertificateAuthenticator } from '#src/apiserver/authentication/client-certificate.ts'
+import { PeerTrust } from '#src/apiserver/authentication/peer-certificate.ts'
 import { type ApiServerConfig, userOf } from '#src/apiserver/index.ts'
+import { TrustPaths } from '#src/tls/leads-to.ts'
 import { serveApi } from '../../support/api-server.ts'
 import { clientOf, type PemPair, pairFor } from '../../support/certificates.ts'
 import { answerOf } from '../../support/h2-client.ts'
@@ -186,7 +188,7 @@ describe('a client is not known', () => {
     const certificate = new X509Certificate(ANN.cert)
     const socket = { getPeerX509Certificate: () => certificate, authorized: true }
     let now = Date.parse(certificate.validFrom)
-    const { authenticate } = clientCertificateAuthenticator(() => now)
+    const { authenticate } = clientCertificateAuthenticator(() => now, new PeerTrust(new TrustPaths(), () => now))
     const ask = () => authenticate({ socket } as never, undefined as never)
     expect(ask()).toMatchObject({ user: { name: 'ann' } })
     now = Date.parse(certificate.validTo) + 1

@@ -99,7 +99,7 @@ const settingsOf = (url: string): OidcSettings => ({
 
 async function opened(of: Issuer, given: Partial<OidcSettings> = {}, clock = systemClock) {
   const tokens = new OidcTokens({ ...settingsOf(of.url), ...given })
-  await tokens.open({ clock, warn: () => {} })
+  await tokens.open({ clock, random: () => 0, warn: () => {} })
   return async (token: string | Promise<string>): Promise<AuthenticationResult> => tokens.authenticateToken(await token)
 }
 
@@ -408,7 +408,7 @@ describe('an issuer', () => {
 
   test('needs jose', async () => {
     const tokens = new OidcTokens(settingsOf('https://a.test'), () => Promise.reject(new Error('not found')))
-    await expect(tokens.open({ clock: systemClock, warn: () => {} })).rejects.toMatchObject({
+    await expect(tokens.open({ clock: systemClock, random: () => 0, warn: () => {} })).rejects.toMatchObject({
       code: 'ERR_DEPENDENCY_MISSING',
       message: expect.stringContaining('npm install jose'),
     })

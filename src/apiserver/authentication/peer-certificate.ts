@@ -1,0 +1,45 @@
+import type { X509Certificate } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import type { ClientCa } from '../../tls/client-ca.ts'
+import type { TrustPaths } from '../../tls/leads-to.ts'
+
+/**
+ * The connection of a request; undefined without TLS. Of HTTP/2 the session's, which is one object
+ * for all of its requests.
+ */
+export function tlsSocketOf(request: IncomingMessage): TLSSocket | undefined {
+  const { stream, socket } = request as IncomingMessage & Partial<Http2ServerRequest>
+  const own = (stream ? stream.session?.socket : socket) as Partial<TLSSocket> | undefined
+  // Node stands in front of a session's socket, and says of what it has only when it is asked.
+  return own?.getPeerX509Certificate ? (own as TLSSocket) : undefined
+}
+
+/** All values of an attribute of its subject, in their order. */
+export function subjectOf(certificate: X509Certificate, attribute: string): readonly string[] {
+  const subject = certificate.toLegacyObject().subject as unknown as Readonly<Record<string, string | readonly string[] | undefined>>
+  return [subject[attribute] ?? []].flat()
+}
+
+/** Whether the certificate of a connection leads to a CA, which is found out once for each. */
+export class PeerTrust {
+  readonly #paths: TrustPaths
+  readonly #wall: () => number
+  readonly #found = new WeakMap<object, { readonly ca: ClientCa; readonly leads: boolean }>()
+
+  /** @param wall milliseconds since the epoch */
+  constructor(paths: TrustPaths, wall: () => number) {
+    this.#paths = paths
+    this.#wall = wall
+  }
+
+  /** A CA that was replaced is another one. */
+  leadsTo(socket: TLSSocket, certificate: X509Certificate, ca: ClientCa): boolean {
+    const known = this.#found.get(socket)
+    if (known?.ca === ca) return known.leads
+    const leads = this.#paths.leadsTo(certificate, ca, this.#wall())
+    this.#found.set(socket, { ca, leads })
+    return leads
+  }
+}

@@ -1,0 +1,25 @@
+import { isIP } from 'node:net'
+import { QuiesceError } from '../../base/errors.ts'
+import type { Remote } from './remote.ts'
+
+/** Where a pod finds what it is given to ask its API server. */
+const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/**
+ * The API server of the cluster that this process is a pod of, by the token of its service account,
+ * which is read again and again.
+ * @throws QuiesceError ERR_OPTION_INVALID outside of a cluster
+ * @see kubernetes/client-go rest/config.go InClusterConfig
+ */
+export function remoteOfCluster(env: NodeJS.ProcessEnv = process.env, folder = FOLDER): Remote {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env
+  if (host === '' || port === '') {
+    const allowed = 'a kubeconfig file; in-cluster only in a pod, where KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set'
+    throw new QuiesceError('ERR_OPTION_INVALID', `in-cluster: this process is in no cluster, allowed: ${allowed}`, {
+      field: 'in-cluster',
+      allowed,
+    })
+  }
+  const address = isIP(host) === 6 ? `[${host}]` : host
+  return { url: `https://${address}:${port}`, ca: { file: `${folder}/ca.crt` }, token: { file: `${folder}/token` } }
+}
