@@ -105,7 +105,11 @@ test.each<[string, readonly string[], readonly string[]]>([
     warningsOf({ authorizationAlwaysAllowPaths: ['/x'] }),
     ['authorizationAlwaysAllowPaths has no effect without authorizer'],
   ],
-  ['apiAudiences', warningsOf({ apiAudiences: ['a'] }), ['apiAudiences has no effect without authenticators, tokenAuthFile, oidc or tls']],
+  [
+    'apiAudiences',
+    warningsOf({ apiAudiences: ['a'] }),
+    ['apiAudiences has no effect without authenticators, tokenAuthFile, oidc, authenticationWebhook, requestHeader or tls'],
+  ],
   ['maxConcurrentStreams', created({ maxConcurrentStreams: 5 }), ['maxConcurrentStreams has no effect without http2, tls or listeners']],
   ['with HTTP/2', created({ maxConcurrentStreams: 5, http2: true }), []],
   ['with TLS', created({ streamBuffer: 20_000, listeners: [{ port: 1 }, { port: 2, tls: 'self-signed' }] }), []],
