@@ -145,7 +145,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
     ],
   ],
   ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile', 'authorizationWebhook']],
-  ['Drain flags', ['behind', 'lastCall', 'deadline', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
+  ['Drain flags', ['behind', 'lastCall', 'deadline', 'killAfter', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
   ['Further listeners', ['admin', 'inspector']],
   ['Logs flags', ['logLevel', 'pretty', 'reportFile', 'journal']],
   ['Global flags', ['config', 'printConfig', 'export']],

@@ -11,6 +11,7 @@ export const DRAIN_OPTIONS = [
   'whileDraining',
   'watchGrace',
   'deadline',
+  'killAfter',
   'crashDeadline',
   'requestDrainTimeout',
   'connectionTimeout',

@@ -27,6 +27,8 @@ export interface PrintedPlan {
   }
   /** Every duration among the options with where it came from. */
   readonly chosen: Readonly<Record<string, DefaultDuration>>
+  /** What does not fit what surrounds the process. */
+  readonly warnings: readonly string[]
 }
 
 /** In milliseconds; instants since StopRequested. */
@@ -50,7 +52,7 @@ const KIND_NAMES = Object.keys(KINDS) as readonly KindOfStop[]
  */
 export function printedPlan(
   of: string,
-  { platform, whileDraining, chosen }: ResolvedOptions,
+  { platform, whileDraining, chosen, warnings }: ResolvedOptions,
   { input, userPhases = [] }: LifePlan,
 ): PrintedPlan {
   const { profiles, tell, preShutdownHooks, destroyFunctions, requestDrainTimeoutMs, connectionTimeoutMs } = input
@@ -68,6 +70,7 @@ export function printedPlan(
       connectionTimeout: connectionTimeoutMs,
     },
     chosen,
+    warnings,
   }
 }
 
@@ -85,7 +88,7 @@ const timeouts = (bounded: readonly { readonly name: string; readonly timeoutMs:
   Object.fromEntries(bounded.map(({ name, timeoutMs }) => [name, timeoutMs]))
 
 /** A page of text, which ends with a line break. */
-export function planText({ of, platform, whileDraining, tell, stops, limits, chosen }: PrintedPlan): string {
+export function planText({ of, platform, whileDraining, tell, stops, limits, chosen, warnings }: PrintedPlan): string {
   const row = (label: string, cell: (of: PrintedStop) => string, meaning = ''): Row => [
     label,
     ...KIND_NAMES.map((kind) => cell(stops[kind])),
@@ -96,6 +99,7 @@ export function planText({ of, platform, whileDraining, tell, stops, limits, cho
   return [
     `plan of ${oneLine(of)}`,
     `platform ${platform.name} (${platform.reason}), while draining: ${whileDraining}, tell: ${tell}`,
+    ...warnings.map((warning) => `warning: ${warning}`),
     '',
     ...table([
       ['', ...Object.values(KINDS), ''],

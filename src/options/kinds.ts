@@ -134,13 +134,20 @@ const numberOf = (given: unknown): unknown => (typeof given === 'string' && /^\d
 
 const PORT_MAX = 65_535
 
-export const port = (): Kind<number, number, 'port'> => ({
-  ...integer(0, PORT_MAX, `an integer from 0 to ${PORT_MAX}; 0 is any free port`),
-  kind: 'port',
-  placeholder: 'PORT',
-  // The server's options refuse what is out of bounds, together with all else.
-  fromText: numberOf,
-})
+/** A number, or its digits as text, since most ports come from the environment. */
+export function port(): Kind<number | string, number, 'port'> {
+  const number = integer(0, PORT_MAX, `an integer from 0 to ${PORT_MAX}; 0 is any free port`)
+  return {
+    ...number,
+    kind: 'port',
+    placeholder: 'PORT',
+    accepts: (given) => number.accepts(numberOf(given)),
+    resolve: Number,
+    show: String,
+    // The server's options refuse what is out of bounds, together with all else.
+    fromText: numberOf,
+  }
+}
 
 export const host = (): Kind<string, string, 'text'> => ({
   ...text('a host name or an IP address'),

@@ -265,7 +265,18 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     meaning: 'Time from the stop request to the end by force; the process is gone by then',
   }),
   /**
-   * The same for a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A
+   * Time after which the platform kills a process that it has told to end, where it was set to
+   * another one than its default: at least 100 ms. Changes nothing; a `deadline` that is not
+   * below it is warned of, because what is in flight when the platform kills is cut off.
+   * @default by platform
+   */
+  killAfter: option(timeToTheEnd(), {
+    flag: 'kill-after',
+    defaultWords: 'by platform',
+    meaning: 'Time after which the platform kills a process that it has told to end; a deadline that is not below it is warned of',
+  }),
+  /**
+   * The deadline of a stop by an uncaught exception or an unhandled rejection; at least 100 ms. A
    * crash in the middle of a stop has what ends first.
    * @default the deadline when one is given, else 5s, at most the deadline
    */
@@ -273,7 +284,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     flag: 'crash-deadline',
     default: '5s',
     defaultWords: (own) => `the deadline when one is given, else ${own}, at most the deadline`,
-    meaning: 'The same for a stop by a crash: uncaught exceptions and unhandled rejections',
+    meaning: 'The deadline of a stop by a crash: uncaught exceptions and unhandled rejections',
   }),
   /**
    * Longest time that accepted requests and holds are waited for, from NotAcceptingNewRequest on;
@@ -632,7 +643,7 @@ export type ListenerPlace =
 
 /** Where a listener of the server listens, and what is spoken there. */
 export type ListenerAddress = (
-  | { readonly port: number; readonly host?: string | undefined }
+  | { readonly port: number | string; readonly host?: string | undefined }
   | {
       /** Unix socket; one that a killed process has left there is removed. */
       readonly path: string
@@ -714,7 +725,7 @@ export function resolveListener(given: ListenerAddress): ResolvedListener {
   if ('fd' in given) return { fd: given.fd, ...spoken }
   if ('path' in given) return { path: given.path, ...(given.mode !== undefined && { mode: given.mode }), ...spoken }
   const { port: number, host: name } = given
-  return { port: number, ...(name !== undefined && { host: name }), ...spoken }
+  return { port: Number(number), ...(name !== undefined && { host: name }), ...spoken }
 }
 
 const KIB = 1024
@@ -727,7 +738,7 @@ const HTTP2_FRAME_MAX = 2 ** 24 - 1
  */
 export const LISTEN_OPTIONS = defineOptions({
   /**
-   * 0 is any free port.
+   * 0 is any free port. Text of digits is one, too, as `process.env.PORT` has it.
    * @default 8080
    */
   port: option(port(), { flag: 'port', default: 8080, meaning: 'Port to listen on', upstream: '--secure-port' }),

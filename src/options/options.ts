@@ -4,8 +4,9 @@ import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
 import type { HealthPaths } from './health-options.ts'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
+import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
 import { Problems, type ProblemWording } from './problems.ts'
-import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf, tooLong } from './times.ts'
+import { checkTimes, chooseTimes, chosenByRows, type DefaultDuration, plansOf, type Times, tooLong } from './times.ts'
 
 /**
  * Options twice: what users write (`LifecycleOptions`, `ServerOptions`: durations as text,
@@ -39,7 +40,10 @@ export interface ResolvedOptions extends Omit<Rows, 'platform' | 'health'> {
   readonly health: HealthPaths | false
   /** Further endpoints, and how all of them answer. */
   readonly healthOptions: Partial<Omit<NonNullable<Rows['health']>, 'paths'>>
-  /** What was given and has no effect, a sentence each; said when the life begins. */
+  /**
+   * What was given and has no effect, or does not fit what surrounds the process: a sentence each,
+   * said when the life begins.
+   */
   readonly warnings: readonly string[]
   /** Every duration with where it came from; logged and reported. */
   readonly chosen: Readonly<Record<string, DefaultDuration>>
@@ -83,7 +87,8 @@ export function resolveServerOptions(options: ServerOptions, context: ResolveCon
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
-  return { ...resolved, ...listening, listeners: addresses.map(resolveListener) }
+  const warnings = [...resolved.warnings, ...idleWarnings(listening.keepAliveTimeoutMs, resolved.behind)]
+  return { ...resolved, ...listening, warnings, listeners: addresses.map(resolveListener) }
 }
 
 function resolve(
@@ -99,7 +104,10 @@ function resolve(
   const front: readonly Place[] = given.behind !== undefined && sendsOn(platform.name) ? [given.behind] : []
   const places: readonly Place[] = [platform.name, ...front, ...(calledBy === undefined ? [] : [calledBy])]
   const { health, ...rows } = resolveOptions(LIFECYCLE_OPTIONS, given, places)
-  const { plan, chosen } = chooseTimes(given, rows, chosenByRows(table, { ...given }, places), platform, places)
+  const times = chooseTimes(given, rows, chosenByRows(table, { ...given }, places), platform, places)
+  const { plan } = times
+  const killAfter = chosenKill(times.chosen['killAfter'], platform, context.facts)
+  const chosen: Times['chosen'] = { ...times.chosen, ...(killAfter && { killAfter }) }
   checkRelations(given, problems)
   const useless = problems.checkNeeds({ ...given }, places)
   checkTimes(given, plan, problems)
@@ -114,7 +122,7 @@ function resolve(
     plans: plansOf(given, plan, (chosen['crashDeadline'] as DefaultDuration).ms),
     health: paths ?? false,
     healthOptions,
-    warnings: [...useless, ...tooLong(given, chosen, problems)],
+    warnings: [...useless, ...tooLong(given, chosen, problems), ...outsideWarnings(chosen, platform, context.facts)],
     chosen,
   }
 }

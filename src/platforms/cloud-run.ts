@@ -6,6 +6,7 @@ export const cloudRun = {
   where: 'on Cloud Run',
   signs: [isSet('K_SERVICE')],
   endsTrafficFirst: true,
-  ends: 'SIGTERM, SIGKILL after 10 s',
+  ends: 'SIGTERM',
+  kills: { after: '10s' },
   defaults: {},
 } as const satisfies PlatformSpec

@@ -8,6 +8,7 @@ export const container = {
     { words: '/.dockerenv or /run/.containerenv exists', isThere: ({ containerFile }) => containerFile },
     { words: 'the process is PID 1', isThere: ({ pid }) => pid === 1 },
   ],
-  ends: 'SIGTERM, SIGKILL after 10 s (`docker stop`)',
+  ends: 'SIGTERM',
+  kills: { after: '10s', setBy: '`docker stop --time`, `stop_grace_period`' },
   defaults: {},
 } as const satisfies PlatformSpec

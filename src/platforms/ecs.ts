@@ -6,6 +6,7 @@ export const ecs = {
   where: 'on ECS',
   signs: [isSet('ECS_CONTAINER_METADATA_URI_V4'), isSet('ECS_CONTAINER_METADATA_URI')],
   endsTrafficFirst: true,
-  ends: 'SIGTERM, SIGKILL after 30 s (stopTimeout)',
+  ends: 'SIGTERM',
+  kills: { after: '30s', setBy: '`stopTimeout`' },
   defaults: { deadline: '25s' },
 } as const satisfies PlatformSpec

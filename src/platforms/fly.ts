@@ -6,6 +6,7 @@ export const fly = {
   // FLY_APP_NAME is a setting that people keep in their shell.
   signs: [isSet('FLY_MACHINE_ID')],
   endsTrafficFirst: true,
-  ends: 'SIGINT, SIGKILL after 5 s (kill_timeout)',
+  ends: 'SIGINT',
+  kills: { after: '5s', setBy: '`kill_timeout`' },
   defaults: { deadline: '4s' },
 } as const satisfies PlatformSpec

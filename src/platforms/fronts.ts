@@ -5,11 +5,16 @@ import type { PlatformDefaults } from './platform.ts'
  * process was told to stop, and how long it keeps a connection that is idle. A connection that the
  * server closes first may be the one on which it sends its next request.
  */
-interface FrontSpec {
+export interface FrontSpec {
   readonly name: string
   readonly where: string
-  /** How long it keeps idle connections to a server, as its documentation says. */
-  readonly keepsIdle: string
+  /**
+   * How long it keeps idle connections to a server, as its documentation says; undefined: as its
+   * clients do.
+   */
+  readonly idle?: string
+  /** That time cannot be changed. */
+  readonly isFixed?: true
   readonly defaults: PlatformDefaults & { readonly keepAliveTimeout: string }
 }
 
@@ -21,28 +26,28 @@ export const FRONTS = [
   {
     name: 'service',
     where: 'a Kubernetes Service',
-    keepsIdle: 'as clients do',
     defaults: { shutdownDelay: '5s', deadline: '25s', keepAliveTimeout: '75s' },
   },
   {
     name: 'alb',
     where: 'an AWS Application Load Balancer',
-    keepsIdle: '60 s',
+    idle: '60s',
     defaults: { shutdownDelay: '70s', deadline: '90s', keepAliveTimeout: '75s' },
   },
   {
     name: 'nlb',
     where: 'an AWS Network Load Balancer',
-    keepsIdle: '350 s',
+    idle: '350s',
     defaults: { shutdownDelay: '120s', deadline: '140s', keepAliveTimeout: '360s' },
   },
   {
     name: 'gclb',
     where: 'a Google Cloud Load Balancer',
-    keepsIdle: '600 s, which cannot be changed',
+    idle: '600s',
+    isFixed: true,
     defaults: { shutdownDelay: '40s', deadline: '60s', keepAliveTimeout: '620s' },
   },
-  { name: 'envoy', where: 'Envoy', keepsIdle: '1 h', defaults: { shutdownDelay: '10s', deadline: '30s', keepAliveTimeout: '61m' } },
+  { name: 'envoy', where: 'Envoy', idle: '1h', defaults: { shutdownDelay: '10s', deadline: '30s', keepAliveTimeout: '61m' } },
 ] as const satisfies readonly FrontSpec[]
 
 export type FrontName = (typeof FRONTS)[number]['name']

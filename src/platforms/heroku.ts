@@ -6,6 +6,7 @@ export const heroku = {
   signs: [isSet('DYNO')],
   signalsAll: true,
   endsTrafficFirst: true,
-  ends: 'SIGTERM, SIGKILL after 30 s',
+  ends: 'SIGTERM',
+  kills: { after: '30s' },
   defaults: { deadline: '25s' },
 } as const satisfies PlatformSpec

@@ -4,7 +4,8 @@ export const kubernetes = {
   name: 'kubernetes',
   where: 'on Kubernetes',
   signs: [isSet('KUBERNETES_SERVICE_HOST')],
-  ends: 'SIGTERM, SIGKILL after 30 s (terminationGracePeriodSeconds)',
+  ends: 'SIGTERM',
+  kills: { after: '30s', setBy: '`terminationGracePeriodSeconds`' },
   // SIGTERM and the removal from the endpoints race. Elsewhere traffic ends before SIGTERM.
   defaults: { shutdownDelay: '5s', deadline: '25s' },
 } as const satisfies PlatformSpec

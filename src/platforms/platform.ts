@@ -15,8 +15,10 @@ export interface PlatformSpec {
   readonly signs: readonly Sign[]
   /** It has taken its traffic elsewhere before it ends a process, whatever is in front. */
   readonly endsTrafficFirst?: true
-  /** How it ends a process, for the documentation. */
+  /** How it asks a process to end, for the documentation. */
   readonly ends: string
+  /** When it kills one that has not ended. */
+  readonly kills?: Kill
   /** It sends its signals to every process of a program, not only to the first. */
   readonly signalsAll?: true
   /** Options whose defaults differ there, as the user would write them. */
@@ -61,6 +63,15 @@ export interface PlatformDefaults {
   readonly lastCall?: string
   /** Somewhat below the time after which it kills. */
   readonly deadline?: string
+}
+
+export interface Kill {
+  /** After it has asked, as the user would write it; where nothing else was set. */
+  readonly after: string
+  /** What sets another time there, as it is called there; there may be nothing. */
+  readonly setBy?: string
+  /** The time that was set, where the process can know it. */
+  readonly setTo?: (env: PlatformFacts['env']) => string | undefined
 }
 
 export interface Sign {

@@ -9,7 +9,7 @@ import { fly } from './fly.ts'
 import { heroku } from './heroku.ts'
 import { kubernetes } from './kubernetes.ts'
 import { nomad } from './nomad.ts'
-import type { FollowedLife, PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
+import type { FollowedLife, Kill, PlatformDefaults, PlatformFacts, PlatformProcess, PlatformSpec } from './platform.ts'
 import { pm2 } from './pm2.ts'
 import { type Started, whyDeaf } from './script-shell.ts'
 import { systemd } from './systemd.ts'
@@ -87,6 +87,13 @@ export function onStopRequest(process: PlatformProcess, stop: (reason: StopReaso
       for (const one of listening) one[Symbol.dispose]()
     },
   }
+}
+
+/** When a platform kills a process that it has asked to end; undefined where that is not known. */
+export function killOf(platform: PlatformName, env: PlatformFacts['env']): Kill | undefined {
+  const specs: readonly PlatformSpec[] = PLATFORMS
+  const kills = specs.find(({ name }) => name === platform)?.kills
+  return kills && { ...kills, after: kills.setTo?.(env) ?? kills.after }
 }
 
 /** Whether requests may still be sent to a process that is told to stop there. */

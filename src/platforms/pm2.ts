@@ -10,7 +10,9 @@ export const pm2 = {
   signs: [{ words: 'pm_id is set', isThere: isOurs }],
   // `treekill`.
   signalsAll: true,
-  ends: 'SIGINT, or the message `shutdown` with `shutdown_with_message`; SIGKILL after 1.6 s (`kill_timeout`)',
+  ends: 'SIGINT, or the message `shutdown` with `shutdown_with_message`',
+  // PM2 has its settings of a process in its environment.
+  kills: { after: '1.6s', setBy: '`kill_timeout`', setTo: ({ kill_timeout: ms }) => (/^\d+$/.test(ms ?? '') ? `${ms}ms` : undefined) },
   defaults: { deadline: '1.4s' },
   /** For `wait_ready`. */
   ready: (process) => {

@@ -16,7 +16,8 @@ export const systemd = {
   ],
   // KillMode=control-group.
   signalsAll: true,
-  ends: 'SIGTERM, SIGKILL after 90 s (TimeoutStopSec)',
+  ends: 'SIGTERM',
+  kills: { after: '90s', setBy: '`TimeoutStopSec`' },
   defaults: { deadline: '80s' },
   /** For `Type=notify`. */
   ready: (process, signal) => notifyReady(process, signal),

@@ -78,6 +78,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   const signals = chosenSignals(options.signals, host.process.platform)
   const owned = [ownSignals(life, signals), ownCrashes(life), onStopRequest(host.process, (reason) => life.requestStop(reason))]
   warnIfDeaf(life)
+  // The log has them from the beginning of the life.
+  for (const message of life.options.warnings) say(life, message)
   const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)
@@ -131,19 +133,25 @@ function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): voi
 
 let isDeafnessSaid = false
 
-/**
- * Once in a process, and on standard error too: it is said to those who look why their requests are
- * cut, and there may be no log.
- */
-function warnIfDeaf({ host, options, record }: RunnableLife): void {
-  if (host.process !== process || isDeafnessSaid) return
-  const { facts, platform, logger } = options
+/** Once in a process: it is said to those who look why their requests are cut. */
+function warnIfDeaf(life: RunnableLife): void {
+  if (life.host.process !== process || isDeafnessSaid) return
+  const { facts, platform } = life.options
   const { ppid } = process
   const why = whyUnstoppable(platform.name, { ...facts, ppid, parent: commandLineOf(ppid) })
   if (why === undefined) return
   isDeafnessSaid = true
-  record({ type: 'warning', message: why })
-  if (logger !== false) sayOnStandardError(process.stderr, `quiesce: ${why}\n`)
+  warn(life, why)
+}
+
+/** In the log, and on standard error too: there may be no log, or one that is read elsewhere. */
+function warn(life: RunnableLife, message: string): void {
+  life.record({ type: 'warning', message })
+  say(life, message)
+}
+
+function say({ host, options }: RunnableLife, message: string): void {
+  if (options.logger !== false) sayOnStandardError(host.process.stderr, `quiesce: ${message}\n`)
 }
 
 /** Only where time is real: a world of tests has the machines to itself. */
@@ -170,15 +178,15 @@ function warnOfOthers<Event extends string>(
   look: (unnamed: ReadonlySet<Event>) => readonly Event[],
 ): Disposable {
   const unnamed = new Set(events)
-  const warn = (): void => {
+  const warnOf = (): void => {
     const others = look(unnamed)
     if (others.length === 0) return
     for (const event of others) unnamed.delete(event)
     life.record({ type: 'warning', message: othersWarning(others), details: { [what]: others } })
   }
-  warn()
+  warnOf()
   const stopping = life.events$.subscribe((event) => {
-    if (event.type === 'signal' && event.name === 'StopRequested') warn()
+    if (event.type === 'signal' && event.name === 'StopRequested') warnOf()
   })
   return { [Symbol.dispose]: () => stopping.unsubscribe() }
 }
@@ -207,8 +215,7 @@ function ownCrashes(life: RunnableLife): Disposable {
   const captured = (): void => {
     if (isCaptureSaid) return
     isCaptureSaid = true
-    life.record({ type: 'warning', message: CAPTURED })
-    if (life.options.logger !== false) sayOnStandardError(process.stderr, `quiesce: ${CAPTURED}\n`)
+    warn(life, CAPTURED)
   }
   const crashes = onCrash(process, {
     crashed: (origin, thrown) => {

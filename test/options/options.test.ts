@@ -222,6 +222,19 @@ describe('the last call', () => {
 })
 
 describe('refusals', () => {
+  test('a port is a number or its digits, wherever it is given, and a number from then on', () => {
+    const facts = { ...nowhere }
+    const { listeners, admin, inspector } = resolveServerOptions(
+      { port: '8080', admin: { port: '9090' }, inspector: { port: '0' } },
+      { facts },
+    )
+    expect({ listeners, admin, inspector }).toMatchObject({ listeners: [{ port: 8080 }], admin: { port: 9090 }, inspector: { port: 0 } })
+    expect(resolveServerOptions({ listeners: [{ port: '81' }, { port: 82 }] }, { facts }).listeners).toMatchObject([
+      { port: 81 },
+      { port: 82 },
+    ])
+  })
+
   test('unknown options, with the one that was probably meant', () => {
     expect(refusal({ shutdownDelai: '5s' })).toEqual(['shutdownDelai: unknown option (did you mean "shutdownDelay"?)'])
     expect(refusal({ hostname: '::' })).toEqual(['hostname: unknown option (did you mean "host"?)'])
@@ -254,7 +267,7 @@ describe('refusals', () => {
   const PEM = '-----BEGIN CERTIFICATE-----'
   const FILES = { certFile: 'a.crt', keyFile: 'a.key' }
   const wrong: { readonly [K in keyof Required<ServerOptions>]: readonly unknown[] } = {
-    port: ['8080', 1.5, -1],
+    port: ['', ' 80', '1e3', '65536', 1.5, -1],
     host: ['', 1],
     listeners: [[], [{}], [{ port: 1, path: '/x' }], [{ port: 1, hots: 'x' }], [{ path: '/x', tls: {} }], [{ port: 1, http2: 1 }], 'x'],
     tls: [
@@ -282,6 +295,7 @@ describe('refusals', () => {
     whileDraining: [true],
     watchGrace: ['x'],
     deadline: [0, 99],
+    killAfter: [0, 'never'],
     crashDeadline: [99, '1'],
     requestDrainTimeout: [0, 'x'],
     connectionTimeout: [Number.POSITIVE_INFINITY],
@@ -318,7 +332,7 @@ describe('refusals', () => {
       { paths: { livez: '/x', readyz: '/x' } },
       { paths: { livez: '/readyz' } },
     ],
-    admin: [{}, { port: '1' }, { path: '/x' }, 9_090],
+    admin: [{}, { port: 'x' }, { path: '/x' }, 9_090],
     audit: [{}, { run() {} }],
     logger: [true, { info() {} }],
     reportFile: ['', 1],
@@ -372,7 +386,7 @@ describe('refusals', () => {
     ['health.status.failed: got 200, allowed: 400 to 599', { health: { status: { failed: 200 } } }],
     ['health.extra["/x"]: got "al", allowed: all, healthz, livez, readyz, or a list of check names', { health: { extra: { '/x': 'al' } } }],
     ['health.headers.x: got 5, allowed: text', { health: { headers: { x: 5 } } }],
-    ['inspector.port: got "9230", allowed: an integer from 0 to 65535; 0 is any free port', { inspector: { port: '9230' } }],
+    ['inspector.port: got "92.3", allowed: an integer from 0 to 65535; 0 is any free port', { inspector: { port: '92.3' } }],
     ['admin.port: got undefined, allowed: an integer from 0 to 65535; 0 is any free port', { admin: {} }],
     ['listeners[1].port: got "x", allowed: an integer from 0 to 65535; 0 is any free port', { listeners: [{ port: 1 }, { port: 'x' }] }],
     ['listeners[0]: got 80, allowed: { port, host? }, { path, mode? } or { fd }', { listeners: [80] }],
