@@ -141,7 +141,25 @@ describe('whatever a handler does with its headers, the client is told', () => {
       response.setHeader('Connection', 'keep-alive')
       response.writeHead(200, { 'X-A': '1' }).end('body')
     },
-    'closes by itself': (_, response) => response.setHeader('Connection', 'close').end('body'),
+    'closes by itself': (_, response) => response.setHeader('Connection', 'close').setHeader('Keep-Alive', 'timeout=600').end('body'),
+    'sets how long it keeps alive': (_, response) => response.setHeader('Keep-Alive', 'timeout=600').end('body'),
+    'appends it': (_, response) => {
+      response.appendHeader('KEEP-ALIVE', ['timeout=600', 'max=9'])
+      response.write('body')
+      response.end()
+    },
+    'sets it, and writes an object': (_, response) =>
+      response.setHeader('Keep-Alive', 'timeout=600').writeHead(200, { 'X-A': '1' }).end('body'),
+    'writes it in an object': (_, response) => response.writeHead(200, 'Fine', { 'KEEP-alive': 'timeout=600' }).end('body'),
+    'sets it, and writes it in a list': (_, response) =>
+      response.setHeader('keep-alive', 'timeout=1').writeHead(200, ['keep-alive', 'timeout=600', 'X-A', '1']).end('body'),
+    'writes it in pairs': (_, response) =>
+      response
+        .writeHead(200, [
+          ['Keep-Alive', 'timeout=600'],
+          ['X-A', '1'],
+        ] as unknown as string[])
+        .end('body'),
   }
 
   test.each(Object.entries(handlers))('%s', async (_, handler) => {
@@ -149,7 +167,7 @@ describe('whatever a handler does with its headers, the client is told', () => {
     traffic.beginTelling(AT_ONCE)
     const client = await connect()
     const { headers, body } = await client.ask('GET', '/')
-    expect({ connection: headers['connection'], body }).toEqual({ connection: 'close', body: 'body' })
+    expect({ connection: headers['connection'], keepAlive: headers['keep-alive'], body }).toEqual({ connection: 'close', body: 'body' })
     expect(await client.closed()).toBe('ended')
   })
 
@@ -199,14 +217,17 @@ describe('whatever a handler does with its headers, the client is told', () => {
   })
 
   test('also over HTTP/1.0 with keep-alive', async () => {
-    const { traffic, connect } = await rig((_, response) => response.writeHead(200, { 'Content-Length': 2 }).end('ok'))
+    const { traffic, connect } = await rig((_, response) =>
+      response.writeHead(200, { 'Content-Length': 2, 'Keep-Alive': 'timeout=600' }).end('ok'),
+    )
     const client = await connect()
     const ask = () => client.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n')
     ask()
     expect((await client.response()).headers['connection']).toBe('keep-alive')
     traffic.beginTelling(AT_ONCE)
     ask()
-    expect((await client.response()).headers['connection']).toBe('close')
+    const { headers } = await client.response()
+    expect([headers['connection'], headers['keep-alive']]).toEqual(['close', undefined])
     expect(await client.closed()).toBe('ended')
   })
 })

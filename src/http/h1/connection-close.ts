@@ -68,18 +68,19 @@ type WriteHeadArgs = [status: number, reasonOrHeaders?: string | Headers | null,
 
 /**
  * The same arguments with `Connection: close` where node looks for it: in the given headers, else
- * on the response.
+ * on the response. A `Keep-Alive` of the handler's own goes: it is about a connection that stays.
  */
 function withClose(response: ServerResponse, [status, second, third]: WriteHeadArgs): WriteHeadArgs {
   const headers = typeof second === 'string' ? third : (third ?? second)
   const given = headers ? entriesOf(headers as Headers) : []
-  const own = given.filter(([name]) => isConnection(name))
-  const close = closing(own.length > 0 ? own.map(([, value]) => value).join() : response.getHeader('connection'))
+  const own = given.filter(([name]) => isNamed(name, CONNECTION))
+  const close = closing(own.length > 0 ? own.map(([, value]) => value).join() : response.getHeader(CONNECTION))
+  response.removeHeader(KEEP_ALIVE)
   if (!headers || typeof headers === 'string') {
     response.setHeader('Connection', close)
     return typeof second === 'string' ? [status, second] : [status]
   }
-  const rest = given.filter(([name]) => !isConnection(name))
+  const rest = given.filter(([name]) => !isNamed(name, CONNECTION) && !isNamed(name, KEEP_ALIVE))
   const told = Array.isArray(headers) ? [...rest.flat(), 'Connection', close] : { ...Object.fromEntries(rest), Connection: close }
   return typeof second === 'string' ? [status, second, told as Headers] : [status, told as Headers]
 }
@@ -93,7 +94,10 @@ function entriesOf(headers: Headers): [string, unknown][] {
   return pairs
 }
 
-const isConnection = (name: string): boolean => name.length === 10 && name.toLowerCase() === 'connection'
+const CONNECTION = 'connection'
+const KEEP_ALIVE = 'keep-alive'
+/** @param known in lower case */
+const isNamed = (name: string, known: string): boolean => name.length === known.length && name.toLowerCase() === known
 
 /**
  * A `Connection` value with its `keep-alive` replaced by `close`; what else it says, such as
