@@ -31,6 +31,10 @@ export type StopReason =
 export type StopCause = WithError<StopReason>
 type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
 
+/** The OS signal by which a life ends, as frameworks hand it on to their own hooks; or none. */
+export const signalOf = (reason: Pick<StopReason, 'kind'> | undefined): string | undefined =>
+  reason?.kind === 'os-signal' ? (reason as Extract<StopReason, { kind: 'os-signal' }>).signal : undefined
+
 /**
  * Why a life is ended by force. `process-exit`: the process ends before the life, by
  * `process.exit()` or because nothing keeps it alive.

@@ -1,6 +1,8 @@
 import type { RequestListener, Server } from 'node:http'
+import type { StopCode } from '../actors/user-code.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
+import { signalOf } from '../base/events.ts'
 import type { FetchHandler, Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { lifeOfApiServer } from './api-server-module.ts'
@@ -19,7 +21,7 @@ export type Runnable =
       /** What has to be done before it listens. */
       readonly ready?: () => unknown
       /** Its own closing hooks. */
-      readonly close?: { readonly name: string; readonly run: () => unknown }
+      readonly close?: { readonly name: string; readonly run: StopCode }
     }
 
 /** What is given to `quiesce run`. */
@@ -130,14 +132,14 @@ interface Koa {
 interface Nest {
   getHttpServer(): unknown
   init(): unknown
-  close(): unknown
+  close(signal?: string): unknown
 }
 
 const ofNest = (app: Nest): Runnable => ({
   kind: 'server',
   server: app.getHttpServer() as Server,
   ready: () => app.init(),
-  close: { name: 'nest', run: () => app.close() },
+  close: { name: 'nest', run: ({ reason }) => app.close(signalOf(reason)) },
 })
 
 interface Fastify {

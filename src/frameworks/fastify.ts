@@ -6,6 +6,7 @@ import { isThenable } from '../http/emit-gate.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
 import type { Logger } from '../log/log.ts'
 import type { LifecycleOptions } from '../options/options.ts'
+import { takeOverFromFastifyCli } from './fastify-cli.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -47,6 +48,11 @@ export const quiesce = Object.assign(
     app.addHook('onListen', async () => {
       joinFurtherServers(app)
       closeServerFirst(app)
+      const taken = takeOverFromFastifyCli(options.signals)
+      if (taken.length > 0)
+        app.log.info(
+          `quiesce: ${taken.join(', ')} taken over from fastify-cli: the deadline holds, and its --close-grace-delay (-g) does not`,
+        )
       void life.run()
     })
   },

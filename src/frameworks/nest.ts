@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import { signalOf } from '../base/events.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
 import { type HybridApp, holdMessages } from './nest-messages.ts'
@@ -25,13 +26,14 @@ export class Quiesce {
   }
 
   /**
-   * Serves until stopped, and ends with the shutdown hooks of Nest; `enableShutdownHooks()` is not
-   * needed. Before or after `app.listen()`; after `startAllMicroservices()` when there are any,
-   * whose messages under way join the drain.
+   * Serves until stopped, and ends with the shutdown hooks of Nest, which are given the name of the
+   * signal, or undefined where there was none; `enableShutdownHooks()` is not needed. Before or
+   * after `app.listen()`; after `startAllMicroservices()` when there are any, whose messages under
+   * way join the drain.
    */
-  run(app: { close(): Promise<void> } & HybridApp): Promise<Report> {
+  run(app: { close(signal?: string): Promise<void> } & HybridApp): Promise<Report> {
     holdMessages(app, this.life)
-    this.life.addDestroy('nest', () => app.close())
+    this.life.addDestroy('nest', ({ reason }) => app.close(signalOf(reason)))
     return this.life.run()
   }
 }

@@ -116,6 +116,10 @@ describe('a request of three seconds is answered, and no other is lost', () => {
   test('NestJS', async () => {
     const program = startProgram('with-nest.mjs')
     const { code, signal, said } = await stopUnderLoad(program, () => void program.signal('SIGTERM'))
-    expect({ code, signal, said }).toEqual({ code: 0, signal: null, said: ['arrived', 'leaving', 'onApplicationShutdown'] })
+    expect({ code, signal, said }).toEqual({
+      code: 0,
+      signal: null,
+      said: ['arrived', 'leaving', 'beforeApplicationShutdown SIGTERM', 'onApplicationShutdown SIGTERM'],
+    })
   })
 })

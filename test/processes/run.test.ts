@@ -57,7 +57,14 @@ describe('quiesce run', () => {
 
   test('runs an app of NestJS, which closes with its own hooks', async () => {
     const outcome = await stopInTheMiddleOf(runs(fixture('nest-app.mjs'), ...ADDRESS))
-    expect(outcome).toMatchObject({ ready: 200, status: 200, body: 'done', code: 0, signal: null, stderr: 'onApplicationShutdown\n' })
+    expect(outcome).toMatchObject({
+      ready: 200,
+      status: 200,
+      body: 'done',
+      code: 0,
+      signal: null,
+      stderr: 'beforeApplicationShutdown SIGTERM\nonApplicationShutdown SIGTERM\n',
+    })
   })
 
   test('takes the default export, of CommonJS as well, and the flags of serve', async () => {
