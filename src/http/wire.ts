@@ -97,6 +97,8 @@ export interface Keeper {
   sentAway(connection: Connection, why: string): void
   /** True to let the handlers have it, false when it is answered already. */
   admit(exchange: Exchange): boolean
+  /** Resolves when no hold is under way; undefined when none is. */
+  holdsOver(): Promise<void> | undefined
 }
 
 /** One connection, as its protocol sees it. */

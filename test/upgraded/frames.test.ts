@@ -51,7 +51,7 @@ describe('where one frame ends and the next begins', () => {
         let next = 0
         for (let from = 0; from < whole.length; ) {
           const to = Math.min(whole.length, from + (cuts[next++ % cuts.length] as number))
-          boundaries.written(whole.subarray(from, to))
+          boundaries.passed(whole.subarray(from, to))
           from = to
           expect({ at: from, isBetween: boundaries.isBetween }).toEqual({ at: from, isBetween: between.has(from) })
         }
@@ -63,7 +63,7 @@ describe('where one frame ends and the next begins', () => {
 
   test('a Close frame is noticed', () => {
     const boundaries = new FrameBoundaries()
-    boundaries.written(Buffer.concat([frame(1, true, 3), closeFrame(1000, '')]))
+    boundaries.passed(Buffer.concat([frame(1, true, 3), closeFrame(1000, '')]))
     expect(boundaries).toMatchObject({ isClosed: true, isBetween: true, isLost: false })
   })
 
@@ -73,13 +73,13 @@ describe('where one frame ends and the next begins', () => {
     ['of another protocol', [...Buffer.from('some text')]],
   ])('frames %s are none', (_, bytes) => {
     const boundaries = new FrameBoundaries()
-    boundaries.written(Buffer.from(bytes))
+    boundaries.passed(Buffer.from(bytes))
     expect(boundaries.isLost).toBe(true)
   })
 
   test('what permessage-deflate has compressed is an ordinary frame', () => {
     const boundaries = new FrameBoundaries()
-    boundaries.written(Buffer.from([0xc1, 0x01, 0x00]))
+    boundaries.passed(Buffer.from([0xc1, 0x01, 0x00]))
     expect(boundaries).toMatchObject({ isLost: false, isBetween: true })
   })
 })

@@ -226,6 +226,151 @@ describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (scheme) =
   })
 })
 
+/** A message of a client, masked with zeroes. */
+const masked = (message: string): Buffer => Buffer.concat([Buffer.from([0x81, 0x80 | message.length, 0, 0, 0, 0]), Buffer.from(message)])
+
+/** Calls back with each message, whoever holds the socket; the frames of clients here are short. */
+const LISTENERS = {
+  'the package ws': (server: Server, heard: (message: string, peer: Peer) => void) => {
+    new WebSocketServer({ server }).on('connection', (ws) => {
+      ws.on('message', (data) => heard(String(data as Buffer), { send: (message) => ws.send(message) }))
+    })
+  },
+  'a handler that reads its own frames': (server: Server, heard: (message: string, peer: Peer) => void) => {
+    server.on('upgrade', (_request, socket: Socket) => {
+      socket.write(ACCEPTED)
+      let bytes = Buffer.alloc(0)
+      socket.on('data', (chunk: Buffer) => {
+        bytes = Buffer.concat([bytes, chunk])
+        while (bytes.length >= 6 && bytes.length >= 6 + ((bytes[1] as number) & 0x7f)) {
+          const end = 6 + ((bytes[1] as number) & 0x7f)
+          const [opcode, message] = [(bytes[0] as number) & 0x0f, bytes.subarray(6, end).toString()]
+          bytes = bytes.subarray(end)
+          heard(opcode === 8 ? 'CLOSE' : message, { send: (answer) => void socket.write(text(answer)) })
+        }
+      })
+    })
+  },
+} as const
+
+describe.each(Object.keys(LISTENERS) as (keyof typeof LISTENERS)[])('heard by %s', (listener) => {
+  /** What was heard, each answered when `answer` is called. */
+  async function listening(options?: LifecycleOptions) {
+    const heard: string[] = []
+    const answers: (() => void)[] = []
+    const served = await serve((server) => {
+      LISTENERS[listener](server, (message, peer) => {
+        heard.push(message)
+        answers.push(() => peer.send(message))
+      })
+    }, options)
+    const client = await served.open()
+    const say = async (message: string): Promise<void> => {
+      client.raw.send(masked(message))
+      await expect.poll(() => heard, POLL).toContain(message)
+    }
+    const stop = async () => {
+      const report = served.t.life.stop()
+      while (!served.t.hasFired('NotAcceptingNewRequest')) await served.t.clock.advance(1)
+      await served.t.clock.advance(1)
+      return { report }
+    }
+    const answerAll = (): void => {
+      for (const answer of answers.splice(0)) answer()
+    }
+    return { ...served, client, heard, say, stop, answerAll }
+  }
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  test('what was heard is answered before the Close frame, and what comes after is not heard', async () => {
+    const { t, client, heard, say, stop, answerAll } = await listening()
+    await say('one')
+    const { report } = await stop()
+    client.raw.send(masked('two'))
+    await turns()
+    await t.clock.advance(250)
+    answerAll()
+    await t.clock.advance(100)
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    client.raw.send(masked('three'))
+    client.close()
+    expect(await t.end(report)).toMatchObject({
+      exitCode: 0,
+      watches: { after: 0 },
+      connections: { upgraded: { 'WebSocket closed 1001': 1 } },
+    })
+    expect(client.messages).toEqual(['one'])
+    expect(heard.filter((message) => message !== 'CLOSE')).toEqual(['one'])
+  })
+
+  test('a message that was heard in part is heard whole, and answered', async () => {
+    const { t, client, heard, say, stop, answerAll } = await listening()
+    await say('one')
+    const [begin, rest] = [masked('halves').subarray(0, 8), masked('halves').subarray(8)]
+    client.raw.send(begin)
+    await turns()
+    const { report } = await stop()
+    client.raw.send(Buffer.concat([rest, masked('two')]))
+    if (listener !== 'the package ws') await expect.poll(() => heard, POLL).toContain('halves')
+    answerAll()
+    await t.clock.advance(350)
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    client.close()
+    expect(await t.end(report)).toMatchObject({ exitCode: 0 })
+    expect(heard).not.toContain('two')
+    // `ws` keeps the part to itself: it was not processed.
+    expect(client.messages).toEqual(listener === 'the package ws' ? ['one'] : ['one', 'halves'])
+  })
+
+  test('held work is waited for, but no longer than half of the grace', async () => {
+    for (const [worksMs, answered] of [
+      [GRACE_MS / 4, ['one']],
+      [GRACE_MS, []],
+    ] as const) {
+      const { t, client, say, stop, answerAll } = await listening()
+      await say('one')
+      void t.life.hold('message one', async () => {
+        await new Promise<void>((resolve) => void t.clock.setTimeout(resolve, worksMs))
+        answerAll()
+      })
+      const { report } = await stop()
+      await t.clock.advance((GRACE_MS / 4) * 3)
+      expect(await client.closeFrame()).toEqual(CLOSED)
+      client.close()
+      expect(await t.end(report)).toMatchObject({ exitCode: 0, connections: { upgraded: { 'WebSocket closed 1001': 1 } } })
+      expect(client.messages).toEqual(answered)
+    }
+  })
+
+  test('one that never stops sending is closed in its turn', async () => {
+    const { t, client, say, stop, answerAll } = await listening()
+    await say('one')
+    const { report } = await stop()
+    for (let ms = 0; ms < 350; ms += 10) {
+      answerAll()
+      await t.clock.advance(10)
+    }
+    expect(await client.closeFrame()).toEqual(CLOSED)
+    client.close()
+    expect(await t.end(report)).toMatchObject({ exitCode: 0, watches: { after: 0 } })
+  })
+
+  if (listener !== 'the package ws')
+    test('the client’s own Close frame is heard, for what passes it on', async () => {
+      const { t, client, heard, say, stop } = await listening()
+      await say('one')
+      const { report } = await stop()
+      await t.clock.advance(350)
+      await client.closeFrame()
+      client.raw.send(masked('two'))
+      client.close()
+      await t.end(report)
+      expect(heard).toEqual(['one', 'CLOSE'])
+    })
+})
+
 describe('held by the package ws or by other code', () => {
   test('the Close frame of a client may come in pieces', async () => {
     for (const hold of Object.values(HOLDERS)) {
@@ -434,13 +579,14 @@ describe('held by a handler that writes its own frames', () => {
     expect(await t.end(stopped)).toMatchObject({ connections: { upgraded: { 'WebSocket closed 1012': 1 } } })
   })
 
-  test('what is not made of frames is ended without one, by name', async () => {
+  test('what is not made of frames is a tunnel: it ends without one, when nothing moves any more', async () => {
     const { t, client, socket } = await serveRaw()
     socket.write('an older protocol')
-    const { report } = await told(t)
+    const { report: stopped } = await told(t)
+    const report = await t.end(stopped)
     expect(await client.raw.closed()).toBe('ended')
     expect(client.raw.received).toBe('an older protocol')
-    expect(await t.end(report)).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { forced: 1, forcedNames: [{}] } })
+    expect(report).toMatchObject({ exitCode: 0, watches: { after: 0 }, connections: { idleUntold: 1, forced: 0 } })
   })
 
   test('a proxy that passes on bytes as they come is closed between two messages', async () => {
@@ -490,6 +636,7 @@ describe('an upgrade that is no WebSocket', () => {
     const { report: stopped } = await told(t)
     accept()
     const client = await opening
+    await t.clock.advance(GRACE_MS / 4)
     expect(await client.closeFrame()).toEqual(CLOSED)
     client.close()
     expect(await t.end(stopped)).toMatchObject({

@@ -109,7 +109,7 @@ export function openHttp1Gate(
         response?.writeContinue()
         event = 'request'
       }
-      if (!response) goOnWhenSwitched(exchange, keeper.clock)
+      if (!response) goOnWhenSwitched(exchange, keeper, head)
       const emitting = inheritedEmit()
       if (emitting === plainEmit) deliver(event, exchange, request, response, socket, head)
       else if (response) emitting.call(relay(), event, request, response)

@@ -28,6 +28,7 @@ export class Holds {
   readonly #record: (fact: LifecycleFact) => void
   readonly #all = new Set<Hold>()
   #refused = 0
+  #none: ReturnType<typeof deferred<void>> | undefined
 
   constructor(clock: Clock, requests: WaitGroup, record: (fact: LifecycleFact) => void) {
     this.#clock = clock
@@ -82,6 +83,12 @@ export class Holds {
     } else this.#refuse(name, 'is not waited for: the drain is over')
   }
 
+  /** Resolves when none is left; undefined when there is none. */
+  over(): Promise<void> | undefined {
+    if (this.#all.size > 0) this.#none ??= deferred<void>()
+    return this.#none?.promise
+  }
+
   /** Tells all of them to come to an end. */
   cut(): void {
     for (const { name, ending } of this.#all) ending.abort(new QuiesceError('ERR_ABORTED', `"${name}" is out of time: the drain was cut`))
@@ -123,7 +130,11 @@ export class Holds {
   }
 
   #end(hold: Hold): void {
-    if (this.#all.delete(hold)) this.#requests.done()
+    if (!this.#all.delete(hold)) return
+    this.#requests.done()
+    if (this.#all.size > 0) return
+    this.#none?.resolve()
+    this.#none = undefined
   }
 }
 

@@ -638,6 +638,7 @@ export class Traffic {
         return exchange
       },
       sentAway: (connection, why) => this.#sentAway(connection, why),
+      holdsOver: () => this.#holds.over(),
       admit: (exchange) => {
         const answer = reading(exchange.request)
         if (answer === undefined) return this.#admit(exchange)
@@ -665,6 +666,7 @@ export class Traffic {
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
       sentAway: (connection, why) => this.#sentAway(connection, why),
+      holdsOver: () => undefined,
       arrived: (connection, request, response, isPromised) =>
         this.#arrived(connections, accounts, connection, request, response, isPromised),
       admit: (exchange) => {

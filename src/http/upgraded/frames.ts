@@ -42,8 +42,8 @@ export function closeCodeAtEnd(bytes: Uint8Array): number | undefined {
 }
 
 /**
- * Where one frame ends and the next begins, in what a server writes: a frame of ours may stand only
- * between two of them, and after a Close frame none may.
+ * Where one frame ends and the next begins, in what one side sends: a frame of ours may stand only
+ * between two of a server's, and after a Close frame none may.
  * @see RFC 6455 section 5.2
  */
 export class FrameBoundaries {
@@ -59,27 +59,39 @@ export class FrameBoundaries {
     return this.#headLength === 0 && this.#payloadLeft === 0 && !this.#isInMessage
   }
 
-  /** A Close frame was written. */
+  /** A Close frame has begun. */
   get isClosed(): boolean {
     return this.#isClosed
   }
 
-  /** What was written are not the frames of this protocol. */
+  /** What was sent are not the frames of this protocol. */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  written(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length && !this.#isLost; ) {
-      if (this.#payloadLeft > 0) {
-        const skipped = Math.min(this.#payloadLeft, bytes.length - at)
-        this.#payloadLeft -= skipped
-        at += skipped
-      } else {
-        this.#head[this.#headLength++] = bytes[at++] as number
-        if (this.#headLength === headLengthOf(this.#head, this.#headLength)) this.#begin()
-      }
+  passed(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && !this.#isLost; ) at = this.#step(bytes, at)
+  }
+
+  /** The same, up to the first boundary of a message; returns how many bytes that are. */
+  passedToBoundary(bytes: Uint8Array): number {
+    let at = 0
+    while (at < bytes.length && !this.#isLost) {
+      at = this.#step(bytes, at)
+      if (this.isBetween) break
     }
+    return at
+  }
+
+  #step(bytes: Uint8Array, at: number): number {
+    if (this.#payloadLeft > 0) {
+      const skipped = Math.min(this.#payloadLeft, bytes.length - at)
+      this.#payloadLeft -= skipped
+      return at + skipped
+    }
+    this.#head[this.#headLength++] = bytes[at] as number
+    if (this.#headLength === headLengthOf(this.#head, this.#headLength)) this.#begin()
+    return at + 1
   }
 
   #begin(): void {

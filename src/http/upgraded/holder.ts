@@ -5,6 +5,7 @@ export interface WebSocketHolder {
   /** @see https://websockets.spec.whatwg.org/#dom-websocket-readystate */
   readonly readyState: number
   close(code: number, reason: string): void
+  emit(event: string | symbol, ...args: unknown[]): boolean
 }
 
 /** Of `readyState`. */

@@ -1,5 +1,6 @@
-import type { Clock } from '../../base/clock.ts'
 import type { Exchange } from '../traffic/exchange.ts'
+import type { Keeper } from '../wire.ts'
+import { Intake } from './intake.ts'
 import { Outgoing } from './outgoing.ts'
 import { WebSocketWire } from './web-socket.ts'
 import { UpgradedWire } from './wire.ts'
@@ -13,8 +14,9 @@ const STATUS = /^HTTP\/1\.[01] (\d{3})/
 /**
  * Has the connection of an upgrade go on with the wire of its new protocol, from the answer that
  * switches to it. One that refuses changes nothing.
+ * @param begun what came with the request and is of the new protocol
  */
-export function goOnWhenSwitched(exchange: Exchange, clock: Clock): void {
+export function goOnWhenSwitched(exchange: Exchange, keeper: Keeper, begun: Buffer | undefined): void {
   const { connection } = exchange
   let head: Buffer | undefined = Buffer.alloc(0)
   let webSocket: WebSocketWire | undefined
@@ -28,8 +30,8 @@ export function goOnWhenSwitched(exchange: Exchange, clock: Clock): void {
     head = undefined
     if (switched !== 'WebSocket') outgoing.restore()
     if (switched === undefined || exchange.isOver) return
-    if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, clock, outgoing)
-    const wire = webSocket ?? new UpgradedWire(connection, clock, exchange)
+    if (switched === 'WebSocket') webSocket = new WebSocketWire(exchange, keeper, outgoing, new Intake(connection.wire.socket, begun))
+    const wire = webSocket ?? new UpgradedWire(connection, keeper.clock, exchange)
     connection.goOnWith(wire)
     if (rest.length > 0) webSocket?.written(rest)
     // Its turn has come while it was being answered.

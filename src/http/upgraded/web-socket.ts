@@ -1,7 +1,8 @@
-import type { Clock } from '../../base/clock.ts'
 import type { Exchange } from '../traffic/exchange.ts'
+import type { Keeper } from '../wire.ts'
 import { CLOSE_FRAME_MAX, closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
 import { holderOf, OPEN, type WebSocketHolder } from './holder.ts'
+import type { Intake } from './intake.ts'
 import type { Outgoing } from './outgoing.ts'
 import { UpgradedWire } from './wire.ts'
 
@@ -11,12 +12,21 @@ import { UpgradedWire } from './wire.ts'
  */
 const GOODBYE_MS = 1_000
 
+/**
+ * How long what was read has to be answered, when nothing more is: as long as a last call is by
+ * default. Nothing shows that an answer is under way, so that all of them have it, but no longer
+ * than half of what is left of the grace.
+ */
+const ANSWERS_MS = 300
+
 /** How long the client's Close frame is awaited when nothing else bounds that. */
 const HANDSHAKE_MS = 1_000
 
 /**
- * A WebSocket. In its turn it is closed with 1001 and the reason, after what was begun before, and
- * its client's own Close frame is awaited; who never sends one is cut off with the grace.
+ * A WebSocket. In its turn nothing more is read from its client, and what was read is answered;
+ * then it is closed with 1001 and the reason, after what was begun before, and its client's own
+ * Close frame is awaited: who never sends one is cut off with the grace. So no message is processed
+ * whose answer would be dropped, and those that were not read may be sent again elsewhere.
  *
  * One of the package `ws` is closed by it. Any other by a frame of ours, written where no other
  * frame and no message is under way; what its holder writes after that is dropped, as the protocol
@@ -25,6 +35,8 @@ const HANDSHAKE_MS = 1_000
 export class WebSocketWire extends UpgradedWire {
   override readonly protocol = 'WebSocket'
   readonly #outgoing: Outgoing
+  readonly #intake: Intake
+  readonly #holdsOver: Keeper['holdsOver']
   #boundaries: FrameBoundaries | undefined
   #isClosing = false
   #hasClosed = false
@@ -35,9 +47,11 @@ export class WebSocketWire extends UpgradedWire {
   #timer: unknown
 
   /** @param outgoing what is written from now on is given to {@link written} */
-  constructor(exchange: Exchange, clock: Clock, outgoing: Outgoing) {
-    super(exchange.connection, clock, exchange)
+  constructor(exchange: Exchange, keeper: Keeper, outgoing: Outgoing, intake: Intake) {
+    super(exchange.connection, keeper.clock, exchange)
     this.#outgoing = outgoing
+    this.#intake = intake
+    this.#holdsOver = keeper.holdsOver
     this.connection.upgradedTo = 'WebSocket'
   }
 
@@ -50,34 +64,61 @@ export class WebSocketWire extends UpgradedWire {
       }
       this.#boundaries = new FrameBoundaries()
     }
-    this.#boundaries.written(bytes)
+    this.#boundaries.passed(bytes)
     if (this.#isClosing) this.#closeByFrame(this.#boundaries)
   }
 
   override askedToEnd(exchange: Exchange, why: string, endBy: number): void {
     if (exchange !== this.exchange) return
-    const leftMs = endBy - this.clock.now()
-    this.#why = why
-    // Before `ws` looks at it, which takes the mask off where it stands. To prepend a listener does
-    // not set a socket flowing that its holder does not read.
-    this.socket.prependListener('data', this.#came)
-    this.socket.once('end', this.#clientEnded)
-    const close = (): void => this.#close()
-    if (leftMs <= 0) close()
-    else if (exchange.isSignalTaken) this.#timer = this.clock.setTimeout(close, Math.min(GOODBYE_MS, leftMs / 2))
-    // What is sent in this turn of the event loop still comes before.
-    else setImmediate(close)
+    if (this.#isUnknown) super.askedToEnd(exchange, why, endBy)
+    else this.#closeInTurn(exchange, why, endBy - this.clock.now())
   }
 
-  /** It is told in its own words. */
+  #closeInTurn(exchange: Exchange, why: string, leftMs: number): void {
+    this.#why = why
+    this.#intake.listen(this.#came)
+    this.socket.once('end', this.#clientEnded)
+    if (leftMs <= 0) {
+      this.#close()
+      return
+    }
+    const allMs = Math.min(exchange.isSignalTaken ? GOODBYE_MS : ANSWERS_MS, leftMs / 2)
+    const answersMs = Math.min(ANSWERS_MS, allMs / 2)
+    const endBy = this.clock.now() + leftMs
+    const finish = (): void => this.#finish(exchange.isSignalTaken ? answersMs : allMs, endBy)
+    if (exchange.isSignalTaken) this.#timer = this.clock.setTimeout(finish, allMs - answersMs)
+    else finish()
+  }
+
+  /** Reads nothing more, has what was read answered, and closes. */
+  #finish(answersMs: number, endBy: number): void {
+    if (this.#isClosing || this.socket.destroyed) return
+    this.#intake.stop()
+    const close = (): void => this.#close()
+    const answered = (): void => {
+      const holdsOver = this.#holdsOver()
+      const waitMs = holdsOver ? Math.max(0, endBy - this.clock.now()) / 2 : 0
+      if (waitMs === 0) close()
+      else this.#timer = this.clock.setTimeout(close, waitMs)
+      // Whose they are is not known. What they answer comes in the step that ends them, or soon.
+      void holdsOver?.then(() => setImmediate(close))
+    }
+    this.#timer = this.clock.setTimeout(answered, answersMs)
+  }
+
+  /** It is told in its own words, if it is what it is said to be. */
   override isMoving(): boolean {
-    return false
+    return this.#isUnknown && super.isMoving()
+  }
+
+  get #isUnknown(): boolean {
+    return this.#boundaries?.isLost ?? false
   }
 
   override linger(): void {
-    this.#close()
+    if (!this.#isUnknown) this.#close()
     this.#cancelTimer()
-    if (this.#answered !== undefined || this.socket.readableEnded) this.end()
+    if (this.#isUnknown || this.#answered !== undefined || this.socket.readableEnded) this.end()
     else this.#timer = this.clock.setTimeout(() => this.end(), HANDSHAKE_MS)
   }
 
@@ -93,7 +134,7 @@ export class WebSocketWire extends UpgradedWire {
 
   protected override cancel(): void {
     this.#cancelTimer()
-    this.socket.off('data', this.#came)
+    this.#intake.cancel()
     this.socket.off('end', this.#clientEnded)
     super.cancel()
   }
@@ -101,6 +142,7 @@ export class WebSocketWire extends UpgradedWire {
   #close(): void {
     if (this.#isClosing || this.socket.destroyed) return
     this.#isClosing = true
+    this.#cancelTimer()
     const holder = holderOf(this.socket)
     if (holder && closeBy(holder, this.#why)) this.#closed()
     else {
@@ -122,6 +164,7 @@ export class WebSocketWire extends UpgradedWire {
 
   #closed(): void {
     this.#hasClosed = true
+    this.#intake.drop()
     this.connection.noteTold()
   }
 
@@ -131,7 +174,7 @@ export class WebSocketWire extends UpgradedWire {
     const code = closeCodeAtEnd(this.#received)
     if (code === undefined) return
     this.#answered = code
-    this.socket.off('data', this.#came)
+    this.#intake.unlisten()
     // The holder has it in its hands, and may end the socket itself.
     setImmediate(() => this.connection.linger())
   }
