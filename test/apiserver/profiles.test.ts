@@ -30,7 +30,10 @@ vi.mock('node:v8', async (original) => ({
 const ALLOWING: Authorizer = { authorize: () => ({ decision: 'allow' }) }
 
 const served = (enableProfiling: boolean) =>
-  serveApi({ config: { enableProfiling }, setUp: (server) => server.handle('/a', (_, response) => void response.end('a')) })
+  serveApi({
+    config: { enableProfiling, authorizer: ALLOWING },
+    setUp: (server) => server.handle('/a', (_, response) => void response.end('a')),
+  })
 
 test('are not there unless they are asked for', async () => {
   const { ask } = await served(false)
