@@ -1,5 +1,6 @@
 import { close, closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { QuiesceError, toError } from '../base/errors.ts'
+import { refuseForeignLink } from '../report/foreign-link.ts'
 import type { ReadableJournal, Reader } from './reading.ts'
 
 /**
@@ -94,6 +95,7 @@ export class JournalFile implements Reader {
 function openFile(path: string): number {
   let fd: number
   try {
+    refuseForeignLink(path)
     fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK, 0o666)
   } catch (thrown) {
     throw writeError(path, thrown)

@@ -1,5 +1,6 @@
 import type { HostProcess } from '../actors/host.ts'
 import { formatDuration } from '../base/duration.ts'
+import { RESERVES_DEFAULT_MS } from '../base/stop-profile.ts'
 import type { EventLog } from '../log/event-log.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
@@ -13,6 +14,8 @@ import { writeReport, writeReportNow } from '../report/report-file.ts'
  * that late.
  */
 const LATE_MS = 250
+/** Kept of the time for a log that is not read: writing the report takes that. */
+const REPORT_MS = 100
 
 const missedWarning = (late: string): string => `the deadline was missed by ${late}: the event loop was blocked, or the process was paused`
 
@@ -104,6 +107,16 @@ export class LastWords {
   /** What was lost of the log since the report was written stands in the report, too. */
   #amendReport(exitCode: ExitCode): void {
     if (this.#written && this.#context.log.lostLines() > this.#written.lostLines) this.#writeReportNow(exitCode)
+  }
+
+  /**
+   * How long the end waits for a reader of the log that takes nothing: as long as there is time. The
+   * report is written after that, within its phase.
+   */
+  get msForReaders(): number {
+    const { view, elapsed } = this.#context.recorder
+    const leftMs = leftUntil(view, 'flush', elapsed)
+    return Number.isFinite(leftMs) ? Math.max(0, leftMs - Math.min(REPORT_MS, leftMs / 2)) : RESERVES_DEFAULT_MS.flush
   }
 
   /** By how much the deadline has been missed, once. */

@@ -170,7 +170,7 @@ export class Lifecycle implements Life {
     this.#wallAtStart = host.clock.wall()
     this.record = recorder.record
     this.#listeners = parts.adopted ?? []
-    this.#output = new Output(host, options, parts.log)
+    this.#output = new Output(host, options, parts.log, () => this.#lastWords.msForReaders)
     this.#log = new EventLog(() => this.#output.openLogger(this.#run !== undefined), options)
     this.#saidErrors = new SaidErrors(host.process.stderr)
     this.#report = new ReportBuilder({

@@ -26,8 +26,11 @@ export class Output {
   readonly #chosen: Chosen
   readonly #log: DefaultLog
   readonly #isForPeople: boolean
+  readonly #stallMs: () => number
 
-  constructor(host: Host, chosen: Chosen, log: DefaultLog) {
+  /** @param stallMs how long the end waits for a reader of the log that takes nothing */
+  constructor(host: Host, chosen: Chosen, log: DefaultLog, stallMs: () => number) {
+    this.#stallMs = stallMs
     this.#chosen = chosen
     this.#log = log
     // A world of tests has no people.
@@ -39,9 +42,9 @@ export class Output {
     const { logger } = this.#chosen
     if (logger !== undefined) return logger
     const { isForAll, level } = this.#log
-    if (!this.#isPretty(isRun)) return isForAll && createDefaultLogger({ level })
+    if (!this.#isPretty(isRun)) return isForAll && createDefaultLogger({ level, stallMs: this.#stallMs })
     const { terminalOfProcess } = await import('../terminal/presentation.ts')
-    return createDefaultLogger({ level, format: terminalOfProcess().format })
+    return createDefaultLogger({ level, format: terminalOfProcess().format, stallMs: this.#stallMs })
   }
 
   /**

@@ -297,27 +297,27 @@ export interface DefaultLoggerOptions {
   /** Default: standard output. */
   readonly destination?: LogDestination
   /**
-   * `flush` gives up on a reader that has taken nothing for so long. Default 500, the flush
-   * reserve.
+   * How long `flush` waits for a reader that takes nothing, asked when it begins. Default: the flush
+   * reserve, 500 ms.
    */
-  readonly stallMs?: number
+  readonly stallMs?: () => number
 }
 
 /**
  * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON
- * lines. It never blocks the process: a slow reader costs memory, and one that never reads costs
- * `stallMs` at the end.
+ * lines. It never blocks the process: a slow reader costs memory, and one that stalls costs `stallMs`
+ * at the end.
  */
 export async function createDefaultLogger({
   level = 'info',
   format,
   destination = stdoutDestination(),
-  stallMs = RESERVES_DEFAULT_MS.flush,
+  stallMs = () => RESERVES_DEFAULT_MS.flush,
 }: DefaultLoggerOptions = {}): Promise<Required<Logger>> {
   const { pino } = await import('pino')
   const logger = pino({ level }, { write: (line: string) => destination.write(format ? format(line) : line) })
   return Object.assign(logger, {
-    flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs).then(() => callback?.()),
+    flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs()).then(() => callback?.()),
     flushSync: (ms: number) => destination.flushSync(ms),
     lastFlushAgeMs: () => destination.blockedMs,
     lostLines: () => destination.lostLines,

@@ -114,7 +114,8 @@ export const integer = (from: number, to: number, allowed = `a whole number from
 /** A probability, which is small. */
 export const chance = (to: number): Kind<number, number, 'value'> => {
   const accepts = (given: unknown): boolean => typeof given === 'number' && given >= 0 && given <= to
-  const chanceOf = (given: unknown): unknown => (typeof given === 'string' && /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(given) ? Number(given) : given)
+  const chanceOf = (given: unknown): unknown =>
+    typeof given === 'string' && /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(given) ? Number(given) : given
   return {
     kind: 'value',
     placeholder: 'CHANCE',

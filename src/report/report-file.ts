@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { lstat, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
+import { refuseForeignLink } from './foreign-link.ts'
 import type { Report } from './report.ts'
 
 /**
@@ -37,6 +39,7 @@ export async function writeReport(path: string | undefined, report: Report, sign
       writeFileSync(output, text(report))
       return false
     }
+    refuseForeignLink(path)
     if ((await isReplaceable(path)) && (await replace(path, text(report), signal))) return true
     await writeFile(path, text(report), { flag: IN_PLACE, signal })
     return (await stat(path)).isFile()
@@ -56,6 +59,7 @@ export async function writeReport(path: string | undefined, report: Report, sign
 export function checkReportFile(path: string | undefined): void {
   if (path === undefined) return
   try {
+    refuseForeignLink(path)
     const there = statSync(path, { throwIfNoEntry: false })
     if (there?.isDirectory()) throw new Error('it is a directory')
     // A file that cannot be written can still be replaced where its folder can; where a link leads
@@ -101,11 +105,17 @@ const isReplaceable = (path: string): Promise<boolean> =>
     () => true,
   )
 
+/**
+ * One that cannot be known before, and is created exclusively: in a folder that others may write, a
+ * link could wait under it.
+ */
+const temporaryName = (path: string): string => `${path}.${randomBytes(8).toString('hex')}.tmp`
+
 /** False when another file cannot be put there; what is there is as it was then. */
 async function replace(path: string, content: string, signal: AbortSignal): Promise<boolean> {
-  const temporary = `${path}.${process.pid}.tmp`
+  const temporary = temporaryName(path)
   try {
-    await writeFile(temporary, content, { signal })
+    await writeFile(temporary, content, { signal, flag: 'wx' })
     signal.throwIfAborted()
     await rename(temporary, path)
     return true
@@ -128,6 +138,7 @@ export function writeReportNow(path: string | undefined, report: Report): boolea
       writeFileSync(output, text(report))
       return false
     }
+    refuseForeignLink(path)
     if (isReplaceableNow(path) && replaceNow(path, text(report))) return true
     const fd = openSync(path, IN_PLACE)
     try {
@@ -147,10 +158,9 @@ function isReplaceableNow(path: string): boolean {
 }
 
 function replaceNow(path: string, content: string): boolean {
-  // The other one may be under way, in a thread.
-  const temporary = `${path}.${process.pid}.last.tmp`
+  const temporary = temporaryName(path)
   try {
-    writeFileSync(temporary, content)
+    writeFileSync(temporary, content, { flag: 'wx' })
     renameSync(temporary, path)
     return true
   } catch (thrown) {

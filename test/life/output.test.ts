@@ -21,7 +21,7 @@ interface Chosen {
 }
 
 const outputIn = (ofLife: HostProcess, { logger, pretty }: Chosen, log: DefaultLog = { isForAll: true }): Output =>
-  new Output({ process: ofLife } as Host, { logger, pretty }, log)
+  new Output({ process: ofLife } as Host, { logger, pretty }, log, () => 0)
 
 const quiet = (): void => {}
 const LOGGER: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }

@@ -52,6 +52,13 @@ const DEFAULTS: LifecycleOptions = {
   health: true,
 }
 
+/** Hooks are cut by the deadline where a test has one of its own. */
+const withDefaults = <Options extends LifecycleOptions>(options: Options | undefined) => ({
+  ...DEFAULTS,
+  ...(options?.deadline !== undefined && { hookTimeout: options.deadline }),
+  ...options,
+})
+
 /**
  * A life on real sockets, with a process of its own that a test signals and crashes, and with a
  * record of everything it said. Nothing is registered and nothing has begun. It ends with the test.
@@ -129,7 +136,7 @@ export class LifeRig<C extends Clock, L extends Life = Lifecycle> {
 export function newLife<C extends Clock = Clock>(setting: Created<C> = {}): LifeRig<C> {
   const { listener = (_, response) => void response.end('hello'), options } = setting
   return new LifeRig(setting, (host, logger) =>
-    createServerOn(host, { listener }, { ...DEFAULTS, port: 0, host: '127.0.0.1', logger, ...withoutPort(options), ...options }),
+    createServerOn(host, { listener }, { port: 0, host: '127.0.0.1', logger, ...withoutPort(options), ...withDefaults(options) }),
   )
 }
 
@@ -141,7 +148,7 @@ export function newAttachedLife<C extends Clock = Clock>(
   server: AttachableServer | readonly AttachableServer[],
   setting: Attached<C> = {},
 ) {
-  return new LifeRig(setting, (host, logger) => attachLifecycleOn(host, server, { ...DEFAULTS, logger, ...setting.options }))
+  return new LifeRig(setting, (host, logger) => attachLifecycleOn(host, server, { logger, ...withDefaults(setting.options) }))
 }
 
 /** An audit backend that notes what is asked of it; `run` and `shutdown` do what they are given. */

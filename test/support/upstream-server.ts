@@ -162,7 +162,7 @@ export class UpstreamServer<C extends Clock = VirtualClock> extends LifeRig<C> {
         lastCall: 0,
         watchGrace: GRACE_MS,
         requestTimeout: '60s',
-        hookTimeout: '1m',
+        hookTimeout: options?.deadline ?? '1m',
         // Nothing is ever cut by it.
         deadline: '5m',
         exit: 'natural',

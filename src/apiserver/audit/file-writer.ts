@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { toError } from '../../base/errors.ts'
+import { refuseForeignLink } from '../../report/foreign-link.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 
@@ -137,6 +138,7 @@ class LogFile {
     let fd: number
     try {
       makeFolderOf(this.#path)
+      refuseForeignLink(this.#path)
       fd = openSync(this.#path, 'a', LOG_FILE_MODE)
     } catch (thrown) {
       if (this.#fd !== undefined && fstatSync(this.#fd).nlink > 0) return
