@@ -20,7 +20,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AttachableServer } from '#src/attach.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { type LifecycleOptions, markWatch, shutdownSignalOf } from '#src/index.ts'
+import { type LifecycleOptions, markRequest, markWatch, shutdownSignalOf } from '#src/index.ts'
 import { Gate } from '../conformance/stage.ts'
 import { answerOf, H2Client } from '../support/h2-client.ts'
 import { FRAME, frame, RawH2Client } from '../support/h2-frames.ts'
@@ -368,21 +368,21 @@ describe('the core API', () => {
     expect(await t.end()).toMatchObject({ exitCode: 0, errors: [{ where: 'handler GET /' }] })
   })
 
-  test('a stream that is cut in its middle has no end that its client could take for the whole', async () => {
-    const { t, client } = await streaming(
-      (stream) => {
-        stream.respond({ ':status': 200 })
-        stream.write('begun')
-        markWatch(stream)
-      },
-      { watchGrace: 50 },
-    )
+  test.each([
+    ['a watch at the end of its grace', markWatch, { watchGrace: 50 }],
+    ['a request at the deadline', markRequest, { deadline: 300 }],
+  ] as const)('a stream that is cut in its middle has no end that its client could take for the whole: %s', async (_, mark, options) => {
+    const { t, client } = await streaming((stream) => {
+      stream.respond({ ':status': 200 })
+      stream.write('begun')
+      mark(stream)
+    }, options)
     const stream = (await client()).stream({ ':path': '/' }, true)
     let hasEnded = false
     stream.on('end', () => (hasEnded = true))
     const answer = answerOf(stream)
-    await expect.poll(() => t.life.counts().watches, POLL).toBe(1)
-    await t.end()
+    await expect.poll(() => t.life.counts(), POLL).toMatchObject(mark === markWatch ? { watches: 1 } : { requests: 1 })
+    expect(await t.end()).toMatchObject({ exitCode: mark === markWatch ? 0 : 5 })
     expect({ hasEnded, code: (await answer).code }).toEqual({ hasEnded: false, code: 2 })
   })
 
