@@ -53,6 +53,7 @@ const SECTIONS = {
   runtimes: 'Runtimes and what they may do',
   bundlers: 'Bundlers',
   'test-runners': 'Test runners',
+  'after-the-response': 'Work that goes on after the response',
   'crash-reporters': 'Crash reporters, and other owners of the end',
 }
 

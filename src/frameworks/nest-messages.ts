@@ -1,5 +1,5 @@
 import { finalize } from 'rxjs/internal/operators/finalize'
-import type { Life } from '../lifecycle/life.ts'
+import { deferred } from '../base/deferred.ts'
 
 /**
  * Where a transport of Nest keeps what it calls for a message; its types do not have
@@ -17,41 +17,32 @@ export interface HybridApp {
 }
 
 /**
- * Messages that are being handled join the request drain: Nest's `close()` ends its transports
- * without waiting for them. One that comes while the drain is under way is handled, too, but not
- * waited for; a warning names it.
+ * Messages that are being handled join the request drain, also those that come while it is under
+ * way: Nest's `close()` ends its transports without waiting for them.
+ * @param join has the drain wait for a promise
  */
-export function holdMessages(app: HybridApp, life: Life): void {
+export function joinMessages(app: HybridApp, join: (name: string, work: Promise<void>) => void): void {
   for (const { serverInstance } of (app.getMicroservices?.() ?? []) as readonly Microservice[]) {
     const handlers = serverInstance?.getHandlers?.()
     if (!handlers) continue
     // Events of one pattern are a list, whose head has the next one as a property.
-    for (const [pattern, handler] of handlers) handlers.set(pattern, Object.assign(holding(`message ${pattern}`, handler, life), handler))
-  }
-}
-
-const holding =
-  (name: string, handler: MessageHandler, life: Life): MessageHandler =>
-  async (...args) => {
-    const end = heldUnlessDraining(name, life)
-    try {
-      const answer = await handler(...args)
-      if (isObservable(answer)) return answer.pipe(finalize(end))
-      end()
-      return answer
-    } catch (thrown) {
-      end()
-      throw thrown
+    for (const [pattern, handler] of handlers) {
+      const joined: MessageHandler = async (...args) => {
+        const { promise, resolve } = deferred<void>()
+        join(`message ${pattern}`, promise)
+        try {
+          const answer = await handler(...args)
+          // What it answers with may go on for long.
+          if (isObservable(answer)) return answer.pipe(finalize(resolve))
+          resolve()
+          return answer
+        } catch (thrown) {
+          resolve()
+          throw thrown
+        }
+      }
+      handlers.set(pattern, Object.assign(joined, handler))
     }
-  }
-
-function heldUnlessDraining(name: string, life: Life): () => void {
-  try {
-    const hold = life.hold(name)
-    return () => hold[Symbol.dispose]()
-  } catch {
-    // Counted and named as a refused hold; its sender has an answer all the same.
-    return () => {}
   }
 }
 

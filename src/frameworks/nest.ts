@@ -2,9 +2,10 @@ import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
 import { signalOf } from '../base/events.ts'
+import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
-import { type HybridApp, holdMessages } from './nest-messages.ts'
+import { type HybridApp, joinMessages } from './nest-messages.ts'
 
 /** What is injected: the life around the app's HTTP server. */
 export class Quiesce {
@@ -32,8 +33,9 @@ export class Quiesce {
    * way join the drain.
    */
   run(app: { close(signal?: string): Promise<void> } & HybridApp): Promise<Report> {
-    holdMessages(app, this.life)
-    this.life.addDestroy('nest', ({ reason }) => app.close(signalOf(reason)))
+    const life = this.life as AttachedLife & Pick<Lifecycle, 'join'>
+    joinMessages(app, (name, work) => life.join(name, work))
+    life.addDestroy('nest', ({ reason }) => app.close(signalOf(reason)))
     return this.life.run()
   }
 }

@@ -385,6 +385,14 @@ export class Lifecycle implements Life {
     return work === undefined ? this.#traffic.hold(name) : this.#traffic.hold(name, work)
   }
 
+  /**
+   * As {@link hold}, for work that has begun: also while it drains, as long as anything is waited
+   * for.
+   */
+  join(name: string, work: PromiseLike<unknown>): void {
+    this.#traffic.join(name, work)
+  }
+
   every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable {
     const { checked, periodMs } = checkedRecurring(name, period, work)
     const draining = this.#signals.signal('NotAcceptingNewRequest')

@@ -73,13 +73,13 @@ export class Holds {
   /**
    * Has the request drain wait for work that has begun already, also while it drains, as long as
    * anything else is waited for; later it goes on unseen, which is reported as a refused hold is.
-   * @param failed called with what `work` rejects with
+   * @param work whose failure is its owner's business
    */
-  join(name: string, work: PromiseLike<unknown>, failed: (thrown: unknown) => void): void {
-    const settled = Promise.resolve(work).catch(failed)
+  join(name: string, work: PromiseLike<unknown>): void {
     if (this.#requests.tryAdd() || this.#requests.tryAddLate()) {
       const hold = this.#add(name, new AbortController())
-      void settled.then(() => this.#end(hold))
+      const end = (): void => this.#end(hold)
+      Promise.resolve(work).then(end, end)
     } else this.#refuse(name, 'is not waited for: the drain is over')
   }
 

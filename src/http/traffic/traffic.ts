@@ -549,9 +549,13 @@ export class Traffic {
 
   /** Frameworks, and users, keep no promise of it: its failure is reported, and is no crash. */
   #goesOn(exchange: Exchange, work: PromiseLike<unknown>): void {
-    this.#holds.join(`waitUntil ${exchange.name}`, work, (thrown) =>
-      this.#record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) }),
-    )
+    const failed = (thrown: unknown): void => this.#record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) })
+    this.join(`waitUntil ${exchange.name}`, work.then(undefined, failed))
+  }
+
+  /** See {@link Holds.join}. */
+  join(name: string, work: PromiseLike<unknown>): void {
+    this.#holds.join(name, work)
   }
 
   /**
