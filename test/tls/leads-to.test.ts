@@ -21,14 +21,7 @@ const caOf = (...pairs: readonly PemPair[]): ClientCa => checkClientCa({ from: '
 function sent(leaf: PemPair, ...chain: readonly PemPair[]): X509Certificate {
   const certificate = new X509Certificate(leaf.cert)
   const [next, ...others] = chain
-  const issuerCertificate = next && sent(next, ...others)
-  return new Proxy(certificate, {
-    get: (target, name) => {
-      if (name === 'issuerCertificate') return issuerCertificate
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
+  return Object.defineProperty(certificate, 'issuerCertificate', { value: next && sent(next, ...others) })
 }
 
 const NOW = Date.now()

@@ -27,7 +27,7 @@ const NOT_BEFORE_LEEWAY_MS = 60_000
 export function claimsIn(payload: Uint8Array): Claims {
   let claims: unknown
   try {
-    claims = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    claims = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload))
   } catch {
     // What stands in it is not shown: it belongs to the token.
     throw new Error('the claims are no JSON')
@@ -47,7 +47,8 @@ const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims
 export function checkClaims(claims: Claims, { issuerUrl, clientId, clockSkewMs }: OidcClaims, wall: number): void {
   if (claimOf(claims, 'iss') !== issuerUrl) throw new Error('claim iss names another issuer')
   const audience = claimOf(claims, 'aud')
-  if (audience !== clientId && !(Array.isArray(audience) && audience.includes(clientId)))
+  const audiences: readonly unknown[] = Array.isArray(audience) ? audience : [audience]
+  if (!audiences.includes(clientId) || !audiences.every((each) => typeof each === 'string'))
     throw new Error('claim aud names another audience')
   const end = timeIn(claims, 'exp')
   if (end === undefined) throw new Error('claim exp is missing')
@@ -57,10 +58,17 @@ export function checkClaims(claims: Claims, { issuerUrl, clientId, clockSkewMs }
   if (begin !== undefined && wall + Math.max(NOT_BEFORE_LEEWAY_MS, clockSkewMs) < begin)
     throw new Error('claim nbf: the token is not valid yet')
   timeIn(claims, 'iat')
+  for (const name of TEXTS) if (typeof (claimOf(claims, name) ?? '') !== 'string') throw new Error(`claim ${name} is no text`)
   checkSources(claims)
 }
 
+/** Claims that mean nothing here; upstream reads them as texts all the same. */
+const TEXTS = ['sub', 'nonce', 'at_hash'] as const
+
 const NUMBER = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/
+
+/** Those that 64 bits can hold. */
+const SECONDS_MAX = 2 ** 63
 
 /**
  * Seconds since the epoch, as a number or a text of one; in milliseconds. Undefined: there is none.
@@ -70,7 +78,7 @@ function timeIn(claims: Claims, name: string): number | undefined {
   const given = claimOf(claims, name)
   if (given === undefined) return undefined
   const seconds = typeof given === 'string' && NUMBER.test(given) ? Number(given) : given
-  if (typeof seconds === 'number' && Number.isFinite(seconds)) return Math.trunc(seconds) * 1_000
+  if (typeof seconds === 'number' && Math.abs(seconds) < SECONDS_MAX) return Math.trunc(seconds) * 1_000
   throw new Error(`claim ${name} is no time`)
 }
 
@@ -81,6 +89,7 @@ function checkSources(claims: Claims): void {
   const isWhole =
     isRecord(names) &&
     isRecord(sources) &&
+    Object.values(sources).every(isRecord) &&
     Object.values(names).every((source) => typeof source === 'string' && source !== '' && Object.hasOwn(sources, source))
   if (!isWhole) throw new Error('claim _claim_names names a source that is not in _claim_sources')
 }

