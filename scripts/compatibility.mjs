@@ -18,7 +18,7 @@
 //
 //   // packages: express, ws      whose versions the table shows
 //   // set: nest-12               the folder of scripts/compatibility/packages/ that is installed for it; default main
-//   // variants: Node 20, Deno    the columns; of a program they are the runtimes it runs in (RUNTIMES below), by default every Node
+//   // variants: Node 20; Deno    the columns; of a program they are the runtimes it runs in (RUNTIMES below), by default every Node
 //   // stop: GET /crash           instead of SIGTERM (another signal works, too)
 //   // exit: 1                    the exit code that a program must end with; default 0
 //   // note: TEXT                 a sentence below the table
@@ -41,7 +41,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const FOLDER = 'scripts/compatibility'
 const TABLE = 'docs/compatibility.md'
 /** For a start, a build, or an end; nothing waits for it but a hang. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 180_000
 /** Of what a cell that fails has printed. */
 const LONGEST = 3000
 /** Programs wait for most of their time. */
@@ -116,7 +116,7 @@ function plan() {
           Object.keys(RUNTIMES)
             .filter((name) => name.startsWith('Node'))
             .join(', ')
-        ).split(', ')
+        ).split('; ')
         const isCheck = /\.check\.\w+$/.test(file)
         return variants.map((variant) => ({
           section,
@@ -287,7 +287,7 @@ function tableOf(cells, places) {
   /** @param {Planned} cell */
   const versions = ({ head, set }) =>
     (head['packages'] ?? '')
-      .split(', ')
+      .split('; ')
       .filter((name) => name !== '')
       .map((name) => {
         const manifest = join(places.get(set) ?? '', 'node_modules', name, 'package.json')

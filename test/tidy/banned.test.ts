@@ -12,15 +12,22 @@ interface Ban {
   readonly is: (node: ts.Node, source: Source) => boolean
 }
 
+/** `a.b.c` of names alone: the text of what a long chain of calls is made on takes time to cut out. */
+function dotted(node: ts.Node): string | undefined {
+  if (ts.isIdentifier(node)) return node.text
+  if (!ts.isPropertyAccessExpression(node)) return undefined
+  const object = dotted(node.expression)
+  return object && `${object}.${node.name.text}`
+}
+const nameOf = (node: ts.Node): string => dotted(node)?.replace(/^globalThis\./, '') ?? ''
+
 /** `name(…)` as a bare identifier, or `a.b(…)` spelled out. */
 const isCallOf = (node: ts.Node, ...names: readonly string[]): boolean =>
-  (ts.isCallExpression(node) || ts.isNewExpression(node)) && names.includes(node.expression.getText().replace(/^globalThis\./, ''))
+  (ts.isCallExpression(node) || ts.isNewExpression(node)) && names.includes(nameOf(node.expression))
 
 /** `object.member`, called or not: `Date.now` may also be passed on. */
 const isMember = (node: ts.Node, object: string, member?: string): boolean =>
-  ts.isPropertyAccessExpression(node) &&
-  node.expression.getText().replace(/^globalThis\./, '') === object &&
-  (member === undefined || node.name.text === member)
+  ts.isPropertyAccessExpression(node) && nameOf(node.expression) === object && (member === undefined || node.name.text === member)
 
 const isImportOf = (node: ts.Node, specifier: RegExp, names?: RegExp): boolean => {
   if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier) || !specifier.test(node.moduleSpecifier.text)) return false
@@ -41,7 +48,7 @@ const isOfTheSystem = (node: ts.Node): boolean =>
   /^\/(proc|sys|run|etc|dev|\.dockerenv)\b/.test(node.text) &&
   !ts.isPropertyAssignment(node.parent)
 const LOOKS = ['existsSync', 'networkInterfaces', 'hostname', 'userInfo', 'cpus', 'availableParallelism', 'process.getuid', 'process.cwd']
-const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/.test(node.getText())
+const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/.test(nameOf(node))
 
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
