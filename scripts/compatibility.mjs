@@ -8,7 +8,7 @@
 // To add a cell, add one file to a folder of scripts/compatibility/: each folder is a table, each
 // file a row, and each variant a column. Two kinds of files:
 //
-//   NAME.program.mjs (or .cjs) what a user writes: it prints `PORT <number>` once it listens, answers GET / with `done` after a second,
+//   NAME.program.mjs (or .cjs) what a user writes: it prints `PORT <number>` once it listens and run() was called, answers GET / with `done` after a second,
 //                                 and ends with quiesce. While such a request is under way it is sent SIGTERM; it must answer it, and
 //                                 end with exit code 0.
 //   NAME.check.mjs                what needs more than that: `export default async (cell) => { … }`, called once for each variant; it
@@ -104,31 +104,28 @@ function headOf(text) {
 
 /** @returns {Planned[]} */
 function plan() {
-  return Object.keys(SECTIONS).flatMap((section) =>
-    readdirSync(join(FOLDER, section))
-      .filter((file) => /\.(program|check)\.\w+$/.test(file))
-      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
-      .flatMap((file) => {
-        const path = join(FOLDER, section, file)
-        const head = headOf(readFileSync(path, 'utf8'))
-        const variants = (
-          head['variants'] ??
-          Object.keys(RUNTIMES)
-            .filter((name) => name.startsWith('Node'))
-            .join(', ')
-        ).split('; ')
-        const isCheck = /\.check\.\w+$/.test(file)
-        return variants.map((variant) => ({
-          section,
-          row: head['name'] ?? file,
-          file: path,
-          variant,
-          set: head['set'] ?? MAIN,
-          head,
-          isCheck,
-        }))
-      }),
-  )
+  return Object.keys(SECTIONS)
+    .filter((section) => existsSync(join(FOLDER, section)))
+    .flatMap((section) =>
+      readdirSync(join(FOLDER, section))
+        .filter((file) => /\.(program|check)\.\w+$/.test(file))
+        .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+        .flatMap((file) => {
+          const path = join(FOLDER, section, file)
+          const head = headOf(readFileSync(path, 'utf8'))
+          const variants = head['variants']?.split('; ') ?? Object.keys(RUNTIMES).filter((name) => name.startsWith('Node'))
+          const isCheck = /\.check\.\w+$/.test(file)
+          return variants.map((variant) => ({
+            section,
+            row: head['name'] ?? file,
+            file: path,
+            variant,
+            set: head['set'] ?? MAIN,
+            head,
+            isCheck,
+          }))
+        }),
+    )
 }
 
 /** Where a set of packages is, or will be: by its lock file, so that another one does not meet it. @param {string} set */
