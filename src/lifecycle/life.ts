@@ -13,6 +13,15 @@ import type { StopOptions } from '../options/stop-options.ts'
 import type { Report } from '../report/report.ts'
 import type { DestroyOptions, PhaseOptions, PreShutdownHookOptions } from './registrations.ts'
 
+/** How {@link Life.every} goes on. */
+export interface RecurringOptions {
+  /**
+   * `drained`: as long as the drain waits for requests or holds; `draining`: until nothing new is
+   * accepted. Default `drained`.
+   */
+  readonly until?: 'drained' | 'draining' | undefined
+}
+
 /**
  * A server's life: what belongs to it is registered, it is started, it ends once, and it says what
  * happened. `createServer` and `attachLifecycle` make one. Two lives in one process share nothing
@@ -138,11 +147,15 @@ export interface Life extends AsyncDisposable {
   hold<T>(name: string, work: (context: HoldContext) => T | PromiseLike<T>): Promise<T>
 
   /**
-   * Runs `work` every `period` while the server serves: the first time one period after it began to
-   * serve, and for the last time before NotAcceptingNewRequest. Each run is part of the request
-   * drain, as with {@link hold}. Runs never overlap: what falls into a run that is still under way
-   * is left out. A run that throws is logged and stands in the report; the next one comes all the
-   * same.
+   * Runs `work` every `period`: the first time one period after the server began to serve, and for
+   * the last time before the request drain is over, so that locks and heartbeats of requests and
+   * holds are kept as long as these are waited for. Each run is part of the request drain, as with
+   * {@link hold}; a drain that waits for nothing else has no further one. Runs never overlap: what
+   * falls into a run that is still under way is left out. A run that throws is logged and stands in
+   * the report; the next one comes all the same.
+   *
+   * Work that takes in something new, as a poll of a queue does, ends with `{ until: 'draining' }`
+   * before NotAcceptingNewRequest.
    *
    * @param period above 0
    * @returns what ends it before the drain does; a run that is under way is still waited for
@@ -150,8 +163,9 @@ export interface Life extends AsyncDisposable {
    * ERR_TOO_LATE from NotAcceptingNewRequest on
    * @example
    * life.every('publish', '5s', () => outbox.publish())
+   * life.every('publish until a stop', '5s', () => outbox.publish(), { until: 'draining' })
    */
-  every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable
+  every(name: string, period: Duration, work: (context: HoldContext) => unknown, options?: RecurringOptions): Disposable
 
   /**
    * What is in flight now, and how many connections are open. Looks at every connection: for

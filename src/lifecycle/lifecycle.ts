@@ -61,7 +61,7 @@ import { ReportBuilder } from '../report/report-builder.ts'
 import { checkReportFile } from '../report/report-file.ts'
 import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
-import type { Life } from './life.ts'
+import type { Life, RecurringOptions } from './life.ts'
 import { lifeMetrics } from './life-metrics.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { metricsEndpoint } from './metrics-endpoint.ts'
@@ -393,15 +393,15 @@ export class Lifecycle implements Life {
     this.#traffic.join(name, work)
   }
 
-  every(name: string, period: Duration, work: (context: HoldContext) => unknown): Disposable {
-    const { checked, periodMs } = checkedRecurring(name, period, work)
+  every(name: string, period: Duration, work: (context: HoldContext) => unknown, options: RecurringOptions = {}): Disposable {
+    const { checked, periodMs, until } = checkedRecurring(name, period, work, options)
     const draining = this.#signals.signal('NotAcceptingNewRequest')
     if (draining.aborted) throw new QuiesceError('ERR_TOO_LATE', `every(${show(name)}): the server is draining`, { name })
     return recur(name, periodMs, checked, {
       clock: this.host.clock,
-      hold: (held, run) => this.#traffic.hold(held, run),
+      hold: (held, run) => this.#traffic.recur(held, run),
       serving: this.#signals.signal('Serving'),
-      draining,
+      over: until === 'draining' ? draining : this.#signals.signal('RequestsDrained'),
       failed: (thrown) => this.record({ type: 'error', where: `every ${show(name)}`, error: errorRecord(thrown) }),
     })
   }
@@ -866,13 +866,16 @@ const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>
   `${exitCode === 4 ? `ended ${Math.round(afterMs)} ms later` : 'is cut by the end of the process'}: ` +
   'give its promise to waitUntil(request, promise) or hold(), and clear timers that are no longer needed'
 
-function checkedRecurring(name: unknown, period: Duration, work: unknown) {
+const UNTIL = ['drained', 'draining'] as const
+
+function checkedRecurring(name: unknown, period: Duration, work: unknown, { until = 'drained' }: RecurringOptions) {
   checkName('recurring work', name)
   const field = `period of every(${show(name)})`
   const periodMs = parseDuration(field, period)
   if (periodMs === 0) throw optionError(field, period, 'more than 0')
   checkFunction(`work of every(${show(name)})`, name, work)
-  return { checked: work as (context: HoldContext) => unknown, periodMs }
+  if (!UNTIL.includes(until)) throw optionError(`until of every(${show(name)})`, until, UNTIL.join(', '))
+  return { checked: work as (context: HoldContext) => unknown, periodMs, until }
 }
 
 const disposeAll = (...disposables: Disposable[]): Disposable => ({

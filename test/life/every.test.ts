@@ -1,10 +1,12 @@
 // every(): recurring work joins the drain. Fails when: work runs before the server serves or after
-// nothing is accepted, two runs overlap, the rhythm drifts, a run is cut off that the drain could
-// have waited for, or a failure ends the rhythm, the process, or nothing at all.
+// the drain, is not done as long as the drain waits for other work, two runs overlap, the rhythm
+// drifts, a run is cut off that the drain could have waited for, or a failure ends the rhythm, the
+// process, or nothing at all.
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { RecurringOptions } from '#src/lifecycle/life.ts'
 import { newLife } from '../support/life.ts'
 
 const virtual = (options = {}) => newLife({ clock: new VirtualClock(), options })
@@ -147,23 +149,74 @@ describe('every()', () => {
     expect(runs).toBe(0)
   })
 
-  test('in the drain it asks for nothing that would be refused', async () => {
-    const t = virtual({ deadline: '60s' })
-    let runs = 0
-    t.life.every('tick', '1s', () => runs++)
-    await t.life.start()
-    const work = t.life.hold('keeps the drain open')
-    const ended = t.life.stop()
-    await t.clock.advance(5_000)
-    expect(t.hasFired('NotAcceptingNewRequest')).toBe(true)
-    work[Symbol.dispose]()
-    expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [] })
-    expect(runs).toBe(0)
+  describe('while the drain waits for other work', () => {
+    /** A drain that waits for a hold, at its beginning. */
+    async function draining(options?: RecurringOptions) {
+      const t = virtual({ deadline: '60s' })
+      let runs = 0
+      t.life.every('renew', '1s', () => void runs++, options)
+      await t.life.start()
+      const job = t.life.hold('job')
+      const ended = t.life.stop()
+      await t.clock.advance(0)
+      expect(t.hasFired('NotAcceptingNewRequest')).toBe(true)
+      return { t, job, ended, runs: () => runs }
+    }
+
+    test('it goes on until that is over', async () => {
+      const { t, job, ended, runs } = await draining()
+      await t.clock.advance(4_000)
+      expect(runs()).toBe(4)
+      job[Symbol.dispose]()
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [], requests: { before: 1, after: 0 } })
+      await t.clock.advance(5_000)
+      expect(runs()).toBe(4)
+    })
+
+    test('it does not, where it is to end before', async () => {
+      const { t, job, ended, runs } = await draining({ until: 'draining' })
+      await t.clock.advance(4_000)
+      expect(runs()).toBe(0)
+      job[Symbol.dispose]()
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0, errors: [] })
+    })
+
+    test('a run that has begun is waited for, and two of them do not wait for each other', async () => {
+      const t = virtual({ deadline: '60s' })
+      const slow = deferred<void>()
+      let runs = 0
+      t.life.every('slow', '1s', () => slow.promise)
+      t.life.every('quick', '1s', () => void runs++)
+      await t.life.start()
+      const job = t.life.hold('job')
+      const ended = t.life.stop()
+      await t.clock.advance(2_000)
+      expect(runs).toBe(2)
+      job[Symbol.dispose]()
+      await t.clock.advance(3_000)
+      expect([runs, t.hasFired('RequestsDrained')]).toEqual([2, false])
+      slow.resolve()
+      expect(await t.end(ended)).toMatchObject({ exitCode: 0 })
+    })
+
+    test('a cut ends it', async () => {
+      const t = virtual({ deadline: '3s' })
+      let runs = 0
+      t.life.every('renew', '100ms', () => void runs++)
+      await t.life.start()
+      t.life.hold('hangs')
+      const report = await t.end()
+      expect(report).toMatchObject({ exitCode: 5, requests: { cut: [{ name: 'hangs' }] } })
+      const before = runs
+      expect(before).toBeGreaterThan(10)
+      await t.clock.advance(5_000)
+      expect(runs).toBe(before)
+    })
   })
 
   test('disposed of, it leaves nothing at the signals of the life', () => {
     const t = virtual()
-    const names = ['Serving', 'NotAcceptingNewRequest']
+    const names = ['Serving', 'RequestsDrained']
     const listening = () => names.map((name) => getEventListeners(t.life.signal(name), 'abort').length)
     const before = listening()
     const recurring = t.life.every('tick', '1s', () => {})
@@ -182,6 +235,13 @@ describe('every()', () => {
     const t = virtual()
     const call = () => t.life.every(name as string, period, work as () => void)
     expect(call).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) as string }))
+  })
+
+  test('an end that there is not is refused', () => {
+    const until = 'never' as 'draining'
+    expect(() => virtual().life.every('tick', '1s', () => {}, { until })).toThrow(
+      'until of every("tick"): got "never", allowed: drained, draining',
+    )
   })
 
   test('while draining it is too late', async () => {

@@ -29,6 +29,9 @@ export class Holds {
   readonly #all = new Set<Hold>()
   #refused = 0
   #none: ReturnType<typeof deferred<void>> | undefined
+  /** Of those that are under way, runs of recurring work. */
+  #runs = 0
+  #isCut = false
 
   constructor(clock: Clock, requests: WaitGroup, record: (fact: LifecycleFact) => void) {
     this.#clock = clock
@@ -89,8 +92,28 @@ export class Holds {
     return this.#none?.promise
   }
 
+  /**
+   * As {@link run}, for one run of recurring work, which is also let in while a drain waits for
+   * anything else: a lock has to be renewed as long as the work that it is for goes on. Runs alone
+   * would never let a drain end.
+   * @returns undefined, without having called `work`, when it is not let in
+   */
+  async recur(name: string, work: (context: HoldContext) => unknown): Promise<unknown> {
+    const isLetIn = this.#requests.tryAdd() || (!this.#isCut && this.#requests.count > this.#runs && this.#requests.tryAddLate())
+    if (!isLetIn) return undefined
+    this.#runs++
+    const hold = this.#add(name, new AbortController())
+    try {
+      return await work({ signal: hold.ending.signal })
+    } finally {
+      this.#runs--
+      this.#end(hold)
+    }
+  }
+
   /** Tells all of them to come to an end. */
   cut(): void {
+    this.#isCut = true
     for (const { name, ending } of this.#all) ending.abort(new QuiesceError('ERR_ABORTED', `"${name}" is out of time: the drain was cut`))
   }
 

@@ -530,6 +530,11 @@ export class Traffic {
     return work ? this.#holds.run(name, work) : this.#holds.take(name)
   }
 
+  /** One run of recurring work; see {@link Holds.recur}. */
+  recur(name: string, work: (context: HoldContext) => unknown): Promise<unknown> {
+    return this.#holds.recur(name, work)
+  }
+
   counts(): Counts {
     const holds = this.#holds.count
     let told = 0
