@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Host, systemHost } from '../actors/host.ts'
 import type { StopCode, StopCodeContext, UserCodeContext } from '../actors/user-code.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
-import { createServerOn } from '../create-server.ts'
+import { createServerOn, type FetchHandler, requestListener } from '../create-server.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { HEALTH_ENDPOINTS, type Health, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions } from '../http/health/health-check.ts'
@@ -61,6 +61,11 @@ import { ApiServerRegistrations } from './registrations.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
 import { StorageReadiness } from './storage-readiness.ts'
 import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
+
+/** Something with `fetch`, as a Hono app is. */
+export interface FetchApp {
+  readonly fetch: FetchHandler
+}
 
 export interface ApiServerParts {
   /** For errors and logs. Default `apiserver`. */
@@ -212,13 +217,12 @@ export class ApiServer implements Delegate {
   /**
    * Serves exactly this path, with every method. A second handler for a path takes the place of the
    * first, and that is logged. Also while serving: the next request is answered by it. An unlisted
-   * one is not named by the index.
+   * one is not named by the index. What has `fetch`, as a Hono app, is given the whole path.
    * @throws QuiesceError ERR_OPTION_INVALID for a path without its first slash, or no function
    * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go Handle, UnlistedHandle
    */
-  handle(path: string, handler: ApiHandler, options?: Listing): void {
-    checkHandler(path, handler)
-    this.#mux.handle(path, handler, options)
+  handle(path: string, handler: ApiHandler | FetchApp, options?: Listing): void {
+    this.#mux.handle(path, handlerOf(path, handler), options)
   }
 
   /**
@@ -226,9 +230,8 @@ export class ApiServer implements Delegate {
    * @throws QuiesceError ERR_OPTION_INVALID also for one that does not end in a slash
    * @see kubernetes/apiserver pkg/server/mux/pathrecorder.go HandlePrefix, UnlistedHandlePrefix
    */
-  handlePrefix(path: string, handler: ApiHandler, options?: Listing): void {
-    checkHandler(path, handler)
-    this.#mux.handlePrefix(path, handler, options)
+  handlePrefix(path: string, handler: ApiHandler | FetchApp, options?: Listing): void {
+    this.#mux.handlePrefix(path, handlerOf(path, handler), options)
   }
 
   /**
@@ -499,9 +502,27 @@ export class ApiServer implements Delegate {
   }
 }
 
-function checkHandler(path: unknown, handler: unknown): void {
+function checkPath(path: unknown): void {
   if (typeof path !== 'string' || !path.startsWith('/')) throw optionError('path', path, 'a path that begins with a slash')
-  if (typeof handler !== 'function') throw optionError(`handler of ${path}`, handler, 'a function (request, response)')
+}
+
+function checkHandler(path: unknown, handler: unknown): void {
+  checkPath(path)
+  if (typeof handler !== 'function') throw optionError(`handler of ${String(path)}`, handler, 'a function (request, response)')
+}
+
+/** The adapter of an app is loaded for its first request. */
+function handlerOf(path: string, handler: ApiHandler | FetchApp): ApiHandler {
+  checkPath(path)
+  if (typeof handler === 'function') return handler
+  if (typeof (handler as FetchApp | null | undefined)?.fetch !== 'function')
+    throw optionError(`handler of ${path}`, handler, 'a function (request, response), or an app with fetch')
+  const load = requestListener(handler)
+  let loaded: ReturnType<typeof load> | undefined
+  return async (request, response) => {
+    loaded ??= load()
+    return (await loaded)(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
+  }
 }
 
 /**

@@ -1,5 +1,12 @@
 export { type ApiExchange, apiExchangeOf, userOf } from './api-exchange.ts'
-export { type ApiServer, type ApiServerParts, createApiServer, type PreparedApiServer, type WithLoopback } from './api-server.ts'
+export {
+  type ApiServer,
+  type ApiServerParts,
+  createApiServer,
+  type FetchApp,
+  type PreparedApiServer,
+  type WithLoopback,
+} from './api-server.ts'
 export type { AuditCounters } from './audit/auditing.ts'
 export type { AuditEvent, AuditLevel, AuditStage } from './audit/event.ts'
 export type { AuditLogOptions, AuditWebhookOptions } from './audit/options.ts'

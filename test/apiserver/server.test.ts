@@ -1,3 +1,4 @@
+import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type CompletedConfig, completeConfig, createApiServer, emptyDelegate, type PreparedApiServer } from '#src/apiserver/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
@@ -40,6 +41,20 @@ describe('an API server', () => {
     const server = createApiServer(completeConfig(CONFIG))
     server.prepare()
     expect(() => server.addPostStartHook('late', () => {})).toThrow(expect.objectContaining({ code: 'ERR_TOO_LATE' }))
+  })
+
+  test('takes an app with fetch for a path, as a server does for all', async () => {
+    const server = createApiServer(completeConfig(CONFIG))
+    const app = new Hono().get('/app/:name', (context) => context.text(`hello ${context.req.param('name')}`, 201))
+    server.handlePrefix('/app/', app)
+    server.handle('/exact', { fetch: ({ url }) => new Response(new URL(url).pathname) })
+    const ask = await serve(server.prepare())
+    const answer = await ask('/app/ann')
+    expect([answer.status, await answer.text()]).toEqual([201, 'hello ann'])
+    expect(await (await ask('/exact')).text()).toBe('/exact')
+    expect((await ask('/app/a/b')).status).toBe(404)
+    for (const wrong of [undefined, null, {}, { fetch: 1 }, 'app'])
+      expect(() => server.handle('/x', wrong as never)).toThrow('allowed: a function (request, response), or an app with fetch')
   })
 
   test('answers its own paths, then those of its delegates, and nothing else', async () => {

@@ -121,6 +121,8 @@ export function userIn(claims: Claims, settings: OidcClaims): UserInfo {
 function groupsIn(claim: string, claims: Claims): readonly string[] {
   const given = claimOf(claims, claim)
   const names = claimOf(claims, '_claim_names')
+  if (given === undefined && Object.hasOwn(claims, '_claim_names') && !Object.hasOwn(claims, '_claim_sources'))
+    throw new Error('claim _claim_names is there without _claim_sources')
   // A user without the groups that it has may be allowed what these are denied.
   if (given === undefined && isRecord(names) && Object.hasOwn(names, claim))
     throw new Error(`claim ${claim} stands at another server (_claim_names), which is not asked`)

@@ -5,8 +5,8 @@ import type { Wrong } from '../../options/wrong.ts'
 const NAME = 'a header name'
 const isHeaderName = (given: unknown): boolean => typeof given === 'string' && /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(given.trim())
 
-const headerNames = (allowed = NAME) =>
-  withCommas(listOf<string>(`a list of ${allowed}s`, (given) => (isHeaderName(given) ? undefined : { path: '', given, allowed })))
+const headerNames = () =>
+  withCommas(listOf<string>('a list of header names', (given) => (isHeaderName(given) ? undefined : { path: '', given, allowed: NAME })))
 
 const names = () =>
   withCommas(

@@ -269,6 +269,7 @@ describe('claims', () => {
     ['null in a list', { groups: [null] }, /groups is no list of groups/],
     ['an object', { groups: { a: true } }, /groups is no list of groups/],
     ['elsewhere', { _claim_names: { groups: 's' }, _claim_sources: { s: {} } }, /stands at another server/],
+    ['nowhere', { _claim_names: null }, /without _claim_sources/],
     ['here, and elsewhere', { groups: null, _claim_names: { groups: 's' }, _claim_sources: { s: {} } }, []],
     ['not elsewhere, as another claim', { _claim_names: { roles: 's' }, _claim_sources: { s: {} } }, []],
   ])('say which groups: %s', (_what, given, groups) => {
