@@ -1,4 +1,5 @@
 import { apiserverWording } from '../base/apiserver-wording.ts'
+import { ownFields } from '../base/own-fields.ts'
 import { longRunningRule } from '../http/long-running.ts'
 import type { DefaultLog } from '../lifecycle/output.ts'
 import type { RequestTracing } from '../opentelemetry/request-tracing.ts'
@@ -300,7 +301,7 @@ export function completeConfigFor({ wording, log }: CompletedFor, config: ApiSer
 
 /** Of the options of an API server those that its life has. */
 export const engineOptionsOf = (options: Readonly<Record<string, unknown>>): ServerOptions =>
-  Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name)))
+  ownFields(Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(API_SERVER_OPTIONS, name))))
 
 const listenersOf = (engine: ServerOptions): readonly Pick<ServerOptions, 'tls'>[] => engine.listeners ?? [engine]
 

@@ -464,7 +464,14 @@ export class Lifecycle implements Life {
   }
 
   stop(given?: string | StopOptions): Promise<Report> {
-    const { reason, now, deadlineMs } = readStopOptions(given)
+    let options: ReturnType<typeof readStopOptions>
+    try {
+      options = readStopOptions(given)
+    } catch (error) {
+      // Of a function that returns a promise nothing else is expected.
+      return Promise.reject(toError(error))
+    }
+    const { reason, now, deadlineMs } = options
     const isUnstarted = this.#actor === undefined
     this.begin()
     if (isUnstarted && this.#parts.adopted?.some(({ server }) => server.listening)) this.record({ type: 'warning', message: UNSTARTED })

@@ -110,9 +110,9 @@ export class Registrations {
     return disabled.has(name) ? undefined : this.postStartHooks.add(name, checked)
   }
 
-  addPreShutdownHook(name: string, run: StopCode, options: PreShutdownHookOptions = {}): Disposable {
+  addPreShutdownHook(name: string, run: StopCode, given: PreShutdownHookOptions = {}): Disposable {
     checkName('a pre-shutdown hook', name)
-    checkFields(`pre-shutdown hook ${show(name)}`, options, ['timeout', 'after'])
+    const options = checkFields(`pre-shutdown hook ${show(name)}`, given, ['timeout', 'after'])
     const after = checkedNames(`after of pre-shutdown hook ${show(name)}`, options.after)
     const added = this.preShutdownHooks.add(name, { ...this.#bounded('pre-shutdown hook', name, run, options), after })
     const cycle = findCycle(predecessors(this.preShutdownHooks.entries().map(([other, hook]) => ({ name: other, after: hook.after }))))
@@ -121,9 +121,9 @@ export class Registrations {
     throw new QuiesceError('ERR_CYCLE', `pre-shutdown hooks wait for each other: ${cycle.join(' -> ')}`, { cycle })
   }
 
-  addDestroy(name: string, run: StopCode, options: DestroyOptions = {}): Disposable {
+  addDestroy(name: string, run: StopCode, given: DestroyOptions = {}): Disposable {
     checkName('a destroy function', name)
-    checkFields(`destroy function ${show(name)}`, options, ['timeout', 'after'])
+    const options = checkFields(`destroy function ${show(name)}`, given, ['timeout', 'after'])
     const after = checkedNames(`after of destroy function ${show(name)}`, options.after) ?? []
     const added = this.destroyFunctions.add(name, { ...this.#bounded('destroy function', name, run, options), after })
     const cycle = findCycle(new Map(this.destroyFunctions.entries().map(([other, { after }]) => [other, after])))
@@ -132,9 +132,9 @@ export class Registrations {
     throw new QuiesceError('ERR_CYCLE', `destroy functions wait for each other: ${cycle.join(' -> ')}`, { cycle })
   }
 
-  addPhase(name: string, run: UserCode, options: PhaseOptions = {}): Disposable {
+  addPhase(name: string, run: UserCode, given: PhaseOptions = {}): Disposable {
     checkName('a phase', name)
-    checkFields(`phase ${show(name)}`, options, ['timeout', 'after', 'before'])
+    const options = checkFields(`phase ${show(name)}`, given, ['timeout', 'after', 'before'])
     const after = checkedNames(`after of phase ${show(name)}`, options.after) ?? ['NotAcceptingNewRequest']
     const before = checkedNames(`before of phase ${show(name)}`, options.before) ?? ['destroy']
     refuseMisspelt(effectiveWiring({ mode: this.#mode }), { name, after, before })

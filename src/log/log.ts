@@ -292,7 +292,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 export interface DefaultLoggerOptions {
   /** Default `info`. */
   readonly level?: LogLevel | undefined
-  /** Turns a JSON line into what is written instead. Default: as it is. */
+  /** Turns a JSON line into what is written instead. Default: as it is, with controls escaped. */
   readonly format?: (jsonLine: string) => string
   /** Default: standard output. */
   readonly destination?: LogDestination
@@ -302,6 +302,16 @@ export interface DefaultLoggerOptions {
    */
   readonly stallMs?: () => number
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped
+const CONTROLS = /[\u007f-\u009f]/g
+
+/**
+ * JSON escapes the controls of ASCII only; those of Latin-1, which a path of HTTP/2 may have, are
+ * commands to some terminals as well. In a JSON line they stand in texts alone.
+ */
+const withoutControls = (jsonLine: string): string =>
+  jsonLine.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
  * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON
@@ -315,7 +325,7 @@ export async function createDefaultLogger({
   stallMs = () => RESERVES_DEFAULT_MS.flush,
 }: DefaultLoggerOptions = {}): Promise<Required<Logger>> {
   const { pino } = await import('pino')
-  const logger = pino({ level }, { write: (line: string) => destination.write(format ? format(line) : line) })
+  const logger = pino({ level }, { write: (line: string) => destination.write((format ?? withoutControls)(line)) })
   return Object.assign(logger, {
     flush: (callback?: (error?: Error) => void) => void destination.flushBounded(stallMs()).then(() => callback?.()),
     flushSync: (ms: number) => destination.flushSync(ms),

@@ -401,7 +401,7 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Completes options that have been checked. */
 export function resolveOptions<T extends OptionTable>(table: T, given: UserOptions<T>, places: readonly Place[] = []): ResolvedOf<T> {
   const resolved = Object.entries<AnyOption>(table).map(([name, row]) => {
-    const value = given[name] ?? defaultAt(row, places)
+    const value = (Object.hasOwn(given, name) ? given[name] : undefined) ?? defaultAt(row, places)
     return [resolvedName(name, row), value === undefined ? undefined : row.resolve(value as never)]
   })
   return Object.fromEntries(resolved) as ResolvedOf<T>

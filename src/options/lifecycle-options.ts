@@ -2,6 +2,7 @@ import type { ServerOptions as HttpOptions, IncomingMessage } from 'node:http'
 import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { ServerOptions as HttpsOptions } from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
+import { ownFields } from '../base/own-fields.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
@@ -712,14 +713,16 @@ const PASSED_SOCKET = fieldsNeeding(
 const LISTENERS_ALLOWED =
   'a list of { port, host?, tls?, http2? }, { path, mode?, tls?, http2? } and { fd, tls?, http2? }, not together with port, host, tls or http2'
 
-function wrongAddress(given: unknown): Wrong | undefined {
+function wrongAddress(address: unknown): Wrong | undefined {
+  const given = isRecord(address) ? ownFields(address) : address
   const kind = isRecord(given) && 'path' in given ? UNIX_SOCKET : isRecord(given) && 'fd' in given ? PASSED_SOCKET : LISTENER
   const wrong = kind.wrong?.(given)
   return wrong?.path === '' ? { ...wrong, allowed: '{ port, host? }, { path, mode? } or { fd }' } : wrong
 }
 
 /** A listener as code reads it; without a host node listens on all addresses, IPv6 and IPv4. */
-export function resolveListener(given: ListenerAddress): ResolvedListener {
+export function resolveListener(address: ListenerAddress): ResolvedListener {
+  const given = ownFields(address)
   const { tls: certificates, http2 = certificates !== undefined } = resolveOptions(SPOKEN_OPTIONS, { tls: given.tls, http2: given.http2 })
   const spoken = { tls: certificates, http2 }
   if ('fd' in given) return { fd: given.fd, ...spoken }

@@ -1,8 +1,10 @@
+import { ownFields } from '../base/own-fields.ts'
 import type { PlatformFacts } from '../platforms/platform.ts'
 import { detectPlatform, type Platform, sendsOn } from '../platforms/platforms.ts'
 import type { StopPlans } from './budget.ts'
 import { type Place, type ResolvedOf, resolvedName, resolveOptions, type UserOptions } from './define.ts'
 import type { HealthPaths } from './health-options.ts'
+import { isRecord } from './kinds.ts'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS, type ResolvedListener, resolveListener, SERVER_OPTIONS } from './lifecycle-options.ts'
 import { chosenKill, idleWarnings, outsideWarnings } from './outside-limits.ts'
 import { Problems, type ProblemWording } from './problems.ts'
@@ -83,7 +85,8 @@ export function resolveLifeOptions(options: LifecycleOptions, context: ResolveCo
  * Complete and checked options of a server that quiesce creates.
  * @throws QuiesceError ERR_OPTION_INVALID as {@link resolveLifecycleOptions}
  */
-export function resolveServerOptions(options: ServerOptions, context: ResolveContext): ResolvedServerOptions {
+export function resolveServerOptions(given: ServerOptions, context: ResolveContext): ResolvedServerOptions {
+  const options: ServerOptions = isRecord(given) ? ownFields<ServerOptions>(given) : given
   const resolved = resolve(SERVER_OPTIONS, options, undefined, context)
   const { port, host, tls: _, http2: __, ...listening } = resolveOptions(LISTEN_OPTIONS, options, resolved.behind ? [resolved.behind] : [])
   const addresses = options.listeners ?? [{ port, host, tls: options.tls, http2: options.http2 }]
@@ -99,17 +102,18 @@ function resolve(
 ): ResolvedOptions {
   const elsewhere = (name: string): string | undefined => (Object.hasOwn(LISTEN_OPTIONS, name) ? 'only for createServer' : undefined)
   const problems = new Problems(table, { ...context, elsewhere })
-  const given: ServerOptions = problems.checkEach(options)
+  const own = problems.checkEach(options)
+  const given: ServerOptions = own
   const platform = detectPlatform(context.facts, given.platform)
   const front: readonly Place[] = given.behind !== undefined && sendsOn(platform.name) ? [given.behind] : []
   const places: readonly Place[] = [platform.name, ...front, ...(calledBy === undefined ? [] : [calledBy])]
   const { health, ...rows } = resolveOptions(LIFECYCLE_OPTIONS, given, places)
-  const times = chooseTimes(given, rows, chosenByRows(table, { ...given }, places), platform, places)
+  const times = chooseTimes(given, rows, chosenByRows(table, own, places), platform, places)
   const { plan } = times
   const killAfter = chosenKill(times.chosen['killAfter'], platform, context.facts)
   const chosen: Times['chosen'] = { ...times.chosen, ...(killAfter && { killAfter }) }
   checkRelations(given, problems)
-  const useless = problems.checkNeeds({ ...given }, places)
+  const useless = problems.checkNeeds(own, places)
   checkTimes(given, plan, problems)
   problems.throwIfAny()
 

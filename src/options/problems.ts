@@ -1,5 +1,6 @@
 import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { QuiesceError, show } from '../base/errors.ts'
+import { ownFields } from '../base/own-fields.ts'
 import { type AnyOption, lacks, type OptionTable, type Place } from './define.ts'
 import { isRecord, wrongsWith } from './kinds.ts'
 import { inBrackets, upstreamWords } from './upstream-words.ts'
@@ -51,19 +52,20 @@ export class Problems {
     return this.#wording.label?.(name) ?? name
   }
 
-  /** Checks every option by itself and returns those that are usable. */
+  /** Checks every option by itself and returns those that are usable, which is what is to be read. */
   checkEach(options: unknown): Readonly<Record<string, unknown>> {
     if (!isRecord(options)) {
       this.#add('options', options, 'an object')
-      return {}
+      return ownFields({})
     }
-    const usable: Record<string, unknown> = {}
+    const usable: Record<string, unknown> = ownFields({})
     for (const [name, given] of Object.entries(options)) {
       const row = this.#row(name)
       if (!row) this.#addUnknown(name, given)
       else if (given !== undefined) {
-        if (row.accepts(given)) usable[name] = given
-        else this.#addRefused(name, row, given)
+        const copied = row.fields && isRecord(given) ? ownFields(given) : given
+        if (row.accepts(copied)) usable[name] = copied
+        else this.#addRefused(name, row, copied)
       }
     }
     return usable

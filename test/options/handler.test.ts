@@ -99,13 +99,16 @@ test('a fetch handler that fails after its cut is late, and one that fails befor
   ])
 })
 
-test('a request of which no URL can be made is its client’s mistake', async () => {
+test('a request with a Host that is none is its client’s mistake', async () => {
   const server = create(() => new Response('hello'))
   onTestFinished(() => void server.stop())
   await server.start()
   const client = await RawClient.open({ port: server.addresses[0]?.port as number })
   onTestFinished(() => client.abort())
-  expect(await client.ask('GET', '/', { headers: { Host: 'a b' } })).toMatchObject({ status: 400, body: 'Bad Request\n' })
-  expect(await client.ask('GET', '/')).toMatchObject({ status: 200 })
+  expect(await client.ask('GET', '/', { headers: { Host: 'a b' } })).toMatchObject({
+    status: 400,
+    body: '400 Bad Request: malformed Host header\n',
+  })
+  expect(await client.closed()).toBe('ended')
   expect((await server.stop()).errors).toEqual([])
 })

@@ -64,8 +64,10 @@ const areTexts = (given: unknown): boolean => Array.isArray(given) && given.ever
  */
 export function checkedResult(answer: unknown): AuthenticationResult {
   if (answer === undefined) return undefined
-  if (isRecord(answer) && isUser(answer['user']) && (answer['audiences'] === undefined || areTexts(answer['audiences'])))
-    return answer as unknown as Authenticated
+  // Each field is read once: what is checked is what counts.
+  const { user, audiences }: Readonly<Record<string, unknown>> = isRecord(answer) ? answer : {}
+  if (isUser(user) && (audiences === undefined || areTexts(audiences)))
+    return { user, ...(audiences !== undefined && { audiences }) } as Authenticated
   throw new Error(`an authenticator returned ${show(answer)}, allowed: undefined or { user: { name, uid?, groups, extra }, audiences? }`)
 }
 

@@ -131,10 +131,10 @@ function unlessAborted(decision: Promise<Decision>, signal: AbortSignal): Promis
 
 /** @throws Error for what is no decision */
 export function checkedDecision(answer: unknown): Decision {
-  if (isRecord(answer) && isDecision(answer['decision'])) {
-    const { reason, error } = answer
-    const hasReason = reason === undefined || typeof reason === 'string'
-    if (hasReason && (error === undefined || error instanceof Error)) return answer as unknown as Decision
-  }
+  // Each field is read once: what is checked is what counts.
+  const { decision, reason, error }: Readonly<Record<string, unknown>> = isRecord(answer) ? answer : {}
+  const hasReason = reason === undefined || typeof reason === 'string'
+  if (isDecision(decision) && hasReason && (error === undefined || error instanceof Error))
+    return { decision, ...(reason !== undefined && { reason }), ...(error !== undefined && { error }) }
   throw new Error(`the authorizer returned ${show(answer)}, allowed: { decision: 'allow' | 'deny' | 'no-opinion', reason?, error? }`)
 }

@@ -257,9 +257,9 @@ export class Health {
     return [...this.#all, ...this.#extra.map(({ endpoint }) => endpoint)]
   }
 
-  #named(name: string, check: Check, options: CheckOptions, more: readonly string[] = []): NamedCheck {
+  #named(name: string, check: Check, given: CheckOptions, more: readonly string[] = []): NamedCheck {
     checkName('a health check', name)
-    checkFields(`health check ${show(name)}`, options, ['timeout', 'group', ...more])
+    const options = checkFields(`health check ${show(name)}`, given, ['timeout', 'group', ...more])
     return new NamedCheck(name, check, { timeout: this.#checkTimeoutMs, ...options }, this.#clock, this.#onTurn)
   }
 
