@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'hono'
-import { createServer, type FetchHandler } from '../create-server.ts'
+import { createServer, type FetchHandler, refuseOptionsBesideFetch } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { ServerOptions } from '../options/options.ts'
 
@@ -22,5 +22,6 @@ export interface HonoApp {
  * await life.run()
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
+  refuseOptionsBesideFetch('serve', app)
   return createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
 }

@@ -52,7 +52,7 @@ export class Problems {
     return this.#wording.label?.(name) ?? name
   }
 
-  /** Checks every option by itself and returns those that are usable, which is what is to be read. */
+  /** Checks every option by itself; those that are usable, copied, are what is to be read. */
   checkEach(options: unknown): Readonly<Record<string, unknown>> {
     if (!isRecord(options)) {
       this.#add('options', options, 'an object')

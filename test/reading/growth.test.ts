@@ -1,6 +1,6 @@
 // Fails when: the processor time of a request grows faster than what its client sends, in a header
-// or a parameter that quiesce reads, in the path, or in the number of headers; or when quiesce reads
-// a header or a parameter that is in none of the tables, which are what is tried.
+// or a parameter that quiesce reads, in the path, or in the number of headers; or when quiesce
+// reads a header or a parameter that is in none of the tables, which are what is tried.
 import { connect, createServer as createHttp2Server, type OutgoingHttpHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import ts from 'typescript'
@@ -31,7 +31,7 @@ const PARAMETERS = [
   'verbose',
   'watch',
 ]
-/** Of the inspector, on a listener of its own whose heads have no more than 16 KiB; Hono reads them. */
+/** Of the inspector, whose heads have no more than 16 KiB; Hono reads them. */
 const OF_THE_INSPECTOR = ['after', 'token']
 
 const PATHS = ['/', '/readyz', '/metrics', '/apis', '/api/v1/pods', '/api/v1/namespaces/a/pods', '/api/v1/watch/', '/handled/']
