@@ -35,7 +35,7 @@ export default async function slow(_, response) {
   'pages/api/events.js': `export default async function events(request, response) {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write('data: first\\n\\n')
-  await new Promise((resolve) => request.end.addEventListener('abort', resolve))
+  await new Promise((resolve) => request.shutdownSignal().addEventListener('abort', resolve))
   response.end('event: last\\ndata: bye\\n\\n')
 }
 `,

@@ -32,6 +32,8 @@ import { pack } from './pack.mjs'
 
 /** Of the package, where it has been packed just now. */
 const { TARBALL } = process.env
+/** What only programs in documents import. */
+const OF_DOCUMENTS = { '@modelcontextprotocol/sdk': '^1.32.2' }
 const PATIENCE_MS = 60_000
 const SLOW_MS = 3_000
 const DOCUMENTS_AT_A_TIME = 3
@@ -199,7 +201,7 @@ class Document {
    */
   async #install() {
     const { name, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const versions = { ...dependencies, ...devDependencies }
+    const versions = { ...dependencies, ...devDependencies, ...OF_DOCUMENTS }
     const imports = /(?:\bfrom |\bimport |\brequire\()'((?:@[\w-]+\/)?[\w-][\w.-]*)/g
     const imported = this.blocks.flatMap(({ text }) => [...text.matchAll(imports)].map((match) => match[1] ?? ''))
     const packages = [...new Set(imported)].filter((id) => id in versions).map((id) => `${id}@${versions[id]}`)

@@ -12,7 +12,7 @@ await app.prepare()
 const handle = app.getRequestHandler()
 const server = createServer((request, response) => {
   // Routes are bundled: what they need of quiesce they are given.
-  request.end = shutdownSignalOf(request)
+  request.shutdownSignal = () => shutdownSignalOf(request)
   return handle(request, response)
 })
 server.listen(0, '127.0.0.1')
