@@ -40,10 +40,16 @@ export const HEADER_BOUNDS: ReadonlyMap<string, number> = new Map([
   ['x-forwarded-for', LINE],
   ['x-quiesce-loopback', NAME],
   ['x-real-ip', NAME],
+  ['x-remote-group', LINE],
+  ['x-remote-uid', LINE],
+  ['x-remote-user', LINE],
 ])
 
 /** Of headers whose names have a key in them: by what they begin with. */
-const PREFIX_BOUNDS: readonly (readonly [prefix: string, bound: number])[] = [['impersonate-extra-', LINE]]
+const PREFIX_BOUNDS: readonly (readonly [prefix: string, bound: number])[] = [
+  ['impersonate-extra-', LINE],
+  ['x-remote-extra-', LINE],
+]
 
 const SMALLEST = Math.min(...HEADER_BOUNDS.values(), ...PREFIX_BOUNDS.map(([, bound]) => bound))
 
