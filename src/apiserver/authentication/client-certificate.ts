@@ -1,24 +1,15 @@
 import type { X509Certificate } from 'node:crypto'
-import type { TLSSocket } from 'node:tls'
 import { clientCaOf } from '../../tls/client-trust.ts'
 import type { Authenticated, Authenticator } from './authenticator.ts'
 import { knownUser } from './group-adder.ts'
-import { type PeerTrust, subjectOf, tlsSocketOf } from './peer-certificate.ts'
+import { commonNameOf, isValidAt, type Peer, type PeerTrust, peerOf, subjectOf, tlsSocketOf } from './peer-certificate.ts'
 
 /** @see kubernetes/apiserver pkg/authentication/request/x509/x509.go */
 const UID = '1.3.6.1.4.1.57683.2'
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
 
-/** What the certificate of one connection says; it stays the same for all of its requests. */
-interface Known {
-  readonly certificate: X509Certificate
-  /** Undefined: it names no user. */
-  readonly authenticated: Authenticated | undefined
-  readonly notBefore: number
-  readonly notAfter: number
-}
-
-const KNOWN = new WeakMap<object, Known>()
+/** By what its certificate says; undefined: it names none. */
+const USERS = new WeakMap<Peer, { readonly authenticated: Authenticated | undefined }>()
 
 /**
  * Of clients with a certificate that leads to the client CA, which the handshake has verified: the
@@ -32,41 +23,29 @@ export const clientCertificateAuthenticator = (wall: () => number, trust: PeerTr
   authenticate: (request) => {
     const socket = tlsSocketOf(request)
     if (socket === undefined) return undefined
-    const known = KNOWN.get(socket) ?? read(socket)
-    if (known === undefined) return undefined
+    const peer = peerOf(socket)
+    if (peer === undefined) return undefined
+    if (!socket.authorized) throw new Error(`verifying the client certificate failed: ${String(socket.authorizationError)}`)
     const clientCa = clientCaOf(socket)
     if (clientCa) {
       const ca = clientCa()
       if (ca === undefined || ca.certificates.length === 0) return undefined
-      if (!trust.leadsTo(socket, known.certificate, ca)) throw OF_ANOTHER_CA
+      if (!trust.leadsTo(socket, peer.certificate, ca)) throw OF_ANOTHER_CA
     }
-    const now = wall()
-    if (now < known.notBefore || now > known.notAfter)
-      throw new Error('verifying the client certificate failed: it has expired or is not yet valid')
-    return known.authenticated
+    const user = USERS.get(peer) ?? read(peer)
+    if (isValidAt(peer, wall())) return user.authenticated
+    throw new Error('verifying the client certificate failed: it has expired or is not yet valid')
   },
 })
 
 /** One for all: each request of a front proxy meets it. */
 const OF_ANOTHER_CA = new Error('verifying the client certificate failed: it does not lead to the client CA')
 
-/**
- * Undefined without a certificate, which node calls authorized too where a session is resumed.
- * @throws Error for one that was not verified
- */
-function read(socket: TLSSocket): Known | undefined {
-  const certificate = socket.getPeerX509Certificate()
-  if (certificate === undefined) return undefined
-  if (!socket.authorized) throw new Error(`verifying the client certificate failed: ${String(socket.authorizationError)}`)
-  const found = authenticatedBy(certificate)
-  const known = {
-    certificate,
-    authenticated: found && { user: knownUser(found.user) },
-    notBefore: Date.parse(certificate.validFrom),
-    notAfter: Date.parse(certificate.validTo),
-  }
-  KNOWN.set(socket, known)
-  return known
+function read(peer: Peer): { readonly authenticated: Authenticated | undefined } {
+  const found = authenticatedBy(peer.certificate)
+  const user = { authenticated: found && { user: knownUser(found.user) } }
+  USERS.set(peer, user)
+  return user
 }
 
 /**
@@ -81,6 +60,3 @@ export function authenticatedBy(certificate: X509Certificate): Authenticated | u
   const id = `X509SHA256=${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`
   return { user: { name, ...(uid !== undefined && { uid }), groups: subjectOf(certificate, 'O'), extra: { [CREDENTIAL_ID]: [id] } } }
 }
-
-/** Of several the last, as Go reads it. */
-export const commonNameOf = (certificate: X509Certificate): string => subjectOf(certificate, 'CN').at(-1) ?? ''

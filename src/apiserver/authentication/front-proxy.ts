@@ -1,10 +1,8 @@
-import type { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { ClientCa } from '../../tls/client-ca.ts'
 import type { Authenticator } from './authenticator.ts'
-import { commonNameOf } from './client-certificate.ts'
 import { headerValues, takeHeaders } from './credential-headers.ts'
-import { type PeerTrust, tlsSocketOf } from './peer-certificate.ts'
+import { isValidAt, type PeerTrust, peerOf, tlsSocketOf } from './peer-certificate.ts'
 import type { ResolvedRequestHeader } from './request-header-options.ts'
 import { unescapedKey, utf8Of } from './text-of-headers.ts'
 import type { UserInfo } from './user.ts'
@@ -42,14 +40,14 @@ interface FrontProxyWorld extends FrontProxy {
 export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall }: FrontProxyWorld): Authenticator => ({
   authenticate: (request) => {
     const socket = tlsSocketOf(request)
-    const certificate = socket?.getPeerX509Certificate()
-    if (socket === undefined || certificate === undefined) return undefined
+    const peer = socket && peerOf(socket)
+    if (socket === undefined || peer === undefined) return undefined
     const roots = ca()
     if (roots === undefined || roots.certificates.length === 0) return undefined
-    if (!socket.authorized || !trust.leadsTo(socket, certificate, roots)) throw OF_ANOTHER_CA
-    if (!isValid(certificate, wall())) throw new Error('the certificate of the front proxy has expired or is not yet valid')
+    if (!socket.authorized || !trust.leadsTo(socket, peer.certificate, roots)) throw OF_ANOTHER_CA
+    if (!isValidAt(peer, wall())) throw new Error('the certificate of the front proxy has expired or is not yet valid')
     const allowed = allowedNames()
-    if (allowed.length > 0 && !allowed.includes(commonNameOf(certificate)))
+    if (allowed.length > 0 && !allowed.includes(peer.commonName))
       throw new Error('the common name in the certificate of the front proxy is not one of those that are allowed')
     const names = headers()
     const user = userFrom(request, names)
@@ -61,9 +59,6 @@ export const frontProxyAuthenticator = ({ ca, headers, allowedNames, trust, wall
 
 /** One for all: each request of a client with a certificate of its own meets it. */
 const OF_ANOTHER_CA = new Error('verifying the certificate of a front proxy failed: it does not lead to its CA')
-
-const isValid = ({ validFrom, validTo }: X509Certificate, now: number): boolean =>
-  now >= Date.parse(validFrom) && now <= Date.parse(validTo)
 
 /** Names are compared in small letters. */
 export function headersOf(

@@ -16,6 +16,34 @@ export function tlsSocketOf(request: IncomingMessage): TLSSocket | undefined {
   return own?.getPeerX509Certificate ? (own as TLSSocket) : undefined
 }
 
+/** What is known of the certificate of a connection; it stays the same for all of its requests. */
+export interface Peer {
+  readonly certificate: X509Certificate
+  /** Of several the last, as Go reads it; empty: there is none. */
+  readonly commonName: string
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+const PEERS = new WeakMap<object, Peer>()
+
+/** Undefined without a certificate, which node calls authorized too where a session is resumed. */
+export function peerOf(socket: TLSSocket): Peer | undefined {
+  const known = PEERS.get(socket)
+  if (known) return known
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined) return undefined
+  const { validFrom, validTo } = certificate
+  const peer = { certificate, commonName: commonNameOf(certificate), notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) }
+  PEERS.set(socket, peer)
+  return peer
+}
+
+export const isValidAt = ({ notBefore, notAfter }: Peer, now: number): boolean => now >= notBefore && now <= notAfter
+
+export const commonNameOf = (certificate: X509Certificate): string => subjectOf(certificate, 'CN').at(-1) ?? ''
+
 /** All values of an attribute of its subject, in their order. */
 export function subjectOf(certificate: X509Certificate, attribute: string): readonly string[] {
   const subject = certificate.toLegacyObject().subject as unknown as Readonly<Record<string, string | readonly string[] | undefined>>
