@@ -3,6 +3,7 @@ import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Server as HttpsServer } from 'node:https'
 import { type Host, systemHost } from './actors/host.ts'
 import { Listener } from './actors/listener.ts'
+import { onProcessIdle } from './actors/process-idle.ts'
 import { optionError } from './base/errors.ts'
 import { olderOf } from './http/older.ts'
 import { transportOf } from './http/transports.ts'
@@ -31,7 +32,9 @@ export interface AttachedLife extends Life, Disposable {
  * Puts a lifecycle around a server of `node:http`, `node:https` or `node:http2` of your own,
  * however it was made: plain node, Express, Fastify, Koa; with `allowHTTP1`, each connection is
  * what its handshake has chosen. The server may listen already, or as late as you like: start-up
- * waits for that, and fails only when the process has nothing left to do (ERR_NOTHING_TO_SERVE).
+ * waits for that, and fails when it cannot (ERR_LISTEN) or when the process has nothing left to do
+ * (ERR_NOTHING_TO_SERVE). One that never listens, because it is given its sockets by
+ * `server.emit('connection', socket)`, serves from the first of them on.
  * Requests are counted from here on; those that were under way are waited for with the last
  * connections, and cannot be named. An idle connection from before is known at once when it speaks
  * HTTP/1.1 without TLS, or has not begun its handshake; any other is known from its next request
@@ -44,7 +47,7 @@ export interface AttachedLife extends Life, Disposable {
  * ask elsewhere. Of their sessions that are older than the life, only those that send something are
  * told.
  *
- * Several servers are one unit: the life serves once all of them listen, what is in flight on any
+ * Several servers are one unit: the life serves once all of them listen, or one is given a socket, what is in flight on any
  * is waited for by all, they stop accepting together, and the `close()` of one is a stop of all.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, none of the others
@@ -84,6 +87,20 @@ export function attachLifecycleOn(
     observe: observationOf,
   })
   const gates = takeOverAll(life, servers)
+  for (const listener of listeners) {
+    // What gives sockets to one of them may give them to the others much later.
+    listener.onGiven(() => {
+      for (const other of listeners) other.serveGiven()
+    })
+    // Of a life that is not started it would be unheard, and is thrown as node would have.
+    listener.onFailure((error) => {
+      const throwUnheard = (): void => {
+        if (life.machine === undefined && listener.failure === error) throw error
+      }
+      onProcessIdle(host.process, throwUnheard)
+      ;(host.clock.setTimeout(throwUnheard, PATIENCE_MS) as { unref?: () => void }).unref?.()
+    })
+  }
   const giveBack = (): void => {
     for (const gate of gates) gate[Symbol.dispose]()
   }
@@ -103,6 +120,9 @@ export function attachLifecycleOn(
   }
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
 }
+
+/** How long a life has to begin after an error of its server's `listen()`, which it reports then. */
+const PATIENCE_MS = 10_000
 
 /** @throws QuiesceError ERR_OPTION_INVALID for what is no server, or none at all */
 function serversOf(given: AttachableServer | readonly AttachableServer[]): readonly AttachableServer[] {

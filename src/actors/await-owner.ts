@@ -27,7 +27,11 @@ export async function awaitOwner({ host, record }: Waiting, listener: Listener, 
   if (signal.aborted) giveUp()
   const watching = onProcessIdle(host.process, () => waiting.abort())
   const timer = host.clock.setTimeout(
-    () => record({ type: 'warning', message: 'the attached server does not listen yet: start-up waits for its listen()' }),
+    () =>
+      record({
+        type: 'warning',
+        message: 'the attached server does not listen yet: start-up waits for its listen(), or for the first socket that it is given',
+      }),
     PATIENCE_MS,
   )
   // A reminder is nothing to do.

@@ -57,9 +57,11 @@ export class Listener {
    */
   #bound: BoundAddress | undefined
   #unwatch: () => void = () => {}
+  /** Of one that its owner binds: what has happened before the life began. */
+  readonly #early: EarlyEvents | undefined
 
   /**
-   * @param target where to bind; undefined adopts a server that its owner binds
+   * @param target where to bind; undefined adopts a server that its owner binds, or gives sockets to
    */
   constructor(server: Server, target: ListenTarget | undefined, kind: ListenerKind = 'public', companion?: ListenerCompanion) {
     this.server = server
@@ -67,6 +69,27 @@ export class Listener {
     this.#companion = companion
     this.#target = target
     this.#closeServer = closeOf(server)
+    if (!target && !server.listening) this.#early = new EarlyEvents(server)
+  }
+
+  /** Its owner's `listen()` has failed, and has not succeeded since. */
+  get failure(): Error | undefined {
+    return this.server.listening ? undefined : this.#early?.failure
+  }
+
+  /** Calls back with that, when nothing else hears of it. */
+  onFailure(failed: (error: Error) => void): void {
+    this.#early?.onFailure(failed)
+  }
+
+  /** Calls back when it is given its first socket, and does not listen. */
+  onGiven(given: () => void): void {
+    this.#early?.onGiven(given)
+  }
+
+  /** It serves, without listening: it is given its sockets. */
+  serveGiven(): void {
+    if (!this.server.listening) this.#early?.serve()
   }
 
   get admin(): boolean {
@@ -75,7 +98,7 @@ export class Listener {
 
   /** Its owner has still to call `listen()`. */
   get awaitsOwner(): boolean {
-    return this.#target === undefined && this.#state === 'idle' && !this.server.listening
+    return this.#target === undefined && this.#state === 'idle' && !this.server.listening && !this.#early?.isGiven
   }
 
   /**
@@ -84,12 +107,16 @@ export class Listener {
    * @throws QuiesceError ERR_LISTEN with the system's error as cause
    */
   async bind(signal: AbortSignal): Promise<BoundAddress> {
-    if (!this.server.listening) await this.#listeningAtLast(signal)
+    try {
+      if (!this.server.listening && !this.#early?.isGiven) await this.#listeningAtLast(signal)
+    } finally {
+      this.#early?.[Symbol.dispose]()
+    }
     if (this.#state === 'idle') {
       this.#state = 'bound'
       this.#companion?.watch()
     }
-    this.#bound = boundAddress(this.server, this.#target)
+    this.#bound = this.server.listening || this.#target ? boundAddress(this.server, this.#target) : GIVEN
     return this.#bound
   }
 
@@ -112,7 +139,8 @@ export class Listener {
   }
 
   #listening(signal: AbortSignal): Promise<void> {
-    const { server } = this
+    const { server, failure } = this
+    if (failure) return Promise.reject(listenError(this.#target, failure))
     return new Promise((resolve, reject) => {
       const settle = (result: () => void): void => {
         server.off('listening', onListening)
@@ -132,9 +160,14 @@ export class Listener {
       let listens = (): void => {}
       server.on('listening', onListening)
       server.on('error', onError)
+      this.#early?.onGiven(() => settle(resolve))
       if (!this.#target) {
         const nothing = (): void =>
-          settle(() => reject(new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()')))
+          settle(() =>
+            reject(
+              new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen, and is given no sockets: call its listen()'),
+            ),
+          )
         if (signal.aborted) nothing()
         else signal.addEventListener('abort', nothing, { once: true })
         return
@@ -217,6 +250,7 @@ export class Listener {
    * Gives the server back as it was, and does not close it any more. A second call does nothing.
    */
   release(): void {
+    this.#early?.[Symbol.dispose]()
     this.#state = 'closed'
     this.#bound = undefined
     this.#unwatch()
@@ -228,6 +262,7 @@ export class Listener {
    * host is being looked up, is closed as soon as it does, until `release()`.
    */
   close(): string | undefined {
+    this.#early?.[Symbol.dispose]()
     if (this.#state === 'closed') return undefined
     this.#state = 'closed'
     this.#companion?.close()
@@ -257,6 +292,70 @@ export class Listener {
     } finally {
       takeBack()
     }
+  }
+}
+
+/** Of a server that never listens: `server.emit('connection', socket)` gives it its sockets. */
+const GIVEN: BoundAddress = { url: 'given:sockets', address: 'given', port: 0 }
+
+/** The events by which a server is given a socket, or one of TLS whose handshake is over. */
+const GIVEN_BY = ['connection', 'secureConnection'] as const
+
+/**
+ * Hears what happens on a server that its owner has still to bind, from the step in which it is
+ * attached: an error of its `listen()` may come before the life looks, and without a listener it is
+ * a crash; and a server that something else listens for begins with its first socket.
+ */
+class EarlyEvents implements Disposable {
+  readonly #server: Server
+  readonly #whenGiven = new Set<() => void>()
+  #failure: Error | undefined
+  #failed: (error: Error) => void = () => {}
+  #isGiven = false
+  readonly #onError = (error: Error): void => {
+    this.#failure = error
+    const isOnlyOurs = this.#server.listenerCount('error') === 1
+    // It is none of `listen()`: node throws it when nothing else hears of it.
+    if (isOnlyOurs && this.#server.listening) throw error
+    if (isOnlyOurs) this.#failed(error)
+  }
+  readonly #onSocket = (): void => {
+    if (!this.#server.listening) this.serve()
+  }
+
+  constructor(server: Server) {
+    this.#server = server
+    server.on('error', this.#onError)
+    for (const event of GIVEN_BY) server.on(event, this.#onSocket)
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure
+  }
+
+  get isGiven(): boolean {
+    return this.#isGiven
+  }
+
+  onFailure(failed: (error: Error) => void): void {
+    this.#failed = failed
+  }
+
+  onGiven(given: () => void): void {
+    this.#whenGiven.add(given)
+  }
+
+  serve(): void {
+    if (this.#isGiven) return
+    this.#isGiven = true
+    for (const given of this.#whenGiven) given()
+    this.#whenGiven.clear()
+  }
+
+  /** Hears nothing more. A second call does nothing. */
+  [Symbol.dispose](): void {
+    this.#server.off('error', this.#onError)
+    for (const event of GIVEN_BY) this.#server.off(event, this.#onSocket)
   }
 }
 

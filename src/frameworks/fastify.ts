@@ -44,6 +44,7 @@ export const quiesce = Object.assign(
     seeHandlers(app)
     life.addDestroy('fastify', () => app.close())
     app.decorate('life', life)
+    endWhenUnableToListen(app.server, life)
     // Not before: what only calls inject(), as tests do, has no process to end.
     app.addHook('onListen', async () => {
       joinFurtherServers(app)
@@ -77,6 +78,22 @@ function seeHandlers(app: FastifyInstance): void {
       return answer as ReturnType<typeof handler>
     }
   })
+}
+
+/**
+ * An error of `listen()` that the program does not handle is the end of a life that could not
+ * start. Fastify rejects with it, and a program that handles that may listen elsewhere.
+ */
+function endWhenUnableToListen(server: Server, life: AttachedLife): void {
+  const onError = (error: Error): void => {
+    const onRejection = (reason: unknown): void => {
+      process.off('unhandledRejection', onRejection)
+      if (reason === error) void life.run()
+    }
+    process.on('unhandledRejection', onRejection)
+  }
+  server.once('error', onError)
+  server.once('listening', () => server.off('error', onError))
 }
 
 /** Under which Fastify keeps the servers that it has beside `app.server`; nothing public does. */

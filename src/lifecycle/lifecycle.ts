@@ -279,6 +279,7 @@ export class Lifecycle implements Life {
     const { options, host } = this
     return new Health({
       clock: host.clock,
+      isStarting: () => this.#actor !== undefined && !this.#signals.hasFired('Serving'),
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,
       metrics: options.wording.metrics,

@@ -16,6 +16,13 @@ export function logFlushed(lastFlushAgeMs: () => number): Check {
   }
 }
 
+/** Fails until the start is over: whatever answers by then is not the server that was meant. */
+export function started(isStarting: () => boolean): Check {
+  return () => {
+    if (isStarting()) throw new Error('the server is starting')
+  }
+}
+
 /** Fails from the beginning of the shutdown on, so that load balancers look elsewhere. */
 export function notShuttingDown(isShuttingDown: () => boolean): Check {
   return () => {

@@ -10,7 +10,7 @@ import type { MetricFamily } from '../../metrics/family.ts'
 import type { RequestLike } from '../request-info.ts'
 import type { ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
-import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand } from './health-built-ins.ts'
+import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand, started } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, type CheckOutcome, NamedCheck } from './health-check.ts'
 import { type CheckStanding, HealthEndpoint, type HealthObserver } from './health-endpoint.ts'
 
@@ -41,6 +41,8 @@ export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
    */
   readonly onTurn?: (name: string, outcome: CheckOutcome) => void
   readonly clock: Clock
+  /** Asked at each probe of `/readyz`; true until Serving. Default: never. */
+  readonly isStarting?: () => boolean
   /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
   readonly isShuttingDown: () => boolean
   /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
@@ -101,6 +103,7 @@ export class Health {
 
   constructor({
     clock,
+    isStarting = () => false,
     isShuttingDown,
     lastFlushAgeMs = () => 0,
     livezGraceMs,
@@ -135,6 +138,7 @@ export class Health {
       readyByHand(() => this.#isReadyByHand?.reason),
     )
     this.#endpoints.readyz.add(byHand, 0, () => this.#isReadyByHand !== undefined)
+    this.#endpoints.readyz.add(this.#ofStanding('startup', started(isStarting)), 0, isStarting)
   }
 
   /** Switches readiness by hand: the check `set-ready`, which is there from the first time on. */
