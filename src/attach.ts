@@ -47,8 +47,9 @@ export interface AttachedLife extends Life, Disposable {
  * ask elsewhere. Of their sessions that are older than the life, only those that send something are
  * told.
  *
- * Several servers are one unit: the life serves once all of them listen, or one is given a socket, what is in flight on any
- * is waited for by all, they stop accepting together, and the `close()` of one is a stop of all.
+ * Several servers are one unit: the life serves once all of them listen, or one is given a socket,
+ * what is in flight on any is waited for by all, they stop accepting together, and the `close()` of
+ * one is a stop of all.
  *
  * @throws QuiesceError ERR_ALREADY_ATTACHED for a server that has a lifecycle, none of the others
  * has one then; ERR_OPTION_INVALID with one line for every bad option
@@ -121,7 +122,9 @@ export function attachLifecycleOn(
   return Object.assign(life, { dispose, [Symbol.dispose]: dispose, [Symbol.asyncDispose]: asyncDispose })
 }
 
-/** How long a life has to begin after an error of its server's `listen()`, which it reports then. */
+/**
+ * How long a life has to begin after an error of its server's `listen()`, which it reports then.
+ */
 const PATIENCE_MS = 10_000
 
 /** @throws QuiesceError ERR_OPTION_INVALID for what is no server, or none at all */

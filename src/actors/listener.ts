@@ -61,7 +61,8 @@ export class Listener {
   readonly #early: EarlyEvents | undefined
 
   /**
-   * @param target where to bind; undefined adopts a server that its owner binds, or gives sockets to
+   * @param target where to bind; undefined adopts a server that its owner binds, or gives sockets
+   * to
    */
   constructor(server: Server, target: ListenTarget | undefined, kind: ListenerKind = 'public', companion?: ListenerCompanion) {
     this.server = server

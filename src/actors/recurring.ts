@@ -6,7 +6,9 @@ import type { HoldContext } from '../http/traffic/holds.ts'
 /** What recurring work needs of its life. */
 export interface RecurringWorld {
   readonly clock: Clock
-  /** Makes one run part of the request drain; calls nothing when the drain waits for nothing else. */
+  /**
+   * Makes one run part of the request drain; calls nothing when the drain waits for nothing else.
+   */
   readonly hold: (name: string, work: (context: HoldContext) => unknown) => Promise<unknown>
   /** Aborted when the life serves: nothing runs before that. */
   readonly serving: AbortSignal
@@ -16,9 +18,9 @@ export interface RecurringWorld {
 }
 
 /**
- * Runs `work` every `periodMs` from serving until that is over. Runs never overlap: what falls into a run
- * that is still under way is left out, and the rhythm stays. A run that fails is reported, and the
- * next one comes all the same.
+ * Runs `work` every `periodMs` from serving until that is over. Runs never overlap: what falls into
+ * a run that is still under way is left out, and the rhythm stays. A run that fails is reported,
+ * and the next one comes all the same.
  *
  * @returns what ends it; a run that is under way goes on
  */

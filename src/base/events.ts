@@ -32,7 +32,7 @@ export type StopCause = WithError<StopReason>
 type WithError<R> = R extends { readonly error: ErrorRecord } ? Omit<R, 'error'> & { readonly error: Error } : R
 
 /** The OS signal by which a life ends, as frameworks hand it on to their own hooks; or none. */
-export const signalOf = (reason: Pick<StopReason, 'kind'> | undefined): string | undefined =>
+export const osSignalOf = (reason: Pick<StopReason, 'kind'> | undefined): string | undefined =>
   reason?.kind === 'os-signal' ? (reason as Extract<StopReason, { kind: 'os-signal' }>).signal : undefined
 
 /**

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { StopCode } from '../actors/user-code.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
-import { signalOf } from '../base/events.ts'
+import { osSignalOf } from '../base/events.ts'
 import type { FetchHandler, Handler } from '../create-server.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { lifeOfApiServer } from './api-server-module.ts'
@@ -139,7 +139,7 @@ const ofNest = (app: Nest): Runnable => ({
   kind: 'server',
   server: app.getHttpServer() as Server,
   ready: () => app.init(),
-  close: { name: 'nest', run: ({ reason }) => app.close(signalOf(reason)) },
+  close: { name: 'nest', run: ({ reason }) => app.close(osSignalOf(reason)) },
 })
 
 interface Fastify {

@@ -11,8 +11,8 @@ const isRunning = (): boolean =>
 
 /**
  * `fastify start` ends the process 500 ms after a signal or a crash (its `--close-grace-delay`),
- * whatever is in flight, and as soon as `app.close()` is over. All that it does is done by the life,
- * so its listeners of what the life listens to are taken out.
+ * whatever is in flight, and as soon as `app.close()` is over. All that it does is done by the
+ * life, so its listeners of what the life listens to are taken out.
  *
  * @returns what was taken over
  */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
-import { signalOf } from '../base/events.ts'
+import { osSignalOf } from '../base/events.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
@@ -35,7 +35,7 @@ export class Quiesce {
   run(app: { close(signal?: string): Promise<void> } & HybridApp): Promise<Report> {
     const life = this.life as AttachedLife & Pick<Lifecycle, 'join'>
     joinMessages(app, (name, work) => life.join(name, work))
-    life.addDestroy('nest', ({ reason }) => app.close(signalOf(reason)))
+    life.addDestroy('nest', ({ reason }) => app.close(osSignalOf(reason)))
     return this.life.run()
   }
 }

@@ -110,8 +110,8 @@ export class LastWords {
   }
 
   /**
-   * How long the end waits for a reader of the log that takes nothing: as long as there is time. The
-   * report is written after that, within its phase.
+   * How long the end waits for a reader of the log that takes nothing: as long as there is time.
+   * The report is written after that, within its phase.
    */
   get msForReaders(): number {
     const { view, elapsed } = this.#context.recorder

@@ -297,8 +297,8 @@ export interface DefaultLoggerOptions {
   /** Default: standard output. */
   readonly destination?: LogDestination
   /**
-   * How long `flush` waits for a reader that takes nothing, asked when it begins. Default: the flush
-   * reserve, 500 ms.
+   * How long `flush` waits for a reader that takes nothing, asked when it begins. Default: the
+   * flush reserve, 500 ms.
    */
   readonly stallMs?: () => number
 }
@@ -315,8 +315,8 @@ const withoutControls = (jsonLine: string): string =>
 
 /**
  * The logger of servers that were given none: pino, loaded only now, on standard output, as JSON
- * lines. It never blocks the process: a slow reader costs memory, and one that stalls costs `stallMs`
- * at the end.
+ * lines. It never blocks the process: a slow reader costs memory, and one that stalls costs
+ * `stallMs` at the end.
  */
 export async function createDefaultLogger({
   level = 'info',

@@ -1,5 +1,5 @@
-// Files that others could have a hand in. Fails when: a report is written through a name that can be
-// known before, or a file of the product is written through a link of another user; or a link of
+// Files that others could have a hand in. Fails when: a report is written through a name that can
+// be known before, or a file of the product is written through a link of another user; or a link of
 // one's own is not followed.
 import { lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

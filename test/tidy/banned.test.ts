@@ -12,7 +12,9 @@ interface Ban {
   readonly is: (node: ts.Node, source: Source) => boolean
 }
 
-/** `a.b.c` of names alone: the text of what a long chain of calls is made on takes time to cut out. */
+/**
+ * `a.b.c` of names alone: the text of what a long chain of calls is made on takes time to cut out.
+ */
 function dotted(node: ts.Node): string | undefined {
   if (ts.isIdentifier(node)) return node.text
   if (!ts.isPropertyAccessExpression(node)) return undefined

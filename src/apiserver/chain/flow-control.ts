@@ -21,10 +21,10 @@ export type Admission = Seat | boolean
  * The contract: a request that is let in keeps its seat until its handler has ended the answer, and
  * nearly all of that has been sent; or until its client has left, or its time is over, and its
  * handler has ended. Then the seat is given back, once. A client that does not read keeps no seat
- * by a short answer, and by a long one no longer than its request may take. One whose time is over, or whose client leaves, while it waits in a queue gets
- * nothing of the seat that it is given then: that one is given back at once. `exchange.signal`
- * says when that happens, so that it can be taken out of the queue. One that throws or rejects lets
- * nothing in: 500.
+ * by a short answer, and by a long one no longer than its request may take. One whose time is over,
+ * or whose client leaves, while it waits in a queue gets nothing of the seat that it is given then:
+ * that one is given back at once. `exchange.signal` says when that happens, so that it can be taken
+ * out of the queue. One that throws or rejects lets nothing in: 500.
  */
 export interface FlowControl {
   /** At once, where that can be said: what takes no time costs none. */

@@ -8,7 +8,8 @@ const WAKES_MAX = 1000
 /**
  * Lets a handler go on that waits for `drain` of a response whose client has left: node never emits
  * it then, and the handler would keep its seat for good. It finds out by its next write, or writes
- * what it has to the end, into nothing. Upstream's handlers get an error from the write that blocks.
+ * what it has to the end, into nothing. Upstream's handlers get an error from the write that
+ * blocks.
  * @param response closed, or taken away from its handler
  */
 export function wakeWriter(response: ServerResponse): void {
