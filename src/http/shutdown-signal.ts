@@ -62,7 +62,7 @@ export function markWatch(request: RequestGiven): AbortSignal {
  * @returns its {@link shutdownSignalOf}
  * @throws QuiesceError ERR_UNKNOWN_REFERENCE when its server was not taken over by quiesce
  * @example
- * const answer = await model.stream(prompt, { signal: markRequest(request) })
+ * const answer = await fetch('https://model.example', { signal: markRequest(request) })
  */
 export function markRequest(request: RequestGiven): AbortSignal {
   return declared(request, 'request')

@@ -104,7 +104,7 @@ describe('the example application', () => {
   })
 
   test('says which of its requests are watches', () => {
-    const isWatch = (url: string) => EXAMPLE_OPTIONS.longRunning?.({ url } as never)
+    const isWatch = (url: string) => EXAMPLE_OPTIONS.longRunning?.({ url } as never) === true
     expect(['/watch', '/watch?intervalMs=1', '/events', '/slow?x=/watch', '/watches', '/'].map(isWatch)).toEqual([
       true,
       true,

@@ -310,6 +310,23 @@ describe('RateLimitedWaitGroup', () => {
       expect(clock.now()).toBe(20)
     })
 
+    test('that join late queue behind the others, are waited for, and are refused when the wait is over', async () => {
+      const { clock, group, told, join } = scene()
+      const late = (name: string): Member | undefined => group.tryAddLate(() => void told.push(`${name}@${clock.now()}`))
+      expect(late('too early'), 'nothing is waited for yet').toBeUndefined()
+      const members = ['a', 'b', 'c'].map(join)
+      const waited = group.wait(atRate(clock, 100))
+      await clock.advance(5)
+      members.push(late('d') as Member, late('e') as Member)
+      await clock.runToEnd()
+      expect(told).toEqual(['a@0', 'b@10', 'c@20', 'd@30', 'e@40'])
+      expect(group.count).toBe(5)
+      for (const member of members) member.done()
+      expect(await waited).toEqual({ before: 3, after: 0 })
+      expect(late('too late')).toBeUndefined()
+      expect(group.count).toBe(0)
+    })
+
     test('whose turn would come after the deadline are told at once', async () => {
       const { clock, group, told, join } = scene()
       for (const name of ['a', 'b', 'c', 'd']) join(name)
