@@ -223,7 +223,8 @@ const platforms = `# Platforms
 
 Generated from \`src/platforms/\` by \`npm run generate\`; do not edit. With \`platform: 'auto'\` the first of these that is recognised is taken, and
 the log and the report say by what. It decides the defaults below, of [options](options.md) that are not given; everything else is the same everywhere.
-Where a platform waits longer or shorter than it says here, give \`deadline\`: somewhat less than the time after which it kills.
+Where a platform waits longer or shorter than it says here, give \`killAfter\`, its time, and a \`deadline\` that is somewhat less. A deadline that is not less, given or not, is a warning
+in the log, on standard error and in \`quiesce plan\`; so is a \`keepAliveTimeout\` that is not above what stands in front.
 
 ${platformsMarkdown({ deadline: deadline.default, shutdownDelay: shutdownDelay.default })}
 
