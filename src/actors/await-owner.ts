@@ -30,7 +30,7 @@ export async function awaitOwner({ host, record }: Waiting, listener: Listener, 
     () =>
       record({
         type: 'warning',
-        message: 'the attached server does not listen yet: start-up waits for its listen(), or for the first socket that it is given',
+        message: 'the attached server does not listen yet: start-up waits for its listen()',
       }),
     PATIENCE_MS,
   )

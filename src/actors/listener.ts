@@ -166,7 +166,7 @@ export class Listener {
         const nothing = (): void =>
           settle(() =>
             reject(
-              new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen, and is given no sockets: call its listen()'),
+              new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()'),
             ),
           )
         if (signal.aborted) nothing()
