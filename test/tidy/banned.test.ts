@@ -138,6 +138,19 @@ const BANS: readonly Ban[] = [
     is: (node) =>
       ts.isMetaProperty(node) && node.keywordToken === ts.SyntaxKind.ImportKeyword && !isWithin(node, (outer) => ts.isFunctionLike(outer)),
   },
+  ...['src/http/', 'src/apiserver/', 'src/metrics/', 'src/opentelemetry/'].map((within) => ({
+    what: 'an object in which a text is looked up',
+    instead: 'a Map: what a client calls `constructor` is a member of every object',
+    within,
+    // What is looked up there is one of the alternatives of an expression, or a name of ours.
+    except: ['src/apiserver/go-duration.ts', 'src/apiserver/internal-error.ts', 'src/apiserver/latency.ts'],
+    is: (node: ts.Node): boolean =>
+      ts.isVariableDeclaration(node) &&
+      node.initializer !== undefined &&
+      ts.isObjectLiteralExpression(node.initializer) &&
+      /\bRecord<string,/.test(node.type?.getText() ?? '') &&
+      ts.isSourceFile(node.parent.parent.parent),
+  })),
   {
     what: 'any',
     instead: 'unknown and a check, or the real type',
@@ -230,6 +243,7 @@ describe('the bans see', () => {
     ['src/x.ts', 'const { HOME } = env'],
     ['src/x.ts', 'const here = new URL("..", import.meta.url)'],
     ['packages/model/src/x.ts', 'const here = import.meta.dirname'],
+    ['src/http/x.ts', "const VERBS: Readonly<Record<string, string>> = { GET: 'get' }"],
     ['src/x.ts', 'const x = y as any'],
     ['src/x.ts', 'let x: any'],
     ['src/x.ts', 'try { f() } catch {}'],
