@@ -30,6 +30,7 @@ export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
   const { admin } = resolved
   const life = new Lifecycle({
     options: resolved,
+    servesNothing: true,
     host,
     openListeners: async (traffic, answerMetrics) => (admin ? [await openAdminListener(host, traffic, admin, answerMetrics)] : []),
     log: { isForAll: false },

@@ -448,7 +448,10 @@ export class ApiServer implements Delegate {
       requestInfoFilter(config.isLongRunning),
       hsts(config.hstsDirectives),
       cacheControl,
-      requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure),
+      requestDeadline(deadlines, requestTimeoutMs, auditing?.recordFailure, {
+        minMs: config.minRequestTimeoutMs,
+        random: this.#host.random,
+      }),
       timeout(deadlines),
       authentication(authenticator, {
         clock,

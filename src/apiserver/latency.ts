@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts'
+import { optionError } from '../base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Filter } from './chain/filter.ts'
 import { formatGoDuration } from './go-duration.ts'
@@ -29,6 +30,8 @@ export type Layer =
  * @see kubernetes/apiserver pkg/endpoints/request/webhook_duration.go TrackStorageLatency
  */
 export function addLatency(request: object, layer: Layer, ms: number): void {
+  if (typeof layer !== 'string') throw optionError('layer of addLatency(request, layer, ms)', layer, 'the name of a layer')
+  if (typeof ms !== 'number' || !(ms >= 0)) throw optionError('ms of addLatency(request, layer, ms)', ms, 'milliseconds, 0 or more')
   const exchange = apiExchangeOf(request)
   if (exchange !== undefined) note(exchange, layer, ms)
 }

@@ -80,6 +80,8 @@ const UNSTARTED =
 /** What a life is made of; `createServer` and `attachLifecycle` differ in nothing else. */
 export interface LifecycleParts {
   readonly options: ResolvedOptions
+  /** It has no listener but that of the option `admin`. */
+  readonly servesNothing?: true
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
   readonly openListeners: (traffic: Traffic, answerMetrics: AdminAnswer) => Promise<readonly Listener[]>
@@ -274,6 +276,15 @@ export class Lifecycle implements Life {
     return this.#health
   }
 
+  /** What was registered where nothing answers is found out at the start. */
+  #warnOfUnreadChecks(): void {
+    const isRead = this.options.health !== false && (!this.#parts.servesNothing || this.options.admin !== undefined)
+    if (isRead || this.#ownChecks.size === 0) return
+    const names = [...this.#ownChecks].join(', ')
+    const remedy = this.#parts.servesNothing ? 'the option admin' : 'the option health'
+    this.record({ type: 'warning', message: `health checks are never asked, because no health endpoint is answered (${remedy}): ${names}` })
+  }
+
   /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
   furtherHealth(observer: Pick<HealthSettings, 'onFirstReady'> = {}): Health {
     const { options, host } = this
@@ -306,6 +317,10 @@ export class Lifecycle implements Life {
 
   readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
   readonly #metrics: MetricSources
+  /** Health checks of the user's. */
+  readonly #ownChecks = new Set<string>()
+  /** Mux-complete signals that are not there yet. */
+  readonly #pendingMux = new Set<string>()
 
   addMetrics(source: MetricSource): Disposable {
     return this.#metrics.add(source)
@@ -337,19 +352,30 @@ export class Lifecycle implements Life {
   }
 
   addHealthzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.#health.addHealthzCheck(name, check, options)
+    return this.#own(name, this.#health.addHealthzCheck(name, check, options))
   }
 
   addReadyzCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.#health.addReadyzCheck(name, check, options)
+    return this.#own(name, this.#health.addReadyzCheck(name, check, options))
   }
 
   addLivezCheck(name: string, check: Check, options?: LivezCheckOptions): Disposable {
-    return this.#health.addLivezCheck(name, check, options)
+    return this.#own(name, this.#health.addLivezCheck(name, check, options))
   }
 
   addHealthCheck(name: string, check: Check, options?: CheckOptions): Disposable {
-    return this.#health.addCheck(name, check, options)
+    return this.#own(name, this.#health.addCheck(name, check, options))
+  }
+
+  /** A check of the user's, until it is taken back. */
+  #own(name: string, added: Disposable): Disposable {
+    this.#ownChecks.add(name)
+    return {
+      [Symbol.dispose]: () => {
+        this.#ownChecks.delete(name)
+        added[Symbol.dispose]()
+      },
+    }
   }
 
   addPostStartHook(name: string, run: UserCode, options: HookCheckOptions = {}): Disposable {
@@ -429,6 +455,7 @@ export class Lifecycle implements Life {
     const { machine, wiring } = this.#composed
     this.#recorder.composed(wiring)
     for (const message of this.options.warnings) this.record({ type: 'warning', message })
+    this.#warnOfUnreadChecks()
     const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
     giveWorld(actor.system, this.#world())
@@ -456,7 +483,16 @@ export class Lifecycle implements Life {
       this.#started = true
       this.begin()
       await this.#logOpened
-      const hears = { clock: this.host.clock, stop: this.#signals.signal('StopRequested'), record: this.record, send: this.send.bind(this) }
+      const pending = this.#pendingMux
+      const isServing = (): boolean => this.#signals.hasFired('Serving')
+      const hears = {
+        pending,
+        isServing,
+        clock: this.host.clock,
+        stop: this.#signals.signal('StopRequested'),
+        record: this.record,
+        send: this.send.bind(this),
+      }
       for (const [name, complete] of this.#registrations.muxSignals.entries()) awaitMux(name, complete, hears)
       if (this.#startError !== undefined) this.#causes.keep('start', this.#startError)
       this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })

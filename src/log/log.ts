@@ -41,6 +41,8 @@ export interface LogContext {
   readonly connectionTimeoutMs: number
   readonly audit: unknown
   readonly wording: { readonly log: LogWords }
+  /** Paths of the health endpoints, if there are any. */
+  readonly health?: object | false
 }
 
 /**
@@ -170,7 +172,12 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
       // The inspector has announced its own address, with the token that opens it.
       return event.inspector
         ? debug(`Inspector listens on ${event.url}`)
-        : info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, { address: event.address, port: event.port })
+        : info(`Serving${event.admin ? ' admin endpoints' : ''} on ${event.url}`, {
+            address: event.address,
+            port: event.port,
+            // What is answered there before the application.
+            ...(context.health && { health: Object.values(context.health) }),
+          })
     case 'stopped-listening':
       return event.error
         ? error(`Stopped listening on ${event.url} due to error: ${event.error.message}`, errOf(event.error))
@@ -228,7 +235,7 @@ function signalLine(
 ): LogRecord {
   const words = wording.log
   const why = reason && (name === 'StopRequested' || name === 'ShutdownInitiated') ? { reason } : {}
-  const ours = debug('lifecycle signal', { name, outcome, ...why })
+  const ours = debug('lifecycle signal', { signal: name, outcome, ...why })
   switch (name) {
     case 'Start':
       return whileDraining === 'retry-after' ? info(words.shutdownTimeout, { shutdownTimeout: formatDuration(connectionTimeoutMs) }) : ours
@@ -241,9 +248,9 @@ function signalLine(
     case 'NotAcceptingNewRequest':
     case 'InFlightRequestsDrained':
     case 'HTTPServerStoppedListening':
-      return info(words.shutdownEvent, { name, ...why })
+      return info(words.shutdownEvent, { signal: name, ...why })
     case 'PreShutdownHooksStopped':
-      return info(words.preShutdownHooksCompleted, { name })
+      return info(words.preShutdownHooksCompleted, { signal: name })
     case 'AuditStopped':
       return audit !== undefined && outcome === 'ok' ? info(words.auditCompleted) : ours
     case 'AdminClosed':
@@ -259,7 +266,7 @@ function stopLine(budget: StopProfile, { reason, wording }: SignalContext): LogR
   const requests = formatDuration(Math.round(budget.cutsMs.requests))
   const deadline = formatDuration(Math.round(budget.deadlineMs))
   const message = `${wording.log.stopRequested}: requests have until +${requests}, everything until +${deadline}`
-  return info(message, { name: 'StopRequested', reason, requests, deadline })
+  return info(message, { signal: 'StopRequested', reason, requests, deadline })
 }
 
 /** Ages to the millisecond: what is behind that is the clock's. */

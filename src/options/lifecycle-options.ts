@@ -247,7 +247,6 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     flag: 'shutdown-watch-termination-grace-period',
     default: '8s',
     defaultWords: (grace) => `${grace}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline`,
-    cliDefault: '0s',
     meaning: 'Time in which open watches are told, within its first half, and have to end; 0 tells all at once and waits for none',
     upstream: '--shutdown-watch-termination-grace-period',
     upstreamRefusal: 'shutdown-watch-termination-grace-period, if provided, can not be a negative value',

@@ -96,11 +96,12 @@ export class ProcessEnd {
       sayOnStandardError(process.stderr, `quiesce: ended, ${still} because of: ${whatKeeps(process)}; exiting\n`)
       process.exit(process.exitCode)
     }
-    // What only waits for this turn of the event loop to be over is gone in the next one: a process
-    // that nothing else keeps alive has ended by itself then, and there is nothing to say.
-    let timer = wait(clock, graceMs, () => {
-      if (keepers(process).length > 0 || !process.getActiveResourcesInfo().includes(MOMENTARY)) end()
-      else timer = wait(clock, 0, end)
+    // What we have just destroyed is closed in the next turns of the event loop, however long one
+    // takes: a process that nothing else keeps alive ends by itself then, with nothing to say.
+    let timer = wait(clock, Math.max(graceMs, CLOSING_MS), () => {
+      timer = wait(clock, 0, () => {
+        timer = wait(clock, 0, end)
+      })
     })
     // A signal that comes now finds the end already there; without a listener it would kill, and
     // the exit code with it.
@@ -120,6 +121,9 @@ function wait(clock: Clock, ms: number, then: () => void): unknown {
   ;(timer as { unref?: () => void }).unref?.()
   return timer
 }
+
+/** Until sockets that were destroyed are closed, also when there is no time left. */
+const CLOSING_MS = 10
 
 /** Node lists standard streams and the channel to the parent, although they keep nothing alive. */
 const KEEPS_NOTHING = ['PipeWrap', 'TTYWrap']

@@ -60,9 +60,9 @@ function wrapped(line: string, columns: number | undefined): string {
 }
 
 /** The terminal has shown `^C` where its cursor was, and this line is the first one after it. */
-function afterEcho({ name, reason }: Readonly<Record<string, unknown>>): string {
-  const signal = typeof reason === 'object' && reason !== null && 'signal' in reason ? reason.signal : undefined
-  return name === 'StopRequested' && signal === 'SIGINT' ? '\n' : ''
+function afterEcho({ signal, reason }: Readonly<Record<string, unknown>>): string {
+  const ofSystem = typeof reason === 'object' && reason !== null && 'signal' in reason ? reason.signal : undefined
+  return signal === 'StopRequested' && ofSystem === 'SIGINT' ? '\n' : ''
 }
 
 /** Whether a message has a value already, as a word of its own: an address, a URL, a name. */

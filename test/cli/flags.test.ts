@@ -38,7 +38,7 @@ describe('settings of quiesce serve', () => {
   test('are upstream’s defaults when nobody says anything', async () => {
     const { options, logLevel } = await settingsOf({})
     expect({ options, logLevel }).toEqual({
-      options: { host: '127.0.0.1', shutdownDelay: '0s', watchGrace: '0s' },
+      options: { host: '127.0.0.1', shutdownDelay: '0s' },
       logLevel: 'info',
     })
   })

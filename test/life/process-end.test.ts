@@ -43,29 +43,19 @@ test.each([
   [1_000, 'ended, but still alive after 1000 ms because of'],
 ])('an Immediate is not named among what keeps a process alive: grace of %d ms', (graceMs, words) => {
   const { text, exits, next } = left(graceMs)
-  next('Immediate', 'PipeWrap', 'Timeout', 'Immediate')
+  for (let turn = 0; turn < 3; turn++) next('Immediate', 'PipeWrap', 'Timeout', 'Immediate')
   expect(text).toEqual([`quiesce: ${words}: Timeout; exiting\n`])
   expect(exits).toEqual([5])
 })
 
-test('a process that has an Immediate alone may end by itself in the next turn', () => {
+test('what is destroyed in the last step has two turns to be closed, and is not named meanwhile', () => {
   const { text, exits, next } = left(0)
-  next('Immediate', 'TTYWrap')
-  expect([text, exits]).toEqual([[], []])
-})
-
-test('and is ended then, for a reason that it may have, when it does not', () => {
-  const { text, exits, next } = left(0)
+  next('TCPSocketWrap')
   next('Immediate')
+  expect([text, exits]).toEqual([[], []])
   next('Immediate')
   const reason = 'what node does not name, such as a worker thread or a loop of setImmediate()'
   expect(text).toEqual([`quiesce: ended, out of time, and still alive because of: ${reason}; exiting\n`])
-  expect(exits).toEqual([5])
-})
-
-test('a process of which nothing is named is ended at once', () => {
-  const { exits, next } = left(0)
-  next()
   expect(exits).toEqual([5])
 })
 

@@ -86,7 +86,7 @@ describe('quiesce serve', () => {
   test('logs upstream’s lines in the order in which the signals fired, the last one last', async () => {
     const { lines, stop } = await serve()
     await stop()
-    const terminations = lines.flatMap(({ msg, name }) =>
+    const terminations = lines.flatMap(({ msg, signal: name }) =>
       /^\[graceful-termination\] (shutdown event|pre-shutdown hooks|in-flight)/.test(msg) && name !== undefined ? [name] : [],
     )
     expect(terminations).toEqual([

@@ -227,3 +227,11 @@ test('a process that has nothing left to do, and whose attached server does not 
     },
   })
 })
+
+test('a cut is not followed by an accusation: what quiesce has just destroyed is its own', async () => {
+  const program = startServer({ hold: 'work', options: { deadline: '1s', shutdownDelay: 0, admin: { port: 0 } } })
+  await program.connect()
+  program.signal('SIGTERM')
+  expect((await program.ended()).code).toBe(5)
+  expect(program.stderr).not.toContain('still alive')
+})

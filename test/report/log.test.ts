@@ -1,5 +1,6 @@
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import type { LifecycleEvent } from '#src/base/events.ts'
@@ -49,17 +50,17 @@ describe('the log', () => {
       // Ours: upstream has no budget.
       {
         level: 'info',
-        fields: { name: 'StopRequested', reason: { kind: 'os-signal', signal: 'SIGTERM' }, requests: '8.25s', deadline: '12s' },
+        fields: { signal: 'StopRequested', reason: { kind: 'os-signal', signal: 'SIGTERM' }, requests: '8.25s', deadline: '12s' },
         message: '[graceful-termination] stop requested: requests have until +8.25s, everything until +12s',
       },
       {
         level: 'info',
-        fields: { name: 'ShutdownInitiated', reason: { kind: 'os-signal', signal: 'SIGTERM' } },
+        fields: { signal: 'ShutdownInitiated', reason: { kind: 'os-signal', signal: 'SIGTERM' } },
         message: '[graceful-termination] shutdown event',
       },
-      { level: 'info', fields: { name: 'AfterShutdownDelayDuration' }, message: '[graceful-termination] shutdown event' },
-      { level: 'info', fields: { name: 'PreShutdownHooksStopped' }, message: '[graceful-termination] pre-shutdown hooks completed' },
-      { level: 'info', fields: { name: 'NotAcceptingNewRequest' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: { signal: 'AfterShutdownDelayDuration' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: { signal: 'PreShutdownHooksStopped' }, message: '[graceful-termination] pre-shutdown hooks completed' },
+      { level: 'info', fields: { signal: 'NotAcceptingNewRequest' }, message: '[graceful-termination] shutdown event' },
       {
         level: 'info',
         fields: { activeRequestsBefore: 3, activeRequestsAfter: 0 },
@@ -70,9 +71,9 @@ describe('the log', () => {
         fields: { duration: '2s', activeWatchesBefore: 0, activeWatchesAfter: 0, error: null },
         message: '[graceful-termination] active watch request(s) have drained',
       },
-      { level: 'info', fields: { name: 'InFlightRequestsDrained' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: { signal: 'InFlightRequestsDrained' }, message: '[graceful-termination] shutdown event' },
       { level: 'info', fields: {}, message: 'Stopped listening on http://127.0.0.1:8080' },
-      { level: 'info', fields: { name: 'HTTPServerStoppedListening' }, message: '[graceful-termination] shutdown event' },
+      { level: 'info', fields: { signal: 'HTTPServerStoppedListening' }, message: '[graceful-termination] shutdown event' },
     ])
   })
 
@@ -109,7 +110,7 @@ describe('the log', () => {
 
   test('keeps what is ours for whoever looks closely', () => {
     expect(linesOf([signal('Serving'), { at: 0, type: 'phase.started', phase: 'destroy', limitMs: 1_500 }])).toEqual([
-      { level: 'debug', fields: { name: 'Serving', outcome: 'ok' }, message: 'lifecycle signal' },
+      { level: 'debug', fields: { signal: 'Serving', outcome: 'ok' }, message: 'lifecycle signal' },
       { level: 'debug', fields: { phase: 'destroy', limit: '1.5s' }, message: 'phase started' },
     ])
   })
@@ -223,4 +224,27 @@ describe('the default logger', () => {
     const { debug, info, warn, error } = (await open()).logger
     await flushLogger({ debug, info, warn, error })
   })
+})
+
+/** The keys of the outermost object, as they are written. */
+function keysOf(line: string): readonly string[] {
+  const keys: string[] = []
+  let depth = 0
+  for (const [token, key] of line.matchAll(/[{[}\]]|"((?:[^"\\]|\\.)*)"(?=:)|"(?:[^"\\]|\\.)*"/g)) {
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    else if (key !== undefined && depth === 1) keys.push(key)
+  }
+  return keys
+}
+
+test('no line has a key twice in a logger that has a name and bindings of its own', () => {
+  expect(keysOf('{"a":{"b":"x"},"c":["\\"d\\":"],"a":1}')).toEqual(['a', 'c', 'a'])
+  const lines: string[] = []
+  const logger = pino({ name: 'shop', level: 'debug' }, { write: (line: string) => void lines.push(line) }).child({ team: 'a' })
+  const write = logEvents(logger, plain)
+  for (const event of [...quietLife, ...badLife]) write(event)
+  expect(lines.length).toBeGreaterThan(30)
+  expect(lines.filter((line) => new Set(keysOf(line)).size < keysOf(line).length)).toEqual([])
+  expect(lines.map((line) => (JSON.parse(line) as { readonly name: string }).name).filter((name) => name !== 'shop')).toEqual([])
 })

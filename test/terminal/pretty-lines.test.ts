@@ -50,7 +50,7 @@ describe('lines for people', () => {
   })
 
   test('begin below the ^C that a terminal has echoed', () => {
-    const stop = (signal: string) => line({ msg: 'stop requested', name: 'StopRequested', reason: { kind: 'os-signal', signal } })
+    const stop = (signal: string) => line({ msg: 'stop requested', signal: 'StopRequested', reason: { kind: 'os-signal', signal } })
     expect(stop('SIGINT')).toMatch(/^\n09:08:07\.006 INFO {2}stop requested/)
     expect(stop('SIGTERM')).toMatch(/^09:08:07/)
   })

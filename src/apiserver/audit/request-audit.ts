@@ -1,3 +1,4 @@
+import { optionError } from '../../base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import { type AuditedUser, type AuditLevel, type AuditStage, LEVELS, type RequestPart } from './event.ts'
 
@@ -32,9 +33,12 @@ export const records = (level: AuditLevel, atLeast: AuditLevel): boolean => LEVE
 /**
  * Adds a fact to the events of a request that are still to come; also before the policy has decided
  * about it. False when the key is taken, which changes nothing, or the request is not recorded.
+ * @throws QuiesceError ERR_OPTION_INVALID for a key or a value that is no text
  * @see kubernetes/apiserver pkg/audit/context.go AddAuditAnnotation
  */
 export function addAuditAnnotation(request: object, key: string, value: string): boolean {
+  for (const [field, given] of Object.entries({ key, value }))
+    if (typeof given !== 'string') throw optionError(`${field} of addAuditAnnotation(request, key, value)`, given, 'a text')
   const exchange = apiExchangeOf(request)
   if (exchange === undefined) return false
   exchange.audit ??= new RequestAudit()

@@ -14,10 +14,19 @@ import type { PlacedFilter } from './filter.ts'
  * @param recordFailure has a refused request audited
  * @see kubernetes/apiserver pkg/endpoints/filters/request_deadline.go WithRequestDeadline
  */
-export const requestDeadline = (deadlines: Deadlines, longestMs: number, recordFailure?: RecordFailure): PlacedFilter => ({
+export const requestDeadline = (
+  deadlines: Deadlines,
+  longestMs: number,
+  recordFailure?: RecordFailure,
+  watches: WatchTimes = { minMs: 0, random: () => 0 },
+): PlacedFilter => ({
   name: 'request-deadline',
   admit: (exchange) => {
-    if (exchange.isLongRunning) return true
+    if (exchange.isLongRunning) {
+      const watchMs = exchange.info.verb === 'watch' ? watchTime(exchange.request.url ?? '/', watches) : 0
+      if (watchMs > 0) deadlines.addOther(exchange, exchange.receivedAt + watchMs)
+      return true
+    }
     const asked = timeoutOf(exchange.request.url ?? '/')
     if (typeof asked === 'object') return refuse(exchange, asked.error, recordFailure)
     const longest = exchange.receivedAt + (longestMs > 0 ? longestMs : Number.POSITIVE_INFINITY)
@@ -30,10 +39,32 @@ export const requestDeadline = (deadlines: Deadlines, longestMs: number, recordF
     return true
   },
   over: (exchange) => {
-    if (exchange.deadlineAt !== undefined) deadlines.remove(exchange)
+    if (exchange.deadlineAt !== undefined || exchange.isLongRunning) deadlines.remove(exchange)
     if (!exchange.response.writableEnded) abandon(exchange, 'its client has left')
   },
 })
+
+/** How long watches last. */
+export interface WatchTimes {
+  /** The shortest time of one whose client asks for none; 0: there is no longest either. */
+  readonly minMs: number
+  /** From 0 up to 1. */
+  readonly random: () => number
+}
+
+/** Timers hold no more; nothing that a client could tell from for ever. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+/**
+ * What its client asks for with `timeoutSeconds`, or a random time, so that watches which began
+ * together do not end together.
+ * @see kubernetes/apiserver pkg/endpoints/handlers/get.go ListResource
+ */
+function watchTime(url: string, { minMs, random }: WatchTimes): number {
+  const asked = queryValue(url, 'timeoutSeconds')
+  const ms = /^\d{1,15}$/.test(asked) ? Number(asked) * 1_000 : 0
+  return Math.min(TIMER_MS_MAX, ms > 0 ? ms : Math.round(minMs * (random() + 1)))
+}
 
 /** Milliseconds; undefined when none is asked for. */
 export function timeoutOf(url: string): number | { readonly error: string } | undefined {

@@ -1,5 +1,5 @@
 import { QuiesceError } from '../../base/errors.ts'
-import { exchangeOf } from '../../http/traffic/exchange.ts'
+import { type Exchange, exchangeOf } from '../../http/traffic/exchange.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
@@ -56,7 +56,9 @@ export const timeOut =
   (exchange: ApiExchange): number | undefined => {
     const { view, response } = exchange
     const inBooks = exchangeOf(view.request)
-    if (!inBooks || inBooks.isOver || exchange.isTakenOver) return undefined
+    if (!inBooks || inBooks.isOver) return undefined
+    if (exchange.isLongRunning) return endWatch(exchange, inBooks)
+    if (exchange.isTakenOver) return undefined
     const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'http: Handler timeout')
     if (exchange.isLate) {
       inBooks.connection.wire.giveUp(inBooks)
@@ -79,6 +81,28 @@ export const timeOut =
     inBooks.askToEnd(error)
     return exchange.isLate ? DELIVERY_MS : undefined
   }
+
+/** In which a handler that hears of the end of its watch ends the answer itself. */
+const GOODBYE_MS = 1000
+
+/**
+ * A watch has had its time: its handler is told, as by a drain, and ends it; one that does not hear
+ * of it has its answer ended in order. Clients watch again.
+ */
+function endWatch(exchange: ApiExchange, inBooks: Exchange): number | undefined {
+  const error = new QuiesceError('ERR_HANDLER_TIMEOUT', 'the watch has had its time: watch again')
+  if (!exchange.isLate) {
+    exchange.isLate = true
+    inBooks.askToEnd(error)
+    return GOODBYE_MS
+  }
+  const { response } = exchange
+  // The wire of another protocol has ended it itself.
+  if (response.writableEnded || exchange.isTakenOver) return undefined
+  response.end()
+  sealResponse(response, error, () => {})
+  return undefined
+}
 
 /** By the promise that the handler has returned, or else by its ending the response. */
 function hearOfEnd(exchange: ApiExchange, error: QuiesceError, ended: (status: 'ok' | 'panic') => void): void {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { optionError } from '../../base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 
@@ -58,6 +59,7 @@ export function warningHeader(code: number, agent: string, text: string): string
  * each text once. Only before the head of the answer is sent; after that, and on a request of
  * another server, it does nothing. All of them have 4096 characters; beyond that each is cut to
  * 256. A text with control characters is left out.
+ * @throws QuiesceError ERR_OPTION_INVALID for an agent or a text that is none
  * @param request that of the handler
  * @param agent what warns; empty is nothing in particular
  * @see kubernetes/apiserver pkg/endpoints/filters/warning.go WithWarningRecorder
@@ -65,6 +67,8 @@ export function warningHeader(code: number, agent: string, text: string): string
  * warn(request, '', 'this endpoint is deprecated')
  */
 export function warn(request: object, agent: string, text: string): void {
+  for (const [field, given] of Object.entries({ agent, text }))
+    if (typeof given !== 'string') throw optionError(`${field} of warn(request, agent, text)`, given, 'a text')
   const exchange = apiExchangeOf(request)
   if (exchange) warnOn(exchange, agent, text)
 }

@@ -1,0 +1,41 @@
+// What is registered and never read, or never comes. Fails when: a health check that nothing
+// answers is taken without a word, one that is answered is warned of, or a mux-complete signal that
+// does not come has no name in the log and the report.
+import http from 'node:http'
+import { expect, test } from 'vitest'
+import { VirtualClock } from '#src/base/virtual-clock.ts'
+import type { LifecycleOptions } from '#src/index.ts'
+import { newAttachedLife, newLife } from '../support/life.ts'
+
+const UNREAD = /^health checks are never asked, because no health endpoint is answered \(the option (health|admin)\): db, cache$/
+
+test.each<[LifecycleOptions, boolean]>([
+  [{ health: false }, true],
+  [{ health: true }, false],
+])('checks of an attached server are asked, or warned of: %j', async (options, isWarned) => {
+  const server = http.createServer()
+  const t = newAttachedLife(server, { options })
+  t.life.addReadyzCheck('db', () => {})
+  t.life.addLivezCheck('cache', () => {})
+  t.life.addHealthCheck('gone', () => {})[Symbol.dispose]()
+  server.listen(0)
+  await t.life.start()
+  const { warnings } = await t.life.stop()
+  expect(warnings.map(({ message }) => message)).toEqual(isWarned ? [expect.stringMatching(UNREAD)] : [])
+})
+
+test('a mux-complete signal that does not come is named, after a while or at the stop, once', async () => {
+  const clock = new VirtualClock()
+  const t = newLife({ clock, options: { health: true } })
+  t.life.addMuxCompleteSignal('orders', new AbortController().signal)
+  t.life.addMuxCompleteSignal('there', Promise.resolve())
+  await t.life.start()
+  const named = () => t.log.filter(({ message }) => message.startsWith('mux-complete signal "orders" is not there'))
+  expect(named()).toHaveLength(0)
+  await clock.advance('5s')
+  expect(named()).toHaveLength(1)
+  const ended = t.life.stop()
+  await clock.advance('1m')
+  const { warnings } = await ended
+  expect(warnings.map(({ details }) => details)).toEqual([{ muxSignal: 'orders' }])
+})
