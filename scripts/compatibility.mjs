@@ -53,6 +53,7 @@ const SECTIONS = {
   runtimes: 'Runtimes and what they may do',
   bundlers: 'Bundlers',
   'test-runners': 'Test runners',
+  typescript: 'TypeScript',
   'after-the-response': 'Work that goes on after the response',
   'crash-reporters': 'Crash reporters, and other owners of the end',
 }
@@ -81,7 +82,6 @@ const MAIN = 'main'
  * @property {(command: string[], env?: NodeJS.ProcessEnv) => Promise<string>} run to its end in the folder, which must be exit code 0; returns what it printed
  * @property {(command: string[], drain?: Drain) => Promise<Ended>} drains starts a server, and throws unless it prints its port, answers, drains and ends
  * @property {(seconds?: number) => string} server the text of a server of node:http that `drains` accepts, as an ES module
- * @property {typeof spawnSync} spawnSync for what else is needed
  */
 
 /** @typedef {{ section: string, row: string, file: string, variant: string, set: string, head: Record<string, string>, isCheck: boolean, verdict?: 'works' | 'fails', why?: string }} Planned */
@@ -275,7 +275,6 @@ async function tryCell(cell, places) {
     },
     drains: (command, drain) => drains(command, folder, drain),
     server: SERVER,
-    spawnSync,
   })
 }
 

@@ -7,7 +7,8 @@ import { outputOf, PROGRAM } from '../bundled.mjs'
 export default async ({ variant, write, run, drains }) => {
   const { isCommonJs, file, isMinified } = outputOf(variant)
   write('program.mjs', PROGRAM)
-  const output = { file: `out/${file}`, format: isCommonJs ? 'cjs' : 'esm', codeSplitting: false, minify: isMinified }
+  const names = { entryFileNames: file, chunkFileNames: file.replace('server', '[name]') }
+  const output = { dir: 'out', ...names, format: isCommonJs ? 'cjs' : 'esm', minify: isMinified }
   write(
     'build.mjs',
     `import { build } from 'rolldown'\nawait build({ input: 'program.mjs', platform: 'node', output: ${JSON.stringify(output)} })\n`,

@@ -1,0 +1,59 @@
+// @ts-check
+/** What a program imports of each entry, and does with it. */
+const PROGRAM = `import { createServer as createHttpServer } from 'node:http'
+import { attachLifecycle, createServer, QuiesceError, type Life, type Report } from 'quiesce'
+import { createApiServer } from 'quiesce/apiserver'
+import plugin, { quiesce as samePlugin } from 'quiesce/fastify'
+import { serve } from 'quiesce/hono'
+import * as metrics from 'quiesce/metrics'
+import { Quiesce, QuiesceModule } from 'quiesce/nest'
+import * as opentelemetry from 'quiesce/opentelemetry'
+import { testServer, type TestLife } from 'quiesce/testing'
+import fastify from 'fastify'
+
+export async function main(): Promise<Report> {
+  const life: Life = attachLifecycle(createHttpServer(), { deadline: '25s', health: true })
+  life.addReadyzCheck('db', async () => {})
+  const app = fastify()
+  await app.register(plugin, { deadline: '25s' })
+  app.life.addReadyzCheck('db', async () => {})
+  try {
+    const test: TestLife = await testServer(() => new Response('done'))
+    test.process.signal('SIGTERM')
+  } catch (thrown) {
+    if (thrown instanceof QuiesceError) console.log(thrown.code)
+  }
+  return createServer(() => new Response('done'), { port: 0 }).run()
+}
+export const all = [createApiServer, samePlugin, serve, metrics, Quiesce, QuiesceModule, opentelemetry]
+`
+
+/**
+ * Compiles it with the strictest settings, libraries included: no error may be in the program or in
+ * our types. Those of others, of which xstate has some with exactOptionalPropertyTypes, are not ours.
+ * @param {import('../compatibility.mjs').Cell} cell @param {Record<string, unknown>} settings @param {string} [extension]
+ */
+export async function checkTypes({ variant, modules, write, run }, settings, extension = 'ts') {
+  write('package.json', '{ "private": true, "type": "module" }')
+  const file = `app.${extension}`
+  write(file, PROGRAM)
+  const compilerOptions = {
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable', 'esnext.disposable'],
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+    esModuleInterop: true,
+    ...settings,
+    ...(settings['moduleResolution'] === 'node10' && variant === 'TypeScript 6.0' ? { ignoreDeprecations: '6.0' } : {}),
+  }
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: [file] }))
+  const compiler = `${modules}/${variant.toLowerCase().replace(' ', '-')}/lib/tsc.js`
+  const output = await run([process.execPath, compiler, '-p', '.', '--pretty', 'false']).catch(({ message }) => String(message))
+  const errors = output.split('\n').filter((line) => /error TS/.test(line))
+  const ours = errors.filter((line) => !/node_modules\/(?!quiesce\/)/.test(line))
+  if (ours.length > 0) throw new Error(ours.join('\n'))
+}

@@ -1,0 +1,8 @@
+// `bundler`
+// packages: typescript-5.4, typescript-5.9, typescript-6.0
+// set: typescript
+// variants: TypeScript 5.4; TypeScript 5.9; TypeScript 6.0
+import { checkTypes } from '../types.mjs'
+
+/** @param {import('../../compatibility.mjs').Cell} cell */
+export default (cell) => checkTypes(cell, { module: 'esnext', moduleResolution: 'bundler' })
