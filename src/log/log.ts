@@ -310,7 +310,6 @@ export interface DefaultLoggerOptions {
   readonly stallMs?: () => number
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped
 const CONTROLS = /[\u007f-\u009f]/g
 
 /**

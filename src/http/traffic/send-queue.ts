@@ -30,7 +30,7 @@ let looking: Promise<Undelivered> | undefined
 
 /** All that ask while one look is under way share it. */
 export function lookAtSendQueues(): Promise<Undelivered> {
-  looking ??= Promise.all(TABLES.map((table) => look(() => readFile(`/proc/net/${table}`, 'latin1').catch(() => '')) ?? ''))
+  looking ??= Promise.all(TABLES.map(async (table) => (await look(() => readFile(`/proc/net/${table}`, 'latin1').catch(() => ''))) ?? ''))
     .then(undeliveredIn)
     .finally(() => {
       looking = undefined
