@@ -283,7 +283,7 @@ function tableOf(cells, places) {
   /** @param {Planned} cell */
   const versions = ({ head, set }) =>
     (head['packages'] ?? '')
-      .split('; ')
+      .split(', ')
       .filter((name) => name !== '')
       .map((name) => {
         const manifest = join(places.get(set) ?? '', 'node_modules', name, 'package.json')
