@@ -40,11 +40,15 @@ function isFresh() {
 /** @param {string} from @param {string} to @param {RegExp} files */
 const copy = (from, to, files) => cpSync(from, to, { recursive: true, filter: (path) => statSync(path).isDirectory() || files.test(path) })
 
-/** Older ways to resolve a module know no import map. @param {string} file of types */
-function withoutImportMap(file) {
+/**
+ * Older ways to resolve a module know no import map, and compilers before 5.7 no parameter of Uint8Array, which is the default of newer ones.
+ * @param {string} file of types
+ */
+function forOlderCompilers(file) {
   const text = readFileSync(file, 'utf8')
   const model = relative(join(file, '..'), 'dist/types/packages/model/src/index.js').replaceAll('\\', '/')
-  if (text.includes("'#model'")) writeFileSync(file, text.replaceAll("'#model'", `'${model}'`))
+  const older = text.replaceAll("'#model'", `'${model}'`).replace(/\b(Uint8Array|Buffer)<ArrayBuffer(Like)?>/g, '$1')
+  if (older !== text) writeFileSync(file, older)
 }
 
 /** @returns {Promise<boolean>} whether all is well; what has errors is emitted and bundled all the same, where that can be */
@@ -60,7 +64,7 @@ async function build() {
   for (const bundle of bundles) await rolldown.build(bundle)
   chmodSync('dist/cli.js', 0o755)
   for (const folder of SOURCES) copy(join('build', folder), join('dist/types', folder), /\.d\.ts$/)
-  for (const file of below('dist/types/src').filter((path) => path.endsWith('.ts'))) withoutImportMap(file)
+  for (const file of below('dist/types/src').filter((path) => path.endsWith('.ts'))) forOlderCompilers(file)
   writeEntryTypes(ENTRIES)
   await rolldown.build(page)
   cpSync(`${PAGE}/static`, 'build/page', { recursive: true })

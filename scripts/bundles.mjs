@@ -25,6 +25,20 @@ export const ENTRIES = {
   nest: 'src/frameworks/nest.ts',
 }
 
+/**
+ * Packages that an option needs, and not every program has. webpack takes one that it does not find for an error, unless it is to leave it alone;
+ * esbuild, unless what fails is caught.
+ */
+const OPTIONAL = ['elkjs', 'jose', 'rotating-file-stream', 'ws', 'yaml'].join('|')
+/** @param {string} code */
+const tolerant = (code) =>
+  code
+    .replace(new RegExp(`\\bimport\\("(${OPTIONAL})"\\)`, 'g'), 'import(/* webpackIgnore: true */ "$1").catch((error) => { throw error; })')
+    .replace(
+      new RegExp(`\\brequire\\("(${OPTIONAL})"\\)`, 'g'),
+      '(() => { try { return require("$1"); } catch (error) { throw error; } })()',
+    )
+
 /** For node, it would take rxjs as CommonJS. @satisfies {import('rolldown').BuildOptions} */
 const ours = {
   platform: 'neutral',
@@ -33,6 +47,7 @@ const ours = {
   // One file for both kinds of modules, which stand in folders of the same depth.
   plugins: [
     { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
+    { name: 'optional packages', renderChunk: tolerant },
   ],
 }
 // What the comments of functions say stands in the types, and in the sources of the maps.

@@ -1,7 +1,7 @@
 // webpack
 // packages: webpack
 // variants: ES modules; CommonJS
-// note: packages that are not installed have to be `externals`, as [frameworks.md](frameworks.md#bundles) shows
+// note: optional packages, such as ws, stay out of the bundle
 import { outputOf, PROGRAM } from '../bundled.mjs'
 
 /** @param {import('../../compatibility.mjs').Cell} cell */
