@@ -418,7 +418,7 @@ function recordConnections({ traffic, record }: World): void {
 /** Cut, it finds the listeners closed already. */
 async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, signal: AbortSignal): Promise<void> {
   const listeners = publicListeners(world)
-  const close = (): void => recordClosed(world, closeAll(listeners))
+  const close = (): void => closed(world, closeAll(listeners))
   if (lastCallMs === 0) return close()
   warmClose()
   const seal = AcceptSeal.of(listeners.map(({ server }) => server))
@@ -430,13 +430,14 @@ async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, sign
 }
 
 function closeListeners(world: World): void {
-  recordClosed(world, closeAll(publicListeners(world)))
+  closed(world, closeAll(publicListeners(world)))
 }
 
 /** In reverse, as everything that is taken back. */
 const publicListeners = ({ opened }: World): Listener[] => [...opened()].filter(({ admin }) => !admin).reverse()
 
-function recordClosed({ record }: World, urls: readonly string[]): void {
+function closed({ record, traffic }: World, urls: readonly string[]): void {
+  traffic.listenersClosed()
   for (const url of urls) record({ type: 'stopped-listening', url })
 }
 

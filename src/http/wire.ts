@@ -83,6 +83,12 @@ export interface Keeper {
   /** A connection is there, from the accept on. */
   opened(wire: Wire): Connection
   /**
+   * Whether its client is not told yet, because it would only come back: until the listeners have
+   * closed.
+   * @param isQuick it has hardly a moment without a request
+   */
+  holdsBack(connection: Connection, isQuick: boolean): boolean
+  /**
    * A request has arrived, without a response if it is an upgrade. Undefined when it is too late to
    * look at it.
    * @param isPromised its client was told that this one is still answered
@@ -128,6 +134,12 @@ export interface Wire extends Spoken {
    * second call does nothing.
    */
   tell(): void
+  /**
+   * The same at the best moment that comes soon: with an answer, where its client can be told with
+   * one.
+   * @param isNow it is now, unless the client would only come back
+   */
+  tellSoon(isNow?: boolean): void
   /**
    * Has the answer to this exchange tell the client that the connection closes, and notes it with
    * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the

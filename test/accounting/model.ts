@@ -30,7 +30,6 @@ export interface Peer {
   isOpen: boolean
   wasTold: boolean
   /** Its turn has come when it was opened: it is told after its first answer. */
-  isDue: boolean
   isBrokenOff: boolean
   /** What its client has seen. */
   answers: number
@@ -61,7 +60,6 @@ export class Model {
   }
 
   open(): void {
-    const isDue = this.has('tell') && !this.#isInOrder
     this.peers.push({
       asked: [],
       half: undefined,
@@ -70,7 +68,6 @@ export class Model {
       isUpgraded: false,
       isOpen: true,
       wasTold: false,
-      isDue,
       isBrokenOff: false,
       answers: 0,
       sawTold: false,
@@ -101,7 +98,6 @@ export class Model {
     const one = peer.asked.find((asked) => asked.id === id) as Asked
     one.isAnswered = true
     if (this.#isInOrder) one.tells = peer.asked.at(-1) === one && (one.tells || this.has('tell'))
-    else one.tells ||= peer.isDue
     if (one.tells) peer.wasTold = true
     this.#send(peer)
   }
@@ -176,8 +172,9 @@ export class Model {
 
   #closeIfIdle(peer: Peer): void {
     if (peer.asked.length > 0 || peer.wasTold) return
+    // It is told, and has a second to leave.
     if (!this.#isInOrder) peer.wasTold = peer.sawTold = true
-    this.#close(peer, peer.wasTold ? 'told' : 'idleUntold')
+    else this.#close(peer, 'idleUntold')
   }
 
   #cutWatches(peer: Peer): void {
@@ -185,7 +182,7 @@ export class Model {
     if (first < 0) return
     if (!this.#isInOrder) {
       peer.asked = peer.asked.filter(({ as }) => as !== 'watch')
-      if (peer.isDue) peer.wasTold = peer.sawTold = true
+      this.#closeIfIdle(peer)
     } else if (first === 0) this.#close(peer, 'forced')
     else {
       peer.asked = peer.asked.slice(0, first)

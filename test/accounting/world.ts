@@ -193,6 +193,9 @@ export class World {
         return
       case 'tell':
         traffic.completeTelling()
+        // All that can be told without an answer are by then.
+        traffic.listenersClosed()
+        await this.#clock.advance(300)
         return
       case 'stop accepting':
         traffic.stopAccepting()

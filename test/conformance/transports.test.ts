@@ -123,7 +123,14 @@ const BROKEN: readonly Broken[] = [
 
 /** The same of HTTP/2. */
 const OF_HTTP2: readonly Broken[] = [
-  { what: 'tells no client', seenBy: 'several requests at once', breakIt: () => vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue() },
+  {
+    what: 'tells no client',
+    seenBy: 'several requests at once',
+    breakIt: () => {
+      vi.spyOn(Http2Wire.prototype, 'tell').mockReturnValue()
+      vi.spyOn(Http2Wire.prototype, 'tellSoon').mockReturnValue()
+    },
+  },
   {
     what: 'takes no event stream for a watch',
     seenBy: 'an event stream: told to end',

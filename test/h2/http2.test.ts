@@ -180,11 +180,11 @@ describe('a stop', () => {
       { whileDraining: 'retry-after', exempt: ['/exempt'] },
     )
     const before = await client()
+    const one = await client()
     const last = before.get('/slow')
     await slow.reached
     const ended = t.life.stop()
     await t.fired('NotAcceptingNewRequest')
-    const one = await client()
     const other = one.get('/exempt')
     const { status, headers, code } = await one.get('/late')
     expect({ status, code, 'retry-after': headers['retry-after'] }).toEqual({ status: 429, code: 0, 'retry-after': '5' })
@@ -257,7 +257,7 @@ describe('a stop', () => {
   })
 
   test('an idle client is told, too, in its turn', async () => {
-    const { t, client } = await listening(ok, { shutdownDelay: 200 })
+    const { t, client } = await listening(ok, { shutdownDelay: 700 })
     const one = await client()
     const ended = t.life.stop()
     await expect.poll(() => one.goaways[0], POLL).toEqual({ code: 0, lastStream: 0 })

@@ -66,6 +66,7 @@ export class Http1Wire implements Wire {
   }
 
   tell(): void {}
+  tellSoon(): void {}
 
   refuse(exchange: Exchange, answer: WireAnswer): void {
     refuseHttp1(exchange, answer, this)

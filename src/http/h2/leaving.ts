@@ -1,29 +1,39 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
+import { afterPoll } from '../traffic/connection.ts'
 import { Lingering } from '../traffic/lingering.ts'
 import { NO_ERROR } from './error-codes.ts'
 import type { Http2Wire } from './wire.ts'
 
 /** How long a client that was told, and is owed nothing, has to close by itself. */
 const LEAVE_MS = 1000
-
+/** How long it is waited for a moment that costs a client nothing, before it is told anyway. */
+const PATIENCE_MS = 300
+/** How long of that it is waited for a connection that is quiet, and not only nearly. */
+const QUIET_WITHIN_MS = 200
 /**
  * How a client of HTTP/2 is told to leave, and what happens then.
  *
- * 1. A GOAWAY frame with the number of the last stream that has arrived (`tell`). It can be sent at
- *    any time. Streams up to that number are answered; those above it, which are on their way, are
- *    not looked at, and their client may send them again elsewhere, a POST too: it knows so from
- *    the frame, and from REFUSED_STREAM where node lets one through.
- * 2. When nothing is outstanding any more, the client has a second to close the connection itself.
- *    One that answers with a GOAWAY of its own has nothing more to ask, and may wait for us: node's
+ * 1. A GOAWAY frame with the number of the last stream that has arrived (`tell`). Streams up to
+ *    that number are answered; those above it, which are on their way, are not looked at, and their
+ *    client may send them again elsewhere, a POST too: it knows so from the frame, and from
+ *    REFUSED_STREAM. Many clients make an error of that all the same, and some fail even what will
+ *    be answered. So the frame waits (`tellSoon`) until an answer has been sent and nothing has
+ *    come after it: too soon for the client to have asked again, which it does after a pause. One
+ *    that hardly pauses, and asks one thing after the other, is told behind the head of an answer:
+ *    it can have nothing on its way then.
+ * 2. When nothing is outstanding any more, a PING follows. Its answer says that the client has read
+ *    the frame, and that nothing is on its way that it has sent before. One that does not answer
+ *    has a second to close the connection itself, as has one that says GOAWAY, too, less: node's
  *    client does not close before we do, on any version [measured].
  * 3. Then, or when the connection has to be closed without all that (`close`), the session ends,
  *    with what it has still to send, and then its socket, gently, as that of any protocol.
  *
  * What is not done is to announce the end first with the number 2^31-1 and tell the real one later:
- * clients of node stall on that, on every version [measured].
+ * node's library ignores every new stream once it has sent any GOAWAY, so that clients wait for
+ * ever for what was promised to them [measured].
  *
- * @see RFC 9113 section 6.8, and docs/decisions/0033-how-http2-clients-are-told.md
+ * @see RFC 9113 section 6.8, and docs/decisions/0046-who-is-told-with-which-answer.md
  */
 export class Leaving {
   readonly #wire: Http2Wire
@@ -31,6 +41,10 @@ export class Leaving {
   #hasPeerLeft = false
   #lastStream = Number.POSITIVE_INFINITY
   #bound: unknown
+  /** Of a client that is to be told; undefined: it is not, or it was. */
+  #patience: unknown
+  #needsQuiet = true
+  #hasPinged = false
   #lingering: Lingering | undefined
 
   constructor(wire: Http2Wire, clock: Clock) {
@@ -43,13 +57,50 @@ export class Leaving {
     return stream <= this.#lastStream
   }
 
-  /** A second call does nothing. */
+  /** At the best moment that comes soon: this one, perhaps, when the head of an answer was sent. */
+  tellSoon(): void {
+    const { session, connection } = this.#wire
+    if (connection.wasTold || session.closed || session.destroyed) return
+    this.#patience ??= this.#waitForQuiet()
+    this.#tellWithLast()
+  }
+
+  /** An answer was sent. */
+  answered(): void {
+    if (this.#patience === undefined) return
+    if (this.#wire.owed.length > 0) this.#tellWithLast()
+    else void afterPoll().then(() => this.#tellIfQuiet())
+  }
+
+  /** In time it does without, and then it waits no longer. */
+  #waitForQuiet(): unknown {
+    return this.#clock.setTimeout(() => {
+      this.#needsQuiet = false
+      this.#patience = this.#clock.setTimeout(() => this.tell(), PATIENCE_MS - QUIET_WITHIN_MS)
+      this.#tellWithLast()
+    }, QUIET_WITHIN_MS)
+  }
+
+  /** Only one answer is owed, and its head was sent. */
+  #tellWithLast(): void {
+    const { owed, pace } = this.#wire
+    if (this.#needsQuiet && !pace.isQuick) return
+    if (owed.length === 1 && owed.every(({ hasBegunToAnswer }) => hasBegunToAnswer)) this.tell()
+  }
+
+  #tellIfQuiet(): void {
+    if (this.#patience !== undefined && this.#wire.owed.length === 0) this.tell()
+  }
+
+  /** Now. A second call does nothing. */
   tell(): void {
+    this.#clearTurn()
     const { session, connection } = this.#wire
     if (connection.wasTold || session.closed || session.destroyed) return
     // Node fills in the number; what it has read and not handed over yet is below it.
     session.goaway(NO_ERROR)
-    this.#lastStream = session.state.lastProcStreamID ?? 0
+    // Half of a head counts there, too; its request is refused if it comes, as not looked at.
+    this.#lastStream = connection.isIdle ? this.#wire.lastHandedOver : (session.state.lastProcStreamID ?? 0)
     connection.noteTold()
     this.ifIdle()
   }
@@ -72,16 +123,32 @@ export class Leaving {
         setImmediate(() => connection.linger())
         return
       }
-      this.#wait(() => {
-        if (connection.isIdle) connection.linger()
-      })
+      this.#wait(
+        () => {
+          if (connection.isIdle) connection.linger()
+        },
+        this.#mayBegin ? LEAVE_MS - PATIENCE_MS : LEAVE_MS,
+      )
     }
     if (connection.wasTold || this.#hasPeerLeft) this.#hearOfClose()
+    if (connection.wasTold) this.#askWhetherHeard()
+  }
+
+  /** Once: when the answer comes, nothing is on its way any more. */
+  #askWhetherHeard(): void {
+    const { session, connection } = this.#wire
+    if (this.#hasPinged || session.destroyed || this.#mayBegin) return
+    this.#hasPinged = true
+    session.ping((error) => {
+      if (error === null && connection.isIdle && !this.#mayBegin) connection.linger()
+    })
+    this.#hearOfClose()
   }
 
   /** Ends the session, which tells the client if nothing has, then its socket. Called once. */
   close(): void {
     const { session, socket, hasStreams, connection } = this.#wire
+    this.#clearTurn()
     connection.noteTold()
     // When its last frame has been sent, node ends the socket.
     socket.once('finish', () => this.#closeSocket())
@@ -91,16 +158,25 @@ export class Leaving {
     else if (this.#disowns()) setImmediate(() => session.close())
     else session.close()
     // A stream may be open whose request was not read to its end: there is no wait for that.
-    this.#wait(() => {
-      session.destroy()
-      this.#closeSocket()
-    })
+    this.#wait(
+      () => {
+        session.destroy()
+        this.#closeSocket()
+      },
+      this.#isHalfSent ? 0 : LEAVE_MS,
+    )
   }
 
   /** The socket is closed, or about to be. */
   cancel(): void {
     this.#clear()
+    this.#clearTurn()
     this.#lingering?.cancel()
+  }
+
+  #clearTurn(): void {
+    if (this.#patience !== undefined) this.#clock.clearTimeout(this.#patience)
+    this.#patience = undefined
   }
 
   /**
@@ -110,9 +186,23 @@ export class Leaving {
    */
   #disowns(): boolean {
     const { session, lastHandedOver } = this.#wire
-    if (session.closed || lastHandedOver === 0 || lastHandedOver >= (session.state.lastProcStreamID ?? 0)) return false
+    if (session.closed || lastHandedOver === 0 || !this.#isHalfSent) return false
     session.goaway(NO_ERROR, lastHandedOver)
     return true
+  }
+
+  /** Half of a head has come, of a request that was not handed over. */
+  get #isHalfSent(): boolean {
+    const { session, lastHandedOver } = this.#wire
+    return !session.destroyed && lastHandedOver < (session.state.lastProcStreamID ?? 0)
+  }
+
+  /**
+   * Its first request, or another of which half has come, may still be read: only then node can
+   * refuse it. It has had its last call, and so has less time than others.
+   */
+  get #mayBegin(): boolean {
+    return this.#wire.lastHandedOver === 0 || this.#isHalfSent
   }
 
   #closeSocket(): void {
@@ -132,12 +222,12 @@ export class Leaving {
     })
   }
 
-  #wait(then: () => void): void {
+  #wait(then: () => void, ms = LEAVE_MS): void {
     this.#clear()
     this.#bound = this.#clock.setTimeout(() => {
       this.#bound = undefined
       then()
-    }, LEAVE_MS)
+    }, ms)
   }
 
   #clear(): void {

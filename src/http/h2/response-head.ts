@@ -48,8 +48,7 @@ const respond: ServerHttp2Stream['respond'] = function (this: ServerHttp2Stream,
     if (allowed === head) throw thrown
     prototypeOfStreams.respond.call(this, allowed, options)
   }
-  // As early as the head: a watch would keep its client for as long as it lasts.
-  if (exchange?.mustTell && !exchange.isOver) exchange.connection.wire.tell()
+  if (exchange && !exchange.isOver && (exchange.mustTell || exchange.connection.isDue)) exchange.connection.wire.tellSoon(exchange.mustTell)
 }
 
 const isAboutConnection = (thrown: unknown): boolean =>

@@ -11,6 +11,7 @@ import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
+import { Pace } from './pace.ts'
 import { Tunnels } from './tunnels.ts'
 
 /** On the session itself: a property costs less than a look-up in a WeakMap. */
@@ -39,11 +40,13 @@ export class Http2Wire implements Wire {
   readonly socket: Socket
   readonly session: ServerHttp2Session
   readonly connection: Connection
+  readonly pace = new Pace()
   /** How many are open in any direction. */
   #streams = 0
   /** The number of the last stream that was handed over; 0: none was. */
   #lastHandedOver = 0
   readonly #clock: Clock
+  readonly #keeper: Keeper
   readonly #leaving: Leaving
   readonly #idling: Idling | undefined
   #tunnels: Tunnels | undefined
@@ -70,6 +73,7 @@ export class Http2Wire implements Wire {
     this.socket = socket
     ;(session as Tagged)[WIRE] = this
     this.#clock = keeper.clock
+    this.#keeper = keeper
     this.#leaving = new Leaving(this, keeper.clock)
     socket.once('close', this.#onClose)
     session.once('goaway', () => this.#leaving.peerLeaves())
@@ -105,7 +109,18 @@ export class Http2Wire implements Wire {
     this.#leaving.tell()
   }
 
-  /** A client is told when its turn has come, or after an answer that has to tell. */
+  tellSoon(isNow = false): void {
+    if (this.#keeper.holdsBack(this.connection, !isNow && this.pace.isQuick)) return
+    if (isNow) this.tell()
+    else this.#leaving.tellSoon()
+  }
+
+  /** Those whose answers are awaited. */
+  get owed(): readonly Exchange[] {
+    return [...this.connection.outstanding].filter(({ countedAs }) => countedAs !== 'watch')
+  }
+
+  /** A client is told when its turn has come, or with an answer that has to tell. */
   tellBy(): void {}
 
   refuse(exchange: Exchange, { status, headers, body }: WireAnswer): void {
@@ -186,8 +201,10 @@ export class Http2Wire implements Wire {
   }
 
   over({ mustTell }: Exchange): void {
-    if (mustTell || this.connection.isDue) this.tell()
+    if (mustTell) this.tellSoon(true)
+    this.#leaving.answered()
     if (!this.connection.isIdle) return
+    this.pace.answered()
     this.#idling?.begin()
     this.#leaving.ifIdle()
   }
@@ -201,6 +218,8 @@ export class Http2Wire implements Wire {
   }
 
   streamOpened(stream: ServerHttp2Stream): void {
+    const { newest, oldest } = this.connection.outstanding
+    this.pace.asked(newest === oldest)
     this.#streams++
     this.#lastHandedOver = stream.id ?? this.#lastHandedOver
     stream.on('close', this.#onStreamClose)

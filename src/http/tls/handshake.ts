@@ -86,6 +86,7 @@ class Handshake implements Wire {
   // No request comes before a handshake has ended.
 
   tell(): void {}
+  tellSoon(): void {}
   tellBy(): void {}
   refuse(): void {}
   fail(): void {}

@@ -22,6 +22,8 @@ export class Connection {
   /** `clock.now()` when it was first seen. */
   readonly openedAt: number
   readonly outstanding = new ExchangeList()
+  /** It was opened while clients were told: its client may have been one of them. */
+  cameLate = false
   /** Whether it ever had a request. */
   isUsed = false
   /** `clock.now()` when it became idle in the last call, without having been told. */
@@ -107,17 +109,9 @@ export class Connection {
     this.#clearTurn()
   }
 
-  /**
-   * Its turn to be told has come: a wire that has not told by then does after the next answer. One
-   * that is new has this answer in any case: told before, its client could only come back.
-   */
+  /** Its turn to be told has come, and its wire tells it as soon as it can. */
   get isDue(): boolean {
     return this.#isDue
-  }
-
-  becomeDue(): void {
-    this.#isDue = true
-    this.#clearTurn()
   }
 
   /**
@@ -125,11 +119,12 @@ export class Connection {
    * call gives it another turn.
    */
   tellIn(ms: number): void {
-    if (this.#isDue || this.#wasTold) return
+    if (this.#wasTold) return
     this.#clearTurn()
     const tell = (): void => {
-      this.becomeDue()
-      if (!this.#isEnding) this.#wire.tell()
+      this.#isDue = true
+      this.#clearTurn()
+      if (!this.#isEnding) this.#wire.tellSoon()
     }
     if (ms > 0) this.#turn = this.#clock.setTimeout(tell, ms)
     else tell()
@@ -183,9 +178,15 @@ export class Connection {
 
   /**
    * Closes it gently although its client was not told; one that a handler has taken for a protocol
-   * of its own, when nothing moves on it any more.
+   * of its own, when nothing moves on it any more. One that can be told now is, and has the time to
+   * hear of it.
    */
   endIdle(): void {
+    if (this.#wire.tellsAnyTime) {
+      this.#wire.tell()
+      this.stopAwaiting()
+      if (this.#wasTold) return
+    }
     const taken = this.#wire.taken?.()
     if (taken) {
       this.#isTaken = true

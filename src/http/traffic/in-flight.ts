@@ -164,7 +164,8 @@ export class InFlight {
   #joinLast(exchange: Exchange): boolean {
     const hasJoined = this.#admission === 'last-call' ? this.count(exchange) : this.#hasLateCalls && this.#countLate(exchange)
     if (hasJoined) {
-      exchange.mustTell = true
+      // One that can be told at any time is when the listeners have closed.
+      exchange.mustTell = this.#admission === 'closed' || !exchange.connection.wire.tellsAnyTime
       this.#admittedLast++
     }
     return hasJoined

@@ -141,6 +141,8 @@ export class Traffic {
   #lastArrivedAt: number | undefined
   readonly #record: (fact: LifecycleFact) => void
   readonly #failureAnswer: FailureAnswer | undefined
+  readonly #mode: Mode
+  #haveListenersClosed = false
   readonly #chain: Chain<Exchange>
   /** The places of the steps "count" and "retry-after" in it; -1: there is none. */
   readonly #countsAt: number
@@ -185,6 +187,7 @@ export class Traffic {
     this.#readingOf = readingOf
     this.#record = record
     this.#failureAnswer = failureAnswer
+    this.#mode = mode
     const all = placeSteps<Exchange>([
       ...(mode === 'retry-after' ? [{ name: 'retry-after', admit: (exchange: Exchange) => this.#isNotSentAway(exchange) }] : []),
       { name: 'count', admit: (exchange) => this.#isLetIn(exchange) },
@@ -317,6 +320,12 @@ export class Traffic {
     } finally {
       goOn()
     }
+  }
+
+  /** Nothing comes back any more: every client is told that can be at any time. */
+  listenersClosed(): void {
+    this.#haveListenersClosed = true
+    if (this.state.telling) for (const connection of this.#connections) this.#tellInTurn(connection)
   }
 
   /** Resolves when no connection is left on which a request may be on its way. */
@@ -632,13 +641,15 @@ export class Traffic {
     return {
       clock: this.#clock,
       letsRequestsGather: () => state.telling,
+      holdsBack: ({ cameLate }, isQuick) =>
+        state.telling && !this.#haveListenersClosed && (cameLate || (isQuick && this.#mode === 'refuse')),
       letGoOn: (pass) => {
         if (this.#waiting) this.#waiting.push(pass)
         else setImmediate(pass)
       },
       opened: (wire) => {
         const connection = connections.opened(wire)
-        if (state.telling) this.#tellInTurn(connection, { isNew: true })
+        if (state.telling) connection.cameLate = true
         return connection
       },
       arrived: (connection, request, response, isPromised) => {
@@ -672,6 +683,7 @@ export class Traffic {
     return {
       clock: this.#clock,
       letsRequestsGather: () => false,
+      holdsBack: () => false,
       letGoOn: (pass) => void setImmediate(pass),
       opened: (wire) => connections.opened(wire),
       sentAway: (connection, why) => this.#sentAway(connection, why),
@@ -716,12 +728,17 @@ export class Traffic {
     this.#sentAwayCount = 0
   }
 
-  /** Draws for those alone that have turns: of the others each answer is drawn. */
-  #tellInTurn(connection: Connection, { isNew = false } = {}): void {
+  /**
+   * Draws for those alone that have turns: of the others each answer is drawn. One that would be
+   * told now, or came while others were, is when the listeners have closed: before that its client
+   * would only come back, and that is soon in the mode refuse.
+   */
+  #tellInTurn(connection: Connection): void {
     if (!connection.wire.tellsAnyTime) return
     const turn = this.#telling.drawTurn()
-    if (turn === 0 && isNew) connection.becomeDue()
-    else if (turn !== undefined) connection.tellIn(turn)
+    if (turn === undefined) return
+    const comesBack = connection.cameLate || (this.#telling.probability === 1 && this.#mode === 'refuse')
+    if (this.#haveListenersClosed || !comesBack) connection.tellIn(turn)
   }
 
   #admit(exchange: Exchange): boolean {

@@ -112,6 +112,7 @@ export class UpgradedWire implements Wire {
   // What is about a request.
 
   tell(): void {}
+  tellSoon(): void {}
 
   tellBy(exchange: Exchange): void {
     this.#before.tellBy(exchange)
