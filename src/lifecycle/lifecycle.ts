@@ -290,6 +290,7 @@ export class Lifecycle implements Life {
     const { options, host } = this
     return new Health({
       clock: host.clock,
+      pendingMux: () => [...this.#pendingMux],
       isStarting: () => this.#actor !== undefined && !this.#signals.hasFired('Serving'),
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,

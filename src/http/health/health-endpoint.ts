@@ -22,6 +22,8 @@ export interface HealthObserver {
    */
   readonly onFailed?: (endpoint: string, failed: readonly FailedCheck[]) => void
   readonly onError?: (error: Error) => void
+  /** Names of what is not there yet, which the answer names too and which fails nothing. */
+  readonly pending?: (() => readonly string[]) | undefined
 }
 
 export interface FailedCheck {
@@ -178,6 +180,8 @@ export class HealthEndpoint {
     const unmatched = [...excluded].filter((name) => !matched.has(name))
     let details = lines.map(({ text }) => text).join('')
     if (unmatched.length > 0) details += `warn: some health checks cannot be excluded: no matches for ${quoted(unmatched.sort())}\n`
+    const pending = this.#observer.pending?.() ?? []
+    if (pending.length > 0) details += `warn: mux-complete signals are pending: ${quoted(pending)}\n`
 
     const failed = lines.flatMap((line) => line.failed ?? [])
     const upstreams = failed.length > 0 ? this.#fail(failed, details) : this.#pass(queryTexts(url, 'verbose').length > 0, details)

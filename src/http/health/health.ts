@@ -43,6 +43,11 @@ export interface HealthSettings extends Omit<HealthObserver, 'onFirstPass'> {
   readonly clock: Clock
   /** Asked at each probe of `/readyz`; true until Serving. Default: never. */
   readonly isStarting?: () => boolean
+  /**
+   * Asked at each probe of `/readyz`, whose verbose answer names them: mux-complete signals that
+   * are not there yet.
+   */
+  readonly pendingMux?: () => readonly string[]
   /** Asked at each probe of `/readyz`; true from ShutdownInitiated on. */
   readonly isShuttingDown: () => boolean
   /** Milliseconds since the log was last flushed. Default: the log is never stuck. */
@@ -104,6 +109,7 @@ export class Health {
   constructor({
     clock,
     isStarting = () => false,
+    pendingMux,
     isShuttingDown,
     lastFlushAgeMs = () => 0,
     livezGraceMs,
@@ -126,7 +132,7 @@ export class Health {
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer, answers),
       livez: new HealthEndpoint(livez, clock, observer, answers),
-      readyz: new HealthEndpoint(readyz, clock, { ...observer, ...(onFirstReady && { onFirstPass: onFirstReady }) }, answers),
+      readyz: new HealthEndpoint(readyz, clock, { ...observer, pending: pendingMux, ...(onFirstReady && { onFirstPass: onFirstReady }) }, answers),
     }
     this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
     this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
