@@ -164,11 +164,7 @@ export class Listener {
       this.#early?.onGiven(() => settle(resolve))
       if (!this.#target) {
         const nothing = (): void =>
-          settle(() =>
-            reject(
-              new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()'),
-            ),
-          )
+          settle(() => reject(new QuiesceError('ERR_NOTHING_TO_SERVE', 'the attached server does not listen: call its listen()')))
         if (signal.aborted) nothing()
         else signal.addEventListener('abort', nothing, { once: true })
         return

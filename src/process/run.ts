@@ -73,10 +73,23 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   }
   const processEnd = ProcessEnd.of(host.process)
   outliveStandardError(host.process)
-  life.begin()
-  processEnd.join()
   const signals = chosenSignals(options.signals, host.process.platform)
-  const owned = [ownSignals(life, signals), ownCrashes(life), onStopRequest(host.process, (reason) => life.requestStop(reason))]
+  // First of all: until something listens, a signal ends the process in the middle of this
+  // function.
+  const listening = onStopSignal(host.process, signals, (signal) => life.signalled(signal))
+  try {
+    life.begin()
+  } catch (error) {
+    listening[Symbol.dispose]()
+    throw error
+  }
+  processEnd.join()
+  const owned = [
+    listening,
+    warnOfOtherSignals(life, signals),
+    ownCrashes(life),
+    onStopRequest(host.process, (reason) => life.requestStop(reason)),
+  ]
   warnIfDeaf(life)
   // The log has them from the beginning of the life.
   for (const message of life.options.warnings) say(life, message)
@@ -160,12 +173,8 @@ function rehearse(life: RunnableLife): void {
   if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
-function ownSignals(life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable {
-  const { process } = life.host
-  const listening = onStopSignal(process, signals, (signal) => life.signalled(signal))
-  const warning = warnOfOthers(life, 'signals', signals, (unnamed) => othersListen(process, unnamed))
-  return disposeAll(warning, listening)
-}
+const warnOfOtherSignals = (life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable =>
+  warnOfOthers(life, 'signals', signals, (unnamed) => othersListen(life.host.process, unnamed))
 
 /**
  * Says which of the events have other listeners. They are looked for twice: those that listen

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import { look } from '../base/look.ts'
 
 const ROOT = 0
 
@@ -8,9 +9,9 @@ const ROOT = 0
  * @throws Error for a link of another user
  */
 export function refuseForeignLink(path: string): void {
-  const there = lstatSync(path, { throwIfNoEntry: false })
+  const there = look(() => lstatSync(path, { throwIfNoEntry: false }))
   if (!there?.isSymbolicLink()) return
   // Windows has no users of numbers, and there every link is 0.
-  const us = process.getuid?.() ?? ROOT
+  const us = look(() => process.getuid?.()) ?? ROOT
   if (there.uid !== us && there.uid !== ROOT) throw new Error(`it is a link of another user (${there.uid}), which is not followed`)
 }

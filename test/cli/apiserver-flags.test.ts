@@ -109,14 +109,13 @@ describe('options of an API server', () => {
     )
   })
 
-  row(['OP-09', 'OP-10'], 'that are usable, and the defaults, are taken; watches have no grace', async () => {
+  row(['OP-09', 'OP-10'], 'that are usable, and the defaults, are taken; watches have the grace of the library', async () => {
     const { options } = await settingsOf({})
     expect(options).toEqual({
       port: 6443,
       host: '127.0.0.1',
       tls: { selfSigned: true },
       shutdownDelay: '0s',
-      watchGrace: '0s',
     })
     const args = [
       '--max-requests-inflight=400',

@@ -102,7 +102,13 @@ export function honoApplication(stage: Stage): Hono<{ Bindings: { incoming: Inco
   app.get('/hello', (context) => context.text('hello\n'))
   app.get('/slow', async (context) => context.text(await stage.slowly()))
   for (const path of ['/stream', '/broken', '/watch', '/endless', '/marked']) {
-    app.get(path, (context) => handle(context.req.raw, { incoming: context.env.incoming, outgoing: undefined }, context.executionCtx))
+    app.get(path, (context) =>
+      handle(
+        context.req.raw,
+        { incoming: context.env.incoming, outgoing: undefined },
+        { waitUntil: () => {}, passThroughOnException: () => {}, props: {} },
+      ),
+    )
   }
   app.post('/upload', async (context) => context.text(`${(await context.req.arrayBuffer()).byteLength}\n`))
   app.get('/throws', () => stage.failing())

@@ -456,7 +456,7 @@ export const ATTACKS = {
           `Origin: ${dice.of(['null', 'https://www.example.com', 'https://www.example.com.evil.org', 'x'.repeat(3000), 'https://www.example.com\u00ff', 'http://evil//www.example.com', 'file://'])}`,
         ],
       },
-      [200, 204, 401, 403],
+      [200, 204, 401, 403, 431],
     ),
   'an id of its own': (dice, secret) =>
     withHeaders(secret, [`Audit-ID: ${dice.of(['x', '\u00e9'.repeat(50), 'x'.repeat(5000), '"', '<script>', '\t', 'a: b'])}`], [200]),

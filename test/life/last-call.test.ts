@@ -471,7 +471,7 @@ describe('what never becomes a request', () => {
 
   test('one that ends when its connection is closing is not named as one that has not', async () => {
     const server = createHttpsServer(pair, (_, response) => void response.end('ok'))
-    const life = attachLifecycle(server, { logger: false, deadline: '60s' })
+    const life = attachLifecycle(server, { logger: false, deadline: '60s', platform: 'unknown' })
     const warned: LifecycleEvent[] = []
     life.events$.subscribe((event) => void (event.type === 'warning' && warned.push(event)))
     server.listen(0, '127.0.0.1')

@@ -183,7 +183,7 @@ function told({ options, env = {}, run = runLifecycle, inProcess, ...given }: To
 
 test.each([
   ['the grace of its life', 0, 1_000],
-  ['no time when the deadline has cut that', 5, 0],
+  ['the time in which what was destroyed closes when the deadline has cut that', 5, 10],
 ] as const)('a process that does not end by itself has %s', async (_, exitCode, graceMs) => {
   const { process, clock, end } = told({ present: () => Promise.resolve({ saysWhy: true, end: () => {} }) })
   await end(exitCode)

@@ -35,7 +35,7 @@ test('a last log line of more than 1 MiB reaches a slow reader whole, and then t
 
 test('a reader that does not read holds neither the server nor its end', async () => {
   const pipe = new Pipe()
-  const program = startServer(SHOUTING, { stdout: pipe.writeEnd })
+  const program = startServer({ ...SHOUTING, options: { deadline: '4s' } }, { stdout: pipe.writeEnd })
   await program.serving()
   const client = await program.requested('GET', '/under-way?ms=200')
   const toldAt = program.signal('SIGTERM')

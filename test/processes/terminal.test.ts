@@ -41,7 +41,7 @@ class Terminal {
 
   constructor({ columns = 100, env = {}, args = [], program }: Setting = {}) {
     this.screen = new Screen(columns, 40)
-    const serve = ['--import', slowRegistry, cli, 'serve', '--port=0', `--report-file=${this.#reportFile}`, ...args]
+    const serve = ['--import', slowRegistry, cli, 'serve', '--port=0', '--kill-after=1h', `--report-file=${this.#reportFile}`, ...args]
     const command = `stty cols ${columns} rows 40; echo $$ > ${this.#pidFile}; exec node ${(program ?? serve).join(' ')}`
     this.script = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
       env: { PATH: process.env['PATH'], TERM: 'xterm', SHELL: '/bin/sh', SLOW_LEAVE_MS: '0', ...env },
@@ -161,7 +161,7 @@ const DRAIN_LINES = [
   'NotAcceptingNewRequest',
   'Stopped listening on',
   'HTTPServerStoppedListening',
-  'watch request(s) to drain',
+  'request(s) have drained',
   'request(s) have drained',
   'InFlightRequestsDrained',
   'is exiting',

@@ -28,6 +28,7 @@ const PARAMETERS = [
   'pretty',
   'seconds',
   'timeout',
+  'timeoutSeconds',
   'verbose',
   'watch',
 ]

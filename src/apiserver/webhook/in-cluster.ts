@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { QuiesceError } from '../../base/errors.ts'
+import { variable } from '../../base/look.ts'
 import type { Remote } from './remote.ts'
 
 /** Where a pod finds what it is given to ask its API server. */
@@ -12,7 +13,8 @@ const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
  * @see kubernetes/client-go rest/config.go InClusterConfig
  */
 export function remoteOfCluster(env: NodeJS.ProcessEnv = process.env, folder = FOLDER): Remote {
-  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = env
+  const host = variable(env, 'KUBERNETES_SERVICE_HOST') ?? ''
+  const port = variable(env, 'KUBERNETES_SERVICE_PORT') ?? ''
   if (host === '' || port === '') {
     const allowed = 'a kubeconfig file; in-cluster only in a pod, where KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are set'
     throw new QuiesceError('ERR_OPTION_INVALID', `in-cluster: this process is in no cluster, allowed: ${allowed}`, {

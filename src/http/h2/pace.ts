@@ -13,7 +13,7 @@ const LONGEST_MS = 30
 const loopIdleMs = (): number => performance.nodeTiming.idleTime
 
 /** How a client asks: one thing after the other or several at a time, and how soon again. */
-export class Pace {
+export class ClientPace {
   #isInTurn = true
   /** Of the pauses so far, the later ones more; undefined before the first. */
   #pauseMs: number | undefined

@@ -11,7 +11,7 @@ import { ENHANCE_YOUR_CALM, NO_ERROR, REFUSED_STREAM } from './error-codes.ts'
 import { answerOn, type Http2Request, type Http2Response, ignore } from './exchange-objects.ts'
 import { Idling } from './idling.ts'
 import { Leaving } from './leaving.ts'
-import { Pace } from './pace.ts'
+import { ClientPace } from './pace.ts'
 import { Tunnels } from './tunnels.ts'
 
 /** On the session itself: a property costs less than a look-up in a WeakMap. */
@@ -40,7 +40,7 @@ export class Http2Wire implements Wire {
   readonly socket: Socket
   readonly session: ServerHttp2Session
   readonly connection: Connection
-  readonly pace = new Pace()
+  readonly pace = new ClientPace()
   /** How many are open in any direction. */
   #streams = 0
   /** The number of the last stream that was handed over; 0: none was. */

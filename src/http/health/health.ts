@@ -132,7 +132,12 @@ export class Health {
     this.#endpoints = {
       healthz: new HealthEndpoint(healthz, clock, observer, answers),
       livez: new HealthEndpoint(livez, clock, observer, answers),
-      readyz: new HealthEndpoint(readyz, clock, { ...observer, pending: pendingMux, ...(onFirstReady && { onFirstPass: onFirstReady }) }, answers),
+      readyz: new HealthEndpoint(
+        readyz,
+        clock,
+        { ...observer, pending: pendingMux, ...(onFirstReady && { onFirstPass: onFirstReady }) },
+        answers,
+      ),
     }
     this.#all = [this.#endpoints.healthz, this.#endpoints.livez, this.#endpoints.readyz]
     this.#extra = Object.entries(extra).map(([path, source]) => ({ endpoint: new HealthEndpoint(path, clock, observer, answers), source }))
