@@ -38,8 +38,12 @@ export interface AttachedLife extends Life, Disposable {
  * Requests are counted from here on; those that were under way are waited for with the last
  * connections, and cannot be named. An idle connection from before is known at once when it speaks
  * HTTP/1.1 without TLS, or has not begun its handshake; any other is known from its next request
- * on. One that sends none and stays open costs the end its time, and exit code 5. Once it serves,
- * its `close()` becomes a stop of this life.
+ * on. One that sends none and stays open costs the end its time, and exit code 5.
+ *
+ * Once it serves, its `close()` becomes a stop of this life: its address is free in the step of the
+ * call, as with node, and the callback comes when the last connection has been drained. What the
+ * kernel has accepted by then and the process has not read is reset, as with node; `life.stop()`
+ * and a signal accept it first, also when `close()` is called after them.
  *
  * With TLS a connection is known from its accept on; a handshake that is not over at the end has a
  * second from its accept, and the report names it when it was not enough. Clients of HTTP/2 are

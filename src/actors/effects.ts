@@ -55,6 +55,8 @@ export interface World {
   /** Whether the listeners close only when this user code has ended. */
   readonly comesBeforeClose: (kind: HookKind, name: string) => boolean
   readonly listenerDied: (address: string, error: Error | undefined) => void
+  /** The life ends, and not because the owner of an attached server has closed one. */
+  readonly endsByItself: () => boolean
   readonly flushLogs: () => Promise<void>
   /** Aborted, it leaves the file alone: {@link writeReportNow} has the last word. */
   readonly writeReport: (signal: AbortSignal) => Promise<void>
@@ -281,10 +283,21 @@ async function bindOne(world: World, listener: Listener, signal: AbortSignal): P
         const error = death.kind === 'error' ? death.error : undefined
         if (error) world.record({ type: 'stopped-listening', url: bound.url, error: errorRecord(error) })
         world.listenerDied(bound.url, error)
+        if (!error) closedByOwner(world, listener)
       },
       () => world.record({ type: 'warning', message: CLOSED_BY_HOOK }),
     )
   world.record({ type: 'listening', ...bound, admin: listener.admin, ...(listener.kind === 'inspector' && { inspector: true }) })
+}
+
+/**
+ * As node does it: the address is free in the step in which its owner calls `close()`, and what the
+ * kernel has accepted and node has not is reset. A stop that came first empties its accept queue.
+ */
+function closedByOwner({ endsByItself, record }: World, listener: Listener): void {
+  if (endsByItself() || !listener.server.listening) return
+  const url = listener.close()
+  if (url !== undefined) record({ type: 'stopped-listening', url })
 }
 
 function runOf(world: World, kind: HookKind, name: string): UserCode | undefined {

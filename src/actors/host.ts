@@ -21,7 +21,17 @@ export interface Host {
 /** What a life reads and touches of `process`. */
 export type HostProcess = Pick<
   NodeJS.Process,
-  'on' | 'off' | 'emit' | 'rawListeners' | 'listenerCount' | 'env' | 'pid' | 'platform' | 'exit' | 'getActiveResourcesInfo'
+  | 'on'
+  | 'prependListener'
+  | 'off'
+  | 'emit'
+  | 'rawListeners'
+  | 'listenerCount'
+  | 'env'
+  | 'pid'
+  | 'platform'
+  | 'exit'
+  | 'getActiveResourcesInfo'
 > & {
   readonly stdin: { readonly isTTY?: boolean }
   readonly stdout: { readonly isTTY?: boolean }

@@ -202,9 +202,9 @@ export class Listener {
     const onClose = (): void => tell({ kind: 'closed' })
     server.on('error', onError)
     server.on('close', onClose)
-    // The owner's own close() would end the listener before any client was told: it becomes a stop,
-    // and the stop closes. Later, when frameworks are closed among what is destroyed, it is closed
-    // already, which is no error of theirs.
+    // The owner's own close() becomes a stop, which ends the connections in their order: node's
+    // would close idle ones at once. Later, when frameworks are closed among what is destroyed, it
+    // is closed already, which is no error of theirs.
     const takeBack = override(server, 'close', (callback?: (error?: Error) => void) => {
       if (this.#state === 'closed') return this.#stop(callback && (() => callback()))
       if (isBeforeClose()) {
@@ -216,10 +216,13 @@ export class Listener {
       tell({ kind: 'closed' })
       return server
     })
+    // That of HTTP/2 goes past close().
+    const takeDisposeBack = override(server, Symbol.asyncDispose, () => new Promise((resolve) => void server.close(() => resolve())))
     this.#unwatch = () => {
       server.off('error', onError)
       server.off('close', onClose)
       takeBack()
+      takeDisposeBack()
     }
   }
 

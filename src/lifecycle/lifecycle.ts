@@ -689,6 +689,10 @@ export class Lifecycle implements Life {
         this.#causes.keep(address, error)
         this.send({ type: 'listener.died', address, error: errorRecord(error) })
       },
+      endsByItself: () => {
+        const { stop } = this.#recorder.view
+        return stop !== undefined && stop.reason?.kind !== 'server-closed'
+      },
       flushLogs: () => {
         this.#lastWords.warnIfLate()
         return this.#log.flush()

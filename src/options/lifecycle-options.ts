@@ -210,7 +210,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * is on its way on one is answered, and its client told to leave, instead of lost. Before it,
    * what the kernel has accepted is accepted, too. It ends early when no connection is left that
    * may bring a request. With `whileDraining: 'retry-after'` what comes is answered 429. 0:
-   * listeners and idle connections close at once. At most half of what the budget keeps for
+   * listeners and idle connections close at once, and connections that the kernel has accepted and
+   * the process has not read are reset. At most half of what the budget keeps for
    * requests: what is registered for the late phases takes from it, as `quiesce plan` prints.
    * @default 300ms; 0s after Ctrl-C on a terminal
    */
@@ -219,7 +220,8 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     // Measured: docs/decisions/0018-the-last-call.md
     default: '300ms',
     on: defaultsByPlatform('lastCall'),
-    meaning: 'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once',
+    meaning:
+      'Time for which idle connections are held, and what comes on them is answered, before they close; 0 closes them at once and resets what the kernel has accepted and the process has not read',
   }),
   /**
    * What becomes of new requests while draining: `refuse` closes the listener, `retry-after`

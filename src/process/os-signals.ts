@@ -3,7 +3,7 @@ import { SharedListeners } from '../base/shared-listeners.ts'
 
 /** Where OS signals are heard: the process. */
 export interface SignalSource {
-  on(event: string, listener: (signal: NodeJS.Signals) => void): unknown
+  prependListener(event: string, listener: (signal: NodeJS.Signals) => void): unknown
   off(event: string, listener: (signal: NodeJS.Signals) => void): unknown
   listenerCount(event: string): number
 }
@@ -44,7 +44,8 @@ function listenersTo(signal: NodeJS.Signals): SharedListeners<SignalSource, [sig
   const known = listeners.get(signal)
   if (known) return known
   const shared = new SharedListeners<SignalSource, [signal: NodeJS.Signals]>((source, tell) => {
-    source.on(signal, tell)
+    // First of all: the program's own listener may close the server, which is part of a stop then.
+    source.prependListener(signal, tell)
     return () => void source.off(signal, tell)
   })
   listeners.set(signal, shared)
