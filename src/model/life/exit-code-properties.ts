@@ -55,7 +55,7 @@ export function muxFailureCosts(before: ActorView, after: ActorView, { choice }:
 /** Work that the end of the process cuts costs what is said with it. */
 export function workLeftCosts(before: ActorView, after: ActorView, { choice: { event } }: Edge): boolean {
   if (event.type !== 'work.left' || isForcing(before)) return true
-  return severity(exitCodeOf(after)) >= severity((event as unknown as { readonly exitCode: number }).exitCode)
+  return severity(exitCodeOf(after)) >= severity((event.object as unknown as { readonly exitCode: number }).exitCode)
 }
 
 /**
