@@ -47,7 +47,7 @@ const ours = {
   // One file for both kinds of modules, which stand in folders of the same depth.
   plugins: [
     { name: 'page', resolveId: (/** @type {string} */ id) => (id === '#page' ? { id: '../inspector-page.cjs', external: true } : null) },
-    { name: 'optional packages', renderChunk: tolerant },
+    { name: 'optional packages', renderChunk: (/** @type {string} */ code) => ({ code: tolerant(code), map: null }) },
   ],
 }
 // What the comments of functions say stands in the types, and in the sources of the maps.

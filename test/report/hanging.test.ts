@@ -67,8 +67,11 @@ describe.each(Object.keys(SERVERS) as (keyof typeof SERVERS)[])('of %s', (kind) 
     const hanging = [expect.objectContaining({ name: 'GET /hang', protocol: kind.endsWith('http2') ? 'HTTP/2' : 'HTTP/1.1', tls: 'none' })]
     expect(report.handlers).toEqual(hanging)
     expect(report.requests.cut).toEqual(client === 'waits' ? hanging : [])
+    // A session outlives its stream, and an end by force comes before it is told to leave.
+    const isSessionLeft = kind.endsWith('http2') && end === 'by force'
+    const left = isSessionLeft ? [expect.stringMatching(/^127\.0\.0\.1:\d+$/)] : []
     expect(report.connections.forcedNames.map(({ name }) => name)).toEqual(
-      client === 'waits' ? [expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/hang$/)] : [],
+      client === 'waits' ? [expect.stringMatching(/^127\.0\.0\.1:\d+ GET \/hang$/)] : left,
     )
   })
 })
