@@ -29,7 +29,7 @@ export const ENTRIES = {
  * Packages that an option needs, and not every program has. webpack takes one that it does not find for an error, unless it is to leave it alone;
  * esbuild, unless what fails is caught.
  */
-const OPTIONAL = ['elkjs', 'jose', 'rotating-file-stream', 'ws', 'yaml'].join('|')
+const OPTIONAL = ['elkjs', 'jose', 'ws', 'yaml'].join('|')
 /** @param {string} code */
 const tolerant = (code) =>
   code
