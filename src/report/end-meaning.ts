@@ -13,13 +13,14 @@ export const endSentence = (report: EndedWith): string => `exit code ${exitCodeS
 
 /**
  * What the exit code of a report means. A limit of its own that ends something in order costs
- * nothing: there the code is 0, and what was broken off is said all the same. Of a code that is not
- * ours there is only to say whose it is.
+ * nothing: the code stays 0 or 4, what was broken off is said, and that it ended in order is not.
+ * Of a code that is not ours there is only to say whose it is.
  */
 export function endMeaning(report: EndedWith): string {
   if (report.forced === 'process-exit') return ENDED_BEFORE
-  const left = report.exitCode === 0 ? brokenOff(report) : undefined
-  return left === undefined ? exitCodeMeaning(report.exitCode) : `in order; ${left}`
+  const begins = report.exitCode === 0 ? 'no request was cut' : report.exitCode === 4 ? 'something failed' : undefined
+  const left = begins && brokenOff(report)
+  return left === undefined ? exitCodeMeaning(report.exitCode) : `${begins}; ${left}`
 }
 
 const ENDED_BEFORE = 'the process ended before its server had: process.exit() by the program, a crash, or nothing left to run'

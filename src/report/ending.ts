@@ -28,6 +28,8 @@ export interface Blocker extends Partial<Spoken> {
   readonly phase: string
   /** False: its phase has not begun. */
   readonly isWaitedFor: boolean
+  /** Of a request: see {@link Straggler}. */
+  readonly streaming?: true
   /** Undefined: nothing, because no stop has been requested. */
   readonly bound: TimeBound | undefined
 }

@@ -14,6 +14,11 @@ export interface Gauges extends TrafficGauges {
 /** The counters of the traffic. */
 export interface TrafficGauges {
   readonly requests: number
+  /**
+   * Of the requests, event streams that nothing has declared; recordings of earlier versions do not
+   * have that.
+   */
+  readonly eventStreams?: number
   readonly watches: number
   readonly holds: number
   /** Handlers that outlived their responses. */

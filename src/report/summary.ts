@@ -4,6 +4,7 @@ import { formatInColumn } from '../base/format-duration.ts'
 import { fateWords, spokenWords } from '../base/spoken.ts'
 import { lastCallWords } from './last-call-words.ts'
 import type { Report, ReportedHook } from './report.ts'
+import { skippedHooks, skippedWords } from './skipped-hooks.ts'
 
 /** What a report says beside the timeline, a line for each thing. */
 export interface SummaryLine {
@@ -16,6 +17,7 @@ export interface SummaryLine {
 const NAMES_MAX = 3
 /** Of hooks the longest, of failures and warnings the first. */
 const HOOKS_MAX = 12
+const SKIPPED_MAX = 5
 const FAILURES_MAX = 20
 const PROTOCOLS_MAX = 12
 /** Longer messages are documents. */
@@ -46,6 +48,7 @@ export function summary(report: Report): SummaryLine[] {
     ...(refused.length > 0 ? [ok('refused', counted(Object.fromEntries(refused)))] : []),
     ...(audit ? [ok('audit', `${audit.delivered} events stored, ${audit.lost} lost`)] : []),
     ...hooksOf(report),
+    ...skipped(report),
     ...upTo(
       FAILURES_MAX,
       errors.map(({ where, error, count }) => {
@@ -108,6 +111,11 @@ function hooksOf({ hooks }: Report): SummaryLine[] {
   if (all.length > HOOKS_MAX) texts.push(`and ${all.length - HOOKS_MAX} shorter ones`)
   const isCut = all.some(({ outcome }) => outcome === 'cut')
   return [{ label: 'hooks', text: texts.join(', '), outcome: isCut ? 'cut' : 'ok' }]
+}
+
+function skipped({ hooks }: Report): SummaryLine[] {
+  const words = skippedWords(skippedHooks(hooks), SKIPPED_MAX)
+  return words === undefined ? [] : [{ label: '  skipped', text: words, outcome: 'cut' }]
 }
 
 const tookOf = ({ durationMs }: ReportedHook): number => durationMs ?? Number.POSITIVE_INFINITY

@@ -4,11 +4,13 @@ import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
+import { skippedHooks, skippedWords } from './skipped-hooks.ts'
 
 /** Messages of errors may be of any length; the report has them whole. */
 const WIDTH_MAX = 300
 /** Of the name of a stream, beside which there is something to say. */
 const STREAM_WIDTH_MAX = 80
+const SKIPPED_WIDTH_MAX = 100
 
 /**
  * Why a life did not end gracefully, in one line for standard error: the exit code, what it means,
@@ -18,9 +20,16 @@ export function whyNotGraceful(report: Report): string | undefined {
   if (report.exitCode === 0) return undefined
   const [first, ...more] = causes(report)
   const why = first === undefined ? '' : `: ${first}${more.length > 0 ? `, and ${more.length} more` : ''}`
-  const advice = adviceFor(report)
-  const width = WIDTH_MAX - advice.length
-  return `${clip(`${endSentence(report)}${why}`.slice(0, width + 1), width)}${advice}`
+  const rest = `${neverRan(report)}${adviceFor(report)}`
+  const width = WIDTH_MAX - rest.length
+  return `${clip(`${endSentence(report)}${why}`.slice(0, width + 1), width)}${rest}`
+}
+
+/** Names may be of any length, and one that was cut is a cause, and named as that. */
+function neverRan({ hooks }: Report): string {
+  const { names } = skippedHooks(hooks)
+  const words = skippedWords({ names, waitedFor: [] }, 1)
+  return words === undefined ? '' : `; ${clip(words, SKIPPED_WIDTH_MAX)}`
 }
 
 /** What to do about the first cause, where that is known. */

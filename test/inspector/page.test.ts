@@ -500,6 +500,89 @@ describe('the other panels', () => {
     expect(blockingOf({ ...view, gauges: undefined }, 8_500).headline).toBe('Phases under way')
   })
 
+  test('what a phase waits for now stands above what comes later, and rows that are the same are one', () => {
+    const stopping = viewWhen('ShutdownInitiated')
+    const at = stopping.at
+    const life = reduceLife(reduceLife(stopping.life, { at, type: 'phase.started', phase: 'pre-shutdown-hooks' }), {
+      at,
+      type: 'hook.started',
+      kind: 'pre-shutdown',
+      name: 'leave-17',
+      limitMs: 3_000,
+    })
+    const watches = Array.from({ length: 50 }, (_, i) => ({ name: `GET /v1/events/${i}`, ageMs: 1_000 - i }))
+    const slow = { name: 'GET /slow', ageMs: 1_000 }
+    const deaf = { name: 'GET /deaf', ageMs: 900, streaming: true } as const
+    const gauges = {
+      ...(entries.find((entry) => entry.kind === 'gauges') as Extract<JournalEntry, { kind: 'gauges' }>),
+      at,
+      requests: 7,
+      eventStreams: 1,
+      watches: 5_000,
+      blocking: {
+        requests: [...Array.from({ length: 6 }, () => slow), deaf],
+        watches,
+        holds: [],
+        handlers: [],
+        hooks: [{ name: 'pre-shutdown hook "leave-17"', ageMs: 0 }],
+        connections: [],
+      },
+    }
+    const view = { ...stopping, life, gauges }
+    const { groups } = blockingOf(view, at)
+    expect(groups.map(({ kind, title }) => [kind, title]).slice(0, 3)).toEqual([
+      ['hook', '1 hook'],
+      ['request', '7 requests, 1 of them event streams, which have the time of requests, not waited for yet'],
+      ['watch', '5000 watches, not waited for yet'],
+    ])
+    const rows = (of: string) => groups.find(({ kind }) => kind === of)?.items.map(({ name, age, members }) => [name, age, members?.length])
+    expect(rows('hook')).toEqual([['pre-shutdown hook "leave-17"', '0.0s', undefined]])
+    expect(rows('request')).toEqual([
+      ['GET /slow', '1.0s', 6],
+      ['GET /deaf', '0.9s', undefined],
+    ])
+    // Of what is the same in all, nothing is left out.
+    expect(rows('watch')).toEqual([['GET /v1/events/…', '1.0s', 50]])
+    expect(groups.find(({ kind }) => kind === 'watch')?.items[0]?.members?.[49]?.name).toBe('GET /v1/events/49')
+    // A drain that is under way turns the two around.
+    const draining = [
+      { at, type: 'hook.ended', kind: 'pre-shutdown', name: 'leave-17', outcome: 'ok', durationMs: 0 },
+      { at, type: 'phase.ended', phase: 'pre-shutdown-hooks', outcome: 'ok' },
+      { at, type: 'phase.started', phase: 'watch-drain' },
+    ] as const
+    const later = blockingOf({ ...view, life: draining.reduce(reduceLife, life), gauges: { ...gauges, requests: 0 } }, at)
+    expect(later.groups.map(({ kind }) => kind).slice(0, 2)).toEqual(['watch', 'request'])
+  })
+
+  test('hooks that never ran are named, with the one that they waited for', () => {
+    const report = journal.last.report as Report
+    const hook = (name: string, outcome: 'ok' | 'cut' | 'skipped') => ({ kind: 'pre-shutdown', name, outcome, durationMs: 0 }) as const
+    const hooks = [hook('first', 'ok'), hook('flush', 'cut'), hook('leave', 'skipped'), hook('say', 'skipped')]
+    const ended = { ...journal.last, report: { ...report, exitCode: 5, hooks } } as const
+    expect(blockingOf(ended, 0).headline).toBe('Left behind: 1 hook; 2 hooks never ran')
+    expect(outcomeOf(ended)).toContainEqual({
+      what: 'skipped',
+      text: 'pre-shutdown hooks "leave" and "say" never ran: they waited for "flush"',
+      tone: 'cut',
+    })
+    const life = hooks.reduce((known, { name, outcome }) => {
+      return reduceLife(known, { at: 9_000, type: 'hook.ended', kind: 'pre-shutdown', name, outcome, durationMs: 0 })
+    }, journal.last.life)
+    const view = { ...journal.last, life }
+    const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto'))
+    expect(rows.find(({ name }) => name === 'say')?.title).toBe('pre-shutdown hook say: skipped, waiting for flush')
+  })
+
+  test('what is left behind is not said to have ended in order, and has no socket beside it', () => {
+    const report = { ...(journal.last.report as Report), hooks: [], watches: { before: 1, after: 1, cut: [{ name: 'GET /w', ageMs: 1 }] } }
+    const connections = { ...report.connections, forced: 1, forcedNames: [{ name: '10.0.0.9:5511', ageMs: 1 }] }
+    const ended = { ...journal.last, report: { ...report, connections } }
+    expect(blockingOf(ended, 0).headline).toBe('Left behind: 1 watch')
+    expect(lifeStatusOf(ended, OVER, 0).headline).toBe('Something failed; 1 watch outlived the grace and was broken off, exit code 4')
+    const onlySockets = { ...ended, report: { ...report, connections, watches: { before: 0, after: 0, cut: [] } } }
+    expect(blockingOf(onlySockets, 0).headline).toBe('Left behind: 1 socket')
+  })
+
   test('while it serves: which checks are ready, what is registered, what a stop would take', () => {
     const setup: Extract<JournalEntry, { kind: 'setup' }> = {
       ...(entries.find((entry) => entry.kind === 'setup') as Extract<JournalEntry, { kind: 'setup' }>),

@@ -1,12 +1,15 @@
 // counts(): what is in flight and how many connections are open. Fails when: something under way is
-// not counted, is counted after its end or twice, or what is returned is more than plain data.
+// not counted, is counted after its end or twice, a stream is counted as what it will not be
+// drained as, or what is returned is more than plain data.
 import { expect, test } from 'vitest'
 import { deferred } from '#src/base/deferred.ts'
+import { markRequest, markWatch, shutdownSignalOf } from '#src/index.ts'
 import { newLife } from '../support/life.ts'
 import { RawClient } from '../support/raw-client.ts'
 
 const NOTHING = {
   requests: 0,
+  eventStreams: 0,
   watches: 0,
   holds: 0,
   connections: { open: 0, told: 0, idle: 0, byProtocol: [] },
@@ -42,4 +45,30 @@ test('counts requests, watches, holds and connections, each from its beginning t
   while (t.life.counts().connections.open > 0) await new Promise(setImmediate)
   expect(t.life.counts()).toEqual(NOTHING)
   expect(counts.requests).toBe(1)
+})
+
+test('says of the requests which are event streams that no drain of watches will end', async () => {
+  const says = { '/deaf': undefined, '/listens': shutdownSignalOf, '/watch': markWatch, '/answer': markRequest } as const
+  const t = newLife({
+    listener: (request, response) => {
+      says[request.url as keyof typeof says]?.(request)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: begun\n\n')
+    },
+  })
+  await t.life.start()
+  const clients = await Promise.all(
+    Object.keys(says).map(async (path) => {
+      const client = await RawClient.open({ port: t.port })
+      client.request('GET', path)
+      return client
+    }),
+  )
+  for (const client of clients) while (!client.received.includes('begun')) await new Promise(setImmediate)
+  // While it serves, as they will be drained: the streams whose handlers ask or say so are watches.
+  expect(t.life.counts()).toMatchObject({ requests: 2, eventStreams: 1, watches: 2 })
+  expect(t.life.gauges().blocking.requests).toMatchObject([{ name: 'GET /deaf', streaming: true }, { name: 'GET /answer' }])
+  for (const client of clients) client.abort()
+  while (t.life.counts().connections.open > 0) await new Promise(setImmediate)
+  expect(t.life.counts()).toEqual(NOTHING)
 })

@@ -82,13 +82,13 @@ exit code 0: graceful: everything ended by itself
   })
 
   test.each<[Partial<Report>, string]>([
-    [{ watches: { before: 2, after: 1, cut: [] } }, 'in order; 1 watch outlived the grace and was broken off'],
+    [{ watches: { before: 2, after: 1, cut: [] } }, 'no request was cut; 1 watch outlived the grace and was broken off'],
     [
       { watches: { before: 2, after: 2, cut: [] }, handlers: [{ name: 'GET /slow', ageMs: 5 }] },
-      'in order; 2 watches outlived the grace and were broken off, 1 handler outlived the response',
+      'no request was cut; 2 watches outlived the grace and were broken off, 1 handler outlived the response',
     ],
-    [{ connections: { ...busyEnd.connections, forced: 3 } }, 'in order; 3 connections were closed by force'],
-    [{ watches: { before: 2, after: 1, cut: [] }, exitCode: 4 }, 'ended in order, but something failed'],
+    [{ connections: { ...busyEnd.connections, forced: 3 } }, 'no request was cut; 3 connections were closed by force'],
+    [{ watches: { before: 2, after: 1, cut: [] }, exitCode: 4 }, 'something failed; 1 watch outlived the grace and was broken off'],
   ])('an end that broke something off says so, whatever its exit code: %#', (change, meaning) => {
     const report = { ...busyEnd, ...change }
     expect(linesOf(renderReport(report, { columns: 200 })).at(-1)).toBe(`exit code ${report.exitCode}: ${meaning}`)

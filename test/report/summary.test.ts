@@ -73,3 +73,17 @@ test.each([
   expect(line?.text).toMatch(lateMs === undefined ? /whose delay was 0\.000s/ : /whose delay was 5\.\d*s/)
   expect(line?.text.includes('longer shutdownDelay')).toBe(outcome === 'cut')
 })
+
+test('names hooks that never ran, and the ones that they waited for', () => {
+  const hook = (name: string, outcome: 'ok' | 'cut' | 'skipped', kind: 'pre-shutdown' | 'post-start' = 'pre-shutdown') => {
+    return { kind, name, outcome, durationMs: 0 } as const
+  }
+  const text = (...hooks: readonly ReportedHook[]) => said('  skipped', { hooks })[0]?.text
+  expect(text(hook('a', 'cut'), hook('warm', 'skipped', 'post-start'))).toBeUndefined()
+  expect(text(hook('a', 'ok'), hook('b', 'cut'), hook('c', 'skipped'))).toBe('pre-shutdown hook "c" never ran: it waited for "b"')
+  const many = Array.from({ length: 73 }, (_, index) => hook(`${index}`, 'skipped'))
+  expect(text(hook('b', 'cut'), hook('d', 'cut'), ...many)).toBe(
+    'pre-shutdown hooks "0", "1", "2", "3", "4" and 68 more never ran: they waited for "b" and "d"',
+  )
+  expect(text(hook('c', 'skipped'))).toBe('pre-shutdown hook "c" never ran')
+})

@@ -14,7 +14,7 @@ const failure = { where: 'handler', error: error('oops') }
 const thing = (name: string) => ({ name, ageMs: 5 })
 const drain = (...names: string[]) => ({ before: 3, after: names.length, cut: names.map(thing) })
 const phase = (name: string, outcome: 'ok' | 'cut') => ({ name, start: 0, end: 1, budget: null, outcome, cut: [] })
-const hook = (name: string, outcome: 'ok' | 'cut') => ({ kind: 'destroy', name, outcome, durationMs: 5 }) as const
+const hook = (name: string, outcome: 'ok' | 'cut' | 'skipped') => ({ kind: 'destroy', name, outcome, durationMs: 5 }) as const
 const startFailed: StopReason = { kind: 'start-failed', phase: 'bind', error: error('in use') }
 const left = { handlers: [thing('GET /late')], connections: { ...good.connections, forced: 1, forcedNames: [thing('10.0.0.9:5')] } }
 
@@ -47,6 +47,14 @@ test.each<[string, Partial<Report>, string | undefined]>([
     'a stream that was cut, and what to do',
     { exitCode: 5, requests: { before: 2, after: 2, cut: [thing('GET /slow'), { ...thing('GET /mcp'), streaming: true }] } },
     'GET /slow, and 1 more; if the stream GET /mcp never ends by itself, call markWatch(request) in its handler',
+  ],
+  [
+    'hooks that never ran',
+    {
+      exitCode: 5,
+      hooks: [hook('queue', 'cut'), ...['a', 'b'].map((name) => ({ ...hook(name, 'skipped'), kind: 'pre-shutdown' as const }))],
+    },
+    'destroy hook "queue"; pre-shutdown hooks "a" and 1 more never ran',
   ],
   ['what failed', { exitCode: 4, errors: [failure] }, 'handler: oops'],
 ])('names %s', (_, change, said) => {

@@ -15,6 +15,7 @@ export { endMeaning, exitCodeSeen } from '../../../src/report/end-meaning.ts'
 export { type Blocker, blockersOf, boundOfPhase, headlineOf, instantsOf, nextCutOf } from '../../../src/report/ending.ts'
 export { lastCallWords, letInWords } from '../../../src/report/last-call-words.ts'
 export type { Report } from '../../../src/report/report.ts'
+export { skippedHooks, skippedWords } from '../../../src/report/skipped-hooks.ts'
 export { tookMs } from '../../../src/report/took.ts'
 export {
   crashedAt,

@@ -152,12 +152,21 @@ export class Exchange implements ExchangeView, Passing {
 
   /** Whether its answer was begun and not ended, and nothing says whether it ends by itself. */
   get isUndeclaredStream(): boolean {
-    return this.countedAs === 'request' && this.declaredAs === undefined && this.connection.wire.isStreaming(this)
+    return this.#isUndeclared && this.connection.wire.isStreaming(this)
   }
 
   /** Whether `thrown` is only our own {@link askToEnd} coming back out of a handler. */
   wasAskedToEndWith(thrown: unknown): boolean {
     return thrown !== undefined && thrown === this.#endReason
+  }
+
+  /** Of those, one that streams events: a drain gives it the time of any other request. */
+  get isUndeclaredEventStream(): boolean {
+    return this.#isUndeclared && this.connection.wire.streamsEvents(this)
+  }
+
+  get #isUndeclared(): boolean {
+    return !this.isOver && this.countedAs === 'request' && this.declaredAs === undefined
   }
 
   /**
@@ -271,7 +280,7 @@ export class Exchange implements ExchangeView, Passing {
 
   straggler(now: number): Straggler {
     const { name, spoken } = this
-    return { name, ageMs: now - this.arrivedAt, ...spoken, ...(!this.isOver && this.isUndeclaredStream && { streaming: true }) }
+    return { name, ageMs: now - this.arrivedAt, ...spoken, ...(this.isUndeclaredStream && { streaming: true }) }
   }
 }
 

@@ -21,6 +21,8 @@ export interface Outstanding {
   readonly name: string
   readonly arrivedAt: number
   readonly spoken: Spoken
+  /** Of a request: see {@link Straggler.streaming}. */
+  readonly isUndeclaredStream?: boolean
 }
 
 /** What was running when the wait was cut. */

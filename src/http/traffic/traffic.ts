@@ -73,6 +73,12 @@ export interface Counts {
   /** In flight: what a drain waits for, without watches and holds. */
   readonly requests: number
   /**
+   * Of the `requests`, the event streams of which nothing says whether they end by themselves: a
+   * drain gives them the time of a request. `markWatch` makes one a watch, `markRequest` says that
+   * it ends.
+   */
+  readonly eventStreams: number
+  /**
    * Upgraded connections, requests that were marked as watches, and event streams whose handlers
    * have asked for their shutdown signal.
    */
@@ -548,12 +554,15 @@ export class Traffic {
     const holds = this.#holds.count
     let told = 0
     let idle = 0
+    let eventStreams = 0
     for (const connection of this.#connections) {
       if (connection.wasTold) told++
       if (connection.isIdle) idle++
+      for (const exchange of connection.outstanding) if (exchange.isUndeclaredEventStream) eventStreams++
     }
     return {
       requests: this.#inFlight.requestCount - holds,
+      eventStreams,
       watches: this.#inFlight.watchCount,
       holds,
       connections: { open: this.#connections.size, told, idle, byProtocol: this.#openByProtocol() },
@@ -588,7 +597,12 @@ export class Traffic {
     const now = this.#clock.now()
     const orphans = this.#handlers.orphans()
     const named = (all: Iterable<Outstanding>): Straggler[] =>
-      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, spoken }) => ({ name, ageMs: now - arrivedAt, ...spoken }))
+      oldest(all, max, ({ arrivedAt }) => arrivedAt).map(({ name, arrivedAt, spoken, isUndeclaredStream }) => ({
+        name,
+        ageMs: now - arrivedAt,
+        ...spoken,
+        ...(isUndeclaredStream && { streaming: true }),
+      }))
     let active = 0
     let told = 0
     const awaited: Outstanding[] = []
@@ -601,12 +615,13 @@ export class Traffic {
         awaited.push({ name: connection.straggler(now).name, arrivedAt, spoken })
       } else if (connection.isIdle && this.#connections.closesIdle && empty.length < max) empty.push(connection)
     }
-    const { requests, watches, holds, rejected } = this.counts()
+    const { requests, eventStreams, watches, holds, rejected } = this.counts()
     // By the drain that waits for them.
     const waitedFor = [...this.#counted('request'), ...awaited]
     const areLate = this.#inFlight.areRequestsDrained
     return {
       requests,
+      eventStreams,
       watches,
       holds,
       handlers: orphans.length,

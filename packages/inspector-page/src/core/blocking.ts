@@ -1,4 +1,5 @@
-import { type Blocker, blockersOf, boundOfPhase, headlineOf, type Straggler, spokenWords } from '../quiesce.ts'
+import { type Blocker, blockersOf, boundOfPhase, headlineOf, type Straggler, skippedHooks, spokenWords } from '../quiesce.ts'
+import { countOf, rowsTogether } from './groups.ts'
 import { readinessGroups, setupGroups } from './setup.ts'
 import { unitsOf, type View } from './view.ts'
 import { count, listText, running, type Standing } from './words.ts'
@@ -17,22 +18,27 @@ export interface BlockingGroup {
   readonly items: readonly BlockingItem[]
 }
 
+/** Something that is there once, or several that differ in nothing that is shown, or little. */
 export interface BlockingItem {
   readonly key: string
   readonly name: string
   /** What is known of it besides its age. */
   readonly note: string
-  /** In words. */
+  /** In words; of several, of the oldest. */
   readonly age: string
   /** How it stands, where that differs within a group. */
   readonly standing?: Standing
+  /** What it stands for; one that stands for itself has none. */
+  readonly members?: readonly BlockingItem[]
 }
 
 export function blockingOf(view: View, now: number): Blocking {
   const { stop, exitCode } = view.life
   if (exitCode !== undefined) return { headline: endedHeadline(view), groups: [] }
   const blocking = underWay(view, now)
-  const things = blocking.filter(({ kind }) => kind !== 'phase').map(({ title }) => title)
+  const things = blocking
+    .filter(({ kind }) => kind !== 'phase')
+    .map(({ kind, count: open }) => count(open, NOUNS[kind as keyof typeof NOUNS]))
   const groups = [...blocking, ...protocolGroups(view)]
   return {
     headline: blockingWords(view, listText(things)),
@@ -50,14 +56,20 @@ function blockingWords({ gauges, life }: View, things: string): string {
 function endedHeadline({ report }: View): string {
   if (!report) return 'It has ended'
   const { requests, watches, handlers, connections, hooks } = report
-  const left = [
+  const things = [
     count(requests.cut.length, 'request'),
     count(watches.cut.length, 'watch'),
     count(handlers.length, 'handler'),
     count(hooks.filter(({ outcome }) => outcome === 'cut' || outcome === null).length, 'hook'),
-    count(connections.forcedNames.length, 'socket'),
   ].filter((what) => !what.startsWith('0 '))
-  return left.length === 0 ? 'Nothing was left behind' : `Left behind: ${listText(left)}`
+  // The socket of something that is named goes with it.
+  const sockets = count(connections.forcedNames.length, 'socket')
+  const left = things.length > 0 || connections.forcedNames.length === 0 ? things : [sockets]
+  const skipped = skippedHooks(hooks)
+  return [
+    left.length === 0 ? 'Nothing was left behind' : `Left behind: ${listText(left)}`,
+    ...(skipped.names.length === 0 ? [] : [`${count(skipped.names.length, 'hook')} never ran`]),
+  ].join('; ')
 }
 
 function underWay(view: View, now: number): BlockingGroup[] {
@@ -65,25 +77,41 @@ function underWay(view: View, now: number): BlockingGroup[] {
   const phases = view.life.stop ? [phasesUnderWay(view, now)] : []
   if (!gauges) return phases
   const { blocking, requests, watches, holds, handlers } = gauges
+  const totals = {
+    request: requests,
+    watch: watches,
+    hold: holds,
+    handler: handlers,
+    // Of these facts say more than what was measured last.
+    hook: 0,
+    connection: blocking.connections.length,
+  }
   const blockers = blockersNow(view, now)
-  const named = (kind: Blocker['kind']): BlockingItem[] =>
-    blockers
-      .filter((blocker) => blocker.kind === kind)
-      .map((blocker, i) => {
-        const note = [spokenWords(blocker), endNote(blocker.bound, now)].filter((part) => part !== '').join(', ')
-        return { key: String(i), name: blocker.name, note, age: unitsOf(view).running(blocker.ageMs) }
-      })
-  const groups: BlockingGroup[] = [
-    ...phases,
-    group('request', 'request', requests, named('request')),
-    group('watch', 'watch', watches, named('watch')),
-    group('hold', 'hold', holds, named('hold')),
-    group('handler', 'handler', handlers, named('handler')),
-    group('hook', 'hook', blocking.hooks.length, named('hook')),
-    group('connection', 'idle socket', blocking.connections.length, named('connection')),
-  ]
-  return groups.filter((candidate) => candidate.count > 0)
+  const things = (Object.keys(NOUNS) as (keyof typeof NOUNS)[]).map((kind) => {
+    const own = blockers.filter((blocker) => blocker.kind === kind)
+    const items = own.map((blocker, i) => itemOf(blocker, i, view, now))
+    const isWaitedFor = own.some((blocker) => blocker.isWaitedFor)
+    const later = view.life.stop && !isWaitedFor ? ', not waited for yet' : ''
+    const { title, ...rest } = group(kind, NOUNS[kind], totals[kind], rowsTogether(items))
+    return { isWaitedFor, group: { ...rest, title: `${title}${streamWords(kind, gauges)}${later}` } }
+  })
+  // What the phases under way wait for stands above what comes later.
+  const sorted = things.toSorted((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor)).map(({ group }) => group)
+  return [...phases, ...sorted].filter((candidate) => candidate.count > 0)
 }
+
+/** Hooks first: they are few, and what a phase waits for while the others are many. */
+const NOUNS = { hook: 'hook', request: 'request', watch: 'watch', hold: 'hold', handler: 'handler', connection: 'idle socket' } as const
+
+function itemOf(blocker: Blocker, at: number, view: View, now: number): BlockingItem {
+  const { name, ageMs, bound, streaming } = blocker
+  const notes = [streaming ? 'streaming' : '', spokenWords(blocker), endNote(bound, now)]
+  return { key: String(at), name, note: notes.filter((part) => part !== '').join(', '), age: unitsOf(view).running(ageMs) }
+}
+
+/** What no drain of watches ends, although it looks as if. */
+const streamWords = (kind: BlockingGroup['kind'], { eventStreams = 0 }: NonNullable<View['gauges']>): string =>
+  kind === 'request' && eventStreams > 0 ? `, ${eventStreams} of them event streams, which have the time of requests` : ''
 
 /** All open connections by what they speak; a recording of an earlier version does not say. */
 function protocolGroups({ gauges }: View): BlockingGroup[] {
@@ -127,7 +155,7 @@ const NOT_MEASURED = { requests: 0, watches: 0, holds: 0, handlers: 0 }
 export const blockingHeadline = (view: View, now: number): string => headlineOf(blockersNow(view, now), view.gauges ?? NOT_MEASURED, now)
 
 const group = (kind: BlockingGroup['kind'], noun: string, total: number, items: readonly BlockingItem[]): BlockingGroup => {
-  const open = Math.max(total, items.length)
+  const open = Math.max(total, countOf(items))
   return { kind, title: count(open, noun), count: open, items }
 }
 

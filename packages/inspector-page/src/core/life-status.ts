@@ -136,11 +136,12 @@ function underWay(view: View): string {
 
 function servingSummary(view: View): Summary {
   const urls = view.life.listeners.filter(({ admin, isOpen }) => isOpen && !admin).map(({ url }) => url)
-  const { requests = 0, watches = 0 } = view.gauges ?? {}
+  const { requests = 0, eventStreams = 0, watches = 0 } = view.gauges ?? {}
+  const streams = eventStreams > 0 ? ` (of them ${count(eventStreams, 'event stream')})` : ''
   return {
     shape: 'serving',
     headline: 'Serving',
-    detail: `${urls.length > 0 ? `On ${listText(urls)}, with` : 'With'} ${count(requests, 'request')} and ${count(watches, 'watch')} open.${readinessTrouble(view)}`,
+    detail: `${urls.length > 0 ? `On ${listText(urls)}, with` : 'With'} ${count(requests, 'request')}${streams} and ${count(watches, 'watch')} open.${readinessTrouble(view)}`,
   }
 }
 

@@ -1,4 +1,14 @@
-import { describeReason, endMeaning, exitCodeSeen, fateWords, lastCallWords, nameWithProtocol, tookMs } from '../quiesce.ts'
+import {
+  describeReason,
+  endMeaning,
+  exitCodeSeen,
+  fateWords,
+  lastCallWords,
+  nameWithProtocol,
+  skippedHooks,
+  skippedWords,
+  tookMs,
+} from '../quiesce.ts'
 import type { View } from './view.ts'
 import { count, durationText, FORCED_WORDS } from './words.ts'
 
@@ -20,6 +30,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
   const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
   const took = tookMs(report)
   const lastCall = lastCallWords(report)
+  const skipped = skippedWords(skippedHooks(report.hooks), Number.POSITIVE_INFINITY)
   const refused = Object.entries(rejections).filter(([, n]) => n > 0)
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
   const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [
@@ -63,6 +74,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
       .map(({ kind, name, durationMs }) =>
         line('cut', `${kind} hook ${name}${durationMs === null ? '' : `, after ${durationText(durationMs)}`}`, 'cut'),
       ),
+    ...(skipped === undefined ? [] : [line('skipped', skipped, 'cut')]),
     ...report.errors.map(({ where, error, count = 1 }) =>
       line('failed', `${where}${count > 1 ? ` (${count} times)` : ''}: ${error.message}`, 'bad'),
     ),

@@ -1,7 +1,7 @@
-import { type HookKind, type HookView, hookKey } from '../quiesce.ts'
+import { type HookKind, type HookView, hookKey, skippedHooks } from '../quiesce.ts'
 import { inside, place, type Span } from './axis.ts'
 import { type PhaseProgress, standingOfWork, unitsOf, type View } from './view.ts'
-import type { Standing, Units } from './words.ts'
+import { listText, type Standing, type Units } from './words.ts'
 
 /**
  * The rows of the timeline. They exist from the beginning and keep their places, so that nothing
@@ -105,6 +105,8 @@ function hookRow(item: Extract<RowItem, { kind: 'hook' }>, view: View, now: numb
   const to = endedAt ?? now
   const units = unitsOf(view)
   const took = to - startedAt
+  const waitedFor = standing === 'skipped' ? skippedHooks(view.life.hooks.values()).waitedFor : []
+  const skipped = waitedFor.length > 0 ? `, waiting for ${listText(waitedFor)}` : ''
   const silent = view.life.exitCode !== undefined && endedAt === undefined ? '; it never answered' : ''
   return {
     kind: 'hook',
@@ -113,7 +115,7 @@ function hookRow(item: Extract<RowItem, { kind: 'hook' }>, view: View, now: numb
     note: noteOf(standing, took, units),
     bar: standing === 'skipped' ? undefined : barOf(span, startedAt, to),
     mark: undefined,
-    title: `${subject}: ${sentenceOf(standing, took, units)}${error ? `; ${error.message}` : ''}${silent}`,
+    title: `${subject}: ${sentenceOf(standing, took, units)}${skipped}${error ? `; ${error.message}` : ''}${silent}`,
   }
 }
 

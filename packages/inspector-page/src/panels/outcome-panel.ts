@@ -1,4 +1,5 @@
 import { type BlockingGroup, type BlockingItem, blockingOf } from '../core/blocking.ts'
+import { countOf } from '../core/groups.ts'
 import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
 import { element, Icon, KeyedParts, make, type Part, setAttribute, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
@@ -56,35 +57,46 @@ function groupPart({ kind }: BlockingGroup): Part<BlockingGroup> {
   const label = make('span')
   const items = make('ul', 'blockers')
   const node = make('div', `blocking-group of-${kind}`, make('h3', '', new Icon(kind).node, label), items)
-  const parts = new KeyedParts(items, ({ key }: BlockingItem) => key, itemPart)
+  const parts = itemParts(items)
   return {
     node,
     show: (group) => {
-      const some = group.items.length > 0 && group.items.length < group.count
-      setText(label, some ? `${group.title}, the ${kind === 'planned' ? 'first' : 'oldest'} ${group.items.length}` : group.title)
+      const shown = countOf(group.items)
+      const some = shown > 0 && shown < group.count
+      setText(label, some ? `${group.title}, here the ${kind === 'planned' ? 'first' : 'oldest'} ${shown}` : group.title)
       parts.show(group.items)
     },
   }
 }
 
-function itemPart(): Part<BlockingItem> {
+const itemParts = (list: Element): KeyedParts<BlockingItem> =>
+  new KeyedParts(list, ({ key, members }: BlockingItem) => `${members ? 'all ' : ''}${key}`, itemPart)
+
+function itemPart({ members }: BlockingItem): Part<BlockingItem> {
   const icon = new Icon('waiting')
   const name = make('span', 'name')
   const note = make('span', 'note')
   const age = make('span', 'age')
-  const node = make('li', '', icon.node, name, note, age)
-  return {
-    node,
-    show: (item) => {
-      icon.node.toggleAttribute('hidden', item.standing === undefined)
-      if (item.standing) icon.show(item.standing)
-      setAttribute(node, 'data-standing', item.standing)
-      setText(name, item.name)
-      setText(note, item.note)
-      setAttribute(node, 'title', `${item.name}${item.note === '' ? '' : `: ${item.note}`}`)
-      setText(age, item.age)
-    },
+  const row = make(members ? 'summary' : 'div', 'blocker', icon.node, name, note, age)
+  const list = make('ul', 'blockers')
+  const inner = itemParts(list)
+  const all = members && make('details', '', row, list)
+  const node = make('li', '', all ?? row)
+  const show = (item: BlockingItem): void => {
+    icon.node.toggleAttribute('hidden', item.standing === undefined)
+    if (item.standing) icon.show(item.standing)
+    setAttribute(node, 'data-standing', item.standing)
+    setText(name, item.members ? `${item.name} ×${item.members.length}` : item.name)
+    setText(note, item.note)
+    setAttribute(row, 'title', `${item.name}${item.note === '' ? '' : `: ${item.note}`}`)
+    setText(age, item.age)
+    last = item
+    if (all?.open) inner.show(item.members ?? [])
   }
+  let last: BlockingItem | undefined
+  // While it is closed, they are in no document.
+  all?.addEventListener('toggle', () => inner.show(all.open ? (last?.members ?? []) : []))
+  return { node, show }
 }
 
 function save(name: string, type: string, text: string): void {

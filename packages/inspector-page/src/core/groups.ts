@@ -1,0 +1,43 @@
+import type { BlockingItem } from './blocking.ts'
+
+/** Rows that differ in their ages alone, as one; and in a number, when there are many. */
+
+/** So many rows are read at a glance. */
+const ROWS_MAX = 8
+
+export function rowsTogether(items: readonly BlockingItem[]): readonly BlockingItem[] {
+  const same = together(items, ({ name }) => name)
+  return same.length > ROWS_MAX ? together(items, ({ name }) => shapeOf(name)) : same
+}
+
+/** How many a list of them stands for. */
+export const countOf = (items: readonly BlockingItem[]): number => items.reduce((sum, { members }) => sum + (members?.length ?? 1), 0)
+
+function together(items: readonly BlockingItem[], sameBy: (item: BlockingItem) => string): BlockingItem[] {
+  const groups = new Map<string, BlockingItem[]>()
+  for (const item of items) {
+    const key = JSON.stringify([sameBy(item), item.note, item.standing])
+    groups.set(key, [...(groups.get(key) ?? []), item])
+  }
+  return [...groups].map(([key, members]) => {
+    const [first] = members as [BlockingItem]
+    return members.length === 1 ? first : { ...first, key, name: commonName(members.map(({ name }) => name)), members }
+  })
+}
+
+/** Of names such as `GET /v1/events/17` and `127.0.0.1:4711`, with what separates them. */
+const partsOf = (name: string): string[] => name.split(/([/:\s])/)
+
+/** Parts with a digit in them are most often what differs. */
+const shapeOf = (name: string): string =>
+  partsOf(name)
+    .map((part) => (/\d/.test(part) ? '…' : part))
+    .join('')
+
+/** With a mark for each part that is not the same in all: `GET /v1/events/…`. */
+function commonName([first = '', ...others]: readonly string[]): string {
+  const parts = others.map(partsOf)
+  return partsOf(first)
+    .map((part, at) => (parts.every((own) => own[at] === part) ? part : '…'))
+    .join('')
+}

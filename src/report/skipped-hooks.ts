@@ -1,0 +1,41 @@
+import type { HookKind, PhaseOutcome } from '../base/events.ts'
+
+/**
+ * Pre-shutdown hooks that never ran, and those that they waited for, which were running when the
+ * time of all was over. The inspector's page loads this file as it is.
+ */
+export interface SkippedHooks {
+  readonly names: readonly string[]
+  /** Empty when the hooks were cut before any had begun. */
+  readonly waitedFor: readonly string[]
+}
+
+interface HookOutcome {
+  readonly kind: HookKind
+  readonly name: string
+  readonly outcome: PhaseOutcome | null | undefined
+}
+
+export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
+  const own = [...hooks].filter(({ kind }) => kind === 'pre-shutdown')
+  const named = (wanted: PhaseOutcome): string[] => own.filter(({ outcome }) => outcome === wanted).map(({ name }) => name)
+  return { names: named('skipped'), waitedFor: named('cut') }
+}
+
+/**
+ * In a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush"`, say;
+ * undefined when there are none.
+ * @param max names that are spelled out
+ */
+export function skippedWords({ names, waitedFor }: SkippedHooks, max: number): string | undefined {
+  if (names.length === 0) return undefined
+  const one = names.length === 1
+  const why = waitedFor.length === 0 ? '' : `: ${one ? 'it' : 'they'} waited for ${listed(waitedFor, max)}`
+  return `pre-shutdown hook${one ? '' : 's'} ${listed(names, max)} never ran${why}`
+}
+
+function listed(names: readonly string[], max: number): string {
+  const shown = names.slice(0, max).map((name) => JSON.stringify(name))
+  const more = names.length - shown.length
+  return [shown.slice(0, more > 0 ? undefined : -1).join(', '), more > 0 ? `${more} more` : shown.at(-1)].filter(Boolean).join(' and ')
+}
