@@ -73,6 +73,8 @@ const OURS = {
   },
 }
 
+/** Since the process began. @type {number | undefined} */
+let cpuAtReady
 /** @type {NodeJS.CpuUsage | undefined} */
 let cpuAtSignal
 let signalledAt = 0
@@ -106,11 +108,16 @@ process.on('exit', () => {
   const wallMs = performance.now() - signalledAt
   // What ends the process is a step like any other.
   noteStep()
-  writeSync(1, JSON.stringify({ cpuMs: cpuAtSignal ? cpuMs(cpuAtSignal) : Number.NaN, wallMs, longestStepMs }))
+  const total = process.cpuUsage()
+  const endMs = cpuAtSignal ? cpuMs(cpuAtSignal) : Number.NaN
+  const totalMs = (total.user + total.system) / 1000
+  const startMs = cpuAtReady ?? Number.NaN
+  writeSync(1, JSON.stringify({ startMs, idleMs: totalMs - startMs - endMs, cpuMs: endMs, totalMs, wallMs, longestStepMs }))
 })
 
 const ours = OURS[subject]
 const peer = PEERS[/** @type {import('./peers.mjs').Peer} */ (subject)]
 const ready = ours ? await ours() : { port: await peer(answer, { delayMs: 0 }) }
+cpuAtReady = cpuMs({ user: 0, system: 0 })
 process.send?.(ready)
 process.disconnect?.()

@@ -8,8 +8,7 @@ export const ROUNDS = 16
 /** Of one round. */
 export const REQUESTS = 5000
 /**
- * V8 compiles and recompiles parts of node during the first 30 000 requests, and a life rehearses its end in its first 45 s, beside
- * its requests (what that costs is told apart, docs/performance.md). So servers are measured after a minute of the same load, in turns.
+ * V8 compiles and recompiles parts of node during the first 30 000 requests. So servers are measured after a minute of the same load, in turns.
  * Without load in that minute some processes are slower by a tenth from then on, bare or not.
  */
 const WARM_UP_MS = 60_000

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
@@ -70,8 +70,6 @@ interface ServerParts extends Pick<LifecycleParts, 'healthIsHandlers' | 'failure
   readonly ownClient?: OwnClient
   /** CAs of clients, beside those of the listeners. */
   readonly furtherCas?: FurtherCas | undefined
-  /** What responses of HTTP/1.1 are made of. */
-  readonly response?: typeof ServerResponse
   /** What has to be done before it listens; a rejection is a failed start. */
   readonly beforeListening?: () => Promise<void>
 }
@@ -90,7 +88,7 @@ export function createServerOn(
   handler: Handler,
   options: ServerOptions,
   log: DefaultLog = { isForAll: true },
-  { upgrade, metrics, ownClient, furtherCas, response, beforeListening, ...parts }: ServerParts = {},
+  { upgrade, metrics, ownClient, furtherCas, beforeListening, ...parts }: ServerParts = {},
 ): Lifecycle {
   const resolved = resolveServerOptions(options, { ...log.wording, facts: processFacts(host.process) })
   const toListener = requestListener(handler)
@@ -104,7 +102,7 @@ export function createServerOn(
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
       const own = { ownPair: ownClient?.pair, furtherCas }
-      const opened = await openPublicListeners({ ...opening, ...own, listener: await toListener(), prepare, response })
+      const opened = await openPublicListeners({ ...opening, ...own, listener: await toListener(), prepare })
       ownClient?.opened(opened.map(({ listener }) => listener.server))
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []

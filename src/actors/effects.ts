@@ -24,7 +24,7 @@ import { Audit, type AuditBackend } from './audit.ts'
 import { awaitOwner } from './await-owner.ts'
 import { asBeforeClose } from './before-close.ts'
 import type { Host } from './host.ts'
-import { closeAll, type Listener, warmClose } from './listener.ts'
+import { closeAll, type Listener } from './listener.ts'
 import type { StopCauses } from './stop-causes.ts'
 import { type ActorSystem, type UserCode, userCode } from './user-code.ts'
 
@@ -433,7 +433,6 @@ async function acceptThenClose(world: World, { lastCallMs }: ListenerClose, sign
   const listeners = publicListeners(world)
   const close = (): void => closed(world, closeAll(listeners))
   if (lastCallMs === 0) return close()
-  warmClose()
   const seal = AcceptSeal.of(listeners.map(({ server }) => server))
   try {
     await world.traffic.acceptQueued(close, signal, seal)

@@ -1,4 +1,4 @@
-import { createServer, type Server as HttpServer } from 'node:http'
+import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, type ListenOptions, Server } from 'node:net'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
@@ -365,16 +365,6 @@ class EarlyEvents implements Disposable {
  */
 export function closeAll(listeners: readonly Listener[]): string[] {
   return listeners.map((listener) => listener.close()).filter((url) => url !== undefined)
-}
-
-/**
- * Runs what closing a listener runs, on one that never listened and says that it does. Code that
- * runs for the first time takes several times as long, and meanwhile one more connection may come,
- * to be reset.
- */
-export function warmClose(): void {
-  const server = Object.defineProperty(createServer(), 'listening', { value: true })
-  closeAll([new Listener(server, { port: 0 })])
 }
 
 /**

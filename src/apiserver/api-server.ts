@@ -40,7 +40,6 @@ import { panicRecovery } from './chain/panic-recovery.ts'
 import { Passage } from './chain/passage.ts'
 import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
-import { StandingResponse } from './chain/standing-response.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
 import { tracing } from './chain/tracing.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
@@ -354,7 +353,6 @@ export class ApiServer implements Delegate {
       upgrade: this.upgrades && passage.upgrade,
       ownClient: loopback,
       furtherCas: clientCas.further,
-      response: StandingResponse,
       beforeListening: async () => {
         const warn = (message: string): void => life.record({ type: 'warning', message })
         const world = { clock: this.#host.clock, random: this.#host.random, warn }

@@ -13,3 +13,6 @@ export function firstHeader(request: IncomingMessage, name: string): string {
   const { rawHeaders } = request as { readonly rawHeaders: IncomingMessage['rawHeaders'] | undefined }
   return (rawHeaders && headerValues(request, name)[0]) ?? joined
 }
+
+/** Node reads the bytes of a header as Latin-1; they are taken for UTF-8. */
+export const headerText = (value: string): string => (/[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString() : value)

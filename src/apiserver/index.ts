@@ -26,8 +26,7 @@ export { unionAuthenticator, unionTokens } from './authentication/union.ts'
 export type { UserInfo } from './authentication/user.ts'
 export type { AuthenticationWebhookOptions } from './authentication/webhook-options.ts'
 export { allowedPaths } from './authorization/allowed-paths.ts'
-export { alwaysAllow } from './authorization/always-allow.ts'
-export { alwaysDeny } from './authorization/always-deny.ts'
+export { alwaysAllow, alwaysDeny } from './authorization/always.ts'
 export type {
   AuthorizationAttributes,
   AuthorizationContext,

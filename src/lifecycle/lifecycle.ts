@@ -557,9 +557,9 @@ export class Lifecycle implements Life {
     actor.send(event)
   }
 
-  /** The machine that runs; undefined before `begin()`. */
-  get machine(): LifecycleMachine | undefined {
-    return this.#composed?.machine
+  /** Whether `begin()` was called: there is a machine that runs. */
+  get hasBegun(): boolean {
+    return this.#composed !== undefined
   }
 
   /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link compositionOf} */

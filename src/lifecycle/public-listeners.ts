@@ -1,4 +1,4 @@
-import type { ServerOptions as HttpOptions, RequestListener, ServerResponse } from 'node:http'
+import type { ServerOptions as HttpOptions, RequestListener } from 'node:http'
 import type { SecureServerOptions as Http2Options } from 'node:http2'
 import type { Server } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
@@ -23,8 +23,6 @@ export interface Opening {
   readonly listener: RequestListener
   /** Is given each server before the gate is put in front of it. */
   readonly prepare: (server: Server) => void
-  /** What a server of HTTP/1.1 alone makes its responses of. Default: node's own. */
-  readonly response?: typeof ServerResponse | undefined
   /** Of the server's own client, for listeners with TLS. */
   readonly ownPair?: (() => Promise<OwnPair>) | undefined
   /** Of clients, for listeners with TLS. */
@@ -91,17 +89,14 @@ const WHOLE_HEADS = { strictFieldWhitespaceValidation: false, maxHeaderListPairs
  * @see kubernetes/apiserver pkg/server/secure_serving.go Serve
  */
 async function createServer(
-  { host: { servers }, options, listener, response }: Opening,
+  { host: { servers }, options, listener }: Opening,
   certificates: Certificates | undefined,
   http2: boolean,
 ): Promise<Server> {
   const limits = http1Limits(options)
   const given = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, ...options.serverOptions, ...limits }
   const secure = certificates && { handshakeTimeout: options.headersTimeoutMs, ...given, ...certificates.options }
-  if (!http2) {
-    const own = response && { ServerResponse: response }
-    return secure ? servers.https({ ...own, ...secure }, listener) : servers.http({ ...own, ...given }, listener)
-  }
+  if (!http2) return secure ? servers.https(secure, listener) : servers.http(given, listener)
   const settings = http2Settings(options)
   const server = secure
     ? // Of what holds for HTTP/1.1, node:http2 takes nothing from its options.

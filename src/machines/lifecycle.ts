@@ -2,7 +2,6 @@ import { QuiesceError } from '../base/errors.ts'
 import type { Consequence } from '../base/events.ts'
 import { type ForcedBy, forcedBy } from '../base/events.ts'
 import { budgetRegion } from './budget.ts'
-import { askingConcerned } from './hearing.ts'
 import { ON_SIGNAL, type OnSignal } from './on-signal.ts'
 import type { HookPlan } from './phases/hook.ts'
 import { postStartHooksRegion } from './phases/post-start-hooks.ts'
@@ -187,5 +186,5 @@ export function composeLifecycle(composition: Composition): LifecycleMachine {
   }
   // The configuration is generated; what it may name is typed in vocabulary.ts, and test/machines
   // checks that every name exists.
-  return askingConcerned(vocabulary.createMachine(config as Config), 'running')
+  return vocabulary.createMachine(config as Config)
 }

@@ -1,13 +1,10 @@
 import { isMainThread } from 'node:worker_threads'
 import type { Observable } from 'rxjs/internal/Observable'
 import type { Host, HostProcess } from '../actors/host.ts'
-import { systemClock } from '../base/clock.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { CRASH_EVENTS, type CrashEvent, errorRecord, type LifecycleEvent, type LifecycleFact, type StopReason } from '../base/events.ts'
 import { sayOnStandardError } from '../log/terminal.ts'
 import type { ExitCode } from '../machines/exit-codes.ts'
-import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
-import type { SignalName } from '../machines/signals.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import { chosenSignals, type StopSignal } from '../options/stop-signals.ts'
 import { onStopRequest, whyUnstoppable } from '../platforms/platforms.ts'
@@ -17,7 +14,6 @@ import { whyNotGraceful } from '../report/why-not-graceful.ts'
 import { onCrash, othersListenToCrashes } from './crashes.ts'
 import { onStopSignal, othersListen } from './os-signals.ts'
 import { ProcessEnd } from './process-end.ts'
-import { rehearseEnd } from './rehearse-end.ts'
 
 /** A life that is shown. */
 interface Presented {
@@ -40,10 +36,6 @@ export interface RunnableLife {
   readonly isSilent: boolean
   begin(): void
   start(): Promise<unknown>
-  /** The machine that runs, once the life has begun. */
-  readonly machine: LifecycleMachine | undefined
-  plan(): LifePlan
-  signal(name: SignalName): AbortSignal
   requestStop(reason: StopReason): void
   signalled(signal: string): void
   crashed(origin: CrashEvent, thrown: unknown): void
@@ -112,10 +104,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     // A failed start ends the life like every other failure does, and stands in its report. Nor is
     // it waited for: the end of a life that is stopped while it starts does not have to wait for
     // what has not been loaded yet.
-    life.start().then(
-      () => rehearse(life),
-      () => {},
-    )
+    life.start().catch(() => {})
     const report = await life.ended
     const exitCode = report.exitCode as ExitCode
     const shown = presented && (await presented)
@@ -165,12 +154,6 @@ function warn(life: RunnableLife, message: string): void {
 
 function say({ host, options }: RunnableLife, message: string): void {
   if (options.logger !== false) sayOnStandardError(host.process.stderr, `quiesce: ${message}\n`)
-}
-
-/** Only where time is real: a world of tests has the machines to itself. */
-function rehearse(life: RunnableLife): void {
-  const { machine, host } = life
-  if (machine && host.clock === systemClock) rehearseEnd(machine, life.plan().input, systemClock, life.signal('StopRequested'))
 }
 
 const warnOfOtherSignals = (life: RunnableLife, signals: ReadonlySet<StopSignal>): Disposable =>

@@ -28,7 +28,7 @@ test.each(['start', 'run'] as const)('whose module is only looked at does not %s
     code: 'ERR_LOOKED_AT',
     message: `${call}() is called while its module is imported: export the server instead of running it`,
   })
-  expect(life.machine).toBeUndefined()
+  expect(life.hasBegun).toBe(false)
 })
 
 test('a second start waits for the first, and asks for nothing again', async () => {

@@ -12,7 +12,6 @@ import { deferred } from '#src/base/deferred.ts'
 import type { LifecycleEvent, LifecycleFact } from '#src/base/events.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import type { ExitCode } from '#src/machines/exit-codes.ts'
-import type { LifePlan } from '#src/machines/lifecycle.ts'
 import { type LifecycleOptions, resolveLifecycleOptions } from '#src/options/options.ts'
 import type { StopSignal } from '#src/options/stop-signals.ts'
 import { ProcessEnd } from '#src/process/process-end.ts'
@@ -162,9 +161,6 @@ function told({ options, env = {}, run = runLifecycle, inProcess, ...given }: To
     isSilent: false,
     begin: () => {},
     start: () => Promise.resolve(),
-    machine: undefined,
-    plan: () => ({}) as LifePlan,
-    signal: () => new AbortController().signal,
     requestStop: () => {},
     signalled: () => {},
     crashed: () => {},

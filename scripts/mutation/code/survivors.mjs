@@ -23,11 +23,6 @@ export const SURVIVORS = [
     why: 'The path would have to go between two calls of the system, of which nothing of this process comes in between.',
   },
   {
-    mutants:
-      /^src\/actors\/(listener\.ts (statement dropped: closeAll|boolean turned: true -> false \(3\))|effects\.ts statement dropped: warmClose)/,
-    why: 'What is rehearsed only makes the close quicker.',
-  },
-  {
     mutants: /^src\/actors\/listener\.ts condition decided: 'updateSettings' in server .* -> \(false\)/,
     why: 'Before Node 24 the `close()` of HTTP/2 is that of node:net; on Node 24 test/conformance/transports.test.ts shows it.',
   },
@@ -71,10 +66,6 @@ export const SURVIVORS = [
   {
     mutants: /^src\/actors\/accept-seal\.ts default dropped: (waiting|names)/,
     why: 'Neither undefined nor an empty text is a number, and nothing has either index: the default is there for the types.',
-  },
-  {
-    mutants: /^src\/process\/run\.ts .*(host\.clock === systemClock|rehearseEnd)/,
-    why: 'The rehearsal only makes an end quicker, and tests of it call it themselves; that it is begun shows in `npm run bench:end`.',
   },
   {
     mutants: /^src\/process\/process-end\.ts statement dropped: this\.#cancelGrace = undefined/,

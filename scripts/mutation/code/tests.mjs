@@ -56,7 +56,6 @@ const AREAS = [
       'test/inspector',
       'test/h2/limits.test.ts',
       'test/apiserver/profiles.test.ts',
-      'test/apiserver/standing-response.test.ts',
     ],
   ],
   ['src/process', ['test/life', 'test/testing', 'test/upstream', 'test/cli']],

@@ -5,8 +5,7 @@ import type { RequestInfo } from '../../http/request-info.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { isFixed, type UserInfo } from '../authentication/user.ts'
 import { jsonText, safeJson } from '../encoding/json.ts'
-import { firstHeader } from '../first-header.ts'
-import { headerText } from '../header-text.ts'
+import { firstHeader, headerText } from '../first-header.ts'
 import { requestUriOf } from './request-uri.ts'
 
 /** What of a request is recorded, each with all of the one before it. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { goTrimSpace } from '../../base/go-trim-space.ts'
 import { isThenable } from '../../http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
-import { headerText } from '../header-text.ts'
+import { headerText } from '../first-header.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'
 import { livesOf, unionAuthenticator } from './union.ts'
 

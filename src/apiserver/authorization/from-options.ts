@@ -1,7 +1,6 @@
 import type { ResolvedOf } from '../../options/define.ts'
 import { allowedPaths } from './allowed-paths.ts'
-import { alwaysAllow } from './always-allow.ts'
-import { alwaysDeny } from './always-deny.ts'
+import { alwaysAllow, alwaysDeny } from './always.ts'
 import type { Authorizer } from './authorizer.ts'
 import { type AUTHORIZATION_OPTIONS, type AuthorizationMode, NEEDED } from './options.ts'
 import { privilegedGroups } from './privileged-groups.ts'

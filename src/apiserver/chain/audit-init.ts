@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ApiExchange } from '../api-exchange.ts'
 import { firstHeader } from '../first-header.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
+import { setDefault } from './default-headers.ts'
 import type { PlacedFilter } from './filter.ts'
-import { stand } from './standing-header.ts'
 
 const header = { name: 'Audit-ID', value: ({ auditId }: ApiExchange) => auditId }
 
@@ -23,7 +23,7 @@ export const auditInit: PlacedFilter = {
       const isHttp1 = exchange.request.httpVersionMajor === 1
       if (isHttp1 && /[^\x20-\x7e]/.test(given)) sendBodyAsBytes(exchange.response)
     }
-    stand(header, exchange)
+    setDefault(header, exchange)
     return true
   },
 }

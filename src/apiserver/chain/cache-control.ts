@@ -1,5 +1,5 @@
+import { setDefault } from './default-headers.ts'
 import type { PlacedFilter } from './filter.ts'
-import { stand } from './standing-header.ts'
 
 const header = { name: 'Cache-Control', value: () => 'no-cache, private' }
 
@@ -11,7 +11,7 @@ export const cacheControl: PlacedFilter = {
   name: 'cache-control',
   header,
   admit: (exchange) => {
-    stand(header, exchange)
+    setDefault(header, exchange)
     return true
   },
 }

@@ -21,7 +21,7 @@ export interface Filter {
 }
 
 /** A header that every answer has, unless something has set another one of its name. */
-export interface StandingHeader {
+export interface DefaultHeader {
   readonly name: string
   readonly value: (exchange: ApiExchange) => string
 }
@@ -30,7 +30,7 @@ export interface StandingHeader {
 export interface PlacedFilter extends Filter {
   readonly name: ChainName
   /** The one that it sets, if it stands before the count and sets one. */
-  readonly header?: StandingHeader
+  readonly header?: DefaultHeader
 }
 
 /** A filter of the user's: directly before or after another one. */

@@ -1,6 +1,6 @@
 import type { Wrong } from '../../options/wrong.ts'
+import { setDefault } from './default-headers.ts'
 import type { PlacedFilter } from './filter.ts'
-import { stand } from './standing-header.ts'
 
 /**
  * Has browsers come by HTTPS only. Undefined without directives.
@@ -14,7 +14,7 @@ export function hsts(directives: readonly string[]): PlacedFilter | undefined {
     name: 'hsts',
     header,
     admit: (exchange) => {
-      stand(header, exchange)
+      setDefault(header, exchange)
       return true
     },
   }

@@ -38,7 +38,7 @@ export class PathMux {
   readonly #prefixes = new Map<string, Entry>()
   readonly #onTwice: OnTwice
   #table: Table = { exact: new Map(), prefixes: [] }
-  #notFound: ApiHandler
+  readonly #notFound: ApiHandler
 
   /**
    * @param notFound answers every other path
@@ -68,10 +68,6 @@ export class PathMux {
     this.#exact.delete(path)
     this.#prefixes.delete(path)
     this.#swap()
-  }
-
-  setNotFound(handler: ApiHandler): void {
-    this.#notFound = handler
   }
 
   /** Sorted, each once. */

@@ -1,14 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { FiltersByPart } from './chain.ts'
-import type { Filter, StandingHeader, UserFilter } from './filter.ts'
-import { StandingResponse } from './standing-response.ts'
+import type { DefaultHeader, Filter, UserFilter } from './filter.ts'
 
 /** Sets a header on the answer of a request, unless there is one of that name. */
-export function stand({ name, value }: StandingHeader, exchange: ApiExchange): void {
+export function setDefault({ name, value }: DefaultHeader, exchange: ApiExchange): void {
   const { response } = exchange
-  if (response instanceof StandingResponse) response.stand(name, value(exchange))
-  else if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
+  if (!response.hasHeader(name)) response.setHeader(name, value(exchange))
 }
 
 /** Of one request, made when it is asked for. */
@@ -19,14 +17,14 @@ export type OuterHeaders = (exchange: ApiExchange) => OutgoingHttpHeaders
  * is copied for a request; those of the user's may have set any.
  */
 export function outerHeadersOf({ outer, between }: FiltersByPart, users: readonly UserFilter[]): (exchange: ApiExchange) => OuterHeaders {
-  const before: readonly (Filter & { readonly header?: StandingHeader })[] = [...outer, ...between]
+  const before: readonly (Filter & { readonly header?: DefaultHeader })[] = [...outer, ...between]
   if (before.some((filter) => users.some((one) => one === filter))) {
     return ({ response }) => {
       const copy = response.getHeaders()
       return () => copy
     }
   }
-  const standing = before.flatMap(({ header }) => header ?? [])
-  const made: OuterHeaders = (exchange) => Object.fromEntries(standing.map(({ name, value }) => [name.toLowerCase(), value(exchange)]))
+  const defaults = before.flatMap(({ header }) => header ?? [])
+  const made: OuterHeaders = (exchange) => Object.fromEntries(defaults.map(({ name, value }) => [name.toLowerCase(), value(exchange)]))
   return () => made
 }

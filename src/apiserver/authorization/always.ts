@@ -1,6 +1,12 @@
 import type { Authorizer } from './authorizer.ts'
 
 /**
+ * Allows everything. @see kubernetes/apiserver pkg/authorization/authorizerfactory/builtin.go
+ * NewAlwaysAllowAuthorizer
+ */
+export const alwaysAllow = (): Authorizer => ({ authorize: () => ({ decision: 'allow' }) })
+
+/**
  * Allows nothing; an authorizer behind it may all the same. @see kubernetes/apiserver
  * pkg/authorization/authorizerfactory/builtin.go NewAlwaysDenyAuthorizer
  */
