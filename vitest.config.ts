@@ -14,10 +14,11 @@ const globalSetup = ['test/support/build.ts']
 const BROWSER = 'test/support/browser.ts'
 
 /**
- * What these tests are about belongs to the process: which channels have listeners, and node's own globals, which @hono/node-server replaces.
+ * What these tests are about belongs to the process: which channels have listeners, node's own globals, which @hono/node-server replaces, and
+ * the heap, of which a snapshot takes ten times as long behind two hundred other files.
  * All other files share a process with those before them, and what those have imported, which takes longer than most of them.
  */
-const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.test.ts']
+const isolated = ['test/sockets/response-end.test.ts', 'test/apiserver/loopback.test.ts', 'test/apiserver/profiles.test.ts']
 
 /** Tests that start processes wait for them more than they work. */
 const WAITING = /\/test\/(processes|fuzz|recipes|browser)\//
