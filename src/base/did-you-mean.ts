@@ -8,8 +8,11 @@ export function didYouMean(word: string, candidates: readonly string[], prefix =
   if (candidates.includes(word)) return ''
   const own = (name: string): string => name.slice(prefix.length)
   const best = nearest(own(word), candidates.map(own))
-  return best && best.distance <= Math.max(2, Math.floor(own(word).length / 3)) ? meant(`${prefix}${best.name}`) : ''
+  return best && best.distance <= mistakesMax(own(word)) ? meant(`${prefix}${best.name}`) : ''
 }
+
+/** Of a word of three letters two are most of it: another word is another name. */
+const mistakesMax = ({ length }: string): number => (length <= 3 ? 1 : Math.max(2, Math.floor(length / 3)))
 
 /** ` (did you mean "…"?)` */
 export const meant = (name: string): string => ` (did you mean "${name}"?)`

@@ -59,7 +59,10 @@ export function readArguments(
     const off = value === undefined ? flags.find(({ name, switch: onOff }) => onOff?.bare === false && `--no-${name}` === label) : undefined
     if (off) settings.set(off.name, { given: false, label })
     else if (!flag) {
-      const hint = label.startsWith('--') ? (instead(absent, label.slice(2)) ?? nearFlag(label.slice(2), flags)) : ''
+      // `-p80` is read as several flags, and is one mistake.
+      if (unknownAt === index) continue
+      const name = label.replace(/^--?/, '')
+      const hint = instead(absent, name) ?? nearFlag(name, flags)
       problems.push(`${label}: unknown flag${hint || `, see quiesce ${command} --help`}`)
       unknownAt = index
     } else if (flag.switch) {

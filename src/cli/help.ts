@@ -25,7 +25,7 @@ export function mainHelp(): string {
     'Flags:',
     ...columns([
       ['-h, --help', 'this text; quiesce COMMAND --help has the flags of a command'],
-      ['-V, --version', 'the version of this program'],
+      ['-v, --version', 'the version of this program'],
     ]),
     ...links(),
     '',

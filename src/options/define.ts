@@ -317,7 +317,7 @@ function flagOf(option: string, row: AnyOption): Flag[] {
       ...(row.choices && { choices: row.choices }),
       ...(row.joint !== undefined && { joint: row.joint }),
       fromText,
-      remark: (text) => upstreamWords(row, text),
+      remark: (text) => `${upstreamWords(row, text)}${row.remark?.(text) ?? ''}`,
       isPart: false,
       turnsOn: row.turnsOn ?? true,
       isSecret: row.secret ?? false,

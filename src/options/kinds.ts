@@ -1,4 +1,4 @@
-import { didYouMean } from '../base/did-you-mean.ts'
+import { didYouMean, meant } from '../base/did-you-mean.ts'
 import { DURATION_ALLOWED, DURATION_TEXT_ALLOWED, type Duration, formatDuration, isDuration, parseDuration } from '../base/duration.ts'
 import { show } from '../base/errors.ts'
 import {
@@ -33,12 +33,28 @@ export function duration(atLeast: Duration = 0): Kind<Duration, number, 'duratio
   }
 }
 
-export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => ({
+export const choice = <const Value extends string>(...values: readonly Value[]): Kind<Value, Value, 'choice'> => choiceOf(values)
+
+/** By our name. */
+export type OtherNames = Readonly<Partial<Record<string, readonly string[]>>>
+
+/**
+ * @param otherNames what others call a value, in small letters, by what it is here: words that are
+ * too far from ours to look misspelt
+ */
+export const choiceOf = <const Value extends string>(
+  values: readonly Value[],
+  otherNames: OtherNames = {},
+): Kind<Value, Value, 'choice'> => ({
   kind: 'choice',
   placeholder: values.join('|'),
   choices: values,
   allowed: values.join(', '),
-  remark: (given) => (typeof given === 'string' ? didYouMean(given, values) : ''),
+  remark: (given) => {
+    if (typeof given !== 'string') return ''
+    const ours = values.find((value) => otherNames[value]?.includes(given.toLowerCase()))
+    return ours === undefined ? didYouMean(given, values) : meant(ours)
+  },
   accepts: (given) => (values as readonly unknown[]).includes(given),
   fromText: (given) => values.find((each) => each === given),
   resolve: asIs,

@@ -7,9 +7,9 @@ import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
 import { EXEMPT_SEGMENTS } from '../http/traffic/exempt.ts'
 import type { Logger } from '../log/log.ts'
-import { defaultsByFront, FRONT_NAMES } from '../platforms/fronts.ts'
+import { defaultsByFront, FRONT_NAMES, OTHER_FRONT_NAMES } from '../platforms/fronts.ts'
 import { FIRST_PASSED } from '../platforms/passed-sockets.ts'
-import { defaultsByPlatform, PLATFORM_NAMES } from '../platforms/platforms.ts'
+import { defaultsByPlatform, OTHER_PLATFORM_NAMES, PLATFORM_NAMES } from '../platforms/platforms.ts'
 import { ASKED_SHARE_MAX, RESERVES_SHARE_MAX } from './budget.ts'
 import {
   composeOptions,
@@ -28,6 +28,7 @@ import {
   addressOf,
   chance,
   choice,
+  choiceOf,
   duration,
   durations,
   fields,
@@ -168,7 +169,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * Where the process runs; decides the delay and the deadline that are not given.
    * @default auto
    */
-  platform: option(choice('auto', ...PLATFORM_NAMES), {
+  platform: option(choiceOf(['auto', ...PLATFORM_NAMES], OTHER_PLATFORM_NAMES), {
     default: 'auto',
     meaning: 'Where the process runs; it decides the delay and the deadline that are not given',
   }),
@@ -179,7 +180,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * Fly.io and Heroku). What kills the process has to wait longer than the deadline.
    * @default none
    */
-  behind: option(choice(...FRONT_NAMES), {
+  behind: option(choiceOf(FRONT_NAMES, OTHER_FRONT_NAMES), {
     flag: 'behind',
     defaultWords: 'none',
     meaning:

@@ -3,6 +3,7 @@ import { isSet, type PlatformSpec } from './platform.ts'
 /** Also Knative anywhere else, whose queue proxy has already waited. */
 export const cloudRun = {
   name: 'cloud-run',
+  otherNames: ['gcp', 'google', 'gcr', 'knative', 'cloudrun', 'run'],
   where: 'on Cloud Run',
   signs: [isSet('K_SERVICE')],
   endsTrafficFirst: true,

@@ -3,6 +3,7 @@ import type { PlatformSpec } from './platform.ts'
 /** Whatever else runs containers: `docker stop` and its like. */
 export const container = {
   name: 'container',
+  otherNames: ['docker', 'podman', 'compose', 'docker-compose'],
   where: 'in a container',
   signs: [
     { words: '/.dockerenv or /run/.containerenv exists', isThere: ({ containerFile }) => containerFile },

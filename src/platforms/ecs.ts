@@ -3,6 +3,7 @@ import { isSet, type PlatformSpec } from './platform.ts'
 /** Amazon ECS, Fargate included. */
 export const ecs = {
   name: 'ecs',
+  otherNames: ['aws', 'fargate', 'amazon'],
   where: 'on ECS',
   signs: [isSet('ECS_CONTAINER_METADATA_URI_V4'), isSet('ECS_CONTAINER_METADATA_URI')],
   endsTrafficFirst: true,

@@ -2,6 +2,7 @@ import { isSet, type PlatformSpec } from './platform.ts'
 
 export const kubernetes = {
   name: 'kubernetes',
+  otherNames: ['k8s', 'k3s', 'kube', 'gke', 'eks', 'aks', 'openshift'],
   where: 'on Kubernetes',
   signs: [isSet('KUBERNETES_SERVICE_HOST')],
   ends: 'SIGTERM',

@@ -9,6 +9,8 @@ import { type EnvironmentVariables, variable } from '../base/look.ts'
  */
 export interface PlatformSpec {
   readonly name: string
+  /** What else it is called, in small letters; not what only looks misspelt. */
+  readonly otherNames?: readonly string[]
   /** Behind a value, in documentation: `on Kubernetes`. */
   readonly where: string
   /** What gives it away, in words that stand in the log and the report; any of them. */

@@ -40,6 +40,9 @@ export const PLATFORMS = [
 
 export type PlatformName = (typeof PLATFORMS)[number]['name']
 export const PLATFORM_NAMES: readonly PlatformName[] = PLATFORMS.map(({ name }) => name)
+export const OTHER_PLATFORM_NAMES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  (PLATFORMS as readonly PlatformSpec[]).map(({ name, otherNames = [] }) => [name, otherNames]),
+)
 
 export interface Platform {
   readonly name: PlatformName

@@ -56,7 +56,14 @@ describe('the command line', () => {
     expect(await run(['--nope'])).toMatchObject({ code: 2, err: 'quiesce: --nope: unknown flag, see quiesce --help\n' })
     expect(await run(['serve', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--shutdown-delay-duration DURATION') })
     expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
-    for (const args of [['-V'], ['version'], ['serve', '--version'], ['check', '-V']])
+    for (const args of [
+      ['-V'],
+      ['-v'],
+      ['version'],
+      ['serve', '--version'],
+      ['check', '-V'],
+      ...COMMANDS.map((command) => [command, '-v']),
+    ])
       expect(await run(args)).toEqual(await run(['--version']))
   })
 

@@ -313,7 +313,7 @@ describe('what cannot be used', () => {
     }
     expect(await problemsOf(said)).toEqual([
       '--foo: unknown flag, see quiesce serve --help',
-      '-p: unknown flag, see quiesce serve --help',
+      '-p: unknown flag (did you mean "--port"?)',
       'QUIESCE_PROT: unknown environment variable (did you mean "QUIESCE_PORT"?)',
       'shutdownDelay in c.json: unknown key (did you mean "shutdown-delay-duration"?)',
       'config in c.json: unknown key, see quiesce serve --help',
@@ -329,8 +329,23 @@ describe('what cannot be used', () => {
     ['--request_timeout', '"--request-timeout"'],
     ['--shutdown', '"--shutdown-delay-duration", "--shutdown-send-retry-after", "--shutdown-watch-termination-grace-period"'],
     ['--deadlien', '"--deadline"'],
+    ['-p', '"--port"'],
+    ['--host=::1', '"--bind-address"'],
+    ['--timeout=5s', '"--deadline"'],
+    ['--verbose', '"--log-level"'],
   ])('suggests what is meant by %s', async (written, meant) => {
     expect(await problemsOf({ args: [written] })).toEqual([`${written.split('=')[0]}: unknown flag (did you mean ${meant}?)`])
+  })
+
+  test('says once what is read as several flags', async () => {
+    expect(await problemsOf({ args: ['-p80'] })).toEqual(['-p: unknown flag (did you mean "--port"?)'])
+  })
+
+  test.each([
+    ['--tell=gradul', 'gradual'],
+    ['--log-level=wran', 'warn'],
+  ])('suggests the value that is meant by %s', async (written, meant) => {
+    expect(await problemsOf({ args: [written] })).toEqual([expect.stringContaining(`(did you mean "${meant}"?)`)])
   })
 
   test('suggests nothing for what only begins like a setting', async () => {

@@ -33,6 +33,21 @@ describe('the platform', () => {
     })
   })
 
+  test.each([
+    ['platform', 'k8s', 'kubernetes'],
+    ['platform', 'Docker', 'container'],
+    ['platform', 'Fargate', 'ecs'],
+    ['platform', 'kuberntes', 'kubernetes'],
+    ['behind', 'istio', 'envoy'],
+  ])('%s %j suggests %j', (option, given, meant) => {
+    const resolve = () => resolveLifecycleOptions({ [option]: given }, { facts: nowhere })
+    expect(resolve).toThrow(`(did you mean "${meant}"?)`)
+  })
+
+  test.each(['xyz', 'a', 'pm'])('%j is near to nothing', (given) => {
+    expect(() => resolveLifecycleOptions({ platform: given as never }, { facts: nowhere })).not.toThrow(/did you mean "(ecs|fly)"/)
+  })
+
   test('is not systemd in a shell of a desktop session, which inherits INVOCATION_ID', () => {
     expect(detectPlatform({ ...nowhere, env: { INVOCATION_ID: 'abc' }, terminal: true }).name).toBe('unknown')
   })
