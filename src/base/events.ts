@@ -137,6 +137,8 @@ export type LifecycleFact =
       readonly outcome: PhaseOutcome
       readonly durationMs: number
       readonly error?: ErrorRecord
+      /** Of one that never began: the hooks that it waited for, and that were cut. */
+      readonly waitedFor?: readonly string[]
     }
   | {
       readonly type: 'late'

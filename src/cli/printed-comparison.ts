@@ -1,7 +1,8 @@
-import { BOLD, clip, column, oneLine, painter, RED } from '../base/cells.ts'
+import { BOLD, cells, clip, column, oneLine, painter, RED } from '../base/cells.ts'
 import { formatDuration } from '../base/format-duration.ts'
 import { type Comparison, type Difference, shownSide } from '../report/compare.ts'
 
+/** A longer name has a line of its own, above what is different: its end tells it from others. */
 const NAME_WIDTH = 34
 const SIDE_WIDTH = 20
 
@@ -11,8 +12,11 @@ const SIDE_WIDTH = 20
  */
 export function comparisonText({ differences, isWorse }: Comparison, names: readonly [string, string], color: boolean): string {
   const paint = painter(color)
-  const line = (what: string, a: string, b: string, remark = ''): string =>
-    `  ${column(what, NAME_WIDTH)}  ${column(a, SIDE_WIDTH)}  ${column(b, SIDE_WIDTH)}  ${remark}`.trimEnd()
+  const line = (what: string, a: string, b: string, remark = ''): string => {
+    const isLong = cells(what) > NAME_WIDTH
+    const name = isLong ? `${oneLine(what)}\n  ${column('', NAME_WIDTH)}` : column(what, NAME_WIDTH)
+    return `  ${name}  ${column(a, SIDE_WIDTH)}  ${column(b, SIDE_WIDTH)}  ${remark}`.trimEnd()
+  }
   const rows = [...groupedByName(differences).entries()].map(([what, all]) => {
     const side = (of: 'a' | 'b'): string => all.map((difference) => shownSide(difference, difference[of])).join(' ')
     const text = line(what, side('a'), side('b'), remarksOn(all))

@@ -81,14 +81,22 @@ class Facts {
    */
   #hooks(hooks: readonly ReportedHook[]): void {
     let next: number | undefined
-    for (const { kind, name, outcome, durationMs, error } of hooks) {
+    for (const { kind, name, outcome, durationMs, error, waitedFor } of hooks) {
       const phase = this.#report.phases.find((candidate) => candidate.name === phaseOfHook({ kind, name }))
       const latest = this.#timeOf(phase?.end ?? Number.POSITIVE_INFINITY)
       const begun = kind === 'post-start' || next === undefined ? this.#timeOf(phase?.start) : next
       this.#add(begun, { type: 'hook.started', kind, name })
       if (outcome === null) continue
       next = Math.min(latest, begun + (durationMs ?? 0))
-      this.#add(next, { type: 'hook.ended', kind, name, outcome, durationMs: durationMs ?? 0, ...(error && { error }) })
+      this.#add(next, {
+        type: 'hook.ended',
+        kind,
+        name,
+        outcome,
+        durationMs: durationMs ?? 0,
+        ...(error && { error }),
+        ...(waitedFor && { waitedFor }),
+      })
     }
   }
 

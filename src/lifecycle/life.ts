@@ -231,10 +231,14 @@ export interface Life extends AsyncDisposable {
 
   /**
    * Adds a function that runs when a stop is requested, while the server still serves; too late
-   * after that. Failing or timing out costs exit code 4 and stops nothing. It is told why: `({
-   * reason }) => reason.kind === 'crash' && reason.error`, the Error itself. The server closes
-   * after it: its `close()`, or that of its framework, belongs into {@link addDestroy}. Called
-   * here, it is called back at once instead of waiting for itself, and the report warns.
+   * after that. Hooks run one after the other, in the order in which they were added; one with
+   * `after` runs as soon as the hooks named there have ended, and with `after: []` at once. All of
+   * them share the time until `Cut.hooks`: one that takes it all keeps those behind it from
+   * running, which every summary says. Failing or timing out costs exit code 4 and stops nothing.
+   * It is told why: `({ reason }) => reason.kind === 'crash' && reason.error`, the Error itself.
+   * The server closes after it: its `close()`, or that of its framework, belongs into {@link
+   * addDestroy}. Called here, it is called back at once instead of waiting for itself, and the
+   * report warns.
    * @throws QuiesceError ERR_CYCLE when hooks would wait for each other; an `after` that names no
    * hook is refused by `start()`
    * @see kubernetes/apiserver pkg/server/hooks.go AddPreShutdownHook

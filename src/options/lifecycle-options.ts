@@ -373,14 +373,15 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     needs: needsAdmin,
   }),
   /**
-   * Longest time of a hook that states none itself; above 0.
+   * Longest time of a hook that states none itself; above 0. Hooks run one after the other, unless
+   * their `after` says otherwise.
    * @default 5s, at most a third of the deadline and four fifths of the hooks' time in the budget
    */
   hookTimeout: option(duration('1ms'), {
     default: '5s',
     defaultWords: (longest) =>
       `${longest}, at most ${fraction(DEADLINE_SHARE_MAX)} of the deadline and ${fraction(HOOKS_SHARE_MAX)} of the hooks' time in the budget`,
-    meaning: 'Longest time of one hook that states none itself',
+    meaning: 'Longest time of one hook that states none itself; hooks run one after the other, unless their after says otherwise',
   }),
   /**
    * In which order destroy functions run that name no other: as registered, which is upstream's, or

@@ -129,8 +129,8 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
  * Without a logger of the user's there may be no log at all, and with one it may be read elsewhere.
  */
 function sayWhyNotGraceful({ host, options }: RunnableLife, report: Report): void {
-  const why = options.logger === false ? undefined : whyNotGraceful(report)
-  if (why !== undefined) sayOnStandardError(host.process.stderr, `quiesce: ${why}\n`)
+  if (options.logger === false) return
+  for (const line of whyNotGraceful(report)) sayOnStandardError(host.process.stderr, `quiesce: ${line}\n`)
 }
 
 let isDeafnessSaid = false

@@ -76,15 +76,17 @@ const COUNTS: readonly (readonly [string, (of: Report) => number, boolean])[] = 
 ]
 
 interface Work {
-  readonly outcome: PhaseOutcome | null
+  /** A phase is skipped when it has nothing to do; a hook that is skipped never ran. */
+  readonly outcome: PhaseOutcome | 'never ran' | null
   readonly ms: number | undefined
 }
 
 /** How bad an outcome is; what is not over was lost. */
-const BADNESS: Readonly<Record<PhaseOutcome | 'not over' | 'none', number>> = {
+const BADNESS: Readonly<Record<PhaseOutcome | 'never ran' | 'not over' | 'none', number>> = {
   none: 0,
   ok: 0,
   skipped: 0,
+  'never ran': 1,
   cut: 1,
   failed: 2,
   'not over': 3,
@@ -108,7 +110,15 @@ const phasesOf = ({ phases, stopRequestedAt }: Report): ReadonlyMap<string, Work
   )
 
 const hooksOf = ({ hooks }: Report): ReadonlyMap<string, Work> =>
-  new Map(hooks.map((hook) => [hookName(hook), { outcome: hook.outcome, ms: hook.durationMs ?? undefined }]))
+  new Map(
+    hooks.map((hook) => {
+      const isSkipped = hook.outcome === 'skipped'
+      return [
+        hookName(hook),
+        { outcome: isSkipped ? 'never ran' : hook.outcome, ms: isSkipped ? undefined : (hook.durationMs ?? undefined) },
+      ]
+    }),
+  )
 
 const isMoreSevere = (a: number, b: number): boolean => a !== b && isOurs(a) && isOurs(b) && moreSevere(a, b) === b
 const isOurs = (code: number): code is ExitCode => (EXIT_CODES_BY_SEVERITY as readonly number[]).includes(code)

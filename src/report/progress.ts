@@ -2,6 +2,7 @@ import type { StopReason } from '../base/events.ts'
 import type { Mode } from '../machines/wiring.ts'
 import { type Blocker, blockersOf, boundOfPhase, headlineOf, leftUntil } from './ending.ts'
 import type { Gauges } from './gauges.ts'
+import { SKIPPED_NAMES_MAX, skippedHooks, skippedWords } from './skipped-hooks.ts'
 import type { LifeView } from './view.ts'
 
 /** How far the end of a life has come, and how long it may still take: plain data, to be shown. */
@@ -19,6 +20,8 @@ export interface Progress {
   readonly blockers: readonly Blocker[]
   /** The first of these in a sentence: `GET /hang blocks the exit; cut in 35.8s`. */
   readonly headline: string
+  /** Pre-shutdown hooks that never ran, in a sentence; not there when all did, or may yet. */
+  readonly skipped?: string
 }
 
 export interface RunningPhase {
@@ -36,6 +39,7 @@ export function progressOf(view: LifeView, mode: Mode, gauges: Gauges, now: numb
   if (!stop?.reason || !stop.budget) return undefined
   const blockers = blockersOf(view, gauges, now)
   const phases = [...view.phases.values()].filter(({ endedAt }) => endedAt === undefined)
+  const skipped = skippedWords(skippedHooks(view.hooks.values()), SKIPPED_NAMES_MAX)
   return {
     reason: stop.reason,
     mode,
@@ -48,5 +52,6 @@ export function progressOf(view: LifeView, mode: Mode, gauges: Gauges, now: numb
     })),
     blockers,
     headline: headlineOf(blockers, gauges, now),
+    ...(skipped !== undefined && { skipped }),
   }
 }

@@ -146,12 +146,13 @@ function stragglersOf({ drained, connections, handlers }: LifeView, phase: strin
 const reportedStragglers = (stragglers: readonly Straggler[]): readonly Straggler[] =>
   stragglers.map((straggler) => ({ ...straggler, ageMs: milliseconds(straggler.ageMs) }))
 
-const reportedHook = ({ kind, name, outcome, durationMs, error }: HookView): ReportedHook => ({
+const reportedHook = ({ kind, name, outcome, durationMs, error, waitedFor }: HookView): ReportedHook => ({
   kind,
   name,
   outcome: outcome ?? null,
   durationMs: durationMs === undefined ? null : milliseconds(durationMs),
   ...(error && { error }),
+  ...(waitedFor && { waitedFor }),
 })
 
 const reportedDrain = (drained: EventOf<'drained'> | undefined): ReportedDrain =>

@@ -9,6 +9,7 @@ import { endSentence, exitCodeSeen } from './end-meaning.ts'
 import { lastCallWords } from './last-call-words.ts'
 import { PAGE_STYLE } from './page-style.ts'
 import type { Report, ReportedPhase } from './report.ts'
+import { skippedHooks, skippedWords } from './skipped-hooks.ts'
 import { tookMs } from './took.ts'
 
 /**
@@ -24,7 +25,7 @@ export function reportPage(report: Report): string {
     section('What took how long', phasesTable(report)),
     section('Cut before it was done', stragglers(report)),
     section('Failures', failures(report)),
-    section('Hooks', hooksTable(report)),
+    section('Hooks', `${neverRan(report)}${hooksTable(report)}`),
     section('Requests and connections', traffic(report)),
     section('Warnings', list(report.warnings.map(({ message }) => escaped(message)))),
     section('Late answers', late(report)),
@@ -144,6 +145,11 @@ const failures = ({ errors }: Report): string =>
 function failure({ name, message, code, stack }: ErrorRecord): string {
   const words = `<p class="failed">${escaped(`${name}${code === undefined ? '' : ` [${code}]`}: ${message}`)}</p>`
   return stack === undefined ? words : `${words}<details><summary>Stack</summary><pre>${escaped(stack)}</pre></details>`
+}
+
+function neverRan({ hooks }: Report): string {
+  const words = skippedWords(skippedHooks(hooks), Number.POSITIVE_INFINITY)
+  return words === undefined ? '' : `<p class="failed">${escaped(words)}</p>`
 }
 
 const hooksTable = ({ hooks }: Report): string =>

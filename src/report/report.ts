@@ -174,6 +174,8 @@ export interface ReportedHook {
   readonly outcome: PhaseOutcome | null
   readonly durationMs: number | null
   readonly error?: ErrorRecord
+  /** Of one that never began (`skipped`): the hooks that it waited for, and that were cut. */
+  readonly waitedFor?: readonly string[]
 }
 
 export interface ReportedLateAnswer {

@@ -14,23 +14,33 @@ interface HookOutcome {
   readonly kind: HookKind
   readonly name: string
   readonly outcome: PhaseOutcome | null | undefined
+  readonly waitedFor?: readonly string[]
 }
+
+/** As many names stand in a line. */
+export const SKIPPED_NAMES_MAX = 3
 
 export function skippedHooks(hooks: Iterable<HookOutcome>): SkippedHooks {
   const own = [...hooks].filter(({ kind }) => kind === 'pre-shutdown')
   const named = (wanted: PhaseOutcome): string[] => own.filter(({ outcome }) => outcome === wanted).map(({ name }) => name)
-  return { names: named('skipped'), waitedFor: named('cut') }
+  const said = new Set(own.flatMap(({ waitedFor = [] }) => waitedFor))
+  // A report of an earlier version does not say which.
+  return { names: named('skipped'), waitedFor: said.size > 0 ? [...said] : named('cut') }
 }
 
 /**
- * In a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush"`, say;
+ * In a sentence, `pre-shutdown hooks "pool" and 72 more never ran: they waited for "flush",
+ * which was cut`, say;
  * undefined when there are none.
  * @param max names that are spelled out
  */
 export function skippedWords({ names, waitedFor }: SkippedHooks, max: number): string | undefined {
   if (names.length === 0) return undefined
   const one = names.length === 1
-  const why = waitedFor.length === 0 ? '' : `: ${one ? 'it' : 'they'} waited for ${listed(waitedFor, max)}`
+  const why =
+    waitedFor.length === 0
+      ? ''
+      : `: ${one ? 'it' : 'they'} waited for ${listed(waitedFor, max)}, which ${waitedFor.length === 1 ? 'was' : 'were'} cut`
   return `pre-shutdown hook${one ? '' : 's'} ${listed(names, max)} never ran${why}`
 }
 

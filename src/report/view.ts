@@ -69,6 +69,8 @@ export type PhaseView = WorkView
 export interface HookView extends WorkView {
   readonly kind: HookKind
   readonly durationMs: number | undefined
+  /** Of one that never began: the hooks that it waited for, and that were cut. */
+  readonly waitedFor?: readonly string[]
 }
 
 export interface ListenerView {
@@ -144,10 +146,20 @@ function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
       return { hooks: withValue(view.hooks, hookKey(event), hook) }
     }
     case 'hook.ended': {
-      const { kind, name, outcome, durationMs, error } = event
+      const { kind, name, outcome, durationMs, error, waitedFor } = event
       // One that never began, because its phase was cut before its turn.
       const known = view.hooks.get(hookKey(event)) ?? begun(name, at - durationMs, undefined)
-      return { hooks: withValue(view.hooks, hookKey(event), { ...known, kind, durationMs, endedAt: at, outcome, error }) }
+      return {
+        hooks: withValue(view.hooks, hookKey(event), {
+          ...known,
+          kind,
+          durationMs,
+          endedAt: at,
+          outcome,
+          error,
+          ...(waitedFor && { waitedFor }),
+        }),
+      }
     }
     case 'listening':
       return {

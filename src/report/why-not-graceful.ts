@@ -4,32 +4,37 @@ import { streamAdvice, undeclaredStreams } from '../base/streams.ts'
 import { describeReason } from './describe-reason.ts'
 import { endSentence } from './end-meaning.ts'
 import type { Report } from './report.ts'
-import { skippedHooks, skippedWords } from './skipped-hooks.ts'
+import { SKIPPED_NAMES_MAX, skippedHooks, skippedWords } from './skipped-hooks.ts'
 
 /** Messages of errors may be of any length; the report has them whole. */
 const WIDTH_MAX = 300
 /** Of the name of a stream, beside which there is something to say. */
 const STREAM_WIDTH_MAX = 80
-const SKIPPED_WIDTH_MAX = 100
+/** Of what was cut. */
+const NAMES_MAX = 3
+/** Failures that have a line each; the report has all of them. */
+const FAILURES_MAX = 5
 
 /**
- * Why a life did not end gracefully, in one line for standard error: the exit code, what it means,
- * and the first thing that led to it. undefined when it did.
+ * Why a life did not end gracefully, in lines for standard error: the exit code, what it means, and
+ * what led to it; then every other failure, and the hooks that never ran. None when it did.
  */
-export function whyNotGraceful(report: Report): string | undefined {
-  if (report.exitCode === 0) return undefined
-  const [first, ...more] = causes(report)
-  const why = first === undefined ? '' : `: ${first}${more.length > 0 ? `, and ${more.length} more` : ''}`
-  const rest = `${neverRan(report)}${adviceFor(report)}`
-  const width = WIDTH_MAX - rest.length
-  return `${clip(`${endSentence(report)}${why}`.slice(0, width + 1), width)}${rest}`
-}
-
-/** Names may be of any length, and one that was cut is a cause, and named as that. */
-function neverRan({ hooks }: Report): string {
-  const { names } = skippedHooks(hooks)
-  const words = skippedWords({ names, waitedFor: [] }, 1)
-  return words === undefined ? '' : `; ${clip(words, SKIPPED_WIDTH_MAX)}`
+export function whyNotGraceful(report: Report): readonly string[] {
+  if (report.exitCode === 0) return []
+  const { because, others: all } = causes(report)
+  const others = [...new Set(all)].filter((other) => !because.includes(other))
+  const unnamed = because.length - NAMES_MAX
+  const why = because.length === 0 ? '' : `: ${because.slice(0, NAMES_MAX).join(', ')}${unnamed > 0 ? `, and ${unnamed} more` : ''}`
+  const advice = adviceFor(report)
+  const width = WIDTH_MAX - advice.length
+  const more = others.length - FAILURES_MAX
+  const skipped = skippedWords(skippedHooks(report.hooks), SKIPPED_NAMES_MAX)
+  return [
+    `${clip(`${endSentence(report)}${why}`.slice(0, width + 1), width)}${advice}`,
+    ...others.slice(0, FAILURES_MAX).map((other) => clip(`and ${other}`.slice(0, WIDTH_MAX + 1), WIDTH_MAX)),
+    ...(more > 0 ? [`and ${more} more: the options logger and reportFile have all of them`] : []),
+    ...(skipped === undefined ? [] : [clip(skipped, WIDTH_MAX)]),
+  ]
 }
 
 /** What to do about the first cause, where that is known. */
@@ -38,18 +43,28 @@ function adviceFor({ exitCode, requests }: Report): string {
   return stream ? `; ${streamAdvice(clip(stream.name, STREAM_WIDTH_MAX))}` : ''
 }
 
-/** What led to the exit code of a report, the most telling first. */
-function causes(report: Report): string[] {
+interface Causes {
+  /** What led to the exit code, the most telling first. */
+  readonly because: readonly string[]
+  /** What has failed besides: it may be said nowhere else. */
+  readonly others: readonly string[]
+}
+
+function causes(report: Report): Causes {
   switch (report.exitCode) {
     case 1:
-      return forces(report)
+      return { because: forces(report).slice(0, 1), others: [...forces(report).slice(1), ...ofTheEnd(report)] }
     case 3:
-      return report.reason ? [whyNotStarted(report.reason)] : failures(report)
+      return { because: notStarted(report).slice(0, 1), others: notStarted(report).slice(1) }
     case 5:
-      return cuts(report)
+      return { because: cuts(report), others: ofTheEnd(report) }
     default:
-      return failures(report)
+      return { because: failures(report).slice(0, 1), others: failures(report).slice(1) }
   }
+}
+
+function notStarted(report: Report): string[] {
+  return report.reason ? [whyNotStarted(report.reason)] : failures(report)
 }
 
 const whyNotStarted = (reason: StopReason): string =>
@@ -65,6 +80,9 @@ function forces({ reason, forced, forcedBy, errors }: Report): string[] {
   const by = forcedBy?.error?.message ?? forcedBy?.signal ?? forcedBy?.reason
   return [by === undefined ? forced : `${forced}: ${by}`]
 }
+
+/** Hooks and phases, which run once: what fails again and again was said before. */
+const ofTheEnd = ({ errors }: Report): string[] => failures({ errors: errors.filter(({ where }) => / hook "|^phase /.test(where)) })
 
 const failures = ({ errors }: Pick<Report, 'errors'>): string[] => errors.map(({ where, error }) => `${where}: ${error.message}`)
 

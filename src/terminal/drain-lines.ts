@@ -31,13 +31,14 @@ const BAR_WIDTH_MIN = 12
  */
 export function drainLines(progress: Progress, gauges: Gauges, { width, height, color, hint }: DrainLinesOptions): string[] {
   const paint = painter(color)
-  const { reason, mode, sinceMs, leftMs, phases, headline } = progress
+  const { reason, mode, sinceMs, leftMs, phases, headline, skipped } = progress
   const heading = `draining for ${formatRunning(sinceMs)} (${describeReason(reason)}, ${mode}): at most ${formatRunning(leftMs)} more`
   const isShort = (left: number, since: number): boolean => left < (left + since) * SHORT_OF_TIME
   const rows = [
     { text: heading, code: isShort(leftMs, sinceMs) ? YELLOW : BOLD },
     ...budget(progress, width, hint).map((text) => ({ text, code: isShort(leftMs, sinceMs) ? YELLOW : 0 })),
     { text: headline, code: BOLD },
+    ...(skipped === undefined ? [] : [{ text: skipped, code: YELLOW }]),
     ...phases.map((phase) => ({
       text: line(phase.name, phase.leftMs, waitsFor(phase, progress, gauges)),
       code: isShort(phase.leftMs, phase.sinceMs) ? YELLOW : 0,

@@ -151,7 +151,7 @@ describe('an answer that is streamed and ends by itself is a request:', () => {
         },
       ],
     })
-    expect(whyNotGraceful(report)).toMatch(
+    expect(whyNotGraceful(report)[0]).toMatch(
       /: GET \/mcp; if the stream GET \/mcp never ends by itself, call markWatch\(request\) in its handler$/,
     )
     await brokenOff
@@ -167,7 +167,7 @@ describe('an answer that is streamed and ends by itself is a request:', () => {
     const brokenOff = expect(asked.response).rejects.toMatchObject({ code: 'ERR_ABORTED' })
     const report = await t.stop()
     expect(report).toMatchObject({ exitCode: 5, requests: { cut: [{ name: 'GET /ask' }] }, warnings: [] })
-    expect(whyNotGraceful(report)).toMatch(/: GET \/ask$/)
+    expect(whyNotGraceful(report)[0]).toMatch(/: GET \/ask$/)
     await brokenOff
   })
 })

@@ -118,7 +118,7 @@ exit code 0: graceful: everything ended by itself
     const report = { ...busyEnd, exitCode: 1, forced: 'process-exit', forcedBy: { exitCode: 9 } } as const
     const said = /^exit code 9: the process ended before its server had: process\.exit\(\) by the program, a crash, or nothing left to run$/
     expect(linesOf(renderReport(report, { columns: 200 })).at(-1)).toMatch(said)
-    expect(whyNotGraceful(report)).toMatch(said)
+    expect(whyNotGraceful(report)[0]).toMatch(said)
     expect(reportPage(report)).toContain('exit code 9: the process ended before its server had')
     // One of quiesce's own codes means nothing here.
     expect(linesOf(renderReport({ ...report, forcedBy: { exitCode: 0 } }, { columns: 200 })).at(-1)).toMatch(

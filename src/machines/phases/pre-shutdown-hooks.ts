@@ -43,6 +43,18 @@ export function predecessors(hooks: readonly HookOrder[]): Map<string, readonly 
   return result
 }
 
+/** Of every hook that waits, at whatever distance, for some that run: which ones. */
+function waitsFor({ hooks, running }: Pick<PreShutdownHooksContext, 'hooks' | 'running'>): ReadonlyMap<string, readonly string[]> {
+  const result = new Map<string, readonly string[]>()
+  for (const first of running) {
+    const reached = new Set([first])
+    // A set is walked in the order of insertion, what is added meanwhile included.
+    for (const name of reached) for (const hook of hooks) if (hook.after.includes(name)) reached.add(hook.name)
+    for (const name of reached) if (name !== first) result.set(name, [...(result.get(name) ?? []), first])
+  }
+  return result
+}
+
 /** The names along a cycle of an `after` relation, or undefined when there is none. */
 export function findCycle(after: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>()
@@ -121,9 +133,11 @@ export const preShutdownHooksMachine = setup({
       })
     }),
     recordRest: enqueueActions(({ context, enqueue }) => {
+      const waited = waitsFor(context)
       for (const { name } of context.hooks) {
         if (context.ended.includes(name)) continue
-        enqueue({ type: 'record', params: ended(name, { outcome: context.running.includes(name) ? 'cut' : 'skipped' }) })
+        if (context.running.includes(name)) enqueue({ type: 'record', params: ended(name, { outcome: 'cut' }) })
+        else enqueue({ type: 'record', params: { ...ended(name, { outcome: 'skipped' }), waitedFor: waited.get(name) ?? [] } })
       }
     }),
   },
