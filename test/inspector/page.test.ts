@@ -562,7 +562,7 @@ describe('the other panels', () => {
     expect(blockingOf(ended, 0).headline).toBe('Left behind: 1 hook; 2 hooks never ran')
     expect(outcomeOf(ended)).toContainEqual({
       what: 'skipped',
-      text: 'pre-shutdown hooks "leave" and "say" never ran: they waited for "flush"',
+      text: 'pre-shutdown hooks "leave" and "say" never ran: they waited for "flush", which was cut',
       tone: 'cut',
     })
     const life = hooks.reduce((known, { name, outcome }) => {

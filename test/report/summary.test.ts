@@ -80,10 +80,12 @@ test('names hooks that never ran, and the ones that they waited for', () => {
   }
   const text = (...hooks: readonly ReportedHook[]) => said('  skipped', { hooks })[0]?.text
   expect(text(hook('a', 'cut'), hook('warm', 'skipped', 'post-start'))).toBeUndefined()
-  expect(text(hook('a', 'ok'), hook('b', 'cut'), hook('c', 'skipped'))).toBe('pre-shutdown hook "c" never ran: it waited for "b"')
+  expect(text(hook('a', 'ok'), hook('b', 'cut'), hook('c', 'skipped'))).toBe(
+    'pre-shutdown hook "c" never ran: it waited for "b", which was cut',
+  )
   const many = Array.from({ length: 73 }, (_, index) => hook(`${index}`, 'skipped'))
   expect(text(hook('b', 'cut'), hook('d', 'cut'), ...many)).toBe(
-    'pre-shutdown hooks "0", "1", "2", "3", "4" and 68 more never ran: they waited for "b" and "d"',
+    'pre-shutdown hooks "0", "1", "2", "3", "4" and 68 more never ran: they waited for "b" and "d", which were cut',
   )
   expect(text(hook('c', 'skipped'))).toBe('pre-shutdown hook "c" never ran')
 })
