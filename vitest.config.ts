@@ -14,6 +14,19 @@ const globalSetup = ['test/support/build.ts']
 const BROWSER = 'test/support/browser.ts'
 
 /**
+ * Browsers, other frameworks, the packed package, and what clients lose: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
+ */
+const endToEnd = [
+  'test/browser/**/*.test.ts',
+  'test/loss/**/*.test.ts',
+  'test/recipes/**/*.test.ts',
+  'test/types/**/*.test.ts',
+  'packages/model/test/packed.test.ts',
+]
+const suite = process.env['SUITE']
+
+/**
  * What these tests are about belongs to the process: which channels have listeners, node's own globals, which @hono/node-server replaces, and
  * the heap, of which a snapshot takes ten times as long behind two hundred other files.
  * All other files share a process with those before them, and what those have imported, which takes longer than most of them.
@@ -89,20 +102,18 @@ const project = (
 /** Three more than there are processors: many tests wait for a socket or a process; and each worker imports anew. */
 const workers = Math.max(2, availableParallelism()) + 3
 
-export default defineConfig({
-  test: {
-    sequence: { sequencer: Mixed },
-    projects: [
-      project(
-        'unit',
-        0,
-        { include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], exclude: [...isolated, ...apart, ...alone] },
-        workers,
-        { sets: [BROWSER, ...globalSetup] },
-      ),
-      project('isolated', 0, { include: isolated }, workers, { isolate: true }),
-      project('apart', 1, { include: apart }, 3),
-      project('alone', 2, { include: alone }, 1),
-    ],
-  },
-})
+const everything = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']
+const unit = (include: string[], exclude: string[], sets: string[]) =>
+  project('unit', 0, { include, exclude: [...isolated, ...apart, ...alone, ...exclude] }, workers, { sets })
+const others = [project('isolated', 0, { include: isolated }, workers, { isolate: true }), project('apart', 1, { include: apart }, 3)]
+const losing = project('alone', 2, { include: alone }, 1)
+const withBrowser = [BROWSER, ...globalSetup]
+
+const projects = {
+  core: [unit(everything, endToEnd, globalSetup), ...others],
+  e2e: [unit(endToEnd, [], withBrowser), losing],
+  all: [unit(everything, [], withBrowser), ...others, losing],
+}[suite ?? 'all']
+if (!projects) throw new Error(`SUITE: got ${suite}, allowed: core, e2e or all`)
+
+export default defineConfig({ test: { sequence: { sequencer: Mixed }, projects } })

@@ -1,5 +1,6 @@
 // @ts-check
-// `npm test`: the whole suite; `npm test -- test/http` a part of it, with any of vitest's
+// `npm test`: the suite that takes minutes; `npm run test:e2e` what takes longer, which
+// vitest.config.ts lists; `npm test -- test/http` a part of either, with any of vitest's
 // arguments. Builds meanwhile, and tests that need what is built wait for it
 // (test/support/built.ts); a build that fails is one failure, and what it wrote is tested all the
 // same. Types are for `npm run typecheck`. The last line is always
@@ -9,8 +10,11 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const args = process.argv.slice(2)
-const results = process.env['RESULTS_DIR'] ?? '.results'
+const isE2e = process.argv[2] === '--e2e'
+const args = process.argv.slice(isE2e ? 3 : 2)
+/** As vitest.config.ts knows them. */
+const suite = isE2e ? 'e2e' : args.length > 0 ? 'all' : 'core'
+const results = process.env['RESULTS_DIR'] ?? (isE2e ? '.results/e2e' : '.results')
 const seed = process.env['SEED'] ?? String(Math.trunc(Math.random() * 2 ** 31))
 const runFile = join(results, 'run.json')
 
@@ -33,7 +37,14 @@ const testing = end(
     ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=./scripts/results-reporter.mjs', ...args],
     {
       stdio: 'inherit',
-      env: { ...process.env, SEED: seed, BUILT_FILE: builtFile, ...(args.length > 0 && { RESULTS_PARTIAL: '1' }) },
+      env: {
+        ...process.env,
+        SUITE: suite,
+        RESULTS_DIR: results,
+        SEED: seed,
+        BUILT_FILE: builtFile,
+        ...((isE2e || args.length > 0) && { RESULTS_PARTIAL: '1' }),
+      },
     },
   ),
 )
