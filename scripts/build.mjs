@@ -4,10 +4,10 @@
 // packed. Else `npm run typecheck` does, and here it would take half of the time.
 //
 //   build/   what tsc makes of src/ and packages/model/src/, file by file: for scripts that look into the machines
-//   dist/    what is published: bundles (bundles.mjs), types (entry-types.mjs), the inspector's page
+//   dist/    what is published: bundles of code and types (bundles.mjs, entry-types.mjs), the inspector's page
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -37,17 +37,13 @@ function isFresh() {
   return [...CONFIGS, ...[...SOURCES, `${PAGE}/src`, `${PAGE}/static`].flatMap(below)].every((path) => statSync(path).mtimeMs < built)
 }
 
-/** @param {string} from @param {string} to @param {RegExp} files */
-const copy = (from, to, files) => cpSync(from, to, { recursive: true, filter: (path) => statSync(path).isDirectory() || files.test(path) })
-
 /**
- * Older ways to resolve a module know no import map, and compilers before 5.7 no parameter of Uint8Array, which is the default of newer ones.
+ * Compilers before 5.7 know no parameter of Uint8Array, which is the default of newer ones.
  * @param {string} file of types
  */
 function forOlderCompilers(file) {
   const text = readFileSync(file, 'utf8')
-  const model = relative(join(file, '..'), 'dist/types/packages/model/src/index.js').replaceAll('\\', '/')
-  const older = text.replaceAll("'#model'", `'${model}'`).replace(/\b(Uint8Array|Buffer)<ArrayBuffer(Like)?>/g, '$1')
+  const older = text.replace(/\b(Uint8Array|Buffer)<ArrayBuffer(Like)?>/g, '$1')
   if (older !== text) writeFileSync(file, older)
 }
 
@@ -55,17 +51,19 @@ function forOlderCompilers(file) {
 async function build() {
   const tsc = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json', ...(isClean ? [] : ['--noCheck'])]
   const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' })
-  const [rolldown, { default: bundles, ENTRIES, PAGE: page }, { writeEntryTypes }] = await Promise.all([
+  const [rolldown, { default: bundles, ENTRIES, PAGE: page, TYPES }, { writeEntryTypes }] = await Promise.all([
     import('rolldown'),
     import('./bundles.mjs'),
     import('./entry-types.mjs'),
   ])
   // One after the other: the first empties the folder.
-  for (const bundle of bundles) await rolldown.build(bundle)
+  const built = []
+  for (const bundle of bundles) built.push(await rolldown.build(bundle))
   chmodSync('dist/cli.js', 0o755)
-  for (const folder of SOURCES) copy(join('build', folder), join('dist/types', folder), /\.d\.ts$/)
-  for (const file of below('dist/types/src').filter((path) => path.endsWith('.ts'))) forOlderCompilers(file)
-  writeEntryTypes(ENTRIES)
+  await rolldown.build(TYPES)
+  for (const file of below('dist').filter((path) => path.endsWith('.d.ts'))) forOlderCompilers(file)
+  const exported = new Map(built[0]?.output.flatMap((file) => (file.type === 'chunk' && file.isEntry ? [[file.name, file.exports]] : [])))
+  writeEntryTypes(new Map(Object.keys(ENTRIES).map((name) => [name, exported.get(name) ?? []])))
   await rolldown.build(page)
   cpSync(`${PAGE}/static`, 'build/page', { recursive: true })
   const files = Object.fromEntries(readdirSync('build/page').map((name) => [name, readFileSync(join('build/page', name), 'utf8')]))

@@ -1,6 +1,8 @@
 // @ts-check
-// What is published: the sources as few files, with source maps that lead back to them.
+// What is published: the sources as few files. Maps would be three times as large, and lead to
+// sources that are not published; the bundles name the file that each part comes from.
 import { readFileSync } from 'node:fs'
+import { dts } from 'rolldown-plugin-dts'
 
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const packages = Object.keys({ ...dependencies, ...peerDependencies })
@@ -50,8 +52,30 @@ const ours = {
     { name: 'optional packages', renderChunk: (/** @type {string} */ code) => ({ code: tolerant(code), map: null }) },
   ],
 }
-// What the comments of functions say stands in the types, and in the sources of the maps.
+// What the comments of functions say stands in the types.
 const comments = { jsdoc: false }
+
+/**
+ * The declarations, of what tsc has made: those of an entry, and in types/ what several have in
+ * common. What no entry names is left out.
+ * @type {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }}
+ */
+export const TYPES = {
+  input: Object.fromEntries(Object.entries(ENTRIES).map(([name, source]) => [name, `build/${source.replace(/ts$/, 'd.ts')}`])),
+  external: (id) => !/^[./#]/.test(id),
+  plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
+  checks: { bundlerTimings: false },
+  output: { dir: 'dist', entryFileNames: '[name].d.ts', chunkFileNames: 'types/[name].d.ts', minifyInternalExports: false },
+}
+
+/**
+ * Each with what it imports, and under another name than an entry: a server is one file, and who
+ * only counts does not load it.
+ */
+const GROUPS = [
+  { name: 'measuring', test: /src\/metrics\/index\.ts$/, priority: 2 },
+  { name: 'server', test: /src\/index\.ts$/, priority: 1 },
+]
 
 /** The page of the inspector, which build.mjs makes a file of with the page's other files. @type {import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions }} */
 export const PAGE = {
@@ -62,7 +86,7 @@ export const PAGE = {
 
 /**
  * ES modules for programs; and CommonJS for what cannot load those, such as Jest, without the
- * command and without maps.
+ * command.
  * @type {(import('rolldown').BuildOptions & { output: import('rolldown').OutputOptions })[]}
  */
 export default [
@@ -74,15 +98,10 @@ export default [
       dir: 'dist',
       entryFileNames: '[name].js',
       chunkFileNames: 'chunks/[name].js',
-      sourcemap: true,
       cleanDir: true,
-      // Each with what it imports. The command listens for stop signals before it loads anything
-      // else; a server is one file.
+      // The command listens for stop signals before it loads anything else.
       codeSplitting: {
-        groups: [
-          { name: 'stop-signals', test: /src\/(options\/stop-signals|process\/os-signals)\.ts$/, priority: 2 },
-          { name: 'server', test: /src\/index\.ts$/, priority: 1 },
-        ],
+        groups: [{ name: 'stop-signals', test: /src\/(options\/stop-signals|process\/os-signals)\.ts$/, priority: 3 }, ...GROUPS],
       },
     },
   },
@@ -98,8 +117,7 @@ export default [
       exports: 'named',
       esModule: true,
       dynamicImportInCjs: false,
-      // By name, as an entry of the same name is another file.
-      codeSplitting: { groups: [{ name: 'server', test: /src\/index\.ts$/ }] },
+      codeSplitting: { groups: GROUPS },
     },
   },
 ]

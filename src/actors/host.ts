@@ -1,4 +1,3 @@
-import type { AnyActor } from 'xstate'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { StandardError } from '../log/terminal.ts'
 import { nodeServers, type ServerFactories } from './server-factories.ts'
@@ -14,8 +13,11 @@ export interface Host {
   readonly process: HostProcess
   /** Makes the servers of a life that brings its own; they listen where this world listens. */
   readonly servers: ServerFactories
-  /** Sees the root actor of every life before it starts. */
-  readonly observe?: (root: AnyActor) => void
+  /**
+   * Sees the root actor of every life before it starts. By its looks, as types of entries name a
+   * host: those of xstate are not for everyone.
+   */
+  observe?(root: object): void
 }
 
 /** What a life reads and touches of `process`. */

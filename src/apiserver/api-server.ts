@@ -11,6 +11,7 @@ import type { FailureAnswer } from '../http/traffic/recovery.ts'
 import type { Life } from '../lifecycle/life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { DestroyOptions, PreShutdownHookOptions } from '../lifecycle/registrations.ts'
+import type { ServedLife } from '../lifecycle/served-life.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import { auditFailures } from './audit/audit-failures.ts'
 import { type AuditCounters, type Auditing, auditCounters } from './audit/auditing.ts'
@@ -95,7 +96,7 @@ export function createApiServerOn(host: Host, config: CompletedConfig, parts: Ap
   return new ApiServer(host, config, parts)
 }
 
-type Warning = Parameters<Lifecycle['record']>[0]
+type Warning = Parameters<ServedLife['record']>[0]
 
 /** Those whose time upstream takes: they may ask another server. */
 const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'impersonation', 'flow-control', 'authorization'])
@@ -396,7 +397,7 @@ export class ApiServer implements Delegate {
    * As a delegate: what it destroys is destroyed by the server that is run, after its own; it has
    * health endpoints of its own, which answer for what the servers around it have not.
    */
-  prepareFor(life: Lifecycle, loopback: Loopback): void {
+  prepareFor(life: ServedLife, loopback: Loopback): void {
     this.#claim()
     this.#loopback = loopback
     this.registered.giveDestroysTo(life)
@@ -407,7 +408,7 @@ export class ApiServer implements Delegate {
     this.#speakThrough(life)
   }
 
-  #speakThrough(life: Lifecycle): void {
+  #speakThrough(life: ServedLife): void {
     this.#say = life.record
     for (const warning of this.#unsaid.splice(0)) life.record(warning)
   }
@@ -478,7 +479,7 @@ export class ApiServer implements Delegate {
     if (audited) Object.assign(audited, auditCounters())
   }
 
-  #install({ answerMetrics }: Lifecycle, health: Health, audited?: AuditCounters): void {
+  #install({ answerMetrics }: ServedLife, health: Health, audited?: AuditCounters): void {
     health.install()
     const answer: ApiHandler = (request, response) => {
       if (!health.handle(request, response)) plainNotFound(request, response)

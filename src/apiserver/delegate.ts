@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import type { ServedLife } from '../lifecycle/served-life.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
@@ -19,7 +19,7 @@ export interface Delegate {
   readonly routeOf?: (path: string) => string | undefined
   readonly registered: ApiServerRegistrations
   /** The server that is run is being prepared: its life and its own client are those of all. */
-  prepareFor(life: Lifecycle, loopback: Loopback): void
+  prepareFor(life: ServedLife, loopback: Loopback): void
 }
 
 /**

@@ -5,8 +5,8 @@ import { Registry } from '../base/registry.ts'
 import { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check } from '../http/health/health-check.ts'
 import type { Life } from '../lifecycle/life.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../lifecycle/registrations.ts'
+import type { ServedLife } from '../lifecycle/served-life.ts'
 
 /** Gives one registration to the life of the server that is run. */
 type Give = (life: Life) => void
@@ -111,7 +111,7 @@ export class ApiServerRegistrations {
   }
 
   /** Gives everything to the life of the server that is run. Nothing can be added from then on. */
-  giveTo(life: Lifecycle): void {
+  giveTo(life: ServedLife): void {
     for (const hooks of [this.#preShutdownHooks, this.#muxSignals]) for (const [, give] of hooks.entries()) give(life)
     for (const line of this.#lines) {
       if (line.of === 'check') this.#giveCheck(line, life.health)
@@ -121,7 +121,7 @@ export class ApiServerRegistrations {
   }
 
   /** Of a delegate, whose hooks are run by the server that is run: what its own endpoints say. */
-  giveHealthTo(life: Lifecycle, health: Health): void {
+  giveHealthTo(life: ServedLife, health: Health): void {
     for (const line of this.#lines) {
       if (line.of === 'check') this.#giveCheck(line, health)
       else if (!life.options.disabledPostStartHooks.has(line.name))

@@ -3,8 +3,7 @@ import { checkFunction, checkName } from '../base/checked.ts'
 import type { Clock } from '../base/clock.ts'
 import { formatDuration } from '../base/duration.ts'
 import { QuiesceError, show } from '../base/errors.ts'
-import { errorRecord } from '../base/events.ts'
-import type { Lifecycle } from '../lifecycle/lifecycle.ts'
+import { errorRecord, type LifecycleFact } from '../base/events.ts'
 
 /** Time between two questions to a storage. */
 const POLL_MS = 100
@@ -16,7 +15,7 @@ const POLL_MS = 100
 export type StorageProbe = (context: { readonly signal: AbortSignal }) => unknown
 
 /** What of it is logged. */
-type Say = (fact: Parameters<Lifecycle['record']>[0]) => void
+type Say = (fact: LifecycleFact) => void
 
 /**
  * The storages of one server, and the post-start hook that waits for them. Which storages there

@@ -61,13 +61,14 @@ import { ReportBuilder } from '../report/report-builder.ts'
 import { checkReportFile } from '../report/report-file.ts'
 import type { Presentation } from '../terminal/presentation.ts'
 import { LastWords } from './last-words.ts'
-import type { Life, RecurringOptions } from './life.ts'
+import type { RecurringOptions } from './life.ts'
 import { lifeMetrics } from './life-metrics.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { metricsEndpoint } from './metrics-endpoint.ts'
 import { type DefaultLog, Output } from './output.ts'
 import { compositionOf, inputOf, planFrom, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
+import type { ServedLife } from './served-life.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { whyNotServed } from './why-not-served.ts'
 
@@ -119,10 +120,10 @@ export interface Observer {
 
 /**
  * The composition root behind `createServer` and `attachLifecycle`: it connects machines, actors
- * and HTTP, and decides nothing itself. {@link Life} says what its public methods promise; the
- * others are for `run()`, the inspector and our tests.
+ * and HTTP, and decides nothing itself. {@link ServedLife} says what its public methods promise;
+ * the others are for `run()`, the inspector and our tests.
  */
-export class Lifecycle implements Life {
+export class Lifecycle implements ServedLife {
   readonly options: ResolvedOptions
   readonly host: Host
   readonly record: Recorder['record']

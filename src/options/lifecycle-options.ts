@@ -1,6 +1,7 @@
-import type { ServerOptions as HttpOptions, IncomingMessage } from 'node:http'
-import type { SecureServerOptions as Http2Options } from 'node:http2'
-import type { ServerOptions as HttpsOptions } from 'node:https'
+// By their modules: the bundled types have one ServerOptions, ours.
+import type * as http from 'node:http'
+import type * as http2 from 'node:http2'
+import type * as https from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
 import { ownFields } from '../base/own-fields.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
@@ -417,7 +418,10 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * servers
    */
   longRunning: option(
-    value<(request: IncomingMessage) => boolean | undefined>('a function of the request that returns true, false or undefined', isFunction),
+    value<(request: http.IncomingMessage) => boolean | undefined>(
+      'a function of the request that returns true, false or undefined',
+      isFunction,
+    ),
     {
       defaultWords: 'none, which is undefined for every request; kubernetesLongRunning is the rule of API servers',
       meaning:
@@ -854,10 +858,16 @@ export const LISTEN_OPTIONS = defineOptions({
    * the options above, also of `settings` each by itself.
    * @default {}
    */
-  serverOptions: option(value<HttpOptions | HttpsOptions | Http2Options>('an object: the options of createServer of node:http', isRecord), {
-    default: {},
-    meaning: 'Given to node:http, node:https or node:http2 as it is',
-  }),
+  serverOptions: option(
+    value<http.ServerOptions | https.ServerOptions | http2.SecureServerOptions>(
+      'an object: the options of createServer of node:http',
+      isRecord,
+    ),
+    {
+      default: {},
+      meaning: 'Given to node:http, node:https or node:http2 as it is',
+    },
+  ),
 })
 
 export const SERVER_OPTIONS = composeOptions(LISTEN_OPTIONS, LIFECYCLE_OPTIONS)

@@ -1,7 +1,7 @@
 // `bundler`
-// packages: typescript-5.4, typescript-5.9, typescript-6.0
+// packages: typescript-5.4, typescript-5.9, typescript-6.0, typescript-7.0
 // set: typescript
-// variants: TypeScript 5.4; TypeScript 5.9; TypeScript 6.0
+// variants: TypeScript 5.4; TypeScript 5.9; TypeScript 6.0; TypeScript 7.0
 import { checkTypes } from '../types.mjs'
 
 /** @param {import('../../compatibility.mjs').Cell} cell */

@@ -1,0 +1,25 @@
+import type { UserCode } from '../actors/user-code.ts'
+import type { LifecycleFact } from '../base/events.ts'
+import type { Health, HookCheckOptions } from '../http/health/health.ts'
+import type { RequestLike } from '../http/request-info.ts'
+import type { ResponseLike } from '../http/respond.ts'
+import type { ResolvedOptions } from '../options/options.ts'
+import type { Life } from './life.ts'
+
+/**
+ * A life as a server that is built on it needs it, beside what users have. Types of an entry name
+ * this one and not the class, whose machine would lead a strict compiler into the types of xstate.
+ */
+export interface ServedLife extends Life {
+  readonly options: Pick<ResolvedOptions, 'disabledPostStartHooks'>
+  readonly record: (fact: LifecycleFact) => void
+  /** For a handler that answers the health endpoints itself. */
+  readonly health: Health
+  /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
+  readonly answerMetrics: (request: RequestLike, response: ResponseLike) => boolean
+  addPostStartHook(name: string, run: UserCode, options?: HookCheckOptions): Disposable
+  /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
+  furtherHealth(): Health
+  /** Whether this post-start hook has returned. */
+  hasFinishedHook(name: string): boolean
+}
