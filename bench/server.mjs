@@ -37,7 +37,7 @@ async function importHttp2() {
  * @property {() => import('node:http').Server | import('node:https').Server | import('node:http2').Http2Server | import('node:http2').Http2SecureServer} server
  * @property {any} handler
  * @property {import('../dist/index.js').ServerOptions} [spoken] what a created one is told to speak; default: HTTP/1.1
- * @typedef {'node:http' | 'node:https' | 'node:http2' | 'node:http2, TLS' | 'Hono' | 'the least' | 'a middleware' | 'Express'} ApplicationName
+ * @typedef {'node:http' | 'node:https' | 'node:http2' | 'node:http2, TLS' | 'Hono' | 'a Hono hop' | 'the least' | 'a middleware' | 'Express'} ApplicationName
  * @type {Record<ApplicationName, () => Promise<Application>>}
  */
 const APPLICATIONS = {
@@ -60,6 +60,18 @@ const APPLICATIONS = {
     const [{ Hono }, { createAdaptorServer }] = await Promise.all([import('hono'), import('@hono/node-server')])
     const app = new Hono().get('/', (context) => context.text('hello\n'))
     return { server: () => /** @type {import('node:http').Server} */ (createAdaptorServer({ fetch: app.fetch })), handler: app }
+  },
+  'a Hono hop': async () => {
+    const [{ Hono }, { getRequestListener }, { RESPONSE_ALREADY_SENT }] = await Promise.all([
+      import('hono'),
+      import('@hono/node-server'),
+      import('@hono/node-server/utils/response'),
+    ])
+    const app = new Hono().all('*', ({ env }) => {
+      hello(/** @type {any} */ (env).incoming, /** @type {any} */ (env).outgoing)
+      return RESPONSE_ALREADY_SENT
+    })
+    return { server: () => createHttpServer(getRequestListener(app.fetch)), handler: undefined }
   },
   'the least': async () => {
     const { leastListener } = await import('./by-hand.mjs')

@@ -8,7 +8,6 @@ import { optionError } from './base/errors.ts'
 import { olderOf } from './http/older.ts'
 import { transportOf } from './http/transports.ts'
 import { observationOf } from './inspector/observation.ts'
-import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import type { DefaultLog } from './lifecycle/output.ts'
@@ -82,10 +81,7 @@ export function attachLifecycleOn(
   const life = new Lifecycle({
     options: resolved,
     host,
-    openListeners: async (traffic, answerMetrics) => [
-      ...listeners,
-      ...(resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []),
-    ],
+    openListeners: () => Promise.resolve(listeners),
     adopted: listeners,
     older,
     log,

@@ -1,6 +1,5 @@
 import { type Host, systemHost } from './actors/host.ts'
 import { observationOf } from './inspector/observation.ts'
-import { openAdminListener } from './lifecycle/admin-listener.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle } from './lifecycle/lifecycle.ts'
 import { type LifecycleOptions, resolveLifeOptions } from './options/options.ts'
@@ -27,12 +26,11 @@ export function createLife(options: LifecycleOptions = {}): Life {
 /** `createLife` in a given world; the test kit has its own. */
 export function createLifeOn(host: Host, options: LifecycleOptions): Lifecycle {
   const resolved = resolveLifeOptions(options, { facts: processFacts(host.process) })
-  const { admin } = resolved
   const life = new Lifecycle({
     options: resolved,
     servesNothing: true,
     host,
-    openListeners: async (traffic, answerMetrics) => (admin ? [await openAdminListener(host, traffic, admin, answerMetrics)] : []),
+    openListeners: () => Promise.resolve([]),
     log: { isForAll: false },
     observe: observationOf,
   })

@@ -4,11 +4,10 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Host, systemHost } from './actors/host.ts'
 import { optionError, QuiesceError, show } from './base/errors.ts'
-import { PLAIN_TEXT } from './http/respond.ts'
+import { isResponse, PLAIN_TEXT } from './http/respond.ts'
 import { exchangeOf } from './http/traffic/exchange.ts'
 import { waitUntil } from './http/wait-until.ts'
 import { observationOf } from './inspector/observation.ts'
-import { openAdminListener } from './lifecycle/admin-listener.ts'
 import { CertificateWatch } from './lifecycle/certificate-watch.ts'
 import type { Life } from './lifecycle/life.ts'
 import { Lifecycle, type LifecycleParts } from './lifecycle/lifecycle.ts'
@@ -97,7 +96,7 @@ export function createServerOn(
   const life: Lifecycle = new Lifecycle({
     options: resolved,
     host,
-    openListeners: async (traffic, answerMetrics) => {
+    openListeners: async (traffic) => {
       await beforeListening?.()
       const opening = { host, options: resolved, traffic, record: life.record }
       const prepare = upgrade ? takingUpgrades(upgrade) : await upgrades(handler, resolved.websocket)
@@ -105,8 +104,7 @@ export function createServerOn(
       const opened = await openPublicListeners({ ...opening, ...own, listener: await toListener(), prepare })
       ownClient?.opened(opened.map(({ listener }) => listener.server))
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
-      const admin = resolved.admin ? [await openAdminListener(host, traffic, resolved.admin, answerMetrics)] : []
-      return [...opened.map(({ listener }) => listener), ...admin]
+      return opened.map(({ listener }) => listener)
     },
     metrics: () => [...(hasTls ? certificates.metrics(resolved.wording.metrics, host.clock.wall()) : []), ...(metrics?.() ?? [])],
     log,
@@ -268,13 +266,6 @@ const guarded =
 
 const notAResponse = (answer: unknown): QuiesceError =>
   new QuiesceError('ERR_OPTION_INVALID', `handler: answered ${show(answer)}, allowed: a Response; ${LISTENER_HINT}`)
-
-/**
- * By its looks: the adapter puts a Response of its own in the place of node's, and handlers may
- * bring another.
- */
-const isResponse = (answer: unknown): answer is Response =>
-  typeof answer === 'object' && answer !== null && 'status' in answer && 'headers' in answer && 'body' in answer
 
 /**
  * A request listener was given where a fetch function belongs: its second argument has none of

@@ -479,7 +479,7 @@ export class ApiServer implements Delegate {
     if (audited) Object.assign(audited, auditCounters())
   }
 
-  #install({ answerMetrics }: ServedLife, health: Health, audited?: AuditCounters): void {
+  #install({ metricsEndpoint }: ServedLife, health: Health, audited?: AuditCounters): void {
     health.install()
     const answer: ApiHandler = (request, response) => {
       if (!health.handle(request, response)) plainNotFound(request, response)
@@ -488,8 +488,8 @@ export class ApiServer implements Delegate {
       for (const path of [`/${endpoint}`, ...health.checkNames(endpoint).map((check) => `/${endpoint}/${check}`)])
         this.#mux.handle(path, answer)
     if (this.config.enableMetrics) {
-      this.#mux.handle('/metrics', metricsPage(answerMetrics, this.config.enableProfiling ? () => this.#forget(audited) : undefined))
-      this.#mux.handle('/metrics/slis', metricsPage(answerMetrics))
+      this.#mux.handle('/metrics', metricsPage(metricsEndpoint, this.config.enableProfiling ? () => this.#forget(audited) : undefined))
+      this.#mux.handle('/metrics/slis', metricsPage(metricsEndpoint))
     }
     if (this.config.enableProfiling) {
       this.#mux.handle('/debug/pprof', toProfiles, { listed: false })

@@ -5,6 +5,11 @@ export interface Answer {
   readonly body: string
 }
 
+/** One whose body may be bytes: what is compressed is no text. */
+export interface EncodedAnswer extends Omit<Answer, 'body'> {
+  readonly body: string | Uint8Array
+}
+
 /**
  * Headers of an answer in plain text, as upstream's http.Error sets them: what is not sniffed stays
  * text, whatever a path, a name or a reason in it looks like.
@@ -27,13 +32,17 @@ export interface ResponseLike {
  * by itself) and the connection can be reused. Headers that a filter has set stay. Does nothing
  * when other code has begun to answer.
  */
-export function respond(
-  response: ResponseLike,
-  { status, headers, body }: Omit<Answer, 'body'> & { readonly body: string | Uint8Array },
-): void {
+export function respond(response: ResponseLike, { status, headers, body }: EncodedAnswer): void {
   if (response.headersSent) return
   response.statusCode = status
   for (const name in headers) response.setHeader(name, headers[name] as string)
   response.setHeader('Content-Length', String(Buffer.byteLength(body)))
   response.end(body)
 }
+
+/**
+ * By its looks: the adapter puts a Response of its own in the place of node's, and handlers may
+ * bring another.
+ */
+export const isResponse = (answer: unknown): answer is Response =>
+  typeof answer === 'object' && answer !== null && 'status' in answer && 'headers' in answer && 'body' in answer

@@ -1,28 +1,31 @@
+import type { RequestListener } from 'node:http'
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
-import { PLAIN_TEXT, respond } from '../http/respond.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
-import type { AdminAnswer } from './lifecycle.ts'
+import type { AdminSources } from '../routes/admin-routes.ts'
 
-const NOT_FOUND = {
-  status: 404,
-  headers: PLAIN_TEXT,
-  body: '404 page not found\n',
+export interface AdminListener {
+  readonly listener: Listener
+  /** What it answers with. */
+  readonly answer: RequestListener
 }
 
 /**
- * Health and metrics on a listener of their own, outside the drain; what neither answers is not
- * there.
+ * Health and metrics on a listener of their own, outside the drain. What answers is loaded with it:
+ * most programs have none.
  */
 export async function openAdminListener(
   host: Host,
   traffic: Traffic,
   target: { readonly port: number; readonly host: string },
-  answerMetrics: AdminAnswer,
-): Promise<Listener> {
-  const server = await host.servers.http({}, (request, response) => {
-    if (!answerMetrics(request, response)) respond(response, NOT_FOUND)
-  })
+  sources: AdminSources,
+): Promise<AdminListener> {
+  const [{ adminApp, NOT_AN_ADMIN_PATH }, { nodeListener }] = await Promise.all([
+    import('../routes/admin-routes.ts'),
+    import('../routes/node-listener.ts'),
+  ])
+  const answer = nodeListener(adminApp(sources), NOT_AN_ADMIN_PATH)
+  const server = await host.servers.http({}, answer)
   traffic.takeOverOwn(server, { admin: true })
-  return new Listener(server, target, 'admin')
+  return { listener: new Listener(server, target, 'admin'), answer }
 }

@@ -18,12 +18,17 @@ import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, isCrashEvent, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
 import type { StopProfile } from '../base/stop-profile.ts'
+import { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
+import { ENDPOINTS, type LifeEndpoints } from '../endpoints/of-life.ts'
 import type { ExchangeView } from '../http/chain.ts'
 import { Health, type HealthSettings, type HookCheckOptions, type LivezCheckOptions } from '../http/health/health.ts'
 import type { Check, CheckOptions, CheckOutcome } from '../http/health/health-check.ts'
 import type { FailedCheck } from '../http/health/health-endpoint.ts'
 import { safeLongRunning } from '../http/long-running.ts'
 import { readingOf } from '../http/reading.ts'
+import { pathOf, type RequestLike } from '../http/request-info.ts'
+import { exchangeOf } from '../http/traffic/exchange.ts'
+import { isExempt } from '../http/traffic/exempt.ts'
 import type { HoldContext } from '../http/traffic/holds.ts'
 import type { FailureAnswer } from '../http/traffic/recovery.ts'
 import { type Counts, Traffic } from '../http/traffic/traffic.ts'
@@ -60,20 +65,17 @@ import type { Report } from '../report/report.ts'
 import { ReportBuilder } from '../report/report-builder.ts'
 import { checkReportFile } from '../report/report-file.ts'
 import type { Presentation } from '../terminal/presentation.ts'
+import { type AdminListener, openAdminListener } from './admin-listener.ts'
 import { LastWords } from './last-words.ts'
 import type { RecurringOptions } from './life.ts'
 import { lifeMetrics } from './life-metrics.ts'
 import { type ComposedMachine, machineFor } from './machine-for.ts'
-import { metricsEndpoint } from './metrics-endpoint.ts'
 import { type DefaultLog, Output } from './output.ts'
 import { compositionOf, inputOf, planFrom, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
 import type { ServedLife } from './served-life.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { whyNotServed } from './why-not-served.ts'
-
-/** Answers a request on the admin listener, and says whether it did. */
-export type AdminAnswer = ReturnType<typeof metricsEndpoint>
 
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
@@ -85,14 +87,14 @@ export interface LifecycleParts {
   readonly servesNothing?: true
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
-  readonly openListeners: (traffic: Traffic, answerMetrics: AdminAnswer) => Promise<readonly Listener[]>
+  readonly openListeners: (traffic: Traffic) => Promise<readonly Listener[]>
   /**
    * Listeners that are there already; a stop closes them even when it comes before they were bound.
    */
   readonly adopted?: readonly Listener[]
   /**
-   * The handler answers the health endpoints itself, with `Lifecycle.health`; on an admin listener
-   * the chain does in any case.
+   * The handler answers the health endpoints itself, with `Lifecycle.health`; an admin listener
+   * answers them in any case.
    */
   readonly healthIsHandlers?: boolean
   /** What failed handlers are answered for with. Default: a plain 500. */
@@ -210,9 +212,21 @@ export class Lifecycle implements ServedLife {
           ? [
               {
                 name: 'health',
-                onAdmin: true,
                 onPublic: !parts.healthIsHandlers,
                 admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
+              },
+              // The admin listener's handler would answer them as well, but behind the steps whose
+              // place is after this one.
+              {
+                name: 'health on the admin listener',
+                after: 'health',
+                onAdmin: true,
+                onPublic: false,
+                admit: ({ request, response }: ExchangeView) => {
+                  if (response === undefined || !this.#health.answers(request)) return true
+                  this.#admin?.answer(request, response)
+                  return false
+                },
               },
             ]
           : []),
@@ -221,7 +235,7 @@ export class Lifecycle implements ServedLife {
               {
                 name: 'metrics',
                 before: 'retry-after',
-                admit: ({ request, response }: ExchangeView) => response === undefined || !this.answerMetrics(request, response),
+                admit: ({ request, response }: ExchangeView) => response === undefined || !this.metricsEndpoint.handle(request, response),
               },
             ]
           : []),
@@ -280,10 +294,36 @@ export class Lifecycle implements ServedLife {
   /** What was registered where nothing answers is found out at the start. */
   #warnOfUnreadChecks(): void {
     const isRead = this.options.health !== false && (!this.#parts.servesNothing || this.options.admin !== undefined)
-    if (isRead || this.#ownChecks.size === 0) return
+    if (isRead || this.#isHealthMounted || this.#ownChecks.size === 0) return
     const names = [...this.#ownChecks].join(', ')
     const remedy = this.#parts.servesNothing ? 'the option admin' : 'the option health'
     this.record({ type: 'warning', message: `health checks are never asked, because no health endpoint is answered (${remedy}): ${names}` })
+  }
+
+  get [ENDPOINTS](): LifeEndpoints {
+    return {
+      health: this.#health,
+      metrics: this.metricsEndpoint,
+      clock: this.host.clock,
+      mounted: (what) => this.#mounted(what),
+    }
+  }
+
+  /**
+   * The gate lets probes and scrapers in until the very end, by their paths: a prefix it knows from
+   * the option `exempt` alone.
+   */
+  #mounted(what: 'health' | 'metrics'): (request: RequestLike) => void {
+    if (what === 'health') this.#isHealthMounted = true
+    let isWarned = false
+    return (request) => {
+      const exchange = isWarned ? undefined : exchangeOf(request)
+      if (!exchange || isExempt(exchange.request, this.options.exempt)) return
+      isWarned = true
+      const path = show(pathOf(exchange.request.url ?? ''))
+      const message = `${what} is mounted at ${path}, which is refused while draining: name the path, or one above it, in the option exempt`
+      this.record({ type: 'warning', message })
+    }
   }
 
   /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
@@ -311,14 +351,15 @@ export class Lifecycle implements ServedLife {
     return this.#finishedHooks.has(name)
   }
 
-  /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
-  readonly answerMetrics: AdminAnswer = metricsEndpoint({
+  readonly metricsEndpoint = new MetricsEndpoint({
     '/metrics': () => this.#metrics.collect(),
     '/metrics/slis': () => this.#health.checkMetrics(),
   })
 
   readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
   readonly #metrics: MetricSources
+  #isHealthMounted = false
+  #admin: AdminListener | undefined
   /** Health checks of the user's. */
   readonly #ownChecks = new Set<string>()
   /** Mux-complete signals that are not there yet. */
@@ -673,8 +714,9 @@ export class Lifecycle implements ServedLife {
       record: this.record,
       inContext: AsyncResource.bind((fn: () => unknown) => fn()) as <R>(fn: () => R) => R,
       listeners: async () => {
-        const listeners = await this.#parts.openListeners(this.#traffic, this.answerMetrics)
-        this.#listeners = [...listeners, ...(await this.#debugSocket()), ...((await this.#observer?.open()) ?? [])]
+        const listeners = await this.#parts.openListeners(this.#traffic)
+        const admin = await this.#adminListener()
+        this.#listeners = [...listeners, ...admin, ...(await this.#debugSocket()), ...((await this.#observer?.open()) ?? [])]
         return this.#listeners
       },
       opened: () => this.#listeners,
@@ -737,6 +779,14 @@ export class Lifecycle implements ServedLife {
   #connectionMetric(): MetricFamily {
     const samples = this.#traffic.connectionsByProtocol.map(({ protocol, tls, open }) => ({ labels: { protocol, tls }, value: open }))
     return { ...this.options.wording.metrics.connections, type: 'gauge', samples }
+  }
+
+  async #adminListener(): Promise<Listener[]> {
+    const { admin: target, health } = this.options
+    if (!target) return []
+    const sources = { health: health ? this.#health : undefined, metrics: this.metricsEndpoint }
+    this.#admin = await openAdminListener(this.host, this.#traffic, target, sources)
+    return [this.#admin.listener]
   }
 
   /** Nothing that is served depends on it. */

@@ -1,8 +1,7 @@
 import type { UserCode } from '../actors/user-code.ts'
 import type { LifecycleFact } from '../base/events.ts'
+import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
 import type { Health, HookCheckOptions } from '../http/health/health.ts'
-import type { RequestLike } from '../http/request-info.ts'
-import type { ResponseLike } from '../http/respond.ts'
 import type { ResolvedOptions } from '../options/options.ts'
 import type { Life } from './life.ts'
 
@@ -15,8 +14,8 @@ export interface ServedLife extends Life {
   readonly record: (fact: LifecycleFact) => void
   /** For a handler that answers the health endpoints itself. */
   readonly health: Health
-  /** Answers `/metrics` and `/metrics/slis`, and says whether it did. */
-  readonly answerMetrics: (request: RequestLike, response: ResponseLike) => boolean
+  /** Answers `/metrics` and `/metrics/slis`. */
+  readonly metricsEndpoint: MetricsEndpoint
   addPostStartHook(name: string, run: UserCode, options?: HookCheckOptions): Disposable
   /** Health endpoints of this life for a server behind the one that is run, without checks yet. */
   furtherHealth(): Health

@@ -12,7 +12,7 @@ import type { Authorizer } from '#src/apiserver/index.ts'
 import { completeConfig, createApiServer } from '#src/apiserver/index.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { sendProfile } from '#src/lifecycle/profiles.ts'
+import { sendProfile } from '#src/endpoints/profiles.ts'
 import { serveApi } from '../support/api-server.ts'
 
 // A snapshot of this process would take seconds.

@@ -9,11 +9,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { systemClock } from '#src/base/clock.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
+import { MetricsEndpoint } from '#src/endpoints/metrics-endpoint.ts'
 import { Health, type HealthSettings, type LivezCheckOptions } from '#src/http/health/health.ts'
 import { informersSynced, LOG_FLUSH_AGE_MS_MAX } from '#src/http/health/health-built-ins.ts'
 import { type Check, type CheckOptions, HANGING_RUNS_MAX, NamedCheck } from '#src/http/health/health-check.ts'
 import { HealthEndpoint } from '#src/http/health/health-endpoint.ts'
-import { metricsEndpoint } from '#src/lifecycle/metrics-endpoint.ts'
 import { row } from '../support/row.ts'
 
 type Filter = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -728,8 +728,8 @@ describe('metrics', () => {
     const health = new Health({ clock: systemClock, isShuttingDown: () => false, livezGraceMs: 0, metrics: apiserverWording.metrics })
     health.addLivezCheck('bad', BAD)
     health.install()
-    const metrics = metricsEndpoint({ '/metrics': () => health.requestMetrics(), '/metrics/slis': () => health.checkMetrics() })
-    return serve((request, response) => health.handle(request, response), metrics)
+    const metrics = new MetricsEndpoint({ '/metrics': () => health.requestMetrics(), '/metrics/slis': () => health.checkMetrics() })
+    return serve((request, response) => health.handle(request, response), metrics.handle)
   }
   const samples = (body: string) => body.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 

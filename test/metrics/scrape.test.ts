@@ -16,7 +16,7 @@ import {
 } from 'prom-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { metricsEndpoint } from '#src/lifecycle/metrics-endpoint.ts'
+import { MetricsEndpoint } from '#src/endpoints/metrics-endpoint.ts'
 import { fromPromClient, MetricRegistry, registerInto, renderMetrics } from '#src/metrics/index.ts'
 import { SOURCE_MS_MAX } from '#src/metrics/sources.ts'
 import { newLife, refusal } from '../support/life.ts'
@@ -122,7 +122,7 @@ test('times are those of the clock: of signals since 1970, of phases since they 
 })
 
 describe('the endpoint', () => {
-  const answered = async (request: Parameters<ReturnType<typeof metricsEndpoint>>[0]) => {
+  const answered = async (request: Parameters<MetricsEndpoint['handle']>[0]) => {
     const sent: { headers: Record<string, string>; body?: string | Uint8Array } = { headers: {} }
     const took = await new Promise<boolean>((resolve) => {
       const response = {
@@ -134,7 +134,7 @@ describe('the endpoint', () => {
           resolve(true)
         },
       }
-      if (!metricsEndpoint({ '/metrics': () => [] })(request, response)) resolve(false)
+      if (!new MetricsEndpoint({ '/metrics': () => [] }).handle(request, response)) resolve(false)
     })
     return { took, ...sent }
   }

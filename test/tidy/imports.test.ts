@@ -46,6 +46,13 @@ const LAYERS: readonly Layer[] = [
   // An entry of its own: what other parts count with.
   { place: 'src/metrics/', loads: [], only: ['src/base/'] },
   { place: 'src/http/', loads: ['node:'], types: ['hono'], only: ['src/base/', 'src/machines/signals.ts', 'src/report/diagnostics.ts'] },
+  // What a life answers by itself, and the same as Hono apps, which are loaded where they are used.
+  { place: 'src/endpoints/', loads: ['node:'], only: ['src/base/', 'src/http/', 'src/metrics/'] },
+  {
+    place: 'src/routes/',
+    loads: ['node:', 'hono', '@hono/node-server'],
+    only: ['src/base/', 'src/http/', 'src/metrics/', 'src/endpoints/'],
+  },
   // Loaded only by servers with TLS.
   { place: 'src/tls/', loads: ['node:'], only: ['src/base/'] },
   { place: 'src/actors/', loads: ['node:', 'rxjs', 'xstate'] },

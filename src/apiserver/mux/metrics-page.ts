@@ -1,5 +1,5 @@
+import type { MetricsEndpoint } from '../../endpoints/metrics-endpoint.ts'
 import { respond } from '../../http/respond.ts'
-import type { AdminAnswer } from '../../lifecycle/lifecycle.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { ApiHandler } from './path-mux.ts'
  * @see kubernetes/component-base metrics/legacyregistry/registry.go HandlerWithReset
  */
 export const metricsPage =
-  (answerMetrics: AdminAnswer, reset?: () => void): ApiHandler =>
+  (metrics: MetricsEndpoint, reset?: () => void): ApiHandler =>
   (request, response) => {
     if (reset && request.method === 'DELETE') {
       reset()
@@ -16,7 +16,7 @@ export const metricsPage =
       return
     }
     response.setHeader('Process-Start-Time-Unix', STARTED_AT)
-    answerMetrics(request, response)
+    metrics.handle(request, response)
   }
 
 const RESET = { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: 'metrics reset\n' }

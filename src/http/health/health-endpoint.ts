@@ -156,20 +156,35 @@ export class HealthEndpoint {
   handle(request: RequestLike, response: ResponseLike, isEscaped = (request.url ?? '').includes('%')): boolean {
     const { url = '/' } = request
     if (!isEscaped && url.startsWith('/') && !url.startsWith(this.path)) return false
-    if (!this.#installed) return false
-    const path = pathOf(url)
-    if (path === this.path) {
-      this.#send(response, this.#answerRoot(request, url))
-      return true
-    }
-    const entry = path.startsWith(`${this.path}/`) ? this.#entries.get(path.slice(this.path.length + 1)) : undefined
-    if (!entry || entry.isShown?.() === false) return false
-    this.#send(response, this.#answerCheck(request, entry))
+    const answer = this.answer(pathOf(url), request)
+    if (!answer) return false
+    answer.then((it) => respond(response, it)).catch((thrown: unknown) => this.#observer.onError?.(toError(thrown)))
     return true
   }
 
-  #send(response: ResponseLike, answer: Promise<Answer>): void {
-    answer.then((it) => respond(response, it)).catch((thrown: unknown) => this.#observer.onError?.(toError(thrown)))
+  /**
+   * The answer to a request for the endpoint or one of its checks; undefined for every other path,
+   * and before `install()`.
+   *
+   * @param path decoded, and as if the endpoint stood at the root of its server; what else is asked
+   * for stands in the request's own target
+   */
+  answer(path: string, request: RequestLike): Promise<Answer> | undefined {
+    const named = this.#named(path)
+    if (named === undefined) return undefined
+    return named === 'all' ? this.#answerRoot(request, request.url ?? '') : this.#answerCheck(request, named)
+  }
+
+  /** Whether a decoded path is the endpoint's, or that of one of its checks. */
+  answers(path: string): boolean {
+    return this.#named(path) !== undefined
+  }
+
+  #named(path: string): 'all' | Entry | undefined {
+    if (!this.#installed) return undefined
+    if (path === this.path) return 'all'
+    const entry = path.startsWith(`${this.path}/`) ? this.#entries.get(path.slice(this.path.length + 1)) : undefined
+    return entry?.isShown?.() === false ? undefined : entry
   }
 
   async #answerRoot(request: RequestLike, url: string): Promise<Answer> {

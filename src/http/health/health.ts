@@ -7,8 +7,8 @@ import { checkFields } from '../../base/fields.ts'
 import { neutralWording } from '../../base/neutral-wording.ts'
 import { type MetricWords, STATUS_LABEL } from '../../base/wording.ts'
 import type { MetricFamily } from '../../metrics/family.ts'
-import type { RequestLike } from '../request-info.ts'
-import type { ResponseLike } from '../respond.ts'
+import { pathOf, type RequestLike } from '../request-info.ts'
+import type { Answer, ResponseLike } from '../respond.ts'
 import type { HealthAnswers } from './health-answer.ts'
 import { hookFinished, logFlushed, notShuttingDown, ping, readyByHand, started } from './health-built-ins.ts'
 import { CHECK_TIMEOUT_MS, type Check, type CheckOptions, type CheckOutcome, NamedCheck } from './health-check.ts'
@@ -230,12 +230,38 @@ export class Health {
    */
   handle(request: RequestLike, response: ResponseLike): boolean {
     const { url = '' } = request
-    const second = url.length > 1 ? url.charCodeAt(1) : 0
-    if (url.startsWith('/') && this.#mayBeginWith[second] === false) return false
+    if (!this.#mayName(url)) return false
     const isEscaped = url.includes('%')
     for (const endpoint of this.#all) if (endpoint.handle(request, response, isEscaped)) return true
     for (const { endpoint } of this.#extra) if (endpoint.handle(request, response, isEscaped)) return true
     return false
+  }
+
+  /**
+   * The answer that {@link handle} gives to a request for this decoded path, for what is mounted
+   * elsewhere; undefined for a path of none.
+   */
+  answer(path: string, request: RequestLike): Promise<Answer> | undefined {
+    for (const endpoint of this.#everywhere) {
+      const answer = endpoint.answer(path, request)
+      if (answer) return answer
+    }
+    return undefined
+  }
+
+  /** Whether {@link handle} would answer. */
+  answers({ url = '' }: RequestLike): boolean {
+    return this.#mayName(url) && this.#everywhere.some((endpoint) => endpoint.answers(pathOf(url)))
+  }
+
+  /** Of the endpoints, in the order in which they are asked. */
+  get paths(): readonly string[] {
+    return this.#everywhere.map(({ path }) => path)
+  }
+
+  #mayName(url: string): boolean {
+    const second = url.length > 1 ? url.charCodeAt(1) : 0
+    return !url.startsWith('/') || this.#mayBeginWith[second] !== false
   }
 
   /** Names of an endpoint's checks, in order of registration. */

@@ -8,3 +8,6 @@ export const PROFILES = {
 } as const
 
 export type ProfileName = keyof typeof PROFILES
+
+/** Where they are, as upstream has them. */
+export const PROFILE_PATHS = { profile: '/debug/pprof/profile', heap: '/debug/pprof/heap' } as const satisfies Record<ProfileName, string>

@@ -1,0 +1,25 @@
+import { Hono } from 'hono'
+import type { MetricsEndpoint } from '../endpoints/metrics-endpoint.ts'
+import type { Health } from '../http/health/health.ts'
+import { PLAIN_TEXT } from '../http/respond.ts'
+import { toResponse } from './answer.ts'
+import { healthApp } from './health-routes.ts'
+import { metricsApp } from './metrics-routes.ts'
+import { pathAsRead } from './node-listener.ts'
+
+export const NOT_AN_ADMIN_PATH = { status: 404, headers: PLAIN_TEXT, body: '404 page not found\n' }
+
+export interface AdminSources {
+  /** Undefined: health is not answered. */
+  readonly health: Health | undefined
+  readonly metrics: MetricsEndpoint
+}
+
+/** All that the admin listener serves. */
+export function adminApp({ health, metrics }: AdminSources): Hono {
+  const app = new Hono({ getPath: pathAsRead })
+  if (health) app.route('/', healthApp(health))
+  app.route('/', metricsApp(metrics))
+  app.notFound(() => toResponse(NOT_AN_ADMIN_PATH))
+  return app
+}

@@ -1,0 +1,56 @@
+import { Hono } from 'hono'
+import type { Clock } from '../base/clock.ts'
+import { PROFILE_PATHS, PROFILES } from '../endpoints/profile-names.ts'
+import { plainAnswer } from '../endpoints/profiles.ts'
+import type { Answer } from '../http/respond.ts'
+import { toResponse } from './answer.ts'
+import { pathAsRead } from './node-listener.ts'
+import { profileApp } from './profile-routes.ts'
+
+/** What is served, and in which words the index says so. */
+const PATHS = {
+  '/debug/life': 'the report so far, what is in flight, and how far the end has come',
+  '/debug/handles': 'what keeps the process alive, by kind',
+  [PROFILE_PATHS.profile]: PROFILES.profile,
+  [PROFILE_PATHS.heap]: PROFILES.heap,
+}
+
+const INDEX = Object.entries(PATHS)
+  .map(([path, what]) => `${path}\n    ${what}`)
+  .join('\n')
+
+export const NOT_A_DEBUG_PATH = plainAnswer(404, INDEX)
+
+export interface DebugSources {
+  readonly clock: Clock
+  /** Plain data about the life, taken when it is asked for. */
+  readonly look: () => unknown
+  /** What keeps the process alive, one name each. */
+  readonly resources: () => readonly string[]
+}
+
+/** All that is served to the user of the process, whatever the method. */
+export function debugApp({ clock, look, resources }: DebugSources): Hono {
+  const app = new Hono({ getPath: pathAsRead })
+  app.all('/', () => toResponse(plainAnswer(200, INDEX)))
+  app.all('/debug/life', () => toResponse(json(look())))
+  app.all('/debug/handles', () => toResponse(json(counted(resources()))))
+  app.route(
+    '/',
+    profileApp(clock, (_, next) => next()),
+  )
+  app.notFound(() => toResponse(NOT_A_DEBUG_PATH))
+  return app
+}
+
+const json = (value: unknown): Answer => ({
+  status: 200,
+  headers: { 'Content-Type': 'application/json' },
+  body: `${JSON.stringify(value, undefined, 2)}\n`,
+})
+
+function counted(kinds: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1
+  return counts
+}
