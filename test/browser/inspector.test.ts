@@ -175,6 +175,86 @@ test('what the deadline cuts is named', async () => {
   expect(page.complaints).toEqual([])
 })
 
+test('the first view has everything: the statechart behind the timeline, the hooks, and a log that follows', async () => {
+  const folder = temporaryFolder()
+  const journal = join(folder, 'journal.ndjson')
+  const server = Served.program('server.mjs', {
+    options: { platform: 'unknown', shutdownDelay: '1s', deadline: '8s', inspector: true, journal },
+    hooks: [
+      { kind: 'pre-shutdown', name: 'leave', does: 'ends', ms: 100 },
+      { kind: 'destroy', name: 'pool', does: 'ends', ms: 100 },
+    ],
+  })
+  await server.inspector
+  server.child.kill('SIGTERM')
+  await server.exitCode
+  const page = await InspectorPage.open(await Served.recording(journal).inspector, { viewport: { width: 1440, height: 900 } })
+  await page.headline(/exit code 0$/)
+  await page.page.locator('[data-state="lifecycle.ended"].active').waitFor()
+  expect(await page.page.evaluate('document.documentElement.scrollHeight')).toBe(900)
+  const inFront = (selector: string): Promise<boolean> => page.page.evaluate(IN_FRONT(selector))
+  const visible = async () => {
+    const panels = ['#timeline', '#chart', '#outcome', '#log', '#machines']
+    const seen = await Promise.all(panels.map(inFront))
+    return panels.filter((_, at) => seen[at])
+  }
+  expect(await visible()).toEqual(['#timeline', '#outcome', '#log'])
+  // No row of a hook is below the edge.
+  expect(await inFront('[title^="destroy hook pool"]')).toBe(true)
+  await page.button('Statechart').click()
+  expect(await visible()).toEqual(['#chart', '#outcome', '#log'])
+  const size = `(() => {
+    const text = document.getElementById('chart-body').firstElementChild.shadowRoot.querySelector('[data-state="request-drain"] text')
+    return text.getBoundingClientRect().height
+  })()`
+  expect(await page.page.evaluate(size)).toBeGreaterThan(11)
+  await page.button('Timeline').click()
+  await page.page.keyboard.press('5')
+  expect(await visible()).toEqual(['#timeline', '#outcome', '#machines'])
+  await page.page.keyboard.press('4')
+  expect(await visible()).toEqual(['#timeline', '#outcome', '#log'])
+
+  // Wherever one goes, the log has what was just before and what comes next.
+  const around = `(() => {
+    const { top, bottom } = document.getElementById('log-body').getBoundingClientRect()
+    const lines = [...document.querySelectorAll('#log-body li')].filter((line) => {
+      const box = line.getBoundingClientRect()
+      return box.top >= top - 1 && box.bottom <= bottom + 1
+    })
+    return lines.map((line) => line.hasAttribute('aria-current') ? 'here' : line.classList.contains('later') ? 'later' : 'before').join(' ')
+  })()`
+  const count = Number(await page.page.locator('#scrubber').getAttribute('max'))
+  for (const part of [0.3, 0.7, 0.5, 0.6]) {
+    await page.page.locator('#scrubber').fill(String(Math.floor(count * part)))
+    await expect.poll(() => page.page.evaluate(around)).toMatch(/before here later/)
+    expect(((await page.page.evaluate(around)) as string).split(' ').length).toBeGreaterThan(6)
+  }
+  expect(page.complaints).toEqual([])
+})
+
+/** Whether an element is what one sees where it is. */
+const IN_FRONT = (selector: string) => `(() => {
+  const found = document.querySelector('${selector}')
+  if (!found) return false
+  const { left, top, width, height } = found.getBoundingClientRect()
+  return found.contains(document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20)))
+})()`
+
+test('what is there many times is one row, which opens', async () => {
+  const server = Served.serve('--shutdown-delay-duration=0s', '--deadline=60s')
+  const page = await InspectorPage.open(await server.inspector, { viewport: { width: 1440, height: 900 } })
+  await page.headline(/^Serving$/)
+  for (let i = 0; i < 6; i++) await server.request('/slow?ms=60000')
+  await page.reads('.of-request', /^6 requests\s+GET \/slow ×6\s/)
+  await page.page.locator('.of-request summary').click()
+  await expect.poll(() => page.page.locator('.of-request .blockers .blockers li').count()).toBe(6)
+  await page.isFitForEverybody()
+  // A word that is no everyday one has its meaning beside it.
+  await page.page.locator('.glossary summary').click()
+  await page.reads('#glossary', /last call\s+the short time after the listeners closed/)
+  expect(page.complaints).toEqual([])
+})
+
 test('every panel is some keys away, and the log is one stop', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector)
@@ -188,7 +268,7 @@ test('every panel is some keys away, and the log is one stop', async () => {
   await keyboard.press('Shift+F6')
   await keyboard.press('Shift+F6')
   expect(await focused()).toBe('chart')
-  expect(await page.page.locator('#log-body button').count()).toBeGreaterThan(20)
+  expect(await page.page.locator('#log-body button').count()).toBeGreaterThan(12)
   expect(await page.page.locator('#log-body button[tabindex="0"]').count()).toBe(1)
   await page.page.locator('#log-body button[tabindex="0"]').focus()
   const chosen = () => page.text('#log-body button:focus')
@@ -223,6 +303,7 @@ interface Seen {
 test('the statechart is fitted whole, and zoomed and dragged about what is seen', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector)
+  await page.button('Statechart').click()
   await page.shows('stop', 'living')
   const seen = (): Promise<Seen> => page.page.evaluate(CHART)
   const { mouse } = page.page
@@ -307,6 +388,7 @@ test('the statechart is zoomed by two fingers, about their middle', async () => 
 test('a click on the map of the statechart goes there, and so does a drag', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector, { viewport: { width: 1280, height: 2_000 } })
+  await page.button('Statechart').click()
   await page.shows('stop', 'living')
   for (let i = 0; i < 6; i++) await page.button('Larger').click()
   const map = (await page.page.locator('.minimap').boundingBox()) as { x: number; y: number; width: number; height: number }
@@ -327,6 +409,7 @@ test('a click on the map of the statechart goes there, and so does a drag', asyn
 test('a region of the statechart opens where it is, by pointer and by keys', async () => {
   const server = Served.serve()
   const page = await InspectorPage.open(await server.inspector)
+  await page.button('Statechart').click()
   await page.shows('stop', 'living')
   const working = page.page.locator('[data-state="lifecycle.running.request-drain.working"]')
   expect(await working.count()).toBe(0)

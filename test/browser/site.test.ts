@@ -24,7 +24,7 @@ const RELATED = `[...document.getElementById('chart-body').firstElementChild.sha
   .sort()`
 
 test('the chart lights what a phase waits for and what waits for it, in both modes', async () => {
-  const { page, complaints } = await openPage(pathToFileURL(join(out, 'index.html')).href)
+  const { page, complaints } = await openPage(pathToFileURL(join(out, 'chart.html')).href)
   const region = (name: string) => page.locator(`[data-state="${name}"]`).first()
   await region('in-flight-drained').hover()
   expect(await page.evaluate(RELATED)).toEqual([

@@ -13,6 +13,7 @@ import { reduceLife } from '#src/report/view.ts'
 import { FakeProcess } from '#src/testing/fake-process.ts'
 import { linesOf, type Span, spanOf, ticksOf, zoomed } from '../../packages/inspector-page/src/core/axis.ts'
 import { blockingOf } from '../../packages/inspector-page/src/core/blocking.ts'
+import { GLOSSARY } from '../../packages/inspector-page/src/core/glossary.ts'
 import { ReceivedJournal } from '../../packages/inspector-page/src/core/journal.ts'
 import { lanesOf } from '../../packages/inspector-page/src/core/lanes.ts'
 import { lifeStatusOf, type SourceStatus } from '../../packages/inspector-page/src/core/life-status.ts'
@@ -775,4 +776,11 @@ test('a counter-example counts steps, because no time passes in it, and nothing 
     headline: 'Counter-example',
     detail: 'destroyed under a live request. It ends here.',
   })
+})
+
+test('the words of the page mean what the architecture says that they mean', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/architecture.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| ([\w -]+) \| (.*) \|$/gm)].map(([, word = '', meaning = '']) => [word, meaning] as const)
+  const table = new Map(rows)
+  for (const [word, meaning] of Object.entries(GLOSSARY)) expect([word, table.get(word)]).toEqual([word, meaning])
 })

@@ -9,6 +9,7 @@ import { LogPanel } from './panels/log-panel.ts'
 import { MachinesPanel } from './panels/machines-panel.ts'
 import { OutcomePanel } from './panels/outcome-panel.ts'
 import { PlaybackControls } from './panels/playback-controls.ts'
+import { Tabs } from './panels/tabs.ts'
 import { TimelinePanel } from './panels/timeline/timeline-panel.ts'
 import { EntrySource, LifeTime } from './source.ts'
 
@@ -38,7 +39,7 @@ const redrawNow = (): void => {
   asked = true
 }
 
-const playback = new PlaybackControls(journal, redrawNow)
+const playback = new PlaybackControls(journal, new Tabs(), redrawNow)
 const chart = new ChartPanel()
 const source = new EntrySource({
   session: (session) => {

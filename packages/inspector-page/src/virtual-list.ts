@@ -18,6 +18,7 @@ export interface VirtualListOptions<T> {
 
 /** Rows beyond what is seen, on each side: what scrolls into view is there already. */
 const BEYOND_PX = 200
+const AROUND_ROWS = 1.5
 /** As near as this to the end, and it goes on scrolling. */
 const NEAR_END_PX = 24
 
@@ -85,6 +86,15 @@ export class VirtualList<T> {
     const { top, height, offset } = this.#view
     if (from + offset < top) this.#scrollTo(from + offset)
     else if (to + offset > top + height) this.#scrollTo(to + offset - height)
+  }
+
+  /** With some of what is before and after it; where both are seen already, nothing moves. */
+  center(index: number): void {
+    const [from, to] = [this.#topOf(index), this.#topOf(index + 1)]
+    const { top, height, offset } = this.#view
+    const around = Math.min(AROUND_ROWS * (to - from), Math.max(0, (height - (to - from)) / 2))
+    const isSeen = from + offset - around >= top && to + offset + around <= top + height
+    if (!isSeen) this.#scrollTo((from + to) / 2 + offset - height / 2)
   }
 
   /**

@@ -6,6 +6,7 @@ export const CHART_STYLE = `
   :host { display: block; }
   svg.picture { display: block; --ground: transparent; }
   .region { cursor: pointer; }
+  .edge { pointer-events: none; }
   .region:focus { outline: none; }
   .region:focus-visible > rect { stroke: var(--focus, Highlight); stroke-width: 3; }
   .region:hover > rect { stroke-width: 2; }

@@ -6,7 +6,7 @@ const WHEEL_PX = 300
 /** Less than this is a click, and no drag. */
 const DRAG_PX = 4
 /** Before the user has chosen a size: all of it, as long as that is legible. */
-const LEGIBLE = 0.6
+const LEGIBLE = 0.9
 
 interface Place {
   readonly clientX: number
@@ -55,7 +55,9 @@ export class Viewport {
 
   get scale(): number {
     if (typeof this.#zoom === 'number') return this.#zoom
-    const fit = Math.min(1, this.body.clientWidth / this.#size.width, this.body.clientHeight / this.#size.height)
+    // Both are rounded, and may be more than there is.
+    const [width, height] = [this.body.clientWidth - 1, this.body.clientHeight - 1]
+    const fit = Math.min(1, width / this.#size.width, height / this.#size.height)
     return this.#zoom === 'fit' ? fit : Math.max(LEGIBLE, fit)
   }
 

@@ -22,6 +22,9 @@ export interface OutcomeLine {
   readonly tone: 'plain' | 'good' | 'bad' | 'cut'
 }
 
+/** Each has a row in the timeline. */
+const SKIPPED_NAMED = 10
+
 const counted = (counts: readonly (readonly [what: string, n: number])[]): string => counts.map(([what, n]) => `${n} ${what}`).join(', ')
 
 export function outcomeOf({ report, failures, life: { exitCode, stop } }: View): readonly OutcomeLine[] {
@@ -30,7 +33,7 @@ export function outcomeOf({ report, failures, life: { exitCode, stop } }: View):
   const { requests, watches, connections, handlers, forced, reason, rejections, lateAnswers, warnings } = report
   const took = tookMs(report)
   const lastCall = lastCallWords(report)
-  const skipped = skippedWords(skippedHooks(report.hooks), Number.POSITIVE_INFINITY)
+  const skipped = skippedWords(skippedHooks(report.hooks), SKIPPED_NAMED)
   const refused = Object.entries(rejections).filter(([, n]) => n > 0)
   const line = (what: string, text: string, tone: OutcomeLine['tone'] = 'plain'): OutcomeLine => ({ what, text, tone })
   const drained = (what: string, { before, after, cut }: typeof requests): OutcomeLine[] => [

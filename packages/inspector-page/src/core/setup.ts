@@ -85,9 +85,11 @@ function budgetItems(view: View): BlockingItem[] {
   ]
 }
 
-/** Which phases a cut ends. */
-const cutBy = ({ phases }: View, signal: string): string => {
-  const names = [...phases.values()].flatMap(({ name, cut, half }) => (cut === signal && half === 'stop' ? [name] : []))
+/** Which phases a cut ends, of those that are not over. */
+export const cutBy = ({ phases }: View, signal: string): string => {
+  const names = [...phases.values()].flatMap(({ name, cut, half, endedAt }) =>
+    cut === signal && half === 'stop' && endedAt === undefined ? [name] : [],
+  )
   return names.length > 2 ? `${names[0]} and ${names.length - 1} more` : listText(names)
 }
 

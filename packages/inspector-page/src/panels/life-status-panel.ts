@@ -1,6 +1,6 @@
 import { lanesOf } from '../core/lanes.ts'
 import { lifeStatusOf } from '../core/life-status.ts'
-import { endWords } from '../core/setup.ts'
+import { cutBy, endWords } from '../core/setup.ts'
 import { type Cut, plannedCuts, spentOf } from '../core/spent.ts'
 import { unitsOf, type View } from '../core/view.ts'
 import { durationText, running, STEPS } from '../core/words.ts'
@@ -8,6 +8,8 @@ import { element, Font, Icon, KeyedParts, make, setAttribute, setStyle, setText 
 import type { Frame, Panel } from '../frame.ts'
 
 interface NamedCut extends Cut {
+  /** The phases that it ends. */
+  readonly ends: string
   readonly lane: number
   readonly side: 'after' | 'before'
 }
@@ -72,7 +74,9 @@ export class LifeStatusPanel implements Panel {
     // Where there is no room for all, they are a list below it.
     this.#bar.classList.toggle('listed', lanes.includes(undefined))
     setStyle(this.#bar, '--lanes', String(Math.max(1, ...lanes.map((lane) => (lane ? lane.lane + 1 : 1)))))
-    this.#cuts.show(cuts.map((cut, i) => ({ ...cut, lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'after' })))
+    this.#cuts.show(
+      cuts.map((cut, i) => ({ ...cut, ends: cutBy(view, cut.signal), lane: lanes[i]?.lane ?? 0, side: lanes[i]?.side ?? 'after' })),
+    )
   }
 }
 
@@ -84,7 +88,8 @@ function cutPart({ signal }: NamedCut) {
   const node = make('div', 'cut', name)
   return {
     node,
-    show: ({ part, past, lane, side, atMs }: NamedCut) => {
+    show: ({ part, past, lane, side, atMs, ends }: NamedCut) => {
+      setAttribute(node, 'title', `${signal}: what is left of ${ends || 'its phases'} ${durationText(atMs)} after the stop request is cut`)
       setStyle(node, '--at', part.toFixed(4))
       setStyle(node, '--lane', String(lane))
       setAttribute(name, 'data-side', side)
@@ -105,7 +110,7 @@ function budgetWords(view: View, now: number): string {
   if (view.life.exitCode !== undefined)
     return `Used ${durationText(elapsedMs)} of ${durationText(deadlineMs)}; ${durationText(leftMs)} was left.`
   const next = nextCut
-    ? `next is ${nextCut.signal} in ${running(nextCut.inMs)}`
+    ? `next is ${nextCut.signal} in ${running(nextCut.inMs)}, the end of ${cutBy(view, nextCut.signal) || 'what is left'}`
     : leftMs > 0
       ? `the deadline is in ${running(leftMs)}`
       : 'the deadline is reached'

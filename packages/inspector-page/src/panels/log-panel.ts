@@ -78,7 +78,7 @@ export class LogPanel implements Panel {
     const isAtEnd = this.#rows.isAtEnd || before.lookingBack
     this.#show()
     setText(element('log-count'), `${matching.length} of ${journal.length}`)
-    if (current && current !== before.current) this.#rows.reveal(index)
+    if (current && current !== before.current) this.#rows.center(index)
     else if (!lookingBack && isAtEnd) this.#rows.scrollToEnd()
   }
 

@@ -1,4 +1,5 @@
 import { type BlockingGroup, type BlockingItem, blockingOf } from '../core/blocking.ts'
+import { GLOSSARY, type GlossaryWord, glossaryTerm, meaningOf } from '../core/glossary.ts'
 import { countOf } from '../core/groups.ts'
 import { type OutcomeLine, outcomeOf } from '../core/outcome.ts'
 import { element, Icon, KeyedParts, make, type Part, setAttribute, setText } from '../dom.ts'
@@ -21,6 +22,12 @@ export class OutcomePanel implements Panel {
   constructor() {
     const list = make('dl', 'outcome')
     element('report-body').append(this.#empty, list)
+    element('glossary').append(
+      ...(Object.keys(GLOSSARY) as GlossaryWord[]).flatMap((word) => [
+        make('dt', '', glossaryTerm(word)),
+        make('dd', '', GLOSSARY[word].replaceAll('`', '')),
+      ]),
+    )
     this.#lines = new KeyedParts(list, ({ what, text }) => `${what} ${text}`, linePart)
     this.#saveReport.addEventListener('click', () => {
       const report = this.#frame?.journal.last.report
@@ -48,10 +55,22 @@ export class OutcomePanel implements Panel {
   }
 }
 
-const linePart = ({ what, text, tone }: OutcomeLine): Part<OutcomeLine> => ({
-  node: make('div', tone, make('dt', '', what), make('dd', '', text)),
-  show: () => {},
-})
+function linePart({ what, text, tone }: OutcomeLine): Part<OutcomeLine> {
+  const node = make('div', tone, make('dt', '', what), make('dd', '', text))
+  const word = WORD_OF[what]
+  if (word) node.title = meaningOf(word)
+  return { node, show: () => {} }
+}
+
+/** What the lines of a report are called, by the word that says what they are about. */
+const WORD_OF: Readonly<Record<string, GlossaryWord>> = {
+  cut: 'cut',
+  forced: 'forced',
+  'last call': 'last call',
+  requests: 'drain',
+  watches: 'watch',
+  connections: 'tell',
+}
 
 function groupPart({ kind }: BlockingGroup): Part<BlockingGroup> {
   const label = make('span')

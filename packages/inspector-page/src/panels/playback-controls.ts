@@ -5,6 +5,7 @@ import { originOf, unitsOf } from '../core/view.ts'
 import { STEPS } from '../core/words.ts'
 import { element, Icon, setAttribute, setText } from '../dom.ts'
 import type { Frame, Panel } from '../frame.ts'
+import type { Tabs } from './tabs.ts'
 
 /** How long a step is shown when those of a counter-example are played, in milliseconds. */
 const STEP_MS = 500
@@ -17,13 +18,15 @@ export class PlaybackControls implements Panel {
   cursor: Cursor = FOLLOWING
   readonly #journal: ReceivedJournal
   readonly #changed: () => void
+  readonly #tabs: Tabs
   readonly #slider = element<HTMLInputElement>('scrubber')
   readonly #play = element('play')
   readonly #playIcon = new Icon('play')
   readonly #live = element<HTMLButtonElement>('to-live')
   #speed: Speed = 1
 
-  constructor(journal: ReceivedJournal, changed: () => void) {
+  constructor(journal: ReceivedJournal, tabs: Tabs, changed: () => void) {
+    this.#tabs = tabs
     this.#journal = journal
     this.#changed = changed
     this.#play.replaceChildren(this.#playIcon.node)
@@ -93,7 +96,7 @@ export class PlaybackControls implements Panel {
     const scrolls = target instanceof Element && target.matches('.scroll')
     if (key === 'F6') {
       event.preventDefault()
-      nextPanel(shiftKey ? -1 : 1)
+      this.#nextPanel(shiftKey ? -1 : 1)
       return
     }
     const direction = key === 'ArrowLeft' ? -1 : key === 'ArrowRight' ? 1 : undefined
@@ -103,22 +106,27 @@ export class PlaybackControls implements Panel {
     else if (key === 'End' && !scrolls) this.#move(goTo(this.#journal, this.#journal.length - 1))
     else if (key === ' ' && !onButton && !scrolls) this.#move(this.#toggled())
     else if (key === 'l' || key === 'L') this.#move(FOLLOWING)
-    else if (key === '/') element('log-text').focus()
-    else if (/^[1-5]$/.test(key)) element(PANELS[Number(key) - 1] ?? 'timeline').focus()
+    else if (key === '/') this.#goToPanel('log', 'log-text')
+    else if (/^[1-5]$/.test(key)) this.#goToPanel(PANELS[Number(key) - 1] ?? 'timeline')
     else if (key === '?') element<HTMLDialogElement>('keys').showModal()
     else return
     event.preventDefault()
+  }
+
+  #nextPanel(by: 1 | -1): void {
+    const places = [...PANELS, 'controls']
+    const here = places.findIndex((id) => element(id).contains(document.activeElement))
+    this.#goToPanel(places[(here + by + places.length) % places.length] ?? 'timeline')
+  }
+
+  #goToPanel(id: string, part = id): void {
+    this.#tabs.show(id)
+    element(part).focus()
   }
 }
 
 /** By number, and by F6 in a ring. */
 const PANELS = ['timeline', 'outcome', 'chart', 'log', 'machines'] as const
-
-function nextPanel(by: 1 | -1): void {
-  const places = [...PANELS, 'controls']
-  const here = places.findIndex((id) => element(id).contains(document.activeElement))
-  element(places[(here + by + places.length) % places.length] ?? 'timeline').focus()
-}
 
 function spoken(journal: ReceivedJournal, position: number): string {
   const entry = journal.entries[position]

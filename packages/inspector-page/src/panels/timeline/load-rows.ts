@@ -1,4 +1,5 @@
 import type { Span } from '../../core/axis.ts'
+import { type GlossaryWord, meaningOf } from '../../core/glossary.ts'
 import { type Series, seriesOf } from '../../core/series.ts'
 import { type EntryOf, refusals } from '../../core/view.ts'
 import { KeyedParts, make, type Part, setAttribute, setText, svg } from '../../dom.ts'
@@ -11,15 +12,16 @@ type Gauges = EntryOf<'gauges'>
 interface Load {
   readonly name: string
   readonly read: (gauges: Gauges) => number
+  readonly word?: GlossaryWord
 }
 
 const LOADS: readonly Load[] = [
   { name: 'requests', read: ({ requests }) => requests },
-  { name: 'watches', read: ({ watches }) => watches },
+  { name: 'watches', read: ({ watches }) => watches, word: 'watch' },
   { name: 'refused', read: refusals },
   { name: 'sockets active', read: ({ connections }) => connections.active },
   { name: 'sockets idle', read: ({ connections }) => connections.idle },
-  { name: 'sockets told', read: ({ connections }) => connections.told },
+  { name: 'sockets told', read: ({ connections }) => connections.told, word: 'tell' },
 ]
 
 export class LoadRows {
@@ -34,13 +36,14 @@ export class LoadRows {
   draw({ view: { gauges }, now, journal }: Frame, span: Span): void {
     const measured = gauges ? journal.gaugesBetween(span.from, Math.min(gauges.at, span.to)) : []
     this.#rows.show(
-      LOADS.map(({ name, read }) => ({ name, series: seriesOf(measured, now, span, name, read), known: gauges !== undefined })),
+      LOADS.map(({ name, read, word }) => ({ name, word, series: seriesOf(measured, now, span, name, read), known: gauges !== undefined })),
     )
   }
 }
 
 interface LoadRow {
   readonly name: string
+  readonly word: GlossaryWord | undefined
   readonly series: Series
   /** Whether anything was measured: no connection is not the same as nothing known. */
   readonly known: boolean
@@ -53,7 +56,7 @@ interface LoadRow {
 const ACROSS = 1_000
 const UPWARDS = 100
 
-function loadPart({ name: what }: LoadRow): Part<LoadRow> {
+function loadPart({ name: what, word }: LoadRow): Part<LoadRow> {
   const curve = svg('path', { class: 'curve', 'vector-effect': 'non-scaling-stroke' })
   const area = svg('path', { class: 'area' })
   const picture = svg('svg', { class: 'curves', viewBox: `0 0 ${ACROSS} ${UPWARDS}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' })
@@ -66,6 +69,7 @@ function loadPart({ name: what }: LoadRow): Part<LoadRow> {
   track.append(picture, spoken)
   const note = make('div', 'note', value)
   const node = make('div', 'row load-row', name, track, note)
+  if (word) node.title = meaningOf(word)
   node.setAttribute('role', 'row')
   name.setAttribute('role', 'rowheader')
   for (const cell of [track, note]) cell.setAttribute('role', 'cell')
