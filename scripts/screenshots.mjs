@@ -37,14 +37,15 @@ const SIZES = [
   [3840, 2160],
 ]
 const SCHEMES = /** @type {const} */ (['light', 'dark'])
-/** The pictures that documents show. @type {readonly { life: Life, moment: Moment, scheme: 'light' | 'dark', size: readonly [number, number], file: string }[]} */
+/** The pictures that documents show: life, moment, colours, size, file. @type {readonly (readonly [Life, Moment, 'light' | 'dark', readonly [number, number], string])[]} */
 const SHOWN = [
-  ...SCHEMES.map((scheme) => ({ life: 'refuse', moment: 'during', scheme, size: [1440, 900], file: `inspector-${scheme}.png` })),
-  { life: 'refuse', moment: 'chart', scheme: 'light', size: [1440, 900], file: 'inspector-chart.png' },
-  { life: 'refuse', moment: 'after', scheme: 'light', size: [1440, 900], file: 'inspector-end.png' },
-  { life: 'watches', moment: 'during', scheme: 'dark', size: [1440, 900], file: 'inspector-5000-watches.png' },
-  { life: 'hooks', moment: 'after', scheme: 'light', size: [1440, 900], file: 'inspector-100-hooks.png' },
-  { life: 'refuse', moment: 'during', scheme: 'dark', size: [390, 844], file: 'inspector-phone.png' },
+  ['refuse', 'during', 'light', [1440, 900], 'inspector-light.png'],
+  ['refuse', 'during', 'dark', [1440, 900], 'inspector-dark.png'],
+  ['refuse', 'chart', 'light', [1440, 900], 'inspector-chart.png'],
+  ['refuse', 'after', 'light', [1440, 900], 'inspector-end.png'],
+  ['watches', 'during', 'dark', [1440, 900], 'inspector-5000-watches.png'],
+  ['hooks', 'after', 'light', [1440, 900], 'inspector-100-hooks.png'],
+  ['refuse', 'during', 'dark', [390, 844], 'inspector-phone.png'],
 ]
 
 const browser = await chromium.launch(browserLaunch())
@@ -56,7 +57,7 @@ try {
     await recorded(life)
     const inspector = spawn(process.execPath, ['dist/cli.js', 'inspect', journalOf(life)], { stdio: ['ignore', 'pipe', 'inherit'] })
     const url = await addressOf(inspector)
-    for (const { moment, scheme, size, file } of SHOWN.filter((shown) => shown.life === life)) {
+    for (const [, moment, scheme, size, file] of SHOWN.filter(([of]) => of === life)) {
       await pictured(life, url, { moments: [moment], scheme, size, nameOf: () => `docs/images/${file}` })
     }
     if (all !== undefined) {

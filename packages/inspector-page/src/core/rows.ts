@@ -105,7 +105,7 @@ function hookRow(item: Extract<RowItem, { kind: 'hook' }>, view: View, now: numb
   const to = endedAt ?? now
   const units = unitsOf(view)
   const took = to - startedAt
-  const waitedFor = standing === 'skipped' ? skippedHooks(view.life.hooks.values()).waitedFor : []
+  const waitedFor = standing === 'skipped' ? (hook.waitedFor ?? skippedHooks(view.life.hooks.values()).waitedFor) : []
   const skipped = waitedFor.length > 0 ? `, waiting for ${listText(waitedFor)}` : ''
   const silent = view.life.exitCode !== undefined && endedAt === undefined ? '; it never answered' : ''
   return {
