@@ -50,6 +50,15 @@ export const EQUIVALENT = [
     unheard: true,
   },
   {
+    mutants: /^(transition dropped|action dropped|error swallowed): root running\.mux-complete\.open: work onError/,
+    why: 'The machine ends by its output, whatever a mux-complete signal does.',
+    unheard: true,
+  },
+  {
+    mutants: /^action dropped: root running\.mux-complete\.open\.working: on (xstate\.done\.actor\.mux-complete|StopRequested), settle 1$/,
+    why: 'A phase that is complete, or that a stop has ended, costs nothing; a signal that failed has been paid for when it did.',
+  },
+  {
     mutants: /^action dropped: root running\.stop\.living: on (stop\.requested|process\.signalled|process\.crashed|StartFailed), worsen 1$/,
     why: 'These reasons cost nothing by themselves: the exit code made worse by 0 stays as it is.',
   },
@@ -121,8 +130,8 @@ export const EQUIVALENT = [
     why: 'Destroy is only there after an error of a hook’s machine, which never comes.',
   },
   {
-    mutants: /^part of an action dropped: pre-shutdown-hooks: settle, stopChild$/,
-    why: 'The hook has ended by itself; stopping it takes its name from the list of children, which nothing looks at.',
+    mutants: /^part of an action dropped: (pre-shutdown-hooks|mux-complete): settle, stopChild$/,
+    why: 'The hook, or the signal, has ended by itself; stopping it takes its name from the list of children, which nothing looks at.',
   },
 ]
 

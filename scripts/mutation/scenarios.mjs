@@ -4,6 +4,7 @@
 
 import { rejects, resolves } from '#model'
 import { RESERVES_DEFAULT_MS } from '../../build/src/base/stop-profile.js'
+import { EFFECTS } from '../../build/src/model/life/lifecycle-model.js'
 import { stopProfile } from '../../build/src/options/budget.js'
 
 /**
@@ -62,6 +63,7 @@ const stoppedAfter = (regions = ['announce'], events = []) => ({
   },
 })
 const drainWatches = { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] }
+const { awaitMuxSignal } = EFFECTS
 const nameHandlers = { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] }
 const terminateWatches = { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] }
 const destroyConnections = terminateWatches
@@ -72,6 +74,7 @@ const smooth = (effects) => ({
     terminateWatches,
     destroyConnections,
     nameHandlers,
+    awaitMuxSignal,
     ...Object.fromEntries(effects.map((name) => [name, { outcomes: [resolves()] }])),
   },
 })
@@ -133,9 +136,9 @@ export const SCENARIOS = [
   },
   {
     name: 'changes before it is stopped',
-    about: /changed|mux-signal|work\.left/,
+    about: /changed|work\.left/,
     plan: withHooks,
-    outside: ['stop', 'mux-failure', 'work-left'],
+    outside: ['stop', 'work-left'],
     extra: REGISTRATIONS,
   },
   { name: 'refused to start', about: /root running\.(start|stop)|destroy|condition/, plan: withHooks, outside: ['start-refused'] },
@@ -185,11 +188,32 @@ export const SCENARIOS = [
     narrowed: { ...stoppedAfter(['serve']), ...ENDING },
   },
   {
-    name: 'mux and readiness',
-    about: /mux|ready/,
-    plan: { ...bare, muxSignals: ['apis'] },
+    name: 'mux signals, stopped before it starts',
+    about: /mux/,
+    plan: { ...bare, muxSignals: ['apis', 'crds'] },
+    outside: ['stop'],
+    narrowed: ENDING,
+  },
+  {
+    name: 'mux signals',
+    about: /mux|AdminClosed|Serving/,
+    plan: { ...bare, muxSignals: ['apis', 'crds'] },
     outside: [],
-    narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }, { type: 'mux.apis' }]), ...ENDING },
+    narrowed: { ...stoppedAfter(['announce']), ...QUIET },
+  },
+  {
+    name: 'a mux signal, and a life that is told to stop now',
+    about: /mux/,
+    plan: { ...bare, muxSignals: ['apis'] },
+    outside: ['start', 'stop', 'stop-now'],
+    narrowed: QUIET,
+  },
+  {
+    name: 'readiness',
+    about: /ready/,
+    plan: bare,
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce', 'has-been-ready'], [{ type: 'readyz.passed' }]), ...ENDING },
   },
   {
     name: 'a user phase waits for the mux signals',
@@ -197,6 +221,13 @@ export const SCENARIOS = [
     plan: { ...bare, userPhases: [afterwards('MuxAndDiscoveryComplete')] },
     outside: [],
     narrowed: { ...stoppedAfter(['announce', 'mux-complete']), ...QUIET },
+  },
+  {
+    name: 'a user phase waits for a mux signal',
+    about: /mux-complete/,
+    plan: { ...bare, muxSignals: ['apis'], userPhases: [afterwards('MuxAndDiscoveryComplete')] },
+    outside: [],
+    narrowed: { ...stoppedAfter(['announce']), ...QUIET },
   },
   {
     name: 'a user phase waits for what was announced',

@@ -27,6 +27,13 @@ const OPERATORS = {
   'edge of one mode dropped': ({ alsoAfter = {} }) =>
     Object.fromEntries(Object.keys(alsoAfter).map((mode) => [mode, { alsoAfter: undefined }])),
   'condition dropped': ({ unless }) => (unless ? { [unless]: { unless: undefined } } : {}),
+  'word not passed on': ({ hears = {} }) =>
+    Object.fromEntries(
+      Object.keys(hears).map((signal) => [
+        signal,
+        { hears: Object.fromEntries(Object.entries(hears).filter(([other]) => other !== signal)) },
+      ]),
+    ),
   'work not done': ({ work }) => (work ? { [work]: { work: undefined, workKind: undefined, until: undefined } } : {}),
   'work taken for the other kind': ({ workKind }) =>
     workKind === 'machine' || workKind === 'effect' ? { [workKind]: { workKind: workKind === 'machine' ? 'effect' : 'machine' } } : {},

@@ -1,4 +1,4 @@
-import { fromPromise, type NonReducibleUnknown } from 'xstate'
+import { type EventObject, fromCallback, fromPromise, type NonReducibleUnknown } from 'xstate'
 import { QuiesceError } from '../base/errors.ts'
 import { errorRecord, type HookKind, type LifecycleFact, type Straggler } from '../base/events.ts'
 import { nameWithProtocol } from '../base/spoken.ts'
@@ -12,6 +12,8 @@ import { destroyMachine } from '../machines/phases/destroy.ts'
 import { type HandlersLeft, handlersMachine } from '../machines/phases/handlers.ts'
 import { type HookPlan, hookMachine } from '../machines/phases/hook.ts'
 import { lastCallMachine } from '../machines/phases/last-call.ts'
+import { muxCompleteMachine } from '../machines/phases/mux-complete.ts'
+import { muxSignalMachine } from '../machines/phases/mux-signal.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
 import { preShutdownHooksMachine } from '../machines/phases/pre-shutdown-hooks.ts'
 import { reportMachine } from '../machines/phases/report.ts'
@@ -21,6 +23,7 @@ import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
 import { announceReady } from '../platforms/platforms.ts'
 import { AcceptSeal } from './accept-seal.ts'
 import { Audit, type AuditBackend } from './audit.ts'
+import { awaitMux } from './await-mux.ts'
 import { awaitOwner } from './await-owner.ts'
 import { asBeforeClose } from './before-close.ts'
 import type { Host } from './host.ts'
@@ -52,6 +55,8 @@ export interface World {
   readonly older: OlderConnections | undefined
   readonly audit: AuditBackend | undefined
   readonly hook: (kind: HookKind, name: string) => UserCode | undefined
+  /** What completes a mux-complete signal. */
+  readonly muxSignal: (name: string) => AbortSignal | PromiseLike<unknown> | undefined
   /** Whether the listeners close only when this user code has ended. */
   readonly comesBeforeClose: (kind: HookKind, name: string) => boolean
   readonly listenerDied: (address: string, error: Error | undefined) => void
@@ -156,6 +161,19 @@ function makeEffects() {
         throw error
       }),
     ),
+    muxComplete: muxCompleteMachine.provide({
+      actions,
+      actors: {
+        muxSignal: muxSignalMachine.provide({
+          actors: {
+            awaitMuxSignal: fromCallback<EventObject, { readonly name: string }>(({ input, system, sendBack }) => {
+              const complete = worldOf(system).muxSignal(input.name)
+              return complete && awaitMux(complete, sendBack)
+            }),
+          },
+        }),
+      },
+    }),
     announce: effect(({ host }, signal) => announceReady(host.process, signal)),
     runPostStartHook: userCode(worldOf, (world, { kind, name }: HookPlan) => ({
       name,

@@ -140,6 +140,8 @@ export type LifecycleFact =
       /** Of one that never began: the hooks that it waited for, and that were cut. */
       readonly waitedFor?: readonly string[]
     }
+  /** A mux-complete signal has ended, in time or not. */
+  | { readonly type: 'mux-signal'; readonly name: string; readonly state: MuxSignalState }
   | {
       readonly type: 'late'
       readonly what: string
@@ -198,6 +200,12 @@ export type LifecycleFact =
   | { readonly type: 'warning'; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
   | ({ readonly type: 'forced'; readonly why: ForcedWhy } & ForcedBy)
   | { readonly type: 'ended'; readonly exitCode: number }
+
+/**
+ * How a mux-complete signal ended: it came, or failed; it came or failed after the stop was
+ * requested; the life ended without it.
+ */
+export type MuxSignalState = 'complete' | 'failed' | 'late' | 'left'
 
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'
 

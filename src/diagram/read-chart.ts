@@ -1,5 +1,4 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
-import { muxEvent } from '../machines/region.ts'
 import { type Chart, type ChartEdge, type ChartState, decoded } from './drawing/chart.ts'
 
 /**
@@ -64,9 +63,7 @@ function stateOf(node: AnyStateNode, raises: ReadonlyMap<string, ReadonlySet<str
 function titleOf({ key, id, meta }: AnyStateNode): string {
   const phase = (meta as Record<string, unknown> | undefined)?.['phase']
   if (typeof phase === 'string') return phase
-  const name = decoded(key || id)
-  // A latch is called after its event, and a mux event after its user's name: encoded twice.
-  return name.startsWith(muxEvent('')) ? decoded(name) : name
+  return decoded(key || id)
 }
 
 interface Transition {

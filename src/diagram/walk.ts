@@ -1,10 +1,11 @@
-import { createActor, fromPromise } from 'xstate'
+import { createActor, type EventObject, fromCallback, fromPromise } from 'xstate'
 import { VirtualClock } from '../base/virtual-clock.ts'
-import { composeLifecycle, effectiveWiring, type LifePlan } from '../machines/lifecycle.ts'
+import { composeLifecycle, type LifePlan } from '../machines/lifecycle.ts'
+import { muxCompleteMachine } from '../machines/phases/mux-complete.ts'
+import { muxSignalMachine } from '../machines/phases/mux-signal.ts'
 import type { MachineFact } from '../machines/phases/phase.ts'
 import { requestDrainMachine } from '../machines/phases/request-drain.ts'
 import { watchDrainMachine } from '../machines/phases/watch-drain.ts'
-import type { muxEvent } from '../machines/region.ts'
 
 /**
  * One life from start to end, walked by the real machine on virtual time, for a sequence diagram:
@@ -34,9 +35,11 @@ export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
     await after(WATCHES_SHARE)
     return { after: 0 }
   })
+  const awaitMuxSignal = fromCallback<EventObject, { readonly name: string }>(({ sendBack }) => sendBack({ type: 'complete' }))
   const machine = composeLifecycle(plan).provide({
     actions: { record: (_, fact) => void steps.push({ at: clock.now(), type: 'fact', fact }) },
     actors: {
+      muxComplete: muxCompleteMachine.provide({ actors: { muxSignal: muxSignalMachine.provide({ actors: { awaitMuxSignal } }) } }),
       requestDrain: requestDrainMachine.provide({ actors: { drainRequests } }),
       watchDrain: watchDrainMachine.provide({ actors: { drainWatches } }),
     },
@@ -49,7 +52,6 @@ export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
   }
   actor.start()
   await tell({ type: 'start' })
-  for (const event of new Set(Object.values(effectiveWiring(plan)).flatMap(({ after }) => after.filter(isMux)))) await tell({ type: event })
   await tell({ type: 'readyz.passed' })
   await clock.advance(SERVES_MS)
   await tell({ type: 'process.signalled', signal: 'SIGTERM', interactive: false }, 'SIGTERM')
@@ -58,5 +60,3 @@ export async function walk(plan: LifePlan): Promise<readonly WalkStep[]> {
   }
   return steps
 }
-
-const isMux = (signal: string): signal is ReturnType<typeof muxEvent> => signal.startsWith('mux.')

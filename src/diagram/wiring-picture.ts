@@ -104,6 +104,7 @@ function boxOf(node: FlowNode, mode: Mode): Box {
 export function conditions({ row, does }: Pick<FlowNode, 'row' | 'does'>, mode: Mode): string[] {
   if (!row) return does ? [CONSEQUENCES[does]] : []
   return [
+    ...(row.awaits ? [`waits for ${row.awaits.join(', ')}`] : []),
     ...(row.unless ? [`skipped without ${row.unless}`] : []),
     ...(row.until ? [`ended by ${row.until[mode]}`] : []),
     ...(row.cut ? [`cut at ${row.cut}`] : []),

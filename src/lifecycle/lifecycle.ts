@@ -3,7 +3,6 @@ import type { Server } from 'node:net'
 import type { Observable } from 'rxjs/internal/Observable'
 import { Subject } from 'rxjs/internal/Subject'
 import { type ActorRefFrom, type AnyActor, createActor } from 'xstate'
-import { awaitMux } from '../actors/await-mux.ts'
 import { Drains, giveWorld, type World } from '../actors/effects.ts'
 import type { Host } from '../actors/host.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
@@ -38,6 +37,7 @@ import { EventLog } from '../log/event-log.ts'
 import { SaidErrors } from '../log/said-errors.ts'
 import { type ExitCode, moreSevere } from '../machines/exit-codes.ts'
 import type { LifecycleMachine, LifePlan } from '../machines/lifecycle.ts'
+import { muxSignalsWaiting } from '../machines/phases/mux-complete.ts'
 import type { SignalName } from '../machines/signals.ts'
 import { comesBefore } from '../machines/user-phases.ts'
 import type { LifecycleInEvent } from '../machines/vocabulary.ts'
@@ -331,7 +331,7 @@ export class Lifecycle implements ServedLife {
     const { options, host } = this
     return new Health({
       clock: host.clock,
-      pendingMux: () => [...this.#pendingMux],
+      pendingMux: () => muxSignalsWaiting(this.#actor),
       isStarting: () => this.#actor !== undefined && !this.#signals.hasFired('Serving'),
       isShuttingDown: () => this.#signals.hasFired('ShutdownInitiated'),
       livezGraceMs: options.livezGraceMs,
@@ -362,8 +362,6 @@ export class Lifecycle implements ServedLife {
   #admin: AdminListener | undefined
   /** Health checks of the user's. */
   readonly #ownChecks = new Set<string>()
-  /** Mux-complete signals that are not there yet. */
-  readonly #pendingMux = new Set<string>()
 
   addMetrics(source: MetricSource): Disposable {
     return this.#metrics.add(source)
@@ -526,17 +524,6 @@ export class Lifecycle implements ServedLife {
       this.#started = true
       this.begin()
       await this.#logOpened
-      const pending = this.#pendingMux
-      const isServing = (): boolean => this.#signals.hasFired('Serving')
-      const hears = {
-        pending,
-        isServing,
-        clock: this.host.clock,
-        stop: this.#signals.signal('StopRequested'),
-        record: this.record,
-        send: this.send.bind(this),
-      }
-      for (const [name, complete] of this.#registrations.muxSignals.entries()) awaitMux(name, complete, hears)
       if (this.#startError !== undefined) this.#causes.keep('start', this.#startError)
       this.send(this.#startError === undefined ? { type: 'start' } : { type: 'start.refused', error: errorRecord(this.#startError) })
     }
@@ -722,6 +709,7 @@ export class Lifecycle implements ServedLife {
       opened: () => this.#listeners,
       audit: this.options.audit,
       hook: (kind, name) => this.#registrations.find(kind, name),
+      muxSignal: (name) => this.#registrations.muxSignals.get(name),
       comesBeforeClose: (kind, name) =>
         kind === 'pre-shutdown' || (kind === 'phase' && comesBefore('HTTPServerStoppedListening', name, this.#composed?.wiring ?? {})),
       causes: this.#causes,

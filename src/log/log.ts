@@ -161,6 +161,8 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
       const message = outcome === 'failed' ? `${HOOK[kind]} "${name}" failed: ${event.error?.message ?? 'no reason given'}` : 'hook ended'
       return byOutcome(outcome, message, { kind, hook: name, outcome, duration: formatDuration(durationMs), ...errOf(event.error) })
     }
+    case 'mux-signal':
+      return debug('mux-complete signal ended', { muxSignal: event.name, state: event.state })
     case 'late':
       return warn('settled after its deadline', {
         what: event.what,

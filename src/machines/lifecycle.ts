@@ -6,12 +6,12 @@ import { ON_SIGNAL, type OnSignal } from './on-signal.ts'
 import type { HookPlan } from './phases/hook.ts'
 import { postStartHooksRegion } from './phases/post-start-hooks.ts'
 import { findCycle } from './phases/pre-shutdown-hooks.ts'
-import { muxEvent, phaseRegion, type StateConfig, say, stateKey } from './region.ts'
+import { lastingRegion, phaseRegion, type StateConfig, say, stateKey } from './region.ts'
 import { CUT_SIGNALS } from './signals.ts'
 import { crashRegion, secondSignalRegion, startRegion, stopRegion } from './stop.ts'
 import { addUserPhases, placeUserPhases, type UserPhase } from './user-phases.ts'
 import { type LifecycleInput, vocabulary } from './vocabulary.ts'
-import { GIVEN_SIGNALS, isMuxSignal, type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
+import { GIVEN_SIGNALS, type Mode, type PhaseRow, WIRING, type Wiring } from './wiring.ts'
 
 /**
  * The root machine: a whole life, composed from the wiring table. `running` holds one region per
@@ -64,9 +64,9 @@ export function effectiveWiring({
     if (row.when !== undefined && row.when !== mode) continue
     const { alsoAfter, ...always } = row
     const does = consequenceOf(onSignal, row.fires)
-    const further = [...(alsoAfter?.[mode] ?? []), ...(phase === 'mux-complete' ? muxSignals.map(muxEvent) : [])]
+    const further = alsoAfter?.[mode] ?? []
     rows[phase] = {
-      ...always,
+      ...(phase === 'mux-complete' ? muxRow(always, muxSignals) : always),
       ...(does && { does }),
       ...(further.length > 0 && { after: [...row.after, ...further] }),
       ...(phase === 'bind' && awaitsListen && { unbounded: true }),
@@ -75,6 +75,13 @@ export function effectiveWiring({
   const all = addUserPhases(rows, userPhases)
   checkWiring(all)
   return placeUserPhases(all, userPhases)
+}
+
+/** Without a signal there is nothing to wait for. */
+function muxRow({ work, workKind, hears, ...row }: PhaseRow, signals: readonly string[]): PhaseRow {
+  return signals.length === 0 || !work
+    ? row
+    : { ...row, work, workKind: 'lasting', ...(hears && { hears }), awaits: signals, input: { signals } }
 }
 
 const consequenceOf = (onSignal: OnSignal, signal: string): Consequence | undefined =>
@@ -92,7 +99,7 @@ const OTHER_REGIONS: readonly string[] = Object.keys(otherRegions())
 const ROOT = 'lifecycle'
 
 /** Signals that come from outside the rows. */
-const isGiven = (signal: string): boolean => (GIVEN_SIGNALS as readonly string[]).includes(signal) || isMuxSignal(signal)
+const isGiven = (signal: string): boolean => (GIVEN_SIGNALS as readonly string[]).includes(signal)
 const isOfTheRoot = (signal: string): boolean => isGiven(signal) || signal === 'StartFailed' || Object.hasOwn(CUT_SIGNALS, signal)
 
 /**
@@ -121,6 +128,7 @@ function checkWiring(rows: Wiring): void {
       ...(row.unless ? [row.unless] : []),
       ...Object.values(row.until ?? {}),
       ...(row.abandonedAt ? [row.abandonedAt] : []),
+      ...Object.keys(row.hears ?? {}),
     ]) {
       if (isGiven(signal) || firedBy.has(signal)) continue
       throw new QuiesceError('ERR_UNKNOWN_REFERENCE', `phase "${phase}" waits for ${signal}, which no phase fires`, { phase, signal })
@@ -149,7 +157,9 @@ export function composeLifecycle(composition: Composition): LifecycleMachine {
       stateKey(phase),
       row.workKind === 'regions'
         ? postStartHooksRegion(phase, row, composition.mode, composition.postStartHooks ?? [])
-        : phaseRegion(phase, row),
+        : row.workKind === 'lasting'
+          ? lastingRegion(phase, row)
+          : phaseRegion(phase, row),
     ]),
   )
   const forced = (exitCode: 1 | 5, why: 'stop-now' | 'second-signal' | 'second-crash' | 'deadline') => ({

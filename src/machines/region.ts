@@ -87,8 +87,6 @@ const listOf = (actions: unknown): unknown[] => (actions === undefined ? [] : [a
  * `#` as an id and `*` as a wildcard, and where `__proto__` would be no key at all.
  */
 export const stateKey = (name: string): string => name.replace(/[%.#*\\]|^_(?=_proto__$)/g, encodeCharacter)
-/** The event by which a mux-complete signal arrives. */
-export const muxEvent = (name: string): `mux.${string}` => `mux.${stateKey(name)}`
 
 const encodeCharacter = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 
@@ -133,6 +131,38 @@ export function phaseRegion(phase: string, row: PhaseRow): StateConfig {
   }
 }
 
+/**
+ * A row of the start lane whose machine goes on when a stop has ended the phase, until it ends by
+ * itself: `open` with what it runs, and in it the phase, which is at work or over.
+ */
+export function lastingRegion(phase: string, row: PhaseRow): StateConfig {
+  const ends = regionEnds(phase, row)
+  const id = stateKey(phase)
+  const hears = Object.entries(row.hears ?? {}).map(([signal, type]) => [signal, { actions: sendTo(id, { type }) }])
+  const done = `xstate.done.actor.${id}`
+  const stopped = { StopRequested: { ...ends.skipped, target: ends.state('open.over') } }
+  return {
+    id,
+    initial: 'waiting',
+    meta: { phase, row },
+    states: {
+      waiting: withEvents(gate(phase, row.after, { target: ends.state('open') }), stopped),
+      open: {
+        invoke: { id, src: row.work, input: row.input, onError: ends.failed(failure) },
+        on: Object.fromEntries(hears),
+        initial: 'working',
+        states: {
+          working: { entry: say({ type: 'phase.started', phase }), on: { [done]: ends.fired(outputOf), ...stopped } },
+          over: { entry: sendTo(id, { type: 'stop' }), on: { [done]: ends.state('skipped') } },
+        },
+      },
+      fired: firedState(row),
+      skipped: {},
+      failed: {},
+    },
+  }
+}
+
 /** The end of a row that has done its work. Users' phases fire signals of their own names. */
 export const firedState = ({ fires }: PhaseRow): StateConfig => ({ entry: raiseEvent({ type: fires as 'Ended' }) })
 
@@ -161,6 +191,7 @@ function regionEnds(phase: string, row: PhaseRow) {
   return {
     state,
     fired,
+    skipped,
     /** Of a start row; a stop row is not skipped. */
     skippedByStop: row.lane === 'start' ? { StopRequested: skipped } : {},
     /**

@@ -1,7 +1,7 @@
 import { didYouMean, meant, misspelt } from '../base/did-you-mean.ts'
 import { QuiesceError } from '../base/errors.ts'
 import { BUDGET_INSTANTS, cutSignal } from './signals.ts'
-import { GIVEN_SIGNALS, isMuxSignal, type PhaseRow, type Wiring } from './wiring.ts'
+import { GIVEN_SIGNALS, type PhaseRow, type Wiring } from './wiring.ts'
 
 /**
  * The user's own phases as rows of the wiring: each says what it comes `after` (signals or phases)
@@ -87,7 +87,7 @@ function unknownNames(rows: Wiring, { after, before }: Pick<UserPhase, 'after' |
   const phases = Object.keys(rows)
   const signals = [...GIVEN_SIGNALS, ...Object.values(rows).map(({ fires }) => fires)]
   const of = (field: Unknown['field'], names: readonly string[], known: readonly string[]): Unknown[] =>
-    names.filter((given) => !known.includes(given) && !isMuxSignal(given)).map((given) => ({ field, given, known }))
+    names.filter((given) => !known.includes(given)).map((given) => ({ field, given, known }))
   return [...of('after', after, [...signals, ...phases]), ...of('before', before, phases)]
 }
 

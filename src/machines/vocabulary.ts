@@ -8,6 +8,7 @@ import { type DestroyOrder, destroyMachine, destroySequence, type PlannedDestroy
 import { handlersMachine } from './phases/handlers.ts'
 import { type HookPlan, hookMachine } from './phases/hook.ts'
 import { lastCallMachine } from './phases/last-call.ts'
+import { muxCompleteMachine } from './phases/mux-complete.ts'
 import { type OwnLimit, type PhaseOutput, record } from './phases/phase.ts'
 import { type PlannedHook, preShutdownHooksMachine } from './phases/pre-shutdown-hooks.ts'
 import { reportMachine } from './phases/report.ts'
@@ -72,9 +73,6 @@ export type LifecycleInEvent =
   | { readonly type: 'process.crashed'; readonly origin: string; readonly error: ErrorRecord }
   | { readonly type: 'listener.died'; readonly address: string; readonly error: ErrorRecord }
   | { readonly type: 'readyz.passed' }
-  | { readonly type: `mux.${string}` }
-  /** One that will never arrive. */
-  | { readonly type: 'mux-signal.failed' }
   /**
    * Work that no request stands for outlived what it uses: 4 when it has ended since, 5 when the
    * process ends before it does.
@@ -94,6 +92,8 @@ export type InternalEvent =
   | { readonly type: 'StartFailed'; readonly phase: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHookFailed'; readonly hook: string; readonly error: ErrorRecord }
   | { readonly type: 'PostStartHooksAborted' }
+  /** A mux-complete signal that will never come. */
+  | { readonly type: 'mux-signal.failed' }
   | { readonly type: 'StopNow'; readonly reason: string }
   | { readonly type: 'SecondSignal'; readonly signal: string }
   | { readonly type: 'SecondCrash'; readonly error: ErrorRecord }
@@ -137,6 +137,7 @@ const budgetDelays = <P extends string>(prefix: P, profileOf: (context: Lifecycl
 }
 /** The works that are machines with states of their own. */
 const PHASE_MACHINES = {
+  muxComplete: muxCompleteMachine,
   tell: tellMachine,
   shutdownDelay: shutdownDelayMachine,
   preShutdownHooks: preShutdownHooksMachine,

@@ -44,8 +44,15 @@ export interface PhaseRow<S extends string = string> {
    * (`effect`).
    */
   readonly cut?: CutSignal
-  /** Whether the work is a machine that ends by itself when it is told of its cut. */
-  readonly workKind?: 'machine' | 'effect' | 'regions'
+  /**
+   * `machine`: one that ends by itself when it is told of its cut. `lasting`: one that goes on when
+   * its phase is over.
+   */
+  readonly workKind?: 'machine' | 'effect' | 'regions' | 'lasting'
+  /** What it waits for beside that, by name: mux-complete signals. */
+  readonly awaits?: readonly string[]
+  /** What a machine that lasts is told, by the signal with which it is, apart from the stop. */
+  readonly hears?: Readonly<Partial<Record<S, string>>>
   /**
    * A stop does not end this work; with this signal it is told to end, and not waited for. By mode,
    * because the listener's end is.
@@ -75,21 +82,21 @@ export const defineWiring = <const W extends Record<string, PhaseRow>>(
       readonly unless?: W[keyof W]['fires']
       readonly until?: Readonly<Record<Mode, W[keyof W]['fires']>>
       readonly abandonedAt?: W[keyof W]['fires']
+      readonly hears?: Readonly<Partial<Record<W[keyof W]['fires'] | GivenSignal, string>>>
     }
   },
 ): W => wiring
 
 /** Signals that rows wait for but no row fires: the root raises them from the outside's events. */
 export const GIVEN_SIGNALS = ['Start', 'StopRequested', 'readyz.passed'] as const satisfies readonly (OwnSignal | 'readyz.passed')[]
-export type GivenSignal = (typeof GIVEN_SIGNALS)[number] | `mux.${string}`
-export const isMuxSignal = (signal: string): boolean => signal.startsWith('mux.')
+export type GivenSignal = (typeof GIVEN_SIGNALS)[number]
 
 // biome-ignore format: a table, one row per line
 export const WIRING = defineWiring({
   'audit-run': { lane: 'start', after: ['Start'], work: 'auditRun', workKind: 'effect', fires: 'AuditRunning', onFailure: 'StartFailed' },
   bind: { lane: 'start', after: ['AuditRunning'], work: 'bind', workKind: 'effect', fires: 'Bound', onFailure: 'StartFailed' },
   serve: { lane: 'start', after: ['Bound'], fires: 'Serving' },
-  'mux-complete': { lane: 'start', after: ['Start'], fires: 'MuxAndDiscoveryComplete' },
+  'mux-complete': { lane: 'start', after: ['Start'], work: 'muxComplete', workKind: 'lasting', fires: 'MuxAndDiscoveryComplete', hears: { Serving: 'serving', AdminClosed: 'end' } },
   'post-start-launch': { lane: 'start', after: ['Serving'], fires: 'PostStartHooksLaunched' },
   'post-start-hooks': { lane: 'start', after: ['PostStartHooksLaunched'], work: 'postStartHooks', workKind: 'regions', fires: 'PostStartHooksDone', until: { refuse: 'NotAcceptingNewRequest', 'retry-after': 'InFlightRequestsDrained' }, abandonedAt: 'AdminClosed' },
   announce: { lane: 'start', after: ['PostStartHooksLaunched'], work: 'announce', workKind: 'effect', fires: 'Announced', onFailure: 'log' },

@@ -118,6 +118,9 @@ class LifeSpans {
           ...(event.lastRequestMs !== undefined && { 'quiesce.connections.last_request_ms': event.lastRequestMs }),
         })
         break
+      case 'mux-signal':
+        root.addEvent('mux-complete signal', { 'quiesce.mux_signal.name': event.name, 'quiesce.mux_signal.state': event.state })
+        break
       case 'late':
         root.addEvent('settled after its deadline', {
           'quiesce.what': event.what,

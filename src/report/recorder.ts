@@ -55,6 +55,7 @@ export class Recorder {
   }
 
   #timed(fact: MachineFact | LifecycleFact, at: number): LifecycleFact {
+    if (fact.type === 'late' && !('lateMs' in fact)) return { ...fact, lateMs: at - (this.#view.stop?.at ?? at) }
     if (fact.type !== 'hook.ended' || 'durationMs' in fact) return fact
     // A hook that never began took no time.
     return { ...fact, durationMs: at - (this.#view.hooks.get(hookKey(fact))?.startedAt ?? at) }

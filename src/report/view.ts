@@ -181,6 +181,7 @@ function changeBy(event: LifecycleEvent, view: LifeView): Partial<LifeView> {
       return { exitCode: event.exitCode }
     case 'certificate':
     case 'error':
+    case 'mux-signal':
     case 'late':
     case 'warning':
       return {}

@@ -53,5 +53,5 @@ test.each(['refuse', 'retry-after'] as const)('and its life holds what every lif
 
 test('it is drawn', () => {
   const picture = readFileSync(new URL('../../diagrams/delegates.md', import.meta.url), 'utf8')
-  for (const name of ['mux.definitions', 'mux.groups', 'MuxAndDiscoveryComplete']) expect(picture).toContain(name)
+  for (const name of ['waits for definitions, groups', 'MuxAndDiscoveryComplete']) expect(picture).toContain(name)
 })

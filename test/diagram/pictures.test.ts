@@ -138,7 +138,7 @@ test('names are written as their users wrote them', async () => {
   const plan = crowded('refuse')
   const all = await diagramsOf(plan, { format: 'svg' })
   const written = all.flatMap(({ text }) => textsOf(text).map(({ text: words }) => words))
-  expect(written).toEqual(expect.arrayContaining(['mux.discovery.v1', 'a.b#c*', 'informers of <v1> & "v2"']))
+  expect(written).toEqual(expect.arrayContaining(['waits for apis, discovery.v1', 'a.b#c*', 'informers of <v1> & "v2"']))
   expect(written.filter((words) => words.includes('%'))).toEqual([])
 })
 

@@ -112,14 +112,15 @@ function check(place: Place): void {
 }
 
 /** A phase of `EDGES` in the words of what can be read off a region. */
-const asRegion = ({ phase, lane, after, given, does, cut, fires }: LifeEdge, mode: Mode): RegionRow => ({
+const asRegion = ({ phase, lane, after, given, does, hears = {}, cut, fires }: LifeEdge, mode: Mode): RegionRow => ({
   lane: lane ?? 'stop',
-  after: phase === 'mux-complete' ? [...after, ...MUX.map((name) => `mux.${name}`)] : after,
+  after,
   ...(given !== undefined && { unless: given }),
   ...(does !== undefined && phase !== 'post-start-hooks' && { work: does }),
   cuts: cut === undefined ? [] : cutsFrom(cut),
   until: phase === 'post-start-hooks' ? [HOOKS_ARE_TOLD[mode]] : [],
   abandonedAt: phase === 'post-start-hooks' ? [HOOKS_ARE_LEFT] : [],
+  hears: Object.keys(hears),
   fires: [fires],
 })
 

@@ -285,7 +285,7 @@ const deeds = {
   crash: (life: FakeLife) => life.crash(),
   listenerDied: (life: FakeLife) => life.listenerDied(),
   ready: (life: FakeLife) => life.send({ type: 'readyz.passed' }),
-  mux: (life: FakeLife) => life.send({ type: 'mux.apis' }),
+  mux: (life: FakeLife) => life.mux('apis'),
   hooksChanged: (life: FakeLife) =>
     life.send({ type: 'pre-shutdown-hooks.changed', hooks: [{ kind: 'pre-shutdown', name: 'new', timeoutMs: 10, after: [] }] }),
 } as const

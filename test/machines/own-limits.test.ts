@@ -32,7 +32,9 @@ const INPUTS: Readonly<Record<string, readonly { readonly input: object; readonl
   closeConnections: [{ input: { connectionTimeoutMs: 2_000 }, limitMs: 2_000 }],
 }
 
-const waiting = machines.filter(({ machine }) => delaysOf(machine).length > 0)
+/** Its time ends nothing: it names what is not there by then. */
+const NAMES_ONLY = 'muxComplete'
+const waiting = machines.filter(({ work, machine }) => work !== NAMES_ONLY && delaysOf(machine).length > 0)
 
 test('every phase machine that waits for a time states its limit', () => {
   expect(waiting.map(({ work }) => work).sort()).toEqual(Object.keys(INPUTS).sort())

@@ -71,15 +71,15 @@ describe('start-up', () => {
 
   test('MuxAndDiscoveryComplete waits for every mux signal, in any order', async () => {
     const life = await servingLife({ muxSignals: ['apis', 'crds'] })
-    await life.send({ type: 'mux.crds' })
+    await life.mux('crds')
     expect(life.signals).not.toContain('MuxAndDiscoveryComplete')
-    await life.send({ type: 'mux.apis' })
+    await life.mux('apis')
     expect(life.signals).toContain('MuxAndDiscoveryComplete')
   })
 
   test('mux signals that came before the start count', async () => {
     const life = new FakeLife({ muxSignals: ['apis'] })
-    await life.send({ type: 'mux.apis' })
+    await life.mux('apis')
     expect(life.signals).toEqual([])
     await life.start()
     expect(life.signals).toContain('MuxAndDiscoveryComplete')
@@ -88,7 +88,7 @@ describe('start-up', () => {
   test('MuxAndDiscoveryComplete never fires once a stop was requested', async () => {
     const life = await servingLife({ muxSignals: ['apis'] })
     await life.stop()
-    await life.send({ type: 'mux.apis' })
+    await life.mux('apis')
     await life.toEnd()
     expect([life.signals.includes('MuxAndDiscoveryComplete'), life.outcomes['mux-complete']]).toEqual([false, 'skipped'])
   })

@@ -49,7 +49,7 @@ describe('the place of a user’s phase', () => {
     ['start', phase('x', ['Bound'], ['serve'])],
     ['start', phase('x', ['Start'])],
     ['start', phase('x', ['readyz.passed'])],
-    ['start', phase('x', ['mux.apis'], ['serve'])],
+    ['start', phase('x', ['MuxAndDiscoveryComplete'], ['announce'])],
     ['stop', phase('x', ['StopRequested'])],
     ['stop', phase('x', ['StopRequested'], ['pre-shutdown-hooks'])],
   ] as const)('decides its lane: %s', (lane, it) => {

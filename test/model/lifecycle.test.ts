@@ -40,6 +40,23 @@ describe.each(['refuse', 'retry-after'] as const)('%s mode', (mode) => {
   })
 })
 
+describe('a life with mux-complete signals', () => {
+  const muxSignals = ['apis', 'crds']
+
+  test.each(['refuse', 'retry-after'] as const)('%s: every invariant holds', { timeout: 120_000 }, (mode) => {
+    expect(violated({ mode, muxSignals, outside: ['stop'] })).toEqual({})
+  })
+
+  test('also when one answers before the start, in any order of start and stop', { timeout: 120_000 }, () => {
+    expect(violated({ mode: 'refuse', muxSignals: ['apis'] })).toEqual({})
+  })
+
+  test('is on live actors as it is explored', { timeout: 120_000 }, () => {
+    const explored = exploreLifecycle(life({ mode: 'refuse', muxSignals }), { outside: ['stop'] })
+    expect(mismatches(explored, { sample: 2 }).slice(0, 1)).toEqual([])
+  })
+})
+
 test('also with crashes of both origins, one after the other and as an echo', { timeout: 120_000 }, () => {
   expect(violated({ mode: 'refuse', outside: ['crash', 'rejection'] })).toEqual({})
 })

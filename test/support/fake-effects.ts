@@ -1,10 +1,20 @@
-import { type AnyStateMachine, createActor, fromPromise, type InspectionEvent, type NonReducibleUnknown, StateMachine } from 'xstate'
+import {
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  fromCallback,
+  fromPromise,
+  type InspectionEvent,
+  type NonReducibleUnknown,
+  StateMachine,
+} from 'xstate'
 import type { Clock } from '#src/base/clock.ts'
 import { errorRecord, type LifecycleEvent, type LifecycleFact } from '#src/base/events.ts'
 import { RESERVES_DEFAULT_MS, type StopProfile, type StopProfiles } from '#src/base/stop-profile.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { type Composition, composeLifecycle, type LifecycleMachine } from '#src/machines/lifecycle.ts'
 import type { HookPlan } from '#src/machines/phases/hook.ts'
+import type { MuxAnswer } from '#src/machines/phases/mux-signal.ts'
 import type { MachineFact } from '#src/machines/phases/phase.ts'
 import { type HookOrder, type PlannedHook, predecessors } from '#src/machines/phases/pre-shutdown-hooks.ts'
 import type { LifecycleInEvent, LifecycleInput } from '#src/machines/vocabulary.ts'
@@ -82,7 +92,23 @@ export class FakeEffects {
     return this.calls.filter(({ leftAt }) => leftAt !== undefined).map(({ effect }) => effect)
   }
 
+  /** What completes a mux-complete signal, now or when it is waited for. */
+  answerMux(name: string, answer: MuxAnswer): void {
+    this.#muxAnswers.set(name, answer)
+    this.#awaitedMux.get(name)?.(answer)
+  }
+
+  readonly #muxAnswers = new Map<string, MuxAnswer>()
+  readonly #awaitedMux = new Map<string, (answer: MuxAnswer) => void>()
+
   #fake(name: string) {
+    if (name === 'awaitMuxSignal')
+      return fromCallback<EventObject, { readonly name: string }>(({ input, sendBack }) => {
+        const answer = this.#muxAnswers.get(input.name)
+        if (answer) sendBack(answer)
+        else this.#awaitedMux.set(input.name, sendBack)
+        return () => void this.#awaitedMux.delete(input.name)
+      })
     return fromPromise<unknown, NonReducibleUnknown>(({ input, signal }) => this.#perform(name, input, signal))
   }
 
@@ -256,6 +282,12 @@ export class FakeLife {
   /** Tells the machine something and lets everything that takes no time happen. */
   async send(event: LifecycleInEvent): Promise<void> {
     this.actor.send(event)
+    await this.clock.advance(0)
+  }
+
+  /** A mux-complete signal answers. */
+  async mux(name: string, answer: MuxAnswer = { type: 'complete' }): Promise<void> {
+    this.effects.answerMux(name, answer)
     await this.clock.advance(0)
   }
 

@@ -55,6 +55,8 @@ export interface RegionRow {
   readonly until: readonly string[]
   /** Signals that cut the children of the work that have not. */
   readonly abandonedAt: readonly string[]
+  /** Signals that are passed on to work that lasts. */
+  readonly hears: readonly string[]
   readonly fires: readonly string[]
 }
 
@@ -63,9 +65,10 @@ const targetsOf = (node: AnyStateNode, event: string): string[] =>
 
 export function regionRow(region: AnyStateNode): RegionRow {
   const { hooks, signals } = region.states['launched']?.states ?? {}
-  const { waiting, working, unarmed, fired } = { ...region.states, ...hooks?.states }
+  const { waiting, working, unarmed, fired, open } = { ...region.states, ...hooks?.states }
   if (!waiting || !fired) throw new Error(`${region.key} is no phase`)
-  const isSkip = (event: string) => targetsOf(waiting, event).includes('skipped')
+  const isSkip = (event: string) => targetsOf(waiting, event).some((target) => target === 'skipped' || target === 'over')
+  const works = working ?? open
   const arming = unarmed && eventsOf(unarmed).filter((event) => targetsOf(unarmed, event).includes('waiting'))
   const inside = working ? nodesOf(working).filter((node) => node !== working) : []
   const told = signals ? nodesOf(signals).flatMap(eventsOf) : []
@@ -75,10 +78,11 @@ export function regionRow(region: AnyStateNode): RegionRow {
       .flatMap(eventsOf)
       .filter((event) => !(event === 'StopRequested' && isSkip(event))),
     ...(arming?.[0] !== undefined && { unless: arming[0] }),
-    ...(working?.invoke[0] && { work: String(working.invoke[0].src) }),
+    ...(works?.invoke[0] && { work: String(works.invoke[0].src) }),
     cuts: working ? eventsOf(working).filter((event) => event.startsWith('Cut.')) : [],
     until: told,
     abandonedAt: [...new Set(inside.flatMap(eventsOf))].filter((event) => !told.includes(event)),
+    hears: open ? eventsOf(open) : [],
     fires: raisedBy(fired.entry),
   }
 }

@@ -74,7 +74,6 @@ const WORDS: Readonly<Record<string, string>> = {
 const FAMILIES: readonly Key[] = [
   { sample: 'due.NAME', words: 'the time of this cut has come' },
   { sample: 'after until.NAME', words: 'when its instant of the budget has come' },
-  { sample: 'mux.NAME', words: 'a mux-complete signal of yours' },
 ]
 
 /** The key to what is drawn of a scene of states and signals. */

@@ -79,6 +79,7 @@ export function sceneOf(
   isDrawn: (edge: ChartEdge) => boolean,
   words: (state: ChartState) => readonly string[] = () => [],
 ): Scene {
+  const parents = new Map(statesOf(chart.root).flatMap((parent) => parent.states.map(({ id }) => [id, parent] as const)))
   const signals = groupBy(
     chart.edges.filter(({ kind }) => kind === 'signal'),
     ({ event, to }) => `${event}|${to}`,
@@ -87,7 +88,7 @@ export function sceneOf(
 
   const transitions = groupBy(
     chart.edges.filter(({ kind }) => kind === 'transition'),
-    ({ from, to }) => `${from}->${to}`,
+    (edge) => endsOf(edge, parents).join('->'),
   )
   const drawn = groupBy(
     chart.edges.filter((edge) => edge.kind === 'signal' && isDrawn(edge)),
@@ -120,17 +121,33 @@ export function sceneOf(
   const linkOf =
     (kind: Link['kind'], texts: (edges: readonly ChartEdge[]) => readonly Text[]) =>
     ([id, edges]: [string, readonly ChartEdge[]]): Link => {
-      const { from, to, event } = edges[0] as ChartEdge
+      const { event, ...ends } = edges[0] as ChartEdge
+      const [from, to] = kind === 'signal' ? [ends.from, ends.to] : endsOf(ends, parents)
       return { id, from, to, kind, ...(kind === 'signal' && { signal: event }), edges, texts: texts(edges) }
     }
   return {
     boxes: new Map(boxes),
-    parents: new Map(statesOf(chart.root).flatMap((parent) => parent.states.map(({ id }) => [id, parent] as const))),
+    parents,
     links: [
       ...[...transitions].map(linkOf('transition', (edges) => wordsOf(edges, heardBy, isDrawn))),
       ...[...drawn].map(linkOf('signal', () => [])).map((link) => ({ ...link, edges: [...link.edges, ...heardWithin(link)] })),
     ],
   }
+}
+
+/**
+ * Where the line of a transition begins and ends: at two states of one state, so that none leads
+ * through the border of another, which is left or entered with it.
+ */
+function endsOf({ from, to }: Pick<ChartEdge, 'from' | 'to'>, parents: Scene['parents']): [from: string, to: string] {
+  const ways = [from, to].map((id) => {
+    const way = [id]
+    for (let parent = parents.get(id); parent; parent = parents.get(parent.id)) way.unshift(parent.id)
+    return way
+  }) as [string[], string[]]
+  const [one, other] = ways
+  const apart = one.findIndex((id, i) => id !== other[i])
+  return [one[apart] ?? from, apart < 0 ? to : (other[apart] ?? to)]
 }
 
 type HeardBy = (edge: ChartEdge) => readonly ChartEdge[]

@@ -30,8 +30,9 @@ export interface CutEvent {
  * What a machine says; the one who writes it down adds the times, because machines have no clock.
  */
 export type MachineFact =
-  | Exclude<LifecycleFact, { type: 'hook.ended' }>
+  | Exclude<LifecycleFact, { type: 'hook.ended' | 'late' }>
   | Omit<Extract<LifecycleFact, { type: 'hook.ended' }>, 'durationMs'>
+  | Omit<Extract<LifecycleFact, { type: 'late' }>, 'lateMs'>
 
 /**
  * A phase's own limit, in milliseconds from its beginning, by what it is started with; undefined

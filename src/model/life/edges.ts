@@ -32,6 +32,11 @@ export interface LifeEdge {
   readonly does?: string
   /** What is done is one call that is left alone when it is cut, and no machine that is told. */
   readonly isEffect?: true
+  /**
+   * What is done goes on when the phase is over. What it is told then, and with which signal, apart
+   * from the stop.
+   */
+  readonly hears?: Readonly<Record<string, string>>
   /** The instant of the budget that ends it, and no earlier one. */
   readonly cut?: CutSignal
   /** Its failure asks for the end. */
@@ -55,7 +60,7 @@ export const EDGES: readonly LifeEdge[] = [
   { ids: ['O1'], phase: 'audit-run', lane: 'start', after: ['Start'], does: 'auditRun', isEffect: true, fires: 'AuditRunning', failsStart: true, from: RUN },
   { ids: ['O2'], phase: 'bind', lane: 'start', after: ['AuditRunning'], does: 'bind', isEffect: true, fires: 'Bound', failsStart: true, from: RUN },
   { ids: ['O3'], phase: 'serve', lane: 'start', after: ['Bound'], fires: 'Serving', from: SERVE },
-  { ids: ['E24'], phase: 'mux-complete', lane: 'start', after: ['Start'], fires: 'MuxAndDiscoveryComplete', from: RUN },
+  { ids: ['E24'], phase: 'mux-complete', lane: 'start', after: ['Start'], does: 'muxComplete', hears: { Serving: 'serving', AdminClosed: 'end' }, fires: 'MuxAndDiscoveryComplete', from: RUN },
   { ids: ['E32'], phase: 'post-start-launch', lane: 'start', after: ['Serving'], fires: 'PostStartHooksLaunched', from: 'pkg/server/genericapiserver.go NonBlockingRunWithContext' },
   { ids: ['O4'], phase: 'post-start-hooks', lane: 'start', after: ['PostStartHooksLaunched'], does: 'postStartHooks', fires: 'PostStartHooksDone', from: 'pkg/server/hooks.go RunPostStartHooks' },
   { ids: ['E32'], phase: 'announce', lane: 'start', after: ['PostStartHooksLaunched'], does: 'announce', isEffect: true, fires: 'Announced', from: 'pkg/server/genericapiserver.go NonBlockingRunWithContext' },

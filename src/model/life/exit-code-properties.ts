@@ -4,7 +4,8 @@ import type { ExitCode } from '../../machines/exit-codes.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { OWN_LIMIT } from './budget-properties.ts'
 import { factOf } from './facts.ts'
-import { exitCodeOf, isForcing, severity } from './life-views.ts'
+import { exitCodeOf, isForcing, isStopping, severity } from './life-views.ts'
+import { muxAnswerIn } from './mux-properties.ts'
 
 /** What a fact costs at least, stated apart from the machines. */
 function costOf(fact: LifecycleFact, wiring: Wiring): ExitCode {
@@ -44,11 +45,13 @@ export const atLeastEarned = (wiring: Wiring): Monitor => ({
 })
 
 /** What costs something at once, whatever is said of it. */
-const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'mux-signal.failed', 'work.left']
+const COSTLY_EVENTS: readonly string[] = ['process.crashed', 'work.left']
 
-/** Serving goes on, but the failure sets exit code 4. */
+/** Serving goes on, but the failure costs exit code 4; after a stop it is late, for nothing. */
 export function muxFailureCosts(before: ActorView, after: ActorView, { choice }: Edge): boolean {
-  if (choice.event.type !== 'mux-signal.failed' || isForcing(before)) return true
+  const answer = muxAnswerIn(choice)
+  if (!answer || isForcing(before)) return true
+  if (answer.kind !== 'failed' || isStopping(before)) return exitCodeOf(before) === exitCodeOf(after)
   return severity(exitCodeOf(after)) >= severity(4)
 }
 
@@ -98,7 +101,7 @@ export function handlersCost(before: ActorView, after: ActorView, { choice, effe
 }
 
 export function changesForAReason(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
-  if (exitCodeOf(before) === exitCodeOf(after) || COSTLY_EVENTS.includes(choice.event.type)) return true
+  if (exitCodeOf(before) === exitCodeOf(after) || COSTLY_EVENTS.includes(choice.event.type) || muxAnswerIn(choice)) return true
   const isReason = (fact: LifecycleFact | undefined): boolean =>
     fact?.type === 'forced' ||
     (fact?.type === 'phase.ended' && (fact.outcome === 'failed' || fact.outcome === 'cut')) ||

@@ -45,7 +45,6 @@ export const IGNORED_EVENTS: readonly (Ignored & { readonly why: string })[] = [
     in: [...['fired', 'skipped'].map((ready) => ({ running: { 'has-been-ready': ready } }))],
     why: 'HasBeenReady fires once, and not after a stop',
   },
-  { machine: 'lifecycle', event: 'mux.*', why: 'a path installer may finish a second time, or after a stop; the first time counts' },
   {
     machine: 'watch-drain',
     event: 'xstate.after.grace.*',

@@ -36,6 +36,11 @@ export function placeOf(root: ActorView, phase: string): string | undefined {
   return typeof value === 'object' ? Object.keys(value)[0] : value
 }
 
-/** Whether something has to happen to an actor: a timer of it, or the end of an effect. */
-export const isWaitingForSomething = (actor: ActorView): boolean =>
-  actor.timers.length > 0 || actor.value === undefined || actor.children.some(isWaitingForSomething)
+/**
+ * Whether something has to happen to an actor: a timer of it, or the end of an effect.
+ * @param apartFrom id of an effect that does not count
+ */
+export const isWaitingForSomething = (actor: ActorView, apartFrom?: string): boolean =>
+  actor.timers.length > 0 ||
+  (actor.value === undefined && actor.id !== apartFrom) ||
+  actor.children.some((child) => isWaitingForSomething(child, apartFrom))

@@ -61,6 +61,7 @@ import { IGNORED_EVENTS } from './ignored-events.ts'
 import { exitCodeOf, isForcing, isStopping, isWaitingForSomething, placeOf, regionOf, severity, stopOf } from './life-views.ts'
 import { PROMPT } from './lifecycle-timed.ts'
 import { hasItsLimits } from './limit-properties.ts'
+import { AWAITS_MUX_SIGNAL, muxProperties } from './mux-properties.ts'
 import { cutOnlyAfter, firesOnSuccess } from './order-properties.ts'
 import { specifiedWiring } from './specified.ts'
 import { everyEdgeTaken } from './wiring-coverage.ts'
@@ -90,7 +91,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     always(
       'end/never-waiting-on-nothing',
       'from Start to the end something keeps the process alive: a timer, an open listener or a running effect',
-      (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root) || isListening(root),
+      (root) => !hasBegun(root) || isDone(root) || isWaitingForSomething(root, AWAITS_MUX_SIGNAL) || isListening(root),
     ),
     alongEdges(
       'end/second-signal',
@@ -126,6 +127,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
       'what a signal leads to outside the machines is done in its own step, and by no other signal',
       doesWhatItOwes(),
     ),
+    ...muxProperties(plan.muxSignals ?? []),
     monitored('signals/forced', 'the end is forced by the deadline only after Forced', forcedIsSaid()),
     ...edgesOf(plan),
     everyEdgeTaken('order/every-edge', wiring),
@@ -204,7 +206,7 @@ export function lifecycleInvariants(plan: LifePlan): Property[] {
     monitored('exit-code/earned', 'the exit code is at least as severe as what happened', atLeastEarned(wiring)),
     alongEdges('exit-code/for-a-reason', 'the exit code changes only with a failure, a cut, a crash or an end by force', changesForAReason),
     alongEdges('exit-code/handlers', 'handlers that were certain to run and are cut cost exit code 5', handlersCost),
-    alongEdges('exit-code/mux', 'a mux-complete signal that will never arrive costs exit code 4', muxFailureCosts),
+    alongEdges('exit-code/mux', 'a mux-complete signal that fails before StopRequested costs exit code 4, later nothing', muxFailureCosts),
     alongEdges(
       'exit-code/work-left',
       'work that no request stands for, and that the end of the process cuts, costs exit code 5',
@@ -443,7 +445,7 @@ function areQuiet(wiring: Wiring): (one: Choice, other: Choice) => boolean {
   const failsStart = mayFailStart(wiring)
   const isQuiet = (choice: Choice): boolean => {
     const { kind, path, event } = choice
-    if (kind === 'event') return event.type === 'readyz.passed' || event.type.startsWith('mux.')
+    if (kind === 'event') return event.type === 'readyz.passed'
     if (kind === 'timer' && path.text === '') return false
     return !failsStart(choice) && !(isPostStartHook(choice) && event.type.startsWith('xstate.error.'))
   }

@@ -13,7 +13,7 @@ import { optionError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
 import { composeLifecycle, type LifePlan } from '../../machines/lifecycle.ts'
-import { muxEvent } from '../../machines/region.ts'
+import type { MuxAnswer } from '../../machines/phases/mux-signal.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
 import { inWordsOfLife } from './life-trace.ts'
@@ -32,14 +32,13 @@ const OUTSIDE = {
   rejection: { type: 'process.crashed', origin: 'unhandledRejection', error: { name: 'Error', message: 'rejection' } },
   'listener-death': { type: 'listener.died', address: 'listener', error: { name: 'Error', message: 'listener died' } },
   ready: { type: 'readyz.passed' },
-  'mux-failure': { type: 'mux-signal.failed' },
   'work-left': { type: 'work.left', exitCode: 5 },
 } as const satisfies Readonly<Record<string, LifecycleInEvent>>
 
 /**
  * What may come from outside: `start()` and its refusal, `stop()`, a stop that means now, an OS
  * signal, Ctrl-C, a crash by an exception or by a rejection, the death of a listener, a passing
- * `/readyz`, a mux-complete signal that will never arrive, work that the end of the process cuts.
+ * `/readyz`, work that the end of the process cuts.
  */
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
@@ -47,7 +46,7 @@ export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 export interface LifecycleModelOptions {
   /**
    * What may come from outside, in every order and any number of times. Mux-complete signals come
-   * as well. Default: start and stop.
+   * or fail as well. Default: start and stop.
    */
   readonly outside?: readonly OutsideEvent[] | undefined
   /** How many states the life may have. Default 1 000 000. */
@@ -58,13 +57,16 @@ export interface LifecycleModelOptions {
   readonly onProgress?: ((found: number, taken: number) => void) | undefined
 }
 
+const MUX_ANSWERS: readonly MuxAnswer[] = [{ type: 'complete' }, { type: 'failed', error: { name: 'Error', message: 'failed' } }]
+
 /** Effects whose answer is looked at. */
-const EFFECTS: Readonly<Record<string, OpaqueChild>> = {
+export const EFFECTS = {
   drainWatches: { outcomes: [resolves({ after: 0 }), resolves({ after: 1 }), rejects()] },
   terminateWatches: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
   destroyConnections: { outcomes: [resolves({ lost: 0 }), resolves({ lost: 1 }), rejects()] },
+  awaitMuxSignal: { outcomes: [], sends: MUX_ANSWERS },
   nameHandlers: { outcomes: [resolves({ running: 0 }), resolves({ running: 1 }), rejects()] },
-}
+} satisfies Readonly<Record<string, OpaqueChild>>
 
 /**
  * What a life is made of, to be explored: its mode, hooks, phases, mux-complete signals and budget.
@@ -96,13 +98,12 @@ export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions 
 
 /** What surrounds the machine of a life. */
 export function environmentOf(
-  { input, muxSignals = [] }: LifePlan,
+  { input }: LifePlan,
   { outside = ['start', 'stop'], statesMax, recheckEvery, onProgress }: LifecycleModelOptions,
 ) {
-  const mux = muxSignals.map((name) => ({ type: muxEvent(name) }))
   return {
     input,
-    events: [...outside.map((name) => OUTSIDE[name]), ...mux],
+    events: outside.map((name) => OUTSIDE[name]),
     children: EFFECTS,
     ...(statesMax !== undefined && { statesMax }),
     ...(recheckEvery !== undefined && { recheckEvery }),

@@ -1,5 +1,4 @@
 import type { LifePlan } from '../../machines/lifecycle.ts'
-import { muxEvent } from '../../machines/region.ts'
 import { BUDGET_INSTANTS, cutSignal } from '../../machines/signals.ts'
 import { type UserPhase, userSignal } from '../../machines/user-phases.ts'
 import type { PhaseRow, Wiring } from '../../machines/wiring.ts'
@@ -13,25 +12,29 @@ import { EDGES, HOOKS_ARE_LEFT, HOOKS_ARE_TOLD, type LifeEdge } from './edges.ts
 export function specifiedWiring({ mode, muxSignals = [], userPhases = [], awaitsListen = false }: LifePlan): Wiring {
   const rows = new Map<string, PhaseRow>()
   for (const edge of EDGES) if (edge.mode === undefined || edge.mode === mode) rows.set(edge.phase, rowOf(edge))
-  extend(rows, 'mux-complete', { after: muxSignals.map(muxEvent) })
+  if (muxSignals.length === 0) rows.set('mux-complete', withoutWork(rowIn(rows, 'mux-complete')))
   if (awaitsListen) rows.set('bind', { ...rowIn(rows, 'bind'), unbounded: true })
   addPhases(rows, userPhases)
   return Object.fromEntries(rows)
 }
 
-function rowOf({ phase, lane, after, fires, given, does, isEffect, cut, failsStart }: LifeEdge): PhaseRow {
+function rowOf({ phase, lane, after, fires, given, does, isEffect, hears, cut, failsStart }: LifeEdge): PhaseRow {
   const isHooks = phase === 'post-start-hooks'
   return {
     lane: lane ?? 'stop',
     after,
     fires,
     ...(given !== undefined && { unless: given }),
-    ...(does !== undefined && { work: does, workKind: isHooks ? 'regions' : isEffect ? 'effect' : 'machine' }),
+    ...(does !== undefined && { work: does, workKind: isHooks ? 'regions' : hears ? 'lasting' : isEffect ? 'effect' : 'machine' }),
+    ...(hears && { hears }),
     ...(cut !== undefined && { cut }),
-    ...(lane === 'start' && does !== undefined && !isHooks && { onFailure: failsStart ? 'StartFailed' : 'log' }),
+    ...(lane === 'start' && does !== undefined && !isHooks && !hears && { onFailure: failsStart ? 'StartFailed' : 'log' }),
     ...(isHooks && { until: HOOKS_ARE_TOLD, abandonedAt: HOOKS_ARE_LEFT }),
   }
 }
+
+/** For a life that has nothing of the kind. */
+const withoutWork = ({ work: _, workKind: __, hears: ___, ...row }: PhaseRow): PhaseRow => row
 
 const rowIn = (rows: ReadonlyMap<string, PhaseRow>, phase: string): PhaseRow => rows.get(phase) as PhaseRow
 

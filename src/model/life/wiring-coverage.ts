@@ -42,7 +42,7 @@ const transitionsFor = ({ model }: Exploration, source: string, event: string): 
 /** The signals that can fire when only those events come from outside that the model offers. */
 function possibleSignals({ model }: Exploration, wiring: Wiring): ReadonlySet<string> {
   const offered = model.choices.all.all.flatMap(({ kind, event }) => (kind === 'event' ? [event.type] : []))
-  const possible = new Set<string>(offered.filter((type) => type.startsWith('mux.') || type === 'readyz.passed'))
+  const possible = new Set<string>(offered.filter((type) => type === 'readyz.passed'))
   if (offered.includes('start')) possible.add('Start')
   if (offered.some((type) => !possible.has(type))) possible.add('StopRequested')
   for (let size = -1; size !== possible.size; ) {

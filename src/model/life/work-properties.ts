@@ -138,6 +138,7 @@ const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
   closeConnections: ['linger-connections'],
   handlers: ['wait-for-handlers'],
   report: ['flush-logs'],
+  muxComplete: [],
   userPhase: ['run-hook'],
 }
 /** Likewise of hooks, by their kind; a path below the root. */
@@ -168,7 +169,7 @@ export const beginsItsWork =
 /** Nothing but its own work ends a phase in time: without any, it would wait for its cut. */
 export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {
   const phases = Object.entries(wiring).flatMap(([phase, { work, workKind }]) =>
-    work === undefined || workKind === 'regions' ? [] : [{ phase, key: stateKey(phase) }],
+    work === undefined || workKind === 'regions' || workKind === 'lasting' ? [] : [{ phase, key: stateKey(phase) }],
   )
   return (root) => {
     for (const { phase, key } of phases) {

@@ -101,6 +101,8 @@ function textsOf(event: Exclude<LifecycleEvent, { type: 'signal' }>, isKnown: bo
       return [`${event.kind} ${event.name} begins`]
     case 'hook.ended':
       return [`${event.kind} ${event.name} ${event.outcome}${because(event.error)}`]
+    case 'mux-signal':
+      return [`mux-complete signal ${event.name} ${event.state}`]
     case 'late':
       return [`${event.what} ${event.answer} ${formatDuration(event.lateMs)} too late`]
     case 'last-call': {

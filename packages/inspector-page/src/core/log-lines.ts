@@ -140,6 +140,7 @@ function subjectOf(event: LifecycleEvent): string {
       return event.phase
     case 'hook.started':
     case 'hook.ended':
+    case 'mux-signal':
       return event.name
     case 'listening':
     case 'stopped-listening':
@@ -178,6 +179,8 @@ function factWords(event: LifecycleEvent): string {
       return `${event.kind} hook begins`
     case 'hook.ended':
       return `${event.kind} hook ${event.outcome} after ${durationText(event.durationMs)}${because(event.error)}`
+    case 'mux-signal':
+      return `mux-complete signal ${event.state}`
     case 'late':
       return `${event.what} ${event.answer} ${durationText(event.lateMs)} too late${because(event.error)}`
     case 'listening':

@@ -1,0 +1,182 @@
+import { type ActorView, alongEdges, always, broken, type Choice, type Edge, type Monitor, monitored, type Property } from '#model'
+import type { MuxSignalState } from '../../base/events.ts'
+import { factOf } from './facts.ts'
+import { isForcing, isStopping, placeOf } from './life-views.ts'
+import { has, withName, without } from './names.ts'
+
+/** MuxAndDiscoveryComplete, by what each of its mux-complete signals answers. */
+
+const PHASE = 'mux-complete'
+const CHILD = 'mux-signal:'
+/** What waits for one signal. */
+export const AWAITS_MUX_SIGNAL = 'await-mux-signal'
+
+interface Answer {
+  readonly name: string
+  readonly kind: 'complete' | 'failed'
+}
+
+/** What a mux-complete signal answers in a step. */
+export function muxAnswerIn({ kind, path, event }: Choice): Answer | undefined {
+  if (kind !== 'message' || path.id !== AWAITS_MUX_SIGNAL || !path.parent) return undefined
+  return { name: path.parent.id.slice(CHILD.length), kind: event.type as Answer['kind'] }
+}
+
+/** None, for a life that waits for no signal. */
+export function muxProperties(names: readonly string[]): Property[] {
+  if (names.length === 0) return []
+  return [
+    monitored(
+      'mux/complete',
+      'MuxAndDiscoveryComplete fires in the step in which the last mux-complete signal is complete, and only then',
+      firesWithTheLast(names),
+    ),
+    monitored(
+      'mux/each',
+      'of every mux-complete signal its end is said, once: complete or failed before StopRequested, late after it, left with AdminClosed',
+      saysEachEnd(names),
+    ),
+    alongEdges(
+      'mux/failed',
+      'a mux-complete signal that fails is named with its error, and one that answers after StopRequested as a late answer',
+      namesItsAnswer,
+    ),
+    monitored(
+      'mux/overdue',
+      'a mux-complete signal that is not there 5 s after Serving, or at the stop, is named, once',
+      namesThoseMissing(names),
+    ),
+    always(
+      'mux/awaited',
+      'what has not answered is waited for, while requests are served until it is overdue, and what has is not',
+      isAwaited,
+    ),
+  ]
+}
+
+/** The state: what is missing, and `over` when nothing can fire any more. */
+const firesWithTheLast = (names: readonly string[]): Monitor => ({
+  initial: ['Start', ...names.map((name) => `+${name}`)].sort().join('\n'),
+  heard: (missing, choice) => {
+    const answer = muxAnswerIn(choice)
+    return answer?.kind === 'complete' ? without(missing, `+${answer.name}`) : missing
+  },
+  next: (missing, effect) => {
+    const fact = factOf(effect)
+    if (fact?.type === 'forced' || fact?.type === 'ended') return OVER
+    if (fact?.type !== 'signal') return missing
+    if (fact.name === 'Start') return without(missing, 'Start')
+    if (fact.name === 'StopRequested') return OVER
+    if (fact.name !== 'MuxAndDiscoveryComplete') return missing
+    return missing === ''
+      ? OVER
+      : broken(`MuxAndDiscoveryComplete is said ${missing === OVER ? 'after the stop' : `before ${listed(missing)}`}`)
+  },
+  atRest: (missing) => (missing === '' ? 'every mux-complete signal is complete, and MuxAndDiscoveryComplete is not said' : undefined),
+})
+const OVER = 'over'
+const listed = (names: string): string => names.split('\n').join(' and ')
+
+/**
+ * The state: `-name` of those whose end was said, `name state` of what has to be said in this step,
+ * `stopped`, `closed` and `over`.
+ */
+const saysEachEnd = (names: readonly string[]): Monitor => {
+  const isOpen = (seen: string, name: string): boolean => !has(seen, `-${name}`)
+  return {
+    initial: '',
+    heard: (seen, choice) => {
+      const answer = muxAnswerIn(choice)
+      if (!answer || has(seen, OVER)) return seen
+      return withName(seen, dueText(answer.name, has(seen, 'stopped') ? 'late' : answer.kind))
+    },
+    next: (seen, effect) => {
+      const fact = factOf(effect)
+      switch (fact?.type) {
+        case 'signal':
+          if (fact.name === 'StopRequested') return withName(seen, 'stopped')
+          if (fact.name !== 'AdminClosed') return seen
+          return names.filter((name) => isOpen(seen, name)).reduce((all, name) => withName(all, dueText(name, 'left')), seen)
+        case 'forced':
+          return OVER
+        case 'ended': {
+          const open = has(seen, OVER) ? undefined : names.find((name) => isOpen(seen, name))
+          return open === undefined ? OVER : broken(`the life ends without a word about ${open}`)
+        }
+        case 'mux-signal': {
+          const due = dueText(fact.name, fact.state)
+          if (!has(seen, due)) return broken(`${due} is said for no reason`)
+          return withName(without(seen, due), `-${fact.name}`)
+        }
+        default:
+          return seen
+      }
+    },
+    atRest: (seen) => {
+      const due = seen.split('\n').find((name) => name.includes(DUE))
+      return due === undefined ? undefined : `${due} is not said`
+    },
+  }
+}
+const DUE = ' is '
+const dueText = (name: string, state: MuxSignalState): string => `${name}${DUE}${state}`
+
+function namesItsAnswer(before: ActorView, after: ActorView, { choice, effects }: Edge): true | string {
+  const answer = muxAnswerIn(choice)
+  if (!answer || isForcing(before) || isForcing(after)) return true
+  const facts = effects.flatMap((effect) => factOf(effect) ?? [])
+  if (isStopping(before)) {
+    const said = facts.find((fact) => fact.type === 'late')
+    const due = answer.kind === 'failed' ? 'rejected' : 'resolved'
+    const isSaid = said?.type === 'late' && said.what.includes(answer.name) && said.answer === due && !said.error === (due === 'resolved')
+    return isSaid || `${answer.name} is late, which is not said`
+  }
+  const error = facts.find((fact) => fact.type === 'error')
+  const isNamed = error?.type === 'error' && error.where.includes(answer.name)
+  return isNamed === (answer.kind === 'failed') || `${answer.name} is ${answer.kind}, and its error is ${isNamed ? '' : 'not '}named`
+}
+
+/**
+ * The state: `-name` of those that are there or were named, `name?` of what has to be named in this
+ * step, `serving` and `over`.
+ */
+const namesThoseMissing = (names: readonly string[]): Monitor => {
+  const allDue = (seen: string): string =>
+    names.filter((name) => !has(seen, `-${name}`)).reduce((all, name) => withName(all, `${name}?`), seen)
+  return {
+    initial: '',
+    heard: (seen, choice) => {
+      const answer = muxAnswerIn(choice)
+      if (answer) return withName(seen, `-${answer.name}`)
+      return choice.kind === 'timer' && choice.path.id === PHASE ? allDue(seen) : seen
+    },
+    next: (seen, effect) => {
+      const fact = factOf(effect)
+      if (fact?.type === 'signal' && fact.name === 'Serving') return withName(seen, 'serving')
+      if (fact?.type === 'signal' && fact.name === 'StopRequested') return has(seen, 'serving') ? allDue(seen) : seen
+      const name = fact?.type === 'warning' ? fact.details?.['muxSignal'] : undefined
+      if (typeof name !== 'string') return fact?.type === 'forced' ? withName(seen, OVER) : seen
+      return has(seen, `${name}?`) ? withName(without(seen, `${name}?`), `-${name}`) : broken(`${name} is named for no reason`)
+    },
+    atRest: (seen) => {
+      const due = has(seen, OVER) ? undefined : seen.split('\n').find((name) => name.endsWith('?'))
+      return due && `${due.slice(0, -1)} is not there, and not named`
+    },
+  }
+}
+
+/** Stated apart from the machine: docs/divergences.md, V19. */
+const OVERDUE_MS = 5_000
+
+function isAwaited(root: ActorView): true | string {
+  const phase = root.actor(PHASE)
+  if (!phase || isForcing(root)) return true
+  const { signals } = phase.context as { readonly signals: readonly { readonly name: string; readonly state: string }[] }
+  const deaf = signals.find(({ name, state }) => (state === 'waiting') !== (phase.actor(CHILD + name, AWAITS_MUX_SIGNAL) !== undefined))
+  if (deaf) return `${deaf.name} is ${deaf.state}, and ${deaf.state === 'waiting' ? 'nothing waits' : 'something still waits'} for it`
+  if (isStopping(root))
+    return signals.some(({ state }) => state === 'waiting') || 'what waits for the signals goes on, though all have answered'
+  if (placeOf(root, 'serve') !== 'fired' || phase.matches('overdue')) return true
+  const isPending = phase.timers.some(({ event, delayMs }) => event.type.startsWith('xstate.after.overdue.') && delayMs === OVERDUE_MS)
+  return isPending || `no timer of ${OVERDUE_MS} ms is pending, though a signal is waited for`
+}
