@@ -1,18 +1,12 @@
 import type { Host } from '../actors/host.ts'
 import { Listener } from '../actors/listener.ts'
 import type { Traffic } from '../http/traffic/traffic.ts'
-import { debugApp, NOT_A_DEBUG_PATH } from '../routes/debug-routes.ts'
+import { type DebugSources, debugApp } from '../routes/debug-routes.ts'
 import { nodeListener } from '../routes/node-listener.ts'
+import type { AdminListener } from './admin-listener.ts'
 
 /** Only the user of the process may connect. */
 const MODE = 0o600
-
-interface Debugged {
-  readonly host: Host
-  readonly traffic: Traffic
-  /** Plain data about the life, taken when it is asked for. */
-  readonly look: () => unknown
-}
 
 /**
  * Profiles and the state of a life on a Unix socket, for those who may log in as its user: no
@@ -21,11 +15,11 @@ interface Debugged {
  * @throws QuiesceError ERR_LISTEN
  * @see kubernetes/apiserver pkg/server/routes/debugsocket.go
  */
-export async function openDebugSocket({ host, traffic, look }: Debugged, path: string): Promise<Listener> {
-  const app = debugApp({ clock: host.clock, look, resources: () => host.process.getActiveResourcesInfo() })
-  const server = await host.servers.http({}, nodeListener(app, NOT_A_DEBUG_PATH))
+export async function openDebugSocket(host: Host, traffic: Traffic, path: string, sources: DebugSources): Promise<AdminListener> {
+  const answer = nodeListener(debugApp(sources))
+  const server = await host.servers.http({}, answer)
   traffic.takeOverOwn(server, { admin: true })
   const listener = new Listener(server, { path, mode: MODE }, 'admin')
   await listener.bind(new AbortController().signal)
-  return listener
+  return { listener, answer }
 }

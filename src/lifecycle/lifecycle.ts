@@ -215,16 +215,16 @@ export class Lifecycle implements ServedLife {
                 onPublic: !parts.healthIsHandlers,
                 admit: ({ request, response }: ExchangeView) => response === undefined || !this.#health.handle(request, response),
               },
-              // The admin listener's handler would answer them as well, but behind the steps whose
-              // place is after this one.
+              // Listeners of ours would answer them as well, but behind the steps whose place is
+              // after this one.
               {
                 name: 'health on the admin listener',
                 after: 'health',
                 onAdmin: true,
                 onPublic: false,
                 admit: ({ request, response }: ExchangeView) => {
-                  if (response === undefined || !this.#health.answers(request)) return true
-                  this.#admin?.answer(request, response)
+                  if (response === undefined || !this.#answerOnAdmin || !this.#health.answers(request)) return true
+                  this.#answerOnAdmin(request, response)
                   return false
                 },
               },
@@ -359,7 +359,8 @@ export class Lifecycle implements ServedLife {
   readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
   readonly #metrics: MetricSources
   #isHealthMounted = false
-  #admin: AdminListener | undefined
+  /** What listeners of ours answer with; all of them answer health in the same way. */
+  #answerOnAdmin: AdminListener['answer'] | undefined
   /** Health checks of the user's. */
   readonly #ownChecks = new Set<string>()
 
@@ -770,21 +771,34 @@ export class Lifecycle implements ServedLife {
   }
 
   async #adminListener(): Promise<Listener[]> {
-    const { admin: target, health } = this.options
+    const { admin: target } = this.options
     if (!target) return []
-    const sources = { health: health ? this.#health : undefined, metrics: this.metricsEndpoint }
-    this.#admin = await openAdminListener(this.host, this.#traffic, target, sources)
-    return [this.#admin.listener]
+    const sources = { health: this.#answeredHealth, metrics: this.metricsEndpoint }
+    const { listener, answer } = await openAdminListener(this.host, this.#traffic, target, sources)
+    this.#answerOnAdmin = answer
+    return [listener]
+  }
+
+  get #answeredHealth(): Health | undefined {
+    return this.options.health ? this.#health : undefined
   }
 
   /** Nothing that is served depends on it. */
   async #debugSocket(): Promise<Listener[]> {
     const { debugSocket: path } = this.options
     if (path === undefined) return []
-    const look = () => ({ report: this.report, gauges: this.gauges(), progress: this.progress() ?? null })
+    const { host } = this
+    const sources = {
+      health: this.#answeredHealth,
+      clock: host.clock,
+      look: () => ({ report: this.report, gauges: this.gauges(), progress: this.progress() ?? null }),
+      resources: () => host.process.getActiveResourcesInfo(),
+    }
     try {
       const { openDebugSocket } = await import('./debug-socket.ts')
-      return [await openDebugSocket({ host: this.host, traffic: this.#traffic, look }, path)]
+      const { listener, answer } = await openDebugSocket(host, this.#traffic, path, sources)
+      this.#answerOnAdmin ??= answer
+      return [listener]
     } catch (error) {
       this.record({ type: 'error', where: 'debug socket', error: errorRecord(error) })
       return []

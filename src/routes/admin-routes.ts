@@ -7,7 +7,7 @@ import { healthApp } from './health-routes.ts'
 import { metricsApp } from './metrics-routes.ts'
 import { pathAsRead } from './node-listener.ts'
 
-export const NOT_AN_ADMIN_PATH = { status: 404, headers: PLAIN_TEXT, body: '404 page not found\n' }
+const NOT_FOUND = { status: 404, headers: PLAIN_TEXT, body: '404 page not found\n' }
 
 export interface AdminSources {
   /** Undefined: health is not answered. */
@@ -20,6 +20,6 @@ export function adminApp({ health, metrics }: AdminSources): Hono {
   const app = new Hono({ getPath: pathAsRead })
   if (health) app.route('/', healthApp(health))
   app.route('/', metricsApp(metrics))
-  app.notFound(() => toResponse(NOT_AN_ADMIN_PATH))
+  app.notFound(() => toResponse(NOT_FOUND))
   return app
 }

@@ -2,8 +2,10 @@ import { Hono } from 'hono'
 import type { Clock } from '../base/clock.ts'
 import { PROFILE_PATHS, PROFILES } from '../endpoints/profile-names.ts'
 import { plainAnswer } from '../endpoints/profiles.ts'
+import type { Health } from '../http/health/health.ts'
 import type { Answer } from '../http/respond.ts'
 import { toResponse } from './answer.ts'
+import { healthApp } from './health-routes.ts'
 import { pathAsRead } from './node-listener.ts'
 import { profileApp } from './profile-routes.ts'
 
@@ -19,9 +21,9 @@ const INDEX = Object.entries(PATHS)
   .map(([path, what]) => `${path}\n    ${what}`)
   .join('\n')
 
-export const NOT_A_DEBUG_PATH = plainAnswer(404, INDEX)
-
 export interface DebugSources {
+  /** Undefined: health is not answered. */
+  readonly health: Health | undefined
   readonly clock: Clock
   /** Plain data about the life, taken when it is asked for. */
   readonly look: () => unknown
@@ -30,8 +32,9 @@ export interface DebugSources {
 }
 
 /** All that is served to the user of the process, whatever the method. */
-export function debugApp({ clock, look, resources }: DebugSources): Hono {
+export function debugApp({ health, clock, look, resources }: DebugSources): Hono {
   const app = new Hono({ getPath: pathAsRead })
+  if (health) app.route('/', healthApp(health))
   app.all('/', () => toResponse(plainAnswer(200, INDEX)))
   app.all('/debug/life', () => toResponse(json(look())))
   app.all('/debug/handles', () => toResponse(json(counted(resources()))))
@@ -39,7 +42,7 @@ export function debugApp({ clock, look, resources }: DebugSources): Hono {
     '/',
     profileApp(clock, (_, next) => next()),
   )
-  app.notFound(() => toResponse(NOT_A_DEBUG_PATH))
+  app.notFound(() => toResponse(plainAnswer(404, INDEX)))
   return app
 }
 

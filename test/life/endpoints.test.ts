@@ -2,8 +2,11 @@
 // Fails when: one of the three answers a request otherwise than the others, a mounted route is
 // refused in a drain without a word, a profile is served to one whom nothing has let through, or a
 // wrong argument is taken.
-import type { RequestListener } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bearerAuth } from 'hono/bearer-auth'
@@ -22,6 +25,7 @@ import { metricsApp } from '#src/routes/metrics-routes.ts'
 import { profileApp } from '#src/routes/profile-routes.ts'
 import type { RawResponse } from '../support/http1.mjs'
 import { LifeRig, newLife, refusal } from '../support/life.ts'
+import { temporaryFolder } from '../support/process.ts'
 import { connectTo, type RawClient } from '../support/raw-client.ts'
 
 // A snapshot of this process would take seconds; this one never ends.
@@ -161,6 +165,12 @@ describe('what the gate answers is answered in the same words', () => {
         target.startsWith('/metrics') ? 'not there' : wanted,
       ])
     }
+    // Of which an adapter would make no URL, or another one.
+    for (const Host of ['x:', 'X.Example.', 'a!$&()*+,=~b', '[::1]', '1.2.3.4:65535'])
+      expect([Host, seen(await admin.ask('GET', '/readyz/db', { headers: { Host } }))]).toEqual([
+        Host,
+        await ask(gate, 'GET', '/readyz/db'),
+      ])
     for (const target of READ_IN_TWO_WAYS)
       expect([target, await ask(admin, 'GET', target)]).toEqual([target, await ask(gate, 'GET', target)])
     expect(await ask(gate, 'GET', '/readyz')).toMatchObject({ status: health && health !== true ? (health.status?.failed ?? 500) : 0 })
@@ -221,6 +231,15 @@ describe('what the gate answers is answered in the same words', () => {
     const metrics = await (await connectTo(adminPortOf(t))).ask('GET', '/metrics')
     expect(metrics.body).toContain('quiesce_health_requests_total{code="200",path="/livez"} 3\n')
   })
+})
+
+test.each([{}, { admin: { port: 0 } }])('the debug socket has health, too, with %j', async (options) => {
+  const socketPath = join(temporaryFolder(), 'debug.sock')
+  const t = newLife({ options: { ...options, debugSocket: socketPath } })
+  await t.life.start()
+  const asked = httpRequest({ socketPath, path: '/livez?verbose' }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  expect([answer.statusCode, await text(answer)]).toEqual([200, (await t.get('/livez?verbose')).body])
 })
 
 test('on the admin listener a step behind health does not see its requests, and one before it does', async () => {
@@ -308,7 +327,7 @@ describe('each app by itself', () => {
   const metrics = new MetricsEndpoint({ '/metrics': () => [] })
 
   test('answers in memory', async () => {
-    const debug = debugApp({ clock: systemClock, look: () => ({ at: 1 }), resources: () => ['Timeout', 'Timeout'] })
+    const debug = debugApp({ health: undefined, clock: systemClock, look: () => ({ at: 1 }), resources: () => ['Timeout', 'Timeout'] })
     const answers = await Promise.all([
       healthApp(health()).request('/readyz?verbose'),
       metricsApp(metrics).request('/metrics', { headers: { Accept: 'application/openmetrics-text' } }),

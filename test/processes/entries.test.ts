@@ -18,17 +18,17 @@ async function loadedBy(program: string): Promise<Loaded> {
 }
 
 describe('what an entry loads', () => {
-  test('attachLifecycle loads three files and xstate, and neither hono nor pino, in a whole life', async () => {
+  test('attachLifecycle loads four files and xstate, and neither hono nor pino, in a whole life', async () => {
     expect(await loadedBy('attach-only.mjs')).toEqual({
       packages: ['xstate'],
-      ours: ['dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'],
+      ours: ['dist/chunks/measuring.js', 'dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'],
     })
   })
 
   test('createServer loads the adapter and the logger that it uses, and nothing for a terminal that is not there', async () => {
     const { packages, ours } = await loadedBy('create-server.mjs')
     expect(packages).toEqual(expect.arrayContaining(['@hono/node-server', 'pino', 'xstate']))
-    expect(ours).toEqual(['dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'])
+    expect(ours).toEqual(['dist/chunks/measuring.js', 'dist/chunks/server.js', 'dist/chunks/stop-signals.js', 'dist/index.js'])
   })
 })
 
