@@ -195,7 +195,9 @@ ${machineSvgs
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
 const options = `# Options
 
-Generated from \`src/options/lifecycle-options.ts\` and \`src/apiserver/config.ts\` by \`npm run generate\`; do not edit. An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
+<!-- Generated from src/options/lifecycle-options.ts and src/apiserver/config.ts by npm run generate; do not edit. -->
+
+An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`. An option that needs another one is refused without it, or warned of when the life begins; the last column says which.
 
 ## createServer and attachLifecycle
@@ -221,7 +223,9 @@ ${markdownOf(API_SERVER_OPTIONS, 'apiserver')}
 const { deadline, shutdownDelay } = LIFECYCLE_OPTIONS
 const platforms = `# Platforms
 
-Generated from \`src/platforms/\` by \`npm run generate\`; do not edit. With \`platform: 'auto'\` the first of these that is recognised is taken, and
+<!-- Generated from src/platforms/ by npm run generate; do not edit. -->
+
+With \`platform: 'auto'\` the first of these that is recognised is taken, and
 the log and the report say by what. It decides the defaults below, of [options](options.md) that are not given; everything else is the same everywhere.
 Where a platform waits longer or shorter than it says here, give \`killAfter\`, its time, and a \`deadline\` that is somewhat less. A deadline that is not less, given or not, is a warning
 in the log, on standard error and in \`quiesce plan\`; so is a \`keepAliveTimeout\` that is not above what stands in front.
@@ -264,7 +268,9 @@ const tableOf = (codes) =>
     .join('\n')}`
 const errors = `# Errors
 
-Generated from \`src/base/errors.ts\` by \`npm run generate\`; do not edit. Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
+<!-- Generated from src/base/errors.ts by npm run generate; do not edit. -->
+
+Every error of quiesce is a QuiesceError: \`code\` is stable and what programs decide on,
 \`message\` is for people and may change, \`details\` has the data behind it, \`cause\` what led to it.
 
 ${Object.entries(faults)

@@ -314,7 +314,7 @@ function tableOf(cells, places) {
   return `# Compatibility
 
 What quiesce is tried with. Each cell is a small program, run with the packed package: it starts, serves, gets SIGTERM while a request is under way,
-answers that request, and ends with the right exit code. \`npm run test:compat\` runs all of them and writes this page; the programs are in
+answers that request, and ends with the right exit code. \`npm run test:compat\` in a checkout of the repository runs all of them and writes this page; the programs are in
 [scripts/compatibility](https://github.com/quiesce/quiesce/tree/main/scripts/compatibility).
 
 ${sections.join('\n').trimEnd()}

@@ -11,31 +11,28 @@ import { lifecycleChart } from '../build/src/diagram/index.js'
 import { createServer } from '../build/src/index.js'
 import { planOf } from '../build/src/model/life/lifecycle-model.js'
 import { Anchors, brokenLinks, linkOf, pageOf } from './docs-site/links.mjs'
-import { escaped, firstPage, pageHtml } from './docs-site/page.mjs'
+import { navigated } from './docs-site/navigation.mjs'
+import { chartPage, escaped, pageHtml, tableHtml } from './docs-site/page.mjs'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 const { out } = parseArgs({ options: { out: { type: 'string', default: 'build/site' } } }).values
 
-/** Folders of documents and of what they show, by what the navigation calls them. */
-const GROUPS = /** @type {const} */ ([
-  ['quiesce', ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md']],
-  ['Documents', ['docs']],
-  ['Pictures', ['diagrams']],
-  ['Model checker', ['packages/model/README.md']],
-  ['Decisions', ['docs/decisions']],
-])
 const COPIED = ['diagrams', 'docs/images']
 const PAGE = 'packages/inspector-page/static'
 
 const repository = String(JSON.parse(readFileSync('package.json', 'utf8')).repository?.url ?? '').replace(/^git\+|\.git$/g, '') || '..'
-const markdownIn = (/** @type {string} */ place) =>
-  place.endsWith('.md')
-    ? [place]
-    : readdirSync(place)
-        .filter((name) => name.endsWith('.md'))
-        .sort()
-        .map((name) => `${place}/${name}`)
-const grouped = GROUPS.flatMap(([group, places]) => places.flatMap(markdownIn).map((document) => ({ group, document })))
+const markdownIn = (/** @type {string} */ folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => `${folder}${name}`)
+const entries = navigated(markdownIn).map(({ group, document, title }) => ({
+  document,
+  path: pageOf(document),
+  title: title ?? titleOf(document),
+  group,
+}))
+const grouped = entries.filter(({ document }) => document.endsWith('.md'))
 const documents = new Set(grouped.map(({ document }) => document))
 const copied = (/** @type {string} */ path) =>
   /\.(svg|png)$/.test(path) && COPIED.some((folder) => path.startsWith(`${folder}/`)) && existsSync(path)
@@ -56,18 +53,27 @@ function rendered(document) {
       image({ href, text }) {
         return `<img src="${escaped(linkOf(href, site))}" alt="${escaped(text)}">`
       },
+      table({ header, rows }) {
+        const inline = (/** @type {import('marked').Tokens.TableCell} */ { tokens }) => ({
+          html: this.parser.parseInline(tokens),
+          text: String(this.parser.parseInline(tokens, this.parser.textRenderer)),
+        })
+        return tableHtml(
+          header.map(inline),
+          rows.map((row) => row.map(inline)),
+        )
+      },
       code({ lang, text }) {
         const block = `<pre><code>${escaped(text)}</code></pre>\n`
         return lang === 'mermaid' ? `<details><summary>Mermaid</summary>${block}</details>\n` : block
       },
     },
   })
-  const html = String(marked.parse(readFileSync(document, 'utf8')))
-  return html.replaceAll('<table>', '<div class="table"><table>').replaceAll('</table>', '</table></div>')
+  return String(marked.parse(readFileSync(document, 'utf8')))
 }
 
-const titleOf = (/** @type {string} */ document) => {
-  if (document === 'README.md') return 'Read me'
+/** @param {string} document */
+function titleOf(document) {
   return /^# (.*)$/m.exec(readFileSync(document, 'utf8'))?.[1]?.replaceAll('`', '') ?? document
 }
 
@@ -89,18 +95,11 @@ const part = (/** @type {RegExp} */ pattern) => {
 const sprite = part(/<svg class="sprite"[\s\S]*?<\/svg>\s*(?=<a )/)
 const key = part(/<ul class="chart-key"[\s\S]*?<\/ul>/).replaceAll(/\n\s*<li class="(working|ok|failed|cut|skipped)">.*/g, '')
 const colours = /:root \{[\s\S]*?\n\}/.exec(readFileSync(`${PAGE}/style.css`, 'utf8'))?.[0].replace(/\n\s*font:[^;]*;/, '') ?? ''
-const lead =
-  '<p><strong>Deploys should not lose requests.</strong> A server’s life as phases that wait for each other’s signals: the lifecycle of the Kubernetes API server for any Node HTTP server. <a href="readme.html">Read on</a></p>'
-
-const entries = [
-  { path: 'index.html', title: 'Who waits for whom', group: 'quiesce' },
-  ...grouped.map(({ group, document }) => ({ path: pageOf(document), title: titleOf(document), group })),
-]
 /** @type {Map<string, string>} */
 const files = new Map([
   [
-    'index.html',
-    pageHtml({ path: 'index.html', title: 'quiesce', body: firstPage(charts, { key, lead }), scripts: ['site.js'], sprite }, entries),
+    'chart.html',
+    pageHtml({ path: 'chart.html', title: 'Who waits for whom', body: chartPage(charts, { key }), scripts: ['site.js'], sprite }, entries),
   ],
   ['site.css', [colours, readFileSync(`${PAGE}/chart.css`, 'utf8'), readFileSync('scripts/docs-site/site.css', 'utf8')].join('\n')],
   ['icon.svg', readFileSync(`${PAGE}/icon.svg`, 'utf8')],
@@ -129,5 +128,5 @@ await build({
 const all = readdirSync(out, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', posix.sep))
 const broken = brokenLinks(new Map(all.map((path) => [path, files.get(path) ?? ''])))
 for (const link of broken) console.error(`leads nowhere: ${link}`)
-console.log(`${out}: ${grouped.length + 1} pages${broken.length > 0 ? `, ${broken.length} links lead nowhere` : ''}`)
+console.log(`${out}: ${entries.length} pages${broken.length > 0 ? `, ${broken.length} links lead nowhere` : ''}`)
 process.exitCode = broken.length > 0 ? 1 : 0

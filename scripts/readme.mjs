@@ -12,7 +12,6 @@
 //   <!-- run: serves 8080, cut short -->  the same without such a request: its end is not to wait
 //   <!-- run: exits 1 -->      the same as run, but its last command must end with this exit code
 //   <!-- file: NAME -->        saved under that name for later blocks
-//   <!-- with: NAME -->        a file of scripts/readme/ that the programs need, and that their reader has
 //   <!-- test -->              the project's own test command: .ci/run takes it from here (`--print-test` prints it)
 //   <!-- not run: REASON -->   left alone
 //
@@ -21,7 +20,7 @@
 // free ones. Several documents run at a time, because their programs wait most of the time.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -57,9 +56,8 @@ function blocksOf(file) {
   let argument = ''
   for (let i = 0; i < lines.length; i += 1) {
     const line = lines[i] ?? ''
-    const comment = /^<!-- (run|file|with|test|not run|stop)(?:: (.*?))? -->$/.exec(line.trim())
-    if (comment?.[1] === 'stop' || comment?.[1] === 'with')
-      blocks.push({ at: `${file}:${i + 1}`, directive: comment[1], argument: comment[2] ?? '', language: '', text: '' })
+    const comment = /^<!-- (run|file|test|not run|stop)(?:: (.*?))? -->$/.exec(line.trim())
+    if (comment?.[1] === 'stop') blocks.push({ at: `${file}:${i + 1}`, directive: 'stop', argument: '', language: '', text: '' })
     else if (comment) [directive, argument] = [comment[1] ?? '', comment[2] ?? '']
     const fence = /^(`{3,})(\w*)/.exec(line)
     if (!fence) {
@@ -216,7 +214,6 @@ class Document {
   async #block(block) {
     const { at, directive, argument, language, text } = block
     if (directive === 'stop') return this.#stop()
-    if (directive === 'with') return copyFileSync(new URL(`./readme/${argument}`, import.meta.url), join(this.folder, argument))
     if (directive === 'file') return writeFileSync(join(this.folder, argument), `${text}\n`)
     if (directive === '' && EXECUTABLE.includes(language) && this.file === 'README.md') {
       throw new Error(`${at}: this ${language} block is neither run nor said not to be; see scripts/readme.mjs`)

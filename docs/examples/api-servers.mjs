@@ -1,7 +1,7 @@
 // Three API servers in a row, as kube-apiserver is: an aggregator in front of the core, and the core
 // in front of extensions. They are one server to their clients, with one life.
 //
-//   npm run start:apiserver          (or: node docs/examples/api-servers.mjs)
+//   node node_modules/quiesce/docs/examples/api-servers.mjs
 //   curl localhost:8080/             every path of all three
 //   curl localhost:8080/readyz?verbose
 //   curl 'localhost:8080/api/v1/pods?watch=true'

@@ -4,7 +4,8 @@
 import { posix } from 'node:path'
 
 /** The page that a document becomes. @param {string} document path from the root of the repository */
-export const pageOf = (document) => (document === 'README.md' ? 'readme.html' : document.replace(/\.md$/, '.html'))
+export const pageOf = (document) =>
+  document === 'README.md' ? 'readme.html' : document === 'docs/start.md' ? 'index.html' : document.replace(/\.md$/, '.html')
 
 /** The anchor that a hosting site makes of a heading; a second one of the same name is numbered. */
 export class Anchors {
@@ -33,7 +34,7 @@ export function linkOf(target, { document, documents, copied, repository }) {
   const files = `${repository}/blob/main/`
   const inRepository = target.startsWith(files)
   if ((!inRepository && /^[a-z][a-z+.-]*:/i.test(target)) || target.startsWith('#')) return target
-  const [path = '', anchor] = (inRepository ? target.slice(files.length) : target).split('#')
+  const [path = '', anchor] = (inRepository ? target.slice(files.length).replace('?raw=true', '') : target).split('#')
   const file = posix.normalize(posix.join(inRepository ? '' : posix.dirname(document), path))
   const to = documents.has(file) ? pageOf(file) : copied(file) ? file : undefined
   const suffix = anchor === undefined ? '' : `#${anchor}`

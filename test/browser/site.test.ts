@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -49,8 +49,50 @@ test('the chart lights what a phase waits for and what waits for it, in both mod
 
 test('pages are read without a script, and lead to each other', async () => {
   const { page, complaints } = await openPage(pathToFileURL(join(out, 'readme.html')).href, { javaScriptEnabled: false })
-  await page.locator('nav details', { hasText: 'Documents' }).locator('summary').click()
   await page.getByRole('link', { name: 'Options', exact: true }).click()
   expect(await page.locator('h1').innerText()).toBe('Options')
   expect(complaints).toEqual([])
+})
+
+test('it begins with install and go, and leads on by what a reader wants', async () => {
+  const { page, complaints } = await openPage(pathToFileURL(join(out, 'index.html')).href)
+  expect(await page.locator('main pre').first().innerText()).toMatch(/^npm install quiesce\s*$/)
+  expect(await page.locator('main pre').nth(1).innerText()).toContain('await life.run()')
+  await page.getByRole('link', { name: 'Watch a shutdown', exact: true }).click()
+  expect(await page.locator('h1').innerText()).toBe('The inspector')
+  expect(complaints).toEqual([])
+})
+
+/** What is wider than its place: the page, and tables, of which a part would be cut off. */
+const TOO_WIDE = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement
+  const tables = [...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth + 1)
+  return [...(scrollWidth > clientWidth ? ['the page'] : []), ...tables.map((table) => table.textContent.slice(0, 40))]
+})()`
+
+test.each([
+  { width: 1440, height: 900 },
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+  { width: 320, height: 640 },
+])('every page and table is whole at $width, and its content comes first', { timeout: 120_000 }, async (viewport) => {
+  const pages = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.html'))
+  expect(pages.length).toBeGreaterThan(50)
+  const { page, complaints } = await openPage(pathToFileURL(join(out, 'index.html')).href, { viewport })
+  for (const path of pages) {
+    await page.goto(pathToFileURL(join(out, path)).href)
+    expect([path, await page.evaluate(TOO_WIDE)]).toEqual([path, []])
+    expect([path, ((await page.locator('h1').first().boundingBox())?.y ?? 0) < 150]).toEqual([path, true])
+  }
+  expect(complaints).toEqual([])
+})
+
+test('on a phone the pages are behind a button, without a script, too', async () => {
+  const viewport = { width: 390, height: 844 }
+  const { page } = await openPage(pathToFileURL(join(out, 'docs/options.html')).href, { viewport, javaScriptEnabled: false })
+  const link = page.getByRole('link', { name: 'Install and go' })
+  expect(await link.isVisible()).toBe(false)
+  await page.getByText('All pages').click()
+  await link.click()
+  expect(await page.locator('h1').innerText()).toBe('Stop a Node server without losing a request')
 })

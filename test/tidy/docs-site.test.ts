@@ -1,6 +1,10 @@
-// Links of the documentation's site. Fails when one that leads nowhere is not seen.
+// Links and navigation of the documentation's site. Fails when a link that leads nowhere is not seen,
+// a document has no place, or pages that are not for users stand between those that are.
 import { describe, expect, test } from 'vitest'
 import { Anchors, brokenLinks, linkOf, pageOf } from '../../scripts/docs-site/links.mjs'
+import { CLOSED, NAVIGATION, navigated } from '../../scripts/docs-site/navigation.mjs'
+import { tableHtml } from '../../scripts/docs-site/page.mjs'
+import { files } from './sources.ts'
 
 const SITE = {
   document: 'docs/options.md',
@@ -38,4 +42,26 @@ test('a link to a page, a place or a picture that is not there is broken', () =>
     ['docs/b.html', '<h1 id="other"></h1>'],
   ])
   expect(brokenLinks(files)).toEqual(['docs/a.html: b.html#there', 'docs/a.html: gone.html', 'docs/a.html: #gone', 'docs/a.html: x.svg'])
+})
+
+test('each document has one place, and those for users come first', () => {
+  const inFolder = (folder: string) => files.filter((path) => path.startsWith(folder) && /^[^/]+\.md$/.test(path.slice(folder.length)))
+  const places = navigated(inFolder).map(({ document }) => document)
+  const documents = files.filter((path) => /^(docs\/(decisions\/)?[^/]+|diagrams\/[^/]+|[^/]+|packages\/model\/README)\.md$/.test(path))
+  expect(documents).toContain('docs/options.md')
+  expect(places.filter((place) => place.endsWith('.md')).sort()).toEqual(documents.sort())
+  const groups = NAVIGATION.map(({ group }) => group)
+  expect(groups.slice(-CLOSED.size)).toEqual([...CLOSED])
+  expect(places[0]).toBe('docs/start.md')
+})
+
+test('a cell of a table says what its column is, and breaks where the words of its code do', () => {
+  const cell = (html: string) => ({ html, text: html.replaceAll(/<[^>]*>/g, '') })
+  const html = tableHtml(
+    [cell('option'), cell('<code>flag</code>'), cell('')],
+    [[cell('<code>hookTimeout</code>'), cell('<code>--hook-timeout</code>'), cell('x')]],
+  )
+  expect(html).toContain('<td data-label="option"><div><code>hook<wbr>Timeout</code></div></td>')
+  expect(html).toContain('<td data-label="flag"><div><code>--hook-<wbr>timeout</code></div></td>')
+  expect(html).toContain('<td><div>x</div></td>')
 })

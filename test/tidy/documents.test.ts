@@ -1,13 +1,60 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { brokenLinks, REPOSITORY_FILES } from '../../scripts/document-links.mjs'
+import { brokenLinks, foreignCommands, REPOSITORY_FILES } from '../../scripts/document-links.mjs'
 import { files, read } from './sources.ts'
+
+const { files: patterns } = JSON.parse(read('package.json')) as { readonly files: readonly string[] }
+/** What npm adds by itself, and what package.json names; the last pattern that fits decides. */
+const isPacked = (path: string): boolean =>
+  path === 'README.md' ||
+  patterns.reduce((is, pattern) => (matchesGlob(path, pattern.replace(/^!/, '')) ? !pattern.startsWith('!') : is), false)
+
+/** Of the patterns that package.json has: a folder, a file, or names with a star. */
+const matchesGlob = (path: string, pattern: string): boolean =>
+  pattern.includes('*')
+    ? new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`).test(path)
+    : path === pattern || path.startsWith(`${pattern}/`)
+
+/** What a program of a document imports beside it. Of an excerpt the reader has the rest. */
+function filesNotShown(text: string): string[] {
+  const shown = new Set([...text.matchAll(/<!-- file: (\S+) -->/g)].map(([, name]) => name))
+  const blocks = [...text.matchAll(/```(?:js|ts)\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+  const imported = blocks.flatMap((code) => [...code.matchAll(/(?:from |import\(|import )'\.\/([^']+)'/g)].map(([, name = '']) => name))
+  return [...new Set(imported)].filter((name) => !shown.has(name))
+}
 
 const documents = files.filter((path) => path.endsWith('.md'))
 
 describe('documents', () => {
   test.each(documents)('the links of %s lead somewhere', (path) => {
     expect(brokenLinks(path, read(path), { exists: existsSync, read, hasRepository: true })).toEqual([])
+  })
+
+  const packed = files.filter((path) => isPacked(path) && /\.(md|mjs)$/.test(path))
+
+  test.each(packed)('%s names no command that a user of the package has not', (path) => {
+    expect(foreignCommands(read(path))).toEqual([])
+  })
+
+  test.each(documents)('programs in %s can be pasted: each file that one imports is shown', (path) => {
+    expect(filesNotShown(read(path))).toEqual([])
+  })
+
+  test('a file that is imported and not shown is seen', () => {
+    const program = "```js\nimport { db } from './db.mjs'\nconst { q } = await import('./q.mjs')\n```\n"
+    expect(filesNotShown(program)).toEqual(['db.mjs', 'q.mjs'])
+    expect(filesNotShown(`<!-- file: q.mjs -->\n${program}`)).toEqual(['db.mjs'])
+  })
+
+  test('a command of the repository is seen, unless it is said before or with it where it is run', () => {
+    expect(packed).toContain('docs/examples/api-servers.mjs')
+    expect(packed).not.toContain('docs/mutation.md')
+    expect(
+      foreignCommands('Start it by `npm run start:apiserver`.\n\nIn a checkout of the repository, `npm run generate` writes it.'),
+    ).toEqual(['npm run start:apiserver'])
+    expect(foreignCommands('```sh\nnpm ci && npm test\n```\n')).toEqual(['npm ci && npm test'])
+    expect(foreignCommands('`npm run generate` in a checkout of the repository; later `npm run build`.')).toEqual([])
+    expect(foreignCommands('<!-- npm run generate -->\nYour `npm run lint-all`, `npm start` and `npx quiesce plan`.')).toEqual([])
   })
 
   const few = {
