@@ -1,5 +1,5 @@
-// Links and navigation of the documentation's site. Fails when a link that leads nowhere is not seen,
-// a document has no place, or pages that are not for users stand between those that are.
+// Links and navigation of the documentation's site. Fails when a link that leads nowhere is not
+// seen, a document has no place, or pages that are not for users stand between those that are.
 import { describe, expect, test } from 'vitest'
 import { Anchors, brokenLinks, linkOf, pageOf } from '../../scripts/docs-site/links.mjs'
 import { CLOSED, NAVIGATION, navigated } from '../../scripts/docs-site/navigation.mjs'
