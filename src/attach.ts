@@ -82,6 +82,7 @@ export function attachLifecycleOn(
     options: resolved,
     host,
     openListeners: () => Promise.resolve(listeners),
+    applications: () => servers.flatMap((server) => server.listeners('request')),
     adopted: listeners,
     older,
     log,

@@ -106,6 +106,7 @@ export function createServerOn(
       certificates.opened(opened.flatMap((one) => one.certificates ?? []))
       return opened.map(({ listener }) => listener)
     },
+    applications: () => [hasListener(handler) ? handler.listener : handler],
     metrics: () => [...(hasTls ? certificates.metrics(resolved.wording.metrics, host.clock.wall()) : []), ...(metrics?.() ?? [])],
     log,
     observe: observationOf,

@@ -15,6 +15,8 @@ export interface LifeEndpoints {
    * @returns to be called for each request that it answers
    */
   mounted(what: 'health' | 'metrics'): (request: RequestLike) => void
+  /** Says which application is behind a server that does not show it. */
+  servedBy(application: unknown): void
 }
 
 /** Where a life has them: a user sees of it what the interface `Life` has. */

@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { isBeforeClose } from '../actors/before-close.ts'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
+import { endpointsOf } from '../endpoints/of-life.ts'
 import { isThenable } from '../http/emit-gate.ts'
 import { exchangeOf } from '../http/traffic/exchange.ts'
 import type { Logger } from '../log/log.ts'
@@ -41,6 +42,7 @@ export const quiesce = Object.assign(
       ...options,
       ...(logger !== undefined && { logger }),
     })
+    endpointsOf('life', life).servedBy(app)
     seeHandlers(app)
     life.addDestroy('fastify', () => app.close())
     app.decorate('life', life)

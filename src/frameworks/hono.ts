@@ -31,7 +31,9 @@ export interface HonoApp {
  */
 export function serve(app: HonoApp, options: ServerOptions = {}): Life {
   refuseOptionsBesideFetch('serve', app)
-  return createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
+  const life = createServer({ fetch: (request, env, context) => app.fetch(request, env, context) }, options)
+  endpointsOf('life', life).servedBy(app)
+  return life
 }
 
 /**

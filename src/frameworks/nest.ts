@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { HttpAdapterHost } from '@nestjs/core'
 import { type AttachedLife, attachLifecycle } from '../attach.ts'
 import { osSignalOf } from '../base/events.ts'
+import { endpointsOf } from '../endpoints/of-life.ts'
 import type { Lifecycle } from '../lifecycle/lifecycle.ts'
 import type { LifecycleOptions } from '../options/options.ts'
 import type { Report } from '../report/report.ts'
@@ -55,7 +56,11 @@ export class QuiesceModule {
   /** @param options those of `attachLifecycle` */
   static forRoot(options: LifecycleOptions = {}) {
     const useFactory = ({ httpAdapter }: HttpAdapterHost): Quiesce =>
-      new Quiesce(() => attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options }))
+      new Quiesce(() => {
+        const life = attachLifecycle(httpAdapter.getHttpServer() as Server, { health: true, ...options })
+        endpointsOf('life', life).servedBy(httpAdapter.getInstance())
+        return life
+      })
     return {
       module: QuiesceModule,
       global: true,

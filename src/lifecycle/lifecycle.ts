@@ -73,6 +73,7 @@ import { type ComposedMachine, machineFor } from './machine-for.ts'
 import { type DefaultLog, Output } from './output.ts'
 import { compositionOf, inputOf, planFrom, registeredIn, signalNamesOf } from './plan.ts'
 import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Registrations } from './registrations.ts'
+import { hasRoute } from './routes-of-applications.ts'
 import type { ServedLife } from './served-life.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { whyNotServed } from './why-not-served.ts'
@@ -88,6 +89,8 @@ export interface LifecycleParts {
   readonly host: Host
   /** Creates the listeners behind the gate; called once, when they are to be bound. */
   readonly openListeners: (traffic: Traffic) => Promise<readonly Listener[]>
+  /** What requests come to behind the gate, to find routes that it hides. */
+  readonly applications?: () => readonly unknown[]
   /**
    * Listeners that are there already; a stop closes them even when it comes before they were bound.
    */
@@ -300,12 +303,21 @@ export class Lifecycle implements ServedLife {
     this.record({ type: 'warning', message: `health checks are never asked, because no health endpoint is answered (${remedy}): ${names}` })
   }
 
+  /** Health is answered before the application: it may have had answers of its own. */
+  #warnOfHiddenRoutes(): void {
+    if (this.options.health === false || this.#parts.healthIsHandlers) return
+    const applications = [...(this.#parts.applications?.() ?? []), ...this.#applications]
+    const hidden = this.#health.paths.filter((path) => applications.some((application) => hasRoute(application, path)))
+    if (hidden.length > 0) this.record({ type: 'warning', message: hiddenRoutesWarning(hidden) })
+  }
+
   get [ENDPOINTS](): LifeEndpoints {
     return {
       health: this.#health,
       metrics: this.metricsEndpoint,
       clock: this.host.clock,
       mounted: (what) => this.#mounted(what),
+      servedBy: (application) => void this.#applications.push(application),
     }
   }
 
@@ -359,6 +371,7 @@ export class Lifecycle implements ServedLife {
   readonly metrics: OwnMetrics = ownMetrics(() => this.#ownMetrics())
   readonly #metrics: MetricSources
   #isHealthMounted = false
+  readonly #applications: unknown[] = []
   /** What listeners of ours answer with; all of them answer health in the same way. */
   #answerOnAdmin: AdminListener['answer'] | undefined
   /** Health checks of the user's. */
@@ -498,6 +511,7 @@ export class Lifecycle implements ServedLife {
     this.#recorder.composed(wiring)
     for (const message of this.options.warnings) this.record({ type: 'warning', message })
     this.#warnOfUnreadChecks()
+    this.#warnOfHiddenRoutes()
     const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
     giveWorld(actor.system, this.#world())
@@ -962,6 +976,10 @@ export class Lifecycle implements ServedLife {
     this.#finish(report, new QuiesceError('ERR_INTERNAL', 'the lifecycle itself has failed', { report }, error))
   }
 }
+
+const hiddenRoutesWarning = (paths: readonly string[]): string =>
+  `routes of the application are never reached, because the option health answers their paths before it: ${paths.join(', ')}; ` +
+  'make checks of what they look at, give the endpoints other paths (health.paths), or set health to false and have them fail while draining'
 
 const workLeftWarning = ({ what, exitCode, afterMs }: WorkLeft): string =>
   `work that no request stands for went on when the destroy functions had run (${what}), and ` +
