@@ -15,6 +15,7 @@ export const NAVIGATION = [
     pages: [
       ['docs/start.md', 'Install and go'],
       ['docs/frameworks.md', 'Use your framework'],
+      ['docs/health.md', 'Keep your health paths'],
       ['docs/migration.md', 'Come from another library'],
       ['docs/platforms.md', 'Run on Kubernetes and elsewhere'],
       ['README.md', 'Everything on one page'],
