@@ -140,4 +140,4 @@ function actionName(action) {
 }
 
 const isRaise = (/** @type {unknown} */ action) =>
-  typeof action === 'function' && /** @type {{ type?: string }} */ (/** @type {unknown} */ (action)).type === 'xstate.raise'
+  isObject(action) && /** @type {{ type?: string }} */ (action).type === 'xstate.raise'

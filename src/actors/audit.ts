@@ -1,4 +1,5 @@
 import { toError } from '../base/errors.ts'
+import type { InspectedRoot } from './inspection.ts'
 import type { UserCode } from './user-code.ts'
 
 /** Events, by what has become of them. */
@@ -34,6 +35,8 @@ export interface AuditBackend {
   shutdown(context: { readonly signal: AbortSignal }): void | Promise<void>
   /** What has become of the events so far; read whenever a report is built. */
   counts?(): AuditCounts
+  /** Roots of actors of its own: what inspects the life is shown them, too. */
+  actors?(): readonly InspectedRoot[]
 }
 
 /**

@@ -12,7 +12,8 @@ export function awaitMux(complete: AbortSignal | PromiseLike<unknown>, answer: (
     Promise.resolve(complete).then(isThere, (thrown: unknown) => answer({ type: 'failed', error: errorRecord(thrown) }))
     return () => {}
   }
-  if (complete.aborted) isThere()
+  // Not in the step that begins the wait: it may be a stop's, after which this is late.
+  if (complete.aborted) queueMicrotask(isThere)
   else complete.addEventListener('abort', isThere, { once: true })
   return () => complete.removeEventListener('abort', isThere)
 }

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
+import { RAISE_ACTION } from '../machines/vocabulary.ts'
 import { type Chart, type ChartEdge, type ChartState, decoded } from './drawing/chart.ts'
 
 /**
@@ -83,14 +84,16 @@ const nameOf = (guard: unknown): string | undefined =>
   guard === undefined ? undefined : typeof guard === 'string' ? guard : (guard as { type?: string }).type || 'condition'
 
 /**
- * The raise actions among xstate's own. What an event computed from another carries does not matter
- * here, only its type.
+ * What is raised. What an event computed from another carries does not matter here, only its type.
  */
 function raisedBy(actions: readonly unknown[]): string[] {
   return actions.flatMap((action) => {
-    const { type, event } = action as { type?: string; event?: { type: string } | ((args: unknown) => { type: string }) }
-    if (type !== 'xstate.raise' || event === undefined) return []
-    const raised = typeof event === 'function' ? event({ event: {}, context: {} }).type : event.type
-    return raised.startsWith('xstate.') ? [] : [raised]
+    const { type, params } = action as { type?: string; params?: Raised | ((args: unknown) => Raised) }
+    if (type !== RAISE_ACTION || params === undefined) return []
+    return [(typeof params === 'function' ? params({ event: {}, context: {} }) : params).event.type]
   })
+}
+
+interface Raised {
+  readonly event: { readonly type: string }
 }

@@ -1,4 +1,5 @@
 import type { InspectionEvent, Subscription } from 'xstate'
+import { type InspectedRoot, inspectSystem } from '../actors/inspection.ts'
 import type { JournalFact, Source } from './journal.ts'
 import type { StateEntry } from './protocol.ts'
 
@@ -12,9 +13,7 @@ export interface WatchedActor {
 }
 
 /** The root of the actors that are watched. */
-export interface WatchedSystem extends WatchedActor {
-  readonly system: { inspect(observer: (event: InspectionEvent) => void): Subscription }
-}
+export type WatchedSystem = WatchedActor & InspectedRoot
 
 interface Snapshot {
   readonly status: StateEntry['status']
@@ -51,21 +50,29 @@ export class ActorWatch implements Source {
   readonly #said = new Map<string, Said>()
   readonly #taken = new Map<string, Taken[]>()
   readonly #configs = new Map<string, unknown>()
-  #subscription: Subscription | undefined
+  readonly #others: () => readonly InspectedRoot[]
+  #subscriptions: readonly Subscription[] = []
 
-  constructor(root: WatchedSystem, write: (fact: JournalFact) => void) {
+  /** @param others roots of systems beside that of the life, which are shown below it */
+  constructor(root: WatchedSystem, write: (fact: JournalFact) => void, others: () => readonly InspectedRoot[] = () => []) {
     this.#root = root
     this.#write = write
+    this.#others = others
   }
 
   begin(): void {
     this.describe()
-    this.#subscription = this.#root.system.inspect(this.#see)
+    this.#subscriptions = this.#roots().map((root) => inspectSystem(root, this.#see))
   }
 
   describe(): void {
     this.#said.clear()
-    this.#describe(this.#root)
+    for (const root of this.#roots()) this.#describe(root)
+  }
+
+  // What xstate's own type leaves out is there: an actor's parent and logic.
+  #roots(): readonly WatchedSystem[] {
+    return [this.#root, ...(this.#others() as readonly WatchedSystem[])]
   }
 
   /**
@@ -74,9 +81,9 @@ export class ActorWatch implements Source {
    * end was its own, the last of them first.
    */
   end(): void {
-    if (!this.#subscription) return
-    this.#subscription.unsubscribe()
-    this.#subscription = undefined
+    if (this.#subscriptions.length === 0) return
+    for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    this.#subscriptions = []
     for (const { actor } of [...this.#said.values()].reverse()) {
       const snapshot = actor.getSnapshot() as Snapshot
       const taken = this.#taken.get(actor.sessionId) ?? []
@@ -133,7 +140,7 @@ export class ActorWatch implements Source {
   }
 
   #appeared(actor: WatchedActor): void {
-    const parent = actor._parent?.sessionId
+    const parent = actor === this.#root ? undefined : (actor._parent ?? this.#root).sessionId
     const machine = actor.logic?.id
     if (typeof machine === 'string') this.#configs.set(machine, actor.logic?.config)
     this.#write({

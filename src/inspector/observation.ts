@@ -68,9 +68,9 @@ class Observation {
   begin(root: AnyActor): void {
     this.#journal.open(this.#opening())
     // What xstate's own type leaves out is there: an actor's parent and logic.
-    this.#actors = new ActorWatch(root as unknown as WatchedSystem, this.#journal.write)
-    this.#journal.addSource(this.#actors)
     const { options } = this.#life
+    this.#actors = new ActorWatch(root as unknown as WatchedSystem, this.#journal.write, () => options.audit?.actors?.() ?? [])
+    this.#journal.addSource(this.#actors)
     if (options.journal !== undefined) this.#writeTo(options.journal)
   }
 

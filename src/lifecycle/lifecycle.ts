@@ -5,6 +5,7 @@ import { Subject } from 'rxjs/internal/Subject'
 import { type ActorRefFrom, type AnyActor, createActor } from 'xstate'
 import { Drains, giveWorld, type World } from '../actors/effects.ts'
 import type { Host } from '../actors/host.ts'
+import { inspectAll } from '../actors/inspection.ts'
 import type { BoundAddress, Listener } from '../actors/listener.ts'
 import { recur } from '../actors/recurring.ts'
 import { StopCauses } from '../actors/stop-causes.ts'
@@ -525,8 +526,20 @@ export class Lifecycle implements ServedLife {
     this.#observer?.begin(actor)
     followLife(this.host.process, this.#followed())
     this.host.observe?.(actor)
+    this.#inspect(actor)
     actor.subscribe({ error: (error) => this.#lastResort(error), complete: () => this.#end() })
     actor.start()
+  }
+
+  #inspect(root: AnyActor): void {
+    const { inspect, audit } = this.options
+    if (!inspect) return
+    const failed = (error: unknown): void => this.record({ type: 'error', where: 'inspect', error: errorRecord(error) })
+    try {
+      inspectAll(inspect, [root, ...(audit?.actors?.() ?? [])], failed)
+    } catch (thrown) {
+      failed(thrown)
+    }
   }
 
   start(): Promise<void> {

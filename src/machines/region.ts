@@ -1,8 +1,8 @@
-import { raise, sendTo } from 'xstate'
+import { sendTo } from 'xstate'
 import { type ErrorRecord, errorRecord, type PhaseOutcome } from '../base/events.ts'
 import type { MachineFact, PhaseOutput } from './phases/phase.ts'
 import { cutsFrom } from './signals.ts'
-import { type Arrival, type InternalEvent, type LifecycleContext, ownLimitOf, WORK_INPUT } from './vocabulary.ts'
+import { type Arrival, type InternalEvent, type LifecycleContext, ownLimitOf, RAISE_ACTION, WORK_INPUT } from './vocabulary.ts'
 import type { PhaseRow } from './wiring.ts'
 
 /**
@@ -59,10 +59,13 @@ interface Args {
 export const say = (fact: MachineFact | ((args: Args) => MachineFact)) => ({ type: 'record', params: fact })
 
 /**
- * An action that tells the other regions. xstate cannot know what a generated configuration may
- * raise; `vocabulary.ts` does.
+ * An action that tells the other regions, by name and not as xstate's own `raise()`: that is a
+ * function, which inspectors leave out of the definitions they are sent.
  */
-export const raiseEvent = (event: InternalEvent | ((args: Args) => InternalEvent)) => raise(event as never)
+export const raiseEvent = (event: InternalEvent | ((args: Args) => InternalEvent)) => ({
+  type: RAISE_ACTION,
+  params: typeof event === 'function' ? (args: Args) => ({ event: event(args) }) : { event },
+})
 
 /**
  * A state that waits for every signal of `after`, in any order. What has come is remembered in the

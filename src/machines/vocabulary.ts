@@ -1,4 +1,4 @@
-import { assign, enqueueActions, fromPromise, setup } from 'xstate'
+import { assign, enqueueActions, fromPromise, raise, setup } from 'xstate'
 import type { ErrorRecord, StopReason } from '../base/events.ts'
 import { instantMs, type StopProfile, type StopProfiles } from '../base/stop-profile.ts'
 import { type ExitCode, exitCodeOfOutcome, moreSevere } from './exit-codes.ts'
@@ -162,6 +162,9 @@ const settle = enqueueActions(({ context, enqueue }, { output }: { output: Phase
   if (exitCode !== context['exitCode']) enqueue.assign({ exitCode })
 }) as unknown as (_: unknown, params: { output: PhaseOutput }) => void
 
+/** The action by which a region tells the others. */
+export const RAISE_ACTION = 'xstate.raise'
+
 export const vocabulary = setup({
   types: {} as {
     input: LifecycleInput
@@ -182,6 +185,7 @@ export const vocabulary = setup({
   },
   actions: {
     record,
+    [RAISE_ACTION]: raise((_, { event }: { event: InternalEvent }) => event),
     worsen: assign(({ context }, { exitCode }: { exitCode: ExitCode }) => ({ exitCode: moreSevere(context.exitCode, exitCode) })),
     settle,
     requestStop: assign((_, { reason, profile }: { reason: StopReason; profile: StopProfile }) => ({ stop: { reason, profile } })),

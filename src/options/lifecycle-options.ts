@@ -3,6 +3,7 @@ import type * as http from 'node:http'
 import type * as http2 from 'node:http2'
 import type * as https from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
+import { type InspectOption, isInspect } from '../actors/inspection.ts'
 import { ownFields } from '../base/own-fields.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
@@ -501,6 +502,17 @@ export const LIFECYCLE_OPTIONS = defineOptions({
     default: false,
     defaultWords: (off) => `${off}; true is a free port of ${INSPECTOR_OPTIONS.host.default}`,
     meaning: 'Page that shows the life as it runs, on a listener of its own, outside the drain, closed last of all',
+  }),
+  /**
+   * Gets what the life's actors emit, from the first to the last: a function or an observer, as
+   * xstate's own option `inspect`, or what has one, as `createBrowserInspector()` of
+   * `@statelyai/inspect` returns. It is called in the middle of each step, so it should be quick;
+   * one that throws is an error in the report, once.
+   * @default none
+   */
+  inspect: option(value<InspectOption>('a function, an observer with next, or an inspector with inspect', isInspect), {
+    defaultWords: 'none',
+    meaning: 'Gets what the actors of the life emit: a function, an observer, or an inspector of @statelyai/inspect',
   }),
   /**
    * Everything that happens is written here, an entry per line, and is there to the last on every

@@ -79,7 +79,7 @@ describe('mux-complete', () => {
     life.effects.answerMux('apis', { type: 'complete' })
     await life.start()
     await life.mux('apis', FAILED)
-    expect(life.signals.slice(0, 2)).toEqual(['Start', 'MuxAndDiscoveryComplete'])
+    expect(life.signals.filter((name) => name === 'MuxAndDiscoveryComplete')).toHaveLength(1)
     expect(life.facts.filter(({ type }) => type === 'mux-signal' || type === 'error')).toMatchObject([{ name: 'apis', state: 'complete' }])
   })
 })

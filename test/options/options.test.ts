@@ -322,6 +322,7 @@ describe('refusals', () => {
       { prt: 1 },
     ],
     journal: ['', 1],
+    inspect: [{}, { inspect: {} }, { next: 1 }, 'console'],
     longRunning: [/watch/],
     health: [
       'yes',

@@ -105,7 +105,7 @@ export class FakeEffects {
     if (name === 'awaitMuxSignal')
       return fromCallback<EventObject, { readonly name: string }>(({ input, sendBack }) => {
         const answer = this.#muxAnswers.get(input.name)
-        if (answer) sendBack(answer)
+        if (answer) queueMicrotask(() => sendBack(answer))
         else this.#awaitedMux.set(input.name, sendBack)
         return () => void this.#awaitedMux.delete(input.name)
       })

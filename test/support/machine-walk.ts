@@ -24,18 +24,23 @@ const transitionsOf = (node: AnyStateNode) => [...node.transitions.values()].fla
  */
 const typeOf = (action: unknown): string => (typeof action === 'string' ? action : ((action as { type?: string }).type ?? 'inline'))
 
+interface Raised {
+  readonly event: { readonly type: string }
+}
+
 const raisedBy = (actions: readonly unknown[]): string[] =>
   actions.flatMap((action) => {
     if (typeOf(action) !== 'xstate.raise') return []
-    const { event } = action as { event: { type: string } | ((args: unknown) => { type: string }) }
-    return [typeof event === 'function' ? event({ event: {} }).type : event.type]
+    const { params } = action as { params?: Raised | ((args: unknown) => Raised) }
+    // xstate's own, of timers, has none.
+    return params === undefined ? [] : [(typeof params === 'function' ? params({ event: {} }) : params).event.type]
   })
 
 /** Everything a machine raises by itself, from whichever state. */
 export const raisesOf = (machine: AnyStateMachine): Set<string> =>
   new Set(
     nodesOf(machine.root).flatMap((node) => [
-      ...raisedBy(node.entry).filter((event) => !event.startsWith('xstate.after')),
+      ...raisedBy(node.entry),
       ...transitionsOf(node).flatMap((transition) => raisedBy(transition.actions)),
     ]),
   )

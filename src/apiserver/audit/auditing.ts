@@ -101,6 +101,10 @@ export class Auditing implements AuditBackend {
     return this.#backend.counts()
   }
 
+  actors(): ReturnType<NonNullable<EventBackend['actors']>> {
+    return this.#backend.actors?.() ?? []
+  }
+
   /** Asks the policy about a request; undefined when nothing of it is recorded. */
   begin(exchange: ApiExchange): RequestAudit | undefined {
     const { level, omits, omitManagedFields } = this.#configOf(exchange)
@@ -238,6 +242,7 @@ export function givenBackend(backend: AuditBackend, failed: PluginFailed): Event
         isShut = true
       }
     },
+    actors: () => backend.actors?.() ?? [],
     counts: () => {
       const counts = backend.counts?.() ?? tally.counts()
       return lostAfterShutdown === 0 ? counts : { ...counts, lost: counts.lost + lostAfterShutdown }

@@ -65,7 +65,7 @@ export class BufferedBackend implements EventBackend {
       },
       delays: { toNextToken: () => this.#bucket?.msToNext ?? 0 },
     })
-    this.#actor = createActor(machine, { clock, input: { maxWaitMs: settings.maxWaitMs } })
+    this.#actor = createActor(machine, { clock, id: machine.id, input: { maxWaitMs: settings.maxWaitMs } })
     this.#ended = new Promise((resolve) => {
       this.#actor.subscribe({ complete: resolve })
     })
@@ -104,6 +104,10 @@ export class BufferedBackend implements EventBackend {
   counts(): AuditCounts {
     const { delivered, lost, pending } = this.#delegate.counts()
     return { delivered, lost: lost + this.#dropped, pending: pending + this.#waiting }
+  }
+
+  actors(): [Actor<typeof batchesMachine>] {
+    return [this.#actor]
   }
 
   get #waiting(): number {

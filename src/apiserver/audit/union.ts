@@ -27,6 +27,7 @@ export function unionBackend(backends: readonly EventBackend[]): EventBackend {
         }
       throwAll(failures)
     },
+    actors: () => backends.flatMap((backend) => backend.actors?.() ?? []),
     counts: () => sumOf(backends.map((backend) => backend.counts())),
   }
 }

@@ -108,7 +108,7 @@ export class OfficialTranslator {
 /** A machine's config as the protocol wants it: what is no data is left out. */
 export function definitionText(config: unknown): string | undefined {
   try {
-    return JSON.stringify(config, (_, value: unknown) => (typeof value === 'function' ? undefined : value))
+    return JSON.stringify(config)
   } catch {
     // A config that refers to itself has no text; the machine is known by its id.
     return undefined

@@ -1,0 +1,66 @@
+import type { ActorRefLike, InspectionEvent, Observer, Subscription } from 'xstate'
+
+/** What xstate tells of actors goes there, as with the option `inspect` of `createActor`. */
+export type ActorInspector = ((event: InspectionEvent) => void) | Observer<InspectionEvent>
+
+/** The same, or what has it: an inspector as `@statelyai/inspect` makes them. */
+export type InspectOption = ActorInspector | { readonly inspect: ActorInspector }
+
+/** The root of a system of actors. */
+export interface InspectedRoot extends ActorRefLike {
+  readonly system: { inspect(observer: (event: InspectionEvent) => void): Subscription }
+}
+
+/**
+ * Everything that the actors of a system emit from now on. What a machine raises is told as an
+ * event from itself to itself, which inspectors show; of xstate it is one of a machine's
+ * microsteps, which most of them drop.
+ *
+ * @param see called in the middle of a machine's step, so it must not throw: xstate would never
+ * come back to that step
+ */
+export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent) => void): Subscription {
+  /** Of each actor, what it works on. */
+  const current = new WeakMap<object, unknown>()
+  return root.system.inspect((event) => {
+    const { actorRef } = event
+    if (event.type === '@xstate.event') current.set(actorRef, event.event)
+    else if (event.type === '@xstate.microstep' && current.get(actorRef) !== event.event) {
+      current.set(actorRef, event.event)
+      if (!event.event.type.startsWith('xstate.'))
+        see({ type: '@xstate.event', rootId: event.rootId, actorRef, sourceRef: actorRef, event: event.event })
+    }
+    see(event)
+  })
+}
+
+/**
+ * Gives an inspector everything that systems emit from their beginning, their roots first, which
+ * are there already. One that throws misses what it has thrown at, and nothing else comes of it.
+ * @param failed called the first time
+ */
+export function inspectAll(inspector: InspectOption, roots: readonly InspectedRoot[], failed: (error: unknown) => void): void {
+  const given = 'inspect' in inspector ? inspector.inspect : inspector
+  let hasFailed = false
+  const see = (event: InspectionEvent): void => {
+    try {
+      if (typeof given === 'function') given(event)
+      else given.next?.(event)
+    } catch (thrown) {
+      if (hasFailed) return
+      hasFailed = true
+      failed(thrown)
+    }
+  }
+  for (const root of roots) {
+    see({ type: '@xstate.actor', rootId: root.sessionId, actorRef: root })
+    inspectSystem(root, see)
+  }
+}
+
+const isInspector = (given: unknown): boolean =>
+  typeof given === 'function' || (typeof given === 'object' && given !== null && typeof (given as { next?: unknown }).next === 'function')
+
+/** Whether it can be given as the option `inspect`. */
+export const isInspect = (given: unknown): given is InspectOption =>
+  isInspector(given) || (typeof given === 'object' && given !== null && isInspector((given as { inspect?: unknown }).inspect))
