@@ -530,7 +530,8 @@ describe('the other panels', () => {
       },
     }
     const view = { ...stopping, life, gauges }
-    const { groups } = blockingOf(view, at)
+    const { headline, groups } = blockingOf(view, at)
+    expect(headline).toBe('Waiting for 1 hook, then for 7 requests and 5000 watches')
     expect(groups.map(({ kind, title }) => [kind, title]).slice(0, 3)).toEqual([
       ['hook', '1 hook'],
       ['request', '7 requests, 1 of them event streams, which have the time of requests, not waited for yet'],
@@ -571,6 +572,16 @@ describe('the other panels', () => {
     }, journal.last.life)
     const view = { ...journal.last, life }
     const rows = rowsOf(view, view.at, spanOf(view, view.at, 'auto'))
+    const event = {
+      at: 0,
+      type: 'hook.ended',
+      kind: 'pre-shutdown',
+      name: 'say',
+      outcome: 'skipped',
+      durationMs: 0,
+      waitedFor: ['leave'],
+    } as const
+    expect(lineOf({ n: 1, at: 0, kind: 'fact', event }, 0, new Map()).text).toBe('pre-shutdown hook never ran: it waited for leave')
     expect(rows.find(({ name }) => name === 'say')?.title).toBe('pre-shutdown hook say: skipped, waiting for flush')
   })
 

@@ -5,8 +5,11 @@ const ZOOM = { min: 0.1, max: 4 }
 const WHEEL_PX = 300
 /** Less than this is a click, and no drag. */
 const DRAG_PX = 4
-/** Before the user has chosen a size: all of it, as long as that is legible. */
-const LEGIBLE = 0.9
+/**
+ * Before the user has chosen a size: all of it, as long as that is easily read; else all of its
+ * width, as long as that can be read at all.
+ */
+const LEGIBLE = { easily: 0.9, 'at all': 0.75 }
 
 interface Place {
   readonly clientX: number
@@ -58,7 +61,8 @@ export class Viewport {
     // Both are rounded, and may be more than there is.
     const [width, height] = [this.body.clientWidth - 1, this.body.clientHeight - 1]
     const fit = Math.min(1, width / this.#size.width, height / this.#size.height)
-    return this.#zoom === 'fit' ? fit : Math.max(LEGIBLE, fit)
+    const first = Math.min(LEGIBLE.easily, Math.max(LEGIBLE['at all'], width / this.#size.width))
+    return this.#zoom === 'fit' ? fit : Math.max(first, fit)
   }
 
   /** The part of the picture that is seen, in its own units. */

@@ -35,21 +35,30 @@ export interface BlockingItem {
 export function blockingOf(view: View, now: number): Blocking {
   const { stop, exitCode } = view.life
   if (exitCode !== undefined) return { headline: endedHeadline(view), groups: [] }
-  const blocking = underWay(view, now)
-  const things = blocking
-    .filter(({ kind }) => kind !== 'phase')
-    .map(({ kind, count: open }) => count(open, NOUNS[kind as keyof typeof NOUNS]))
-  const groups = [...blocking, ...protocolGroups(view)]
+  const phases = stop ? [phasesUnderWay(view, now)].filter(({ count }) => count > 0) : []
+  const things = thingsUnderWay(view, now)
+  const groups = [...phases, ...things.map(({ group }) => group), ...protocolGroups(view)]
   return {
-    headline: blockingWords(view, listText(things)),
+    headline: blockingWords(
+      view,
+      phases.flatMap(({ items }) => items.map(({ name }) => name)),
+      things,
+    ),
     groups: stop ? groups : [...readinessGroups(view), ...groups, ...setupGroups(view)],
   }
 }
 
-function blockingWords({ gauges, life }: View, things: string): string {
+/** What the phases under way wait for, or else these themselves, and what comes then. */
+function blockingWords({ gauges, life }: View, phases: readonly string[], things: readonly Thing[]): string {
   if (!gauges) return life.stop ? 'Phases under way' : 'Nothing has been measured yet'
-  if (life.stop) return things === '' ? 'No request, watch or hook blocks the exit' : `Waiting for ${things}`
-  return `A stop now would wait for ${things || 'nothing'}`
+  const counted = (some: readonly Thing[]): string[] => some.map(({ kind, group }) => count(group.count, NOUNS[kind]))
+  if (!life.stop) return `A stop now would wait for ${listText(counted(things)) || 'nothing'}`
+  if (things.length === 0) return 'No request, watch or hook blocks the exit'
+  const now = counted(things.filter(({ isWaitedFor }) => isWaitedFor))
+  const later = counted(things.filter(({ isWaitedFor }) => !isWaitedFor))
+  const first = listText(now.length > 0 ? now : phases)
+  if (first === '') return `Waiting for ${listText(later)}`
+  return `Waiting for ${first}${later.length > 0 ? `, then for ${listText(later)}` : ''}`
 }
 
 /** Names stand in the report below it. */
@@ -72,10 +81,16 @@ function endedHeadline({ report }: View): string {
   ].join('; ')
 }
 
-function underWay(view: View, now: number): BlockingGroup[] {
+interface Thing {
+  readonly kind: keyof typeof NOUNS
+  readonly isWaitedFor: boolean
+  readonly group: BlockingGroup
+}
+
+/** What the phases under way wait for stands above what comes later. */
+function thingsUnderWay(view: View, now: number): Thing[] {
   const { gauges } = view
-  const phases = view.life.stop ? [phasesUnderWay(view, now)] : []
-  if (!gauges) return phases
+  if (!gauges) return []
   const { blocking, requests, watches, holds, handlers } = gauges
   const totals = {
     request: requests,
@@ -87,17 +102,15 @@ function underWay(view: View, now: number): BlockingGroup[] {
     connection: blocking.connections.length,
   }
   const blockers = blockersNow(view, now)
-  const things = (Object.keys(NOUNS) as (keyof typeof NOUNS)[]).map((kind) => {
+  const things = (Object.keys(NOUNS) as (keyof typeof NOUNS)[]).map((kind): Thing => {
     const own = blockers.filter((blocker) => blocker.kind === kind)
     const items = own.map((blocker, i) => itemOf(blocker, i, view, now))
     const isWaitedFor = own.some((blocker) => blocker.isWaitedFor)
     const later = view.life.stop && !isWaitedFor ? ', not waited for yet' : ''
     const { title, ...rest } = group(kind, NOUNS[kind], totals[kind], rowsTogether(items))
-    return { isWaitedFor, group: { ...rest, title: `${title}${streamWords(kind, gauges)}${later}` } }
+    return { kind, isWaitedFor, group: { ...rest, title: `${title}${streamWords(kind, gauges)}${later}` } }
   })
-  // What the phases under way wait for stands above what comes later.
-  const sorted = things.toSorted((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor)).map(({ group }) => group)
-  return [...phases, ...sorted].filter((candidate) => candidate.count > 0)
+  return things.filter(({ group }) => group.count > 0).sort((a, b) => Number(b.isWaitedFor) - Number(a.isWaitedFor))
 }
 
 /** Hooks first: they are few, and what a phase waits for while the others are many. */

@@ -178,6 +178,7 @@ function factWords(event: LifecycleEvent): string {
     case 'hook.started':
       return `${event.kind} hook begins`
     case 'hook.ended':
+      if (event.outcome === 'skipped' && event.waitedFor) return `${event.kind} hook never ran: it waited for ${listText(event.waitedFor)}`
       return `${event.kind} hook ${event.outcome} after ${durationText(event.durationMs)}${because(event.error)}`
     case 'mux-signal':
       return `mux-complete signal ${event.state}`
