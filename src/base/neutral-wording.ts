@@ -1,4 +1,3 @@
-import { apiserverWording } from './apiserver-wording.ts'
 import { type RefusalKind, type RefusalWords, statusOf, type Wording } from './wording.ts'
 
 /** The start of each metric's name. */
@@ -46,13 +45,18 @@ export const neutralWording = (name: string = NAME_DEFAULT, prefix: string = MET
     watch: neutralRefusal('watch', name),
   },
   log: {
-    // Upstream's lines name no product but in the last three.
-    ...apiserverWording.log,
-    // The field `duration` is the grace, of which upstream's sentence says nothing.
-    watchesDrained: '[graceful-termination] active watch request(s) have ended within the duration, or were broken off after it',
+    shutdownTimeout: 'requests are answered with 429 while the server drains; connections have this long after it',
+    waiting: 'ready, until a stop is requested',
+    stopRequested: 'stop requested',
+    shutdownEvent: 'shutdown step',
+    preShutdownHooksCompleted: 'pre-shutdown hooks are over',
+    auditCompleted: 'audit events are delivered',
+    requestsDrained: 'requests are over',
+    watchesDrained: 'watches are over',
+    watchesNotAwaited: 'watches were told to end, and are not waited for',
     muxComplete: 'all endpoints are registered',
     muxIncomplete: 'stop requested before all endpoints were registered',
-    exiting: `[graceful-termination] ${name} is exiting`,
+    exiting: `${name} is exiting`,
   },
   metrics: {
     requests: {

@@ -41,6 +41,7 @@ const SERVER: OptionTable = defineOptions({
     switch: { on: false, off: undefined, meaning: 'Speak HTTP/1.1 only', bare: false },
     defaultWords: 'false',
   },
+  wording: { ...API_SERVER_TABLE.wording, default: undefined, defaultWords: 'upstream' },
   maxConcurrentStreams: {
     ...MAX_STREAMS,
     allowedAsText: `${MAX_STREAMS.allowed}; 0 is ${MAX_STREAMS.default}`,
@@ -147,7 +148,7 @@ export const API_SERVER_GROUPS: FlagGroups = [
   ['Authorization flags', ['authorizationMode', 'authorizationAlwaysAllowPaths', 'authorizationRbacFile', 'authorizationWebhook']],
   ['Drain flags', ['behind', 'lastCall', 'deadline', 'killAfter', 'crashDeadline', 'requestDrainTimeout', 'connectionTimeout', 'tell']],
   ['Further listeners', ['admin', 'inspector']],
-  ['Logs flags', ['logLevel', 'pretty', 'reportFile', 'journal']],
+  ['Logs flags', ['logLevel', 'wording', 'pretty', 'reportFile', 'journal']],
   ['Global flags', ['config', 'printConfig', 'export']],
 ]
 

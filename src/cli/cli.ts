@@ -64,10 +64,14 @@ const RUN: Readonly<Record<CommandName, Run>> = {
  * What people try first: `-h`, `help` and `help COMMAND` mean what `--help` says, `-v`, `-V` and
  * `version` what `--version` does.
  */
-const LONG: Readonly<Record<string, string>> = { '-h': '--help', '-v': '--version', '-V': '--version' }
+const LONG: ReadonlyMap<string, string> = new Map([
+  ['-h', '--help'],
+  ['-v', '--version'],
+  ['-V', '--version'],
+])
 
 function inLongWords(args: readonly string[]): readonly string[] {
-  const long = args.map((arg) => LONG[arg] ?? arg)
+  const long = args.map((arg) => LONG.get(arg) ?? arg)
   if (long[0] === 'version') return ['--version', ...long.slice(1)]
   return long[0] === 'help' ? [...long.slice(1), '--help'] : long
 }

@@ -58,6 +58,7 @@ drains the process and starts the next one.`,
     summary: 'serve the example API until stopped',
     operands: '',
     examples: [
+      ['quiesce serve --demo', 'serve with something to drain, and watch it drain on Ctrl-C'],
       ['quiesce serve --port 8080', 'serve, and drain on Ctrl-C'],
       ['quiesce serve --shutdown-send-retry-after --shutdown-delay-duration 5s', 'answer 429 while draining, after a delay'],
       ['quiesce serve --inspector-address 127.0.0.1:9230 --journal life.ndjson', 'watch the life in a browser, and record it'],

@@ -1,9 +1,10 @@
+import { DEMO_SETTINGS } from '../example/demo.ts'
 import { composeOptions, defineOptions, type Flag, flagsOf, option, type ResolvedOf, withoutCliDefaults } from '../options/define.ts'
 import { choice, file, onOff, text } from '../options/kinds.ts'
 import { LISTEN_OPTIONS, SERVER_OPTIONS } from '../options/lifecycle-options.ts'
 import { resolveServerOptions, type ServerOptions } from '../options/options.ts'
 import type { ProblemWording } from '../options/problems.ts'
-import type { Setting } from './arguments.ts'
+import type { Setting, Settings } from './arguments.ts'
 import { APP_ALLOWED } from './runnable.ts'
 import { flagsOfCommand, readAll, type Serving, type SettingsProblems, type SettingsSources } from './serving.ts'
 import { messagesOf } from './settings.ts'
@@ -46,7 +47,34 @@ const RUN_OPTIONS = defineOptions({
 
 const problemsOf: Serving<never, never>['problemsOf'] = (options, context) => messagesOf(() => resolveServerOptions(options, context))
 
-const SERVE = { command: 'serve', server: SERVER_OPTIONS, own: COMMAND_OPTIONS, operandsMax: 0, problemsOf } as const
+/** What only `quiesce serve` has. */
+const SERVE_OPTIONS = defineOptions({
+  demo: option(onOff(), {
+    flag: 'demo',
+    default: false,
+    meaning: 'Have slow requests, a watch and a slow hook of its own, and the time to wait for them, so that a stop shows how it drains',
+  }),
+})
+
+/**
+ * The times of the demonstration, where nothing else was set. A deadline of the user's may have no
+ * room for them.
+ */
+function withDemo(settings: Settings): Settings {
+  const given = settings.get('demo')?.given
+  if ((given !== true && given !== 'true') || settings.has('deadline')) return settings
+  const demo = Object.entries(DEMO_SETTINGS).map(([name, value]) => [name, { given: value, label: '--demo' }] as const)
+  return new Map([...demo, ...settings])
+}
+
+const SERVE = {
+  command: 'serve',
+  server: SERVER_OPTIONS,
+  own: composeOptions(SERVE_OPTIONS, COMMAND_OPTIONS),
+  operandsMax: 0,
+  problemsOf,
+  completed: withDemo,
+} as const
 
 /** The server is the user's, and so it has the defaults that it has in code. */
 const RUN = {
@@ -66,13 +94,15 @@ export const SERVE_FLAGS: readonly Flag[] = flagsOfCommand(SERVE)
 export const RUN_FLAGS: readonly Flag[] = flagsOfCommand(RUN)
 
 /** What both commands know in the end. */
-export interface ServeSettings extends Omit<ResolvedOf<typeof COMMAND_OPTIONS>, 'config'> {
+interface ServedSettings extends Omit<ResolvedOf<typeof COMMAND_OPTIONS>, 'config'> {
   readonly options: ServerOptions
   /** How messages name options. */
   readonly wording?: ProblemWording
 }
 
-export interface RunSettings extends ServeSettings, ResolvedOf<typeof RUN_OPTIONS> {
+export interface ServeSettings extends ServedSettings, ResolvedOf<typeof SERVE_OPTIONS> {}
+
+export interface RunSettings extends ServedSettings, ResolvedOf<typeof RUN_OPTIONS> {
   /** The module. */
   readonly app: string
   /** Those of a server, as they were written; one that has options of its own takes none. */
@@ -86,7 +116,8 @@ export async function readSettings(sources: SettingsSources): Promise<ServeSetti
   const read = await readAll(SERVE, sources)
   if ('problems' in read) return read
   const { options, own, wording } = read
-  return { options, logLevel: own.logLevel, wording }
+  const { config: _, ...rest } = own
+  return { options, ...rest, wording }
 }
 
 /** The settings of `quiesce run`, or one line for every problem. */

@@ -60,13 +60,13 @@ A flag wins over the environment, the environment over the file, the file over t
 
 /** In the order in which one decides about them. */
 const GROUPS: FlagGroups = [
-  ['What is run', ['export', 'watch']],
+  ['What is run', ['export', 'watch', 'demo']],
   ['Address', ['port', 'host', 'admin']],
   ['TLS and HTTP/2', ['tls', 'http2', 'maxConcurrentStreams']],
   ['Drain', DRAIN_OPTIONS],
   ['Requests and health', ['requestTimeout', 'maxHeaderSize', 'goawayChance', 'livezGrace']],
   ['Inspector', ['inspector', 'debugSocket']],
-  ['Log, report and journal', ['logLevel', 'pretty', 'reportFile', 'journal']],
+  ['Log, report and journal', ['logLevel', 'wording', 'pretty', 'reportFile', 'journal']],
 ]
 
 /** Every flag with what it means, what is allowed and the default, from the rows of its option. */

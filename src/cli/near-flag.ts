@@ -2,22 +2,22 @@ import { didYouMean, meant } from '../base/did-you-mean.ts'
 import type { Flag } from '../options/define.ts'
 
 /** What people type first who come from other commands, by the flag that it is here. */
-const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  port: ['p'],
-  'secure-port': ['p', 'port'],
-  'bind-address': ['b', 'H', 'host', 'hostname', 'addr', 'address', 'bind', 'listen'],
-  config: ['c', 'f', 'file', 'conf'],
-  out: ['o', 'output'],
-  html: ['o'],
-  watch: ['w', 'reload', 'dev'],
-  export: ['e'],
-  'log-level': ['l', 'q', 'quiet', 'silent', 'debug', 'verbose', 'loglevel'],
-  deadline: ['t', 'timeout', 'grace', 'grace-period', 'shutdown-timeout', 'kill-timeout'],
-  'shutdown-delay-duration': ['d', 'delay', 'pre-stop', 'prestop'],
-  'tls-cert-file': ['cert', 'certificate', 'crt'],
-  'tls-private-key-file': ['key', 'private-key'],
-  json: ['j'],
-}
+const OTHER_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['port', ['p']],
+  ['secure-port', ['p', 'port']],
+  ['bind-address', ['b', 'H', 'host', 'hostname', 'addr', 'address', 'bind', 'listen']],
+  ['config', ['c', 'f', 'file', 'conf']],
+  ['out', ['o', 'output']],
+  ['html', ['o']],
+  ['watch', ['w', 'reload', 'dev']],
+  ['export', ['e']],
+  ['log-level', ['l', 'q', 'quiet', 'silent', 'debug', 'verbose', 'loglevel']],
+  ['deadline', ['t', 'timeout', 'grace', 'grace-period', 'shutdown-timeout', 'kill-timeout']],
+  ['shutdown-delay-duration', ['d', 'delay', 'pre-stop', 'prestop']],
+  ['tls-cert-file', ['cert', 'certificate', 'crt']],
+  ['tls-private-key-file', ['key', 'private-key']],
+  ['json', ['j']],
+])
 
 /** More than these are no help. */
 const SUGGESTED_MAX = 3
@@ -32,7 +32,7 @@ const SUGGESTED_MAX = 3
 export function nearFlag(written: string, flags: readonly Flag[], prefix = '--'): string {
   const named = flags.find(({ option, isPart }) => option === written && !isPart)
   if (named) return meant(`${prefix}${named.name}`)
-  const elsewhere = flags.find(({ name }) => OTHER_FLAGS[name]?.includes(written))
+  const elsewhere = flags.find(({ name }) => OTHER_FLAGS.get(name)?.includes(written))
   if (elsewhere) return meant(`${prefix}${elsewhere.name}`)
   const names = flags.map(({ name }) => `${prefix}${name}`)
   const word = `${prefix}${inDashes(written)}`

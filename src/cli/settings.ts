@@ -26,6 +26,7 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
   const problems: string[] = []
   const labels = new Map<string, string>()
   const options: Record<string, unknown> = {}
+  const ofCommand = new Set<string>()
   const flags = flagsOf(table)
   for (const [name, row] of Object.entries(table)) {
     const own = flags.find(({ option, isPart }) => option === name && !isPart)
@@ -36,7 +37,9 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
       if (part.field !== undefined) labels.set(`${name}.${part.field}`, settings.get(part.name)?.label ?? `--${part.name}`)
     const read = (flag: Flag): unknown => readOne(flag, settings, problems)
     const value = parts.length > 0 ? together(row, own, parts, settings, read, problems) : own && read(own)
-    const given = setting === undefined && parts.length === 0 ? row.cliDefault : value
+    const isOwn = setting === undefined && parts.length === 0 && row.cliDefault !== undefined
+    if (isOwn) ofCommand.add(name)
+    const given = isOwn ? row.cliDefault : value
     if (given !== undefined) options[name] = given
   }
   return {
@@ -44,6 +47,7 @@ export function valuesOf(table: OptionTable, settings: Settings): Values {
     problems,
     wording: {
       asText: true,
+      isOwnDefault: (name) => ofCommand.has(name),
       label: (name) => labels.get(name) ?? name,
       labelOfField: (path) => labels.get(path),
       labelOfMissing: (name) => labels.get(name) ?? flagOfPart(name, flags),

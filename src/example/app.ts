@@ -50,14 +50,19 @@ export const EXAMPLE_OPTIONS: Pick<ServerOptions, 'longRunning'> = {
 /**
  * A hook at each end, as services have them: be found while serving, and not any more before the
  * traffic has to go elsewhere.
+ * @param leaveMs how long the registry takes to tell all who ask it
  */
 export function addExampleHooks(
   server: Pick<Life, 'addPostStartHook' | 'addPreShutdownHook'>,
-  { registry }: Pick<ExampleParts, 'registry'>,
+  { registry, clock = systemClock }: Pick<ExampleParts, 'registry' | 'clock'>,
+  leaveMs = 0,
 ): void {
   const instance = `quiesce-${process.pid}`
   server.addPostStartHook('join-registry', () => registry.join(instance))
-  server.addPreShutdownHook('leave-registry', () => registry.leave(instance))
+  server.addPreShutdownHook('leave-registry', async ({ signal }) => {
+    await registry.leave(instance)
+    if (leaveMs > 0) await sleep(clock, leaveMs, signal)
+  })
 }
 
 export function createExampleApp({ registry, clock = systemClock, signalOf = shutdownSignalOf }: ExampleParts): Hono<ExampleEnv> {

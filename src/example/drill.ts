@@ -1,6 +1,5 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
 import type { Clock } from '../base/clock.ts'
+import { Asker } from './ask.ts'
 import { sleep } from './sleep.ts'
 
 const SLOW_MS = [200, 500, 1_000, 1_500, 2_500]
@@ -18,27 +17,14 @@ const PAUSE_MS = 20
  * that fail then are what is to be seen.
  */
 export function startDrill(url: string, clock: Clock): Promise<void> {
-  // The certificate of the example is for development, and its client is the server itself.
-  const agent = isSecure(url) ? new https.Agent({ keepAlive: true, rejectUnauthorized: false }) : new http.Agent({ keepAlive: true })
-  for (const ms of SLOW_MS) void ask(`${url}/slow?ms=${ms}`, agent)
-  for (let watch = 0; watch < WATCHES; watch++) void ask(`${url}/events?intervalMs=250`, agent)
-  for (let client = 0; client < CLIENTS; client++) void askAgainAndAgain(`${url}/echo?message=drill`, agent, clock)
+  const asker = new Asker(url)
+  for (const ms of SLOW_MS) void asker.ask(`/slow?ms=${ms}`)
+  for (let watch = 0; watch < WATCHES; watch++) void asker.ask('/events?intervalMs=250')
+  for (let client = 0; client < CLIENTS; client++) void askAgainAndAgain(asker, clock)
   return sleep(clock, BEFORE_MS)
 }
 
-const isSecure = (url: string): boolean => url.startsWith('https:')
-
-async function askAgainAndAgain(url: string, agent: http.Agent, clock: Clock): Promise<void> {
+async function askAgainAndAgain(asker: Asker, clock: Clock): Promise<void> {
   const until = clock.now() + CLIENT_MS_MAX
-  while (clock.now() < until && (await ask(url, agent))) await sleep(clock, PAUSE_MS)
+  while (clock.now() < until && (await asker.ask('/echo?message=drill'))) await sleep(clock, PAUSE_MS)
 }
-
-/** Whether it was answered. */
-const ask = (url: string, agent: http.Agent): Promise<boolean> =>
-  new Promise((resolve) => {
-    const { get } = isSecure(url) ? https : http
-    get(url, { agent }, (response) => {
-      response.resume()
-      response.once('close', () => resolve(true))
-    }).once('error', () => resolve(false))
-  })

@@ -10,7 +10,9 @@ export class ServiceRegistry {
     this.#instances.add(instance)
   }
 
-  leave(instance: string): void {
+  /** Resolves when all who ask it know, which may take a while across a network. */
+  leave(instance: string): Promise<void> {
     this.#instances.delete(instance)
+    return Promise.resolve()
   }
 }

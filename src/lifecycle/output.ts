@@ -13,7 +13,7 @@ export interface DefaultLog {
   /** @default info */
   readonly level?: LogLevel
   /** How messages name options. Default: by their names in code; a command's users write flags. */
-  readonly wording?: Pick<ProblemWording, 'label' | 'labelOfField' | 'labelOfMissing' | 'asText'> | undefined
+  readonly wording?: Omit<ProblemWording, 'elsewhere'> | undefined
 }
 
 type Chosen = Pick<ResolvedOptions, 'logger' | 'pretty'>

@@ -138,7 +138,7 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
   const words = context.wording.log
   switch (event.type) {
     case 'platform':
-      return info('platform defaults', { platform: event.platform, reason: event.reason, defaults: event.defaults })
+      return info(timeWords(event.defaults), { platform: event.platform, reason: event.reason, defaults: event.defaults })
     case 'signal':
       return event.name === 'StopRequested' && event.budget
         ? stopLine(event.budget, context)
@@ -228,6 +228,13 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
     default:
       return event satisfies never
   }
+}
+
+/** What the times that were chosen come to, of which the field `defaults` has all. */
+function timeWords({ deadline, shutdownDelay }: Readonly<Record<string, unknown>>): string {
+  const msOf = (time: unknown): number => Number((time as { readonly ms?: unknown } | undefined)?.ms ?? 0)
+  const delayed = msOf(shutdownDelay) > 0 ? `; for the first ${formatDuration(msOf(shutdownDelay))} of it new requests are served` : ''
+  return `a stop may take ${formatDuration(msOf(deadline))}${delayed}`
 }
 
 function signalLine(

@@ -626,6 +626,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * @default neutral words; metrics begin with quiesce_
    */
   wording: option(wording(), {
+    flag: 'wording',
     default: {},
     meaning: "Words for clients, log and metrics: the server's own name, or any of them by itself; apiserverWording is what upstream says",
   }),

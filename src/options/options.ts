@@ -60,7 +60,7 @@ export interface ResolvedServerOptions
   readonly listeners: readonly ResolvedListener[]
 }
 
-export interface ResolveContext extends Pick<ProblemWording, 'label' | 'labelOfField' | 'labelOfMissing' | 'asText'> {
+export interface ResolveContext extends Omit<ProblemWording, 'elsewhere'> {
   readonly facts: PlatformFacts
 }
 
@@ -111,7 +111,7 @@ function resolve(
   const times = chooseTimes(given, rows, chosenByRows(table, own, places), platform, places)
   const { plan } = times
   const killAfter = chosenKill(times.chosen['killAfter'], platform, context.facts)
-  const chosen: Times['chosen'] = { ...times.chosen, ...(killAfter && { killAfter }) }
+  const chosen: Times['chosen'] = asGiven({ ...times.chosen, ...(killAfter && { killAfter }) }, context)
   checkRelations(given, problems)
   const useless = problems.checkNeeds(own, places)
   checkTimes(given, plan, problems)
@@ -130,6 +130,12 @@ function resolve(
     chosen,
   }
 }
+
+/** What a command has chosen is not called given. */
+const asGiven = (chosen: Times['chosen'], { isOwnDefault = () => false }: ResolveContext): Times['chosen'] =>
+  Object.fromEntries(
+    Object.entries(chosen).map(([name, { ms, because }]) => [name, { ms, because: isOwnDefault(name) ? 'default' : because }]),
+  )
 
 /** Under the names that resolved options have. */
 const durationsOf = (chosen: Readonly<Record<string, DefaultDuration>>): Readonly<Record<string, number>> =>

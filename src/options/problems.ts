@@ -16,6 +16,8 @@ export interface ProblemWording {
   readonly labelOfField?: (path: string) => string | undefined
   /** The same for an option that was not given, and that only flags of its fields can give. */
   readonly labelOfMissing?: (name: string) => string | undefined
+  /** Whether an option has the default of a command, which is none that its user has given. */
+  readonly isOwnDefault?: (name: string) => boolean
   /** The user can only write text: messages do not offer numbers. */
   readonly asText?: boolean
   /** What is allowed instead of an option that belongs to another table, by its name. */

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { apiserverWording } from '../base/apiserver-wording.ts'
 import { METRIC_PREFIX_DEFAULT, neutralWording } from '../base/neutral-wording.ts'
 import {
   type LogWords,
@@ -178,6 +179,13 @@ function metricClash(given: WordingOptions): Wrong | undefined {
 
 const wordingProblem: Rule = (given) => rules(given) ?? metricClash(given as WordingOptions)
 
+/** On a command line. */
+const BY_NAME = new Map<string, WordingOptions>([
+  ['plain', {}],
+  ['upstream', apiserverWording],
+])
+const NAMES = [...BY_NAME.keys()]
+
 /** What clients, the log and the metrics read. */
 export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
   ...value<WordingOptions>(
@@ -187,4 +195,9 @@ export const wording = (): Kind<WordingOptions, Wording, 'value'> => ({
   wrong: wordingProblem,
   resolve: resolveWording,
   show: () => `neutral words; metrics begin with ${METRIC_PREFIX_DEFAULT}`,
+  choices: NAMES,
+  placeholder: NAMES.join('|'),
+  allowedAsText: NAMES.join(', '),
+  // In a config file it may be an object.
+  fromText: (given) => (typeof given === 'string' ? BY_NAME.get(given) : given),
 })

@@ -1,10 +1,13 @@
 import { inspect } from 'node:util'
 import { clip, GREY, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
-import { formatDuration } from '../base/format-duration.ts'
+import type { StopReason } from '../base/events.ts'
+import { look } from '../base/look.ts'
+import { describeReason } from '../report/describe-reason.ts'
 
 /** Values longer than this are for machines; a person at a terminal sees their beginning. */
 const VALUE_WIDTH_MAX = 600
-const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
+/** Of all times that were chosen the message has those that decide; `quiesce plan` prints them. */
+const HIDDEN = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err', 'defaults'])
 const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {
   20: { name: 'DEBUG', color: GREY },
   30: { name: 'INFO ', color: 36 },
@@ -35,23 +38,21 @@ export const prettyFormat =
     const { name, color: levelColor } = LEVELS[Number(entry['level'])] ?? { name: String(entry['level']), color: 0 }
     const fields = Object.entries(entry)
       .filter(([key, value]) => !HIDDEN.has(key) && !says(String(entry['msg']), value))
-      .map(([key, value]) => ` ${paint(GREY, `${oneLine(key)}=`)}${clip(text(value), VALUE_WIDTH_MAX)}`)
+      .map(
+        ([key, value]) =>
+          ` ${paint(GREY, `${oneLine(key)}=`)}${clip(isReason(value) ? describeReason(value) : text(value), VALUE_WIDTH_MAX)}`,
+      )
     const line = `${timeOf(entry['time'])} ${paint(levelColor, name)} ${oneLine(String(entry['msg']))}${fields.join('')}`
     return `${afterEcho(entry)}${wrapped(line, columns())}\n${stackOf(entry['err'])}`
   }
 
+/** Why a stop was requested. */
+const isReason = (value: unknown): value is StopReason =>
+  typeof value === 'object' && value !== null && 'kind' in value && look(() => describeReason(value as StopReason)) !== undefined
+
 /** With spaces between its parts, where a line can be broken. */
 const text = (value: unknown): string =>
-  typeof value === 'string' ? value : inspect(readable(value), { compact: true, breakLength: Number.POSITIVE_INFINITY, depth: null })
-
-/**
- * Chosen times, `{ ms: 20000, because: 'given' }`, in words: there are many of them in one line.
- */
-function readable(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  if ('ms' in value && typeof value.ms === 'number' && 'because' in value) return `${formatDuration(value.ms)} (${String(value.because)})`
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, readable(part)]))
-}
+  typeof value === 'string' ? value : inspect(value, { compact: true, breakLength: Number.POSITIVE_INFINITY, depth: null })
 
 function wrapped(line: string, columns: number | undefined): string {
   if (columns === undefined) return line

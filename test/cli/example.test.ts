@@ -115,17 +115,17 @@ describe('the example application', () => {
     ])
   })
 
-  test('is in the registry between its hooks', () => {
+  test('is in the registry between its hooks', async () => {
     const registry = new ServiceRegistry()
-    const hooks = new Map<string, () => unknown>()
+    const hooks = new Map<string, (context: object) => unknown>()
     const add = (name: string, hook: unknown) => {
       hooks.set(name, hook as () => unknown)
       return { [Symbol.dispose]: () => {} }
     }
     addExampleHooks({ addPostStartHook: add, addPreShutdownHook: add }, { registry })
-    hooks.get('join-registry')?.()
+    hooks.get('join-registry')?.({})
     expect(registry.instances).toEqual([`quiesce-${process.pid}`])
-    hooks.get('leave-registry')?.()
+    await hooks.get('leave-registry')?.({})
     expect(registry.instances).toEqual([])
   })
 })

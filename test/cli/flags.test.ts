@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { apiserverWording } from '#src/base/apiserver-wording.ts'
 import { RUN_FLAGS, readRunSettings, readSettings, SERVE_FLAGS, type ServeSettings } from '#src/cli/flags.ts'
 import type { SettingsSources } from '#src/cli/serving.ts'
 import { type AnyOption, envName, type OptionTable } from '#src/options/define.ts'
@@ -87,8 +88,11 @@ describe('settings of quiesce serve', () => {
       '--report-file=r.json',
       '--log-level=debug',
       '--pretty',
+      '--wording=upstream',
     ]
-    expect({ ...(await settingsOf({ args })), wording: undefined }).toEqual({
+    const { wording: _, demo, ...settings } = await settingsOf({ args })
+    expect(demo).toBe(false)
+    expect(settings).toEqual({
       options: {
         host: '::1',
         port: 0,
@@ -130,11 +134,29 @@ describe('settings of quiesce serve', () => {
         journal: 'j.ndjson',
         reportFile: 'r.json',
         pretty: true,
+        wording: apiserverWording,
       },
       logLevel: 'debug',
     })
     const given = new Set(args.map((arg) => arg.split('=')[0]))
-    expect(SERVE_FLAGS.filter(({ name }) => !given.has(`--${name}`)).map(({ name }) => name)).toEqual(['config'])
+    expect(SERVE_FLAGS.filter(({ name }) => !given.has(`--${name}`)).map(({ name }) => name)).toEqual(['demo', 'config'])
+  })
+
+  test('have times of the demonstration only where it was asked for, and nothing else was said', async () => {
+    const times = { shutdownDelay: '3s', watchGrace: '3s', lastCall: '300ms', deadline: '9800ms' }
+    expect(await settingsOf({ args: ['--demo'] })).toMatchObject({ demo: true, options: times })
+    expect(await settingsOf({ args: ['--demo', '--shutdown-delay-duration=1s'] })).toMatchObject({
+      options: { ...times, shutdownDelay: '1s' },
+    })
+    for (const args of [[], ['--no-demo'], ['--demo=false'], ['--demo', '--deadline=2s']])
+      expect((await settingsOf({ args })).options).not.toHaveProperty('watchGrace')
+  })
+
+  test('take words by name, and in a file words of one’s own', async () => {
+    expect((await settingsOf({ args: ['--wording=plain'] })).options).toMatchObject({ wording: {} })
+    const config = { wording: { name: 'orders' } }
+    expect((await settingsOf({ args: ['--config=c.json'], config })).options).toMatchObject(config)
+    expect(await problemsOf({ args: ['--wording=kubernetes'] })).toEqual(['--wording: got "kubernetes", allowed: plain, upstream'])
   })
 
   test('prefer the flag to the environment to the file to the default', async () => {
@@ -244,7 +266,7 @@ describe('settings of quiesce run', () => {
 
   test('know every flag of serve, and which of them belong to a server', async () => {
     const names = RUN_FLAGS.map(({ name }) => name)
-    expect(SERVE_FLAGS.filter(({ name }) => !names.includes(name))).toEqual([])
+    expect(SERVE_FLAGS.flatMap(({ name }) => (names.includes(name) ? [] : [name]))).toEqual(['demo'])
     const settings = await readRunSettings(sources(['--watch', 'app.mjs', '--export=api'], { QUIESCE_PORT: '3000' }))
     expect(settings).toMatchObject({ watch: true, export: 'api', options: { port: 3000 }, serverSettings: [{ label: 'QUIESCE_PORT' }] })
   })
@@ -409,7 +431,7 @@ describe('flags of certificates', () => {
   })
 })
 
-const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'log-level', 'config']
+const OF_THE_COMMAND = ['inspector-address', 'inspector-token', 'demo', 'log-level', 'config']
 
 test('every option with a flag is a flag, under upstream’s name where there is one', () => {
   const flagged = (table: OptionTable): AnyOption[] => Object.values<AnyOption>(table).filter((row) => row.flag !== undefined)

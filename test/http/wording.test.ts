@@ -84,7 +84,7 @@ describe.each([
     expect(pages).toContain('quiesce_connections{protocol="HTTP/1.1",tls="none"} ')
     expect(pages).toContain('quiesce_health_check{name="ping",type="readyz"} 1\n')
     expect(pages).toContain('quiesce_health_checks_total{name="ping",status="success",type="readyz"} 2\n')
-    expect(t.log.map(({ message }) => message)).toContain('[graceful-termination] the server is exiting')
+    expect(t.log.map(({ message }) => message)).toContain('the server is exiting')
     expect(JSON.stringify([refused, pages, t.log, t.events, report]).match(UPSTREAMS)).toBeNull()
   })
 })
@@ -104,7 +104,7 @@ test("the server's own name stands where it speaks of itself", async () => {
   const t = await created({ wording: { name: 'orders', metrics: { prefix: 'orders_' } } })
   const { refused, pages } = await wholeLife(t)
   expect(refused.body).toBe('orders is shutting down, please try again later.\n')
-  expect(t.log.map(({ message }) => message)).toContain('[graceful-termination] orders is exiting')
+  expect(t.log.map(({ message }) => message)).toContain('orders is exiting')
   expect(pages).toContain('orders_health_check{name="ping",type="readyz"} 1\n')
 })
 

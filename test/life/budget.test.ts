@@ -22,7 +22,7 @@ test('requests have all but what connections and the report need, when nothing e
     deadline: 8_000,
     cuts: { hooks: 4_581.333, requests: 7_248, connections: 7_498, audit: 7_499, destroy: 7_500, flush: 7_900 },
   })
-  expect(t.logged('info')).toContain('[graceful-termination] stop requested: requests have until +7.248s, everything until +8s')
+  expect(t.logged('info')).toContain('stop requested: requests have until +7.248s, everything until +8s')
 })
 
 test.each([

@@ -61,7 +61,7 @@ test('the report that was written names lines of the log that were lost after it
   const { life, read } = lifeIn(process, { logger })
   await life.start()
   await life.stop()
-  expect(said).toContain('[graceful-termination] the server is exiting')
+  expect(said).toContain('the server is exiting')
   expect(read()).toMatchObject({ exitCode: 0, warnings: [{ message: 'log lines were lost', details: { lines: 3 } }] })
   expect(process.stderrText).toContain('quiesce: 3 log lines were lost')
 })

@@ -83,8 +83,8 @@ describe('quiesce serve', () => {
     expect(await stop()).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('logs upstream’s lines in the order in which the signals fired, the last one last', async () => {
-    const { lines, stop } = await serve()
+  test('logs upstream’s lines, where they are asked for, in the order in which the signals fired, the last one last', async () => {
+    const { lines, stop } = await serve('--wording=upstream')
     await stop()
     const terminations = lines.flatMap(({ msg, signal: name }) =>
       /^\[graceful-termination\] (shutdown event|pre-shutdown hooks|in-flight)/.test(msg) && name !== undefined ? [name] : [],
@@ -102,8 +102,19 @@ describe('quiesce serve', () => {
     expect(lines.at(-1)?.msg).toBe('[graceful-termination] apiserver is exiting')
   })
 
+  test('speaks plainly by itself, and says of no time that it was given when it was not', async () => {
+    const { lines, stop } = await serve()
+    await stop()
+    expect(lines.map(({ msg }) => msg).join('\n')).not.toMatch(/graceful-termination|MuxAndDiscovery|apiserver|watch request/)
+    expect(lines[0]).toMatchObject({
+      msg: expect.stringMatching(/^a stop may take \d+s$/),
+      defaults: { shutdownDelay: { ms: 0, because: 'default' } },
+    })
+    expect(lines.at(-1)?.msg).toBe('the server is exiting')
+  })
+
   row('RA-14', 'in retry-after mode the start says that connections get 2 s, whatever the request timeout is', async () => {
-    const { lines, stop } = await serve('--shutdown-send-retry-after', '--request-timeout=60s')
+    const { lines, stop } = await serve('--wording=upstream', '--shutdown-send-retry-after', '--request-timeout=60s')
     await stop()
     expect(lines.find(({ msg }) => msg === '[graceful-termination] using HTTP Server shutdown timeout')).toMatchObject({
       shutdownTimeout: '2s',

@@ -1,3 +1,5 @@
+// `npm start`, the example server with its demonstration. Fails when: it does not end gracefully
+// with what sends the signal; or nothing of its own is there to be drained.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -6,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Report } from '#src/report/report.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -23,11 +26,14 @@ async function npmStart(...args: string[]): Promise<{ npm: ChildProcess; port: n
     }
   })
   const output: string[] = []
+  let served = 0
   const port = await new Promise<number>((resolve, reject) => {
     // Read to the end, or the server's log would block on a full pipe.
     createInterface({ input: npm.stdout }).on('line', (line) => {
       output.push(line)
-      if (line.includes('"msg":"Serving on ')) resolve((JSON.parse(line) as { port: number }).port)
+      if (line.includes('"msg":"Serving on ')) served = (JSON.parse(line) as { port: number }).port
+      // The last line of the first screen.
+      if (/"msg":"To have something to drain, this server is its own client: GET \/watch, and /.test(line)) resolve(served)
     })
     npm.once('exit', () => reject(new Error(`npm start ended without serving:\n${output.join('\n')}`)))
   })
@@ -49,6 +55,10 @@ test.each([
   await ended
   // npm itself ends by the signal; how the server ended stands in its report, and nothing of it is
   // left.
-  expect(JSON.parse(await readFile(reportFile, 'utf8'))).toMatchObject({ exitCode: 0 })
+  const report = JSON.parse(await readFile(reportFile, 'utf8')) as Report
+  // It has had something to drain, and the time for it: requests of its own, and a watch.
+  expect(report).toMatchObject({ exitCode: 0, watches: { before: 1, after: 0 }, requests: { after: 0 }, budget: { delay: 3_000 } })
+  expect(report.requests.before).toBeGreaterThanOrEqual(1)
+  expect(report.hooks).toContainEqual(expect.objectContaining({ name: 'leave-registry', outcome: 'ok' }))
   await expect(fetch(`http://127.0.0.1:${port}/echo`)).rejects.toThrow('fetch failed')
 })

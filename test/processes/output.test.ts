@@ -30,7 +30,7 @@ test('a last log line of more than 1 MiB reaches a slow reader whole, and then t
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg)
   expect(messages.filter((message) => message.length > MEBIBYTE)).toHaveLength(1)
-  expect(messages.at(-1)).toBe('[graceful-termination] the server is exiting')
+  expect(messages.at(-1)).toBe('the server is exiting')
 })
 
 test('a reader that does not read holds neither the server nor its end', async () => {

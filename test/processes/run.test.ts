@@ -73,7 +73,7 @@ describe('quiesce run', () => {
     expect(await (await fetch(await urlOf(program))).text()).toBe('hello')
     program.signal('SIGTERM')
     expect(await program.ended()).toMatchObject({ code: 0 })
-    const defaults = program.log.find(({ msg }) => msg === 'platform defaults')?.['defaults']
+    const defaults = program.log.find(({ platform }) => platform !== undefined)?.['defaults']
     expect(defaults).toMatchObject({ deadline: { ms: 3_000 }, requestTimeout: { ms: 7_000 } })
   })
 

@@ -125,7 +125,7 @@ const logLines = (lines: readonly string[]): string[] => lines.filter((line) => 
 
 test('a drain is shown while it lasts, and only the log and the timeline stay', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '1500' }, args: ['--deadline=20s'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   const leave: (() => void)[] = []
   for (const path of ['/slow?ms=15000', '/slow?ms=15000', '/watch']) leave.push(await terminal.request(path))
   terminal.type('\u0003')
@@ -142,7 +142,7 @@ test('a drain is shown while it lasts, and only the log and the timeline stay', 
   expect(lines.filter((line) => line.startsWith('exit code 0'))).toHaveLength(1)
   const messages = logLines(lines).map((line) => line.slice(20))
   expect(new Set(messages).size).toBe(messages.length)
-  expect(messages.at(-1)).toContain('apiserver is exiting')
+  expect(messages.at(-1)).toContain('is exiting')
   // What the terminal echoes stands on a line of its own.
   expect(lines).toContain('^C')
   // The timeline stands below the log, after a blank line.
@@ -153,16 +153,16 @@ test('a drain is shown while it lasts, and only the log and the timeline stay', 
 
 /** What the log says of a drain at level info, in its order. */
 const DRAIN_LINES = [
-  'waiting for shutdown to be initiated',
+  'ready, until a stop is requested',
   'stop requested',
   'ShutdownInitiated',
   'AfterShutdownDelayDuration',
-  'pre-shutdown hooks completed',
+  'pre-shutdown hooks are over',
   'NotAcceptingNewRequest',
   'Stopped listening on',
   'HTTPServerStoppedListening',
-  'request(s) have drained',
-  'request(s) have drained',
+  'watches are over',
+  'requests are over',
   'InFlightRequestsDrained',
   'is exiting',
 ]
@@ -175,7 +175,7 @@ function messagesIn(text: string): string[] {
 
 test('a window may change its size meanwhile', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '500' }, args: ['--deadline=20s'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   const leave = await terminal.request('/slow?ms=15000')
   terminal.type('\u0003')
   await terminal.shows('draining for')
@@ -195,7 +195,7 @@ test('a window may change its size meanwhile', async () => {
 
 test('without colour it is the same view in plain text', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800', NO_COLOR: '1' }, args: ['--deadline=20s'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   terminal.type('\u0003')
   await terminal.shows('draining for')
   expect(await terminal.ended()).toBe(0)
@@ -205,7 +205,7 @@ test('without colour it is the same view in plain text', async () => {
 
 test('a terminal that cannot redraw gets lines, and no escape sequence at all', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800', TERM: 'dumb' }, args: ['--deadline=20s'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   terminal.type('\u0003')
   expect(await terminal.ended()).toBe(0)
   expect(terminal.output).not.toContain('\u001b')
@@ -215,7 +215,7 @@ test('a terminal that cannot redraw gets lines, and no escape sequence at all', 
 
 test('an end by force takes the view away, too', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '30000' }, args: ['--deadline=40s'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   process.kill(terminal.pid, 'SIGTERM')
   // Signals within half a second count as one.
   await terminal.shows(/draining for (0\.[6-9]|1\.)/)
@@ -235,7 +235,7 @@ const own = (env: Readonly<Record<string, string>>): Terminal => new Terminal({ 
 describe.each(['createServer', 'attachLifecycle', 'createLife'])('a server of one’s own, made with %s,', (OWN) => {
   test('shows its drain and its timeline as the example does, and what the application writes stays whole', async () => {
     const terminal = own({ OWN })
-    await terminal.shows('waiting for shutdown')
+    await terminal.shows('ready, until a stop is requested')
     terminal.type('\u0003')
     await terminal.shows(/draining for .*\n\[=*> *\] {2}press Ctrl-C again to end now\npre-shutdown hook "leave-registry" blocks the exit/)
     await terminal.shows(/app: in\ndraining for/)
@@ -243,7 +243,7 @@ describe.each(['createServer', 'attachLifecycle', 'createLife'])('a server of on
     const { lines } = terminal.screen
     expect(lines.join('\n')).not.toMatch(/draining for|press Ctrl-C/)
     expect(lines.filter((line) => line.startsWith('app: '))).toEqual([...APP_LINES, 'app: ended with 0'])
-    expect(lines).toContainEqual(expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}\[graceful-termination\] the server is exiting$/))
+    expect(lines).toContainEqual(expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}the server is exiting$/))
     // The timeline stands below the log, after a blank line, and what the program does after
     // `run()` below that.
     const at = lines.findIndex((line) => line.startsWith('stopped by SIGINT, ended in'))
@@ -291,7 +291,7 @@ test('in a pipe, pretty: true is lines for people and the timeline', async () =>
   const [code] = (await once(program, 'close')) as [number]
   expect(code).toBe(0)
   expect(output).not.toContain('\u001b')
-  expect(output).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} INFO {2}\[graceful-termination\] the server is exiting\n\nstopped by SIGTERM, ended in /)
+  expect(output).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} INFO {2}the server is exiting\n\nstopped by SIGTERM, ended in /)
   expect(output).toMatch(/\nexit code 0: graceful: everything ended by itself\napp: ended with 0\n$/)
   expect(output).not.toContain('draining for')
 })
@@ -299,7 +299,7 @@ test('in a pipe, pretty: true is lines for people and the timeline', async () =>
 describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, made with %s,', (OWN) => {
   test('prints the timeline of an end by force as well', async () => {
     const terminal = own({ OWN, HOOK_MS: '30000' })
-    await terminal.shows('waiting for shutdown')
+    await terminal.shows('ready, until a stop is requested')
     terminal.type('\u0003')
     // Signals within half a second count as one.
     await terminal.shows(/draining for (0\.[6-9]|1\.)/)
@@ -314,7 +314,7 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
 
   test('and of one by process.exit()', async () => {
     const terminal = own({ OWN, EXIT: '7' })
-    await terminal.shows('waiting for shutdown')
+    await terminal.shows('ready, until a stop is requested')
     terminal.type('\u0003')
     expect(await terminal.ended()).toBe(7)
     const { lines } = terminal.screen
@@ -338,7 +338,7 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
     expect(terminal.output).not.toContain('\u001b')
     expect(terminal.output).not.toMatch(/draining for|stopped by/)
     const { lines } = terminal.screen
-    if (env['LOGGER'] === 'own') expect(lines).toContain('own: [graceful-termination] the server is exiting')
+    if (env['LOGGER'] === 'own') expect(lines).toContain('own: the server is exiting')
     else if (isSilent) expect(lines.filter((line) => !/^(\^C)?app: /.test(line))).toEqual([])
     else expect(lines.filter((line) => /^(\^C)?\{"level"/.test(line)).length).toBeGreaterThan(5)
   })
@@ -351,7 +351,7 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
     expect(await terminal.ended()).toBe(0)
     const { lines } = terminal.screen
     expect(lines.filter((line) => line.startsWith('app: '))).toEqual([...APP_LINES, 'app: ended with 0'])
-    expect(lines).toContain('own: [graceful-termination] the server is exiting')
+    expect(lines).toContain('own: the server is exiting')
     expect(lines).toContain('exit code 0: graceful: everything ended by itself')
     expect(logLines(lines)).toEqual([])
   })
@@ -359,7 +359,7 @@ describe.each(['createServer', 'attachLifecycle'])('a server of one’s own, mad
 
 test('a terminal that is stopped holds neither the server nor its end', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800' }, args: ['--deadline=5s', '--log-level=debug'] })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   // Ctrl-S: from now on the terminal takes nothing.
   terminal.type('\u0013')
   await terminal.request('/slow?ms=1500')
@@ -370,7 +370,7 @@ test('a terminal that is stopped holds neither the server nor its end', async ()
 
 test('nor does one that is closed', async () => {
   const terminal = new Terminal({ env: { SLOW_LEAVE_MS: '800' } })
-  await terminal.shows('waiting for shutdown')
+  await terminal.shows('ready, until a stop is requested')
   await terminal.request('/slow?ms=1500')
   terminal.script.kill('SIGKILL')
   await terminal.gone()

@@ -27,9 +27,10 @@ describe('lines for people', () => {
     expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(700) })).toBe(`09:08:07.006 INFO  xy long=${'a'.repeat(599)}…\n`)
   })
 
-  test('say chosen times in words', () => {
+  test('leave out the times that were chosen, and say why a stop was requested in words', () => {
     const defaults = { deadline: { ms: 20_000, because: 'given' }, lastCall: { ms: 300, because: 'default' } }
-    expect(line({ msg: 'x', defaults })).toBe("09:08:07.006 INFO  x defaults={ deadline: '20s (given)', lastCall: '300ms (default)' }\n")
+    expect(line({ msg: 'x', defaults, reason: { kind: 'os-signal', signal: 'SIGHUP' } })).toBe('09:08:07.006 INFO  x reason=SIGHUP\n')
+    expect(line({ msg: 'x', reason: { kind: 'of your own' } })).toBe("09:08:07.006 INFO  x reason={ kind: 'of your own' }\n")
   })
 
   test('are wrapped between words at the width that the terminal has now', () => {

@@ -201,7 +201,7 @@ describe('testServer', () => {
     expect(t.events.find((event) => event.type === 'signal' && event.name === 'StopRequested')).toMatchObject({
       reason: { kind: 'os-signal', signal: 'SIGINT' },
     })
-    expect(t.log.map(({ message }) => message)).toContain('[graceful-termination] the server is exiting')
+    expect(t.log.map(({ message }) => message)).toContain('the server is exiting')
   })
 })
 

@@ -307,7 +307,7 @@ describe('a stop', () => {
     program.signal('SIGTERM')
     await expectReleased(program, acquired)
     // The log was opened after the end, and nothing of it was lost.
-    if (point === 'logger import') expect(program.log.map(({ msg }) => msg).at(-1)).toBe('[graceful-termination] the server is exiting')
+    if (point === 'logger import') expect(program.log.map(({ msg }) => msg).at(-1)).toBe('the server is exiting')
   })
 
   test('while the platform is being told takes that back, and the tool with it', async () => {
