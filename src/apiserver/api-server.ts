@@ -196,6 +196,11 @@ export class ApiServer implements Delegate {
     this.#mux.handle('/apis/', groups, { listed: false })
   }
 
+  /** @see kubernetes/apiserver pkg/server/genericapiserver.go NextDelegate */
+  get nextDelegate(): Delegate {
+    return this.#delegate
+  }
+
   /** Enters it behind the filters. */
   get handler(): ApiHandler {
     return this.#mux.serve
@@ -260,6 +265,14 @@ export class ApiServer implements Delegate {
   /** As {@link Life.addPostStartHook}; it is given the server's {@link loopback} client, too. */
   addPostStartHook(name: string, run: (context: UserCodeContext & WithLoopback) => unknown): Disposable {
     return this.registered.addPostStartHook(name, this.#withLoopback(run))
+  }
+
+  /**
+   * Whether this server, or one behind it, has a post-start hook of that name: for code that adds
+   * one unless it is there.
+   */
+  hasPostStartHook(name: string): boolean {
+    return this.registered.hasPostStartHook(name)
   }
 
   /** As {@link Life.addPreShutdownHook}; it is given the server's {@link loopback} client, too. */

@@ -18,6 +18,8 @@ export interface Delegate {
   /** What a path is registered as, here or behind; undefined: it is not. */
   readonly routeOf?: (path: string) => string | undefined
   readonly registered: ApiServerRegistrations
+  /** The one behind it, to walk the chain; undefined at its end. */
+  readonly nextDelegate: Delegate | undefined
   /** The server that is run is being prepared: its life and its own client are those of all. */
   prepareFor(life: ServedLife, loopback: Loopback): void
 }
@@ -31,6 +33,7 @@ export const emptyDelegate = (handler?: ApiHandler): Delegate => ({
   upgrades: undefined,
   listedPaths: [],
   registered: new ApiServerRegistrations(),
+  nextDelegate: undefined,
   prepareFor: () => {},
 })
 

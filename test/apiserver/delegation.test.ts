@@ -165,6 +165,20 @@ describe('a server with a delegate', () => {
 })
 
 describe('three servers in a row', () => {
+  test('can be walked from the outermost to the last delegate, and asked for their hooks', () => {
+    const last = emptyDelegate()
+    const extensions = create('extensions', last)
+    extensions.addPostStartHook('start-informers', () => {})
+    const core = create('core', extensions)
+    const aggregator = create('aggregator', core)
+    expect(aggregator.nextDelegate).toBe(core)
+    expect(core.nextDelegate).toBe(extensions)
+    expect(extensions.nextDelegate).toBe(last)
+    expect(last.nextDelegate).toBeUndefined()
+    expect([aggregator, extensions].map((server) => server.hasPostStartHook('start-informers'))).toEqual([true, true])
+    expect(aggregator.hasPostStartHook('sync')).toBe(false)
+  })
+
   row(['DG-14', 'DG-15'], 'are prepared from the inside, and end from the outside', async () => {
     const ended: string[] = []
     let listedWhenPrepared: readonly string[] | undefined
