@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { Clock } from '../base/clock.ts'
@@ -35,8 +34,8 @@ async function answer(name: ProfileName, c: Context, clock: Clock): Promise<Resp
 
 /** As a stream, which its reader cancels when the client has left. */
 function sent({ status, headers, body }: SnapshotAnswer, exchange: Exchange | undefined, signal: AbortSignal | undefined): Response {
-  const response: ServerResponse | undefined = exchange?.response
-  // The connection goes first: to the adapter a stream that fails is an error of the application's.
-  signal?.addEventListener('abort', () => (response ?? body).destroy(), { once: true })
+  // It is broken off with its exchange: to the adapter a stream that fails is an error of the
+  // application's.
+  signal?.addEventListener('abort', () => exchange?.threw(signal.reason), { once: true })
   return new Response(Readable.toWeb(body) as ConstructorParameters<typeof Response>[0], { status, headers })
 }

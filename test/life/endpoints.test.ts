@@ -4,6 +4,7 @@
 // wrong argument is taken.
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http'
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -11,7 +12,7 @@ import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bearerAuth } from 'hono/bearer-auth'
 import { HTTPException } from 'hono/http-exception'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '#src/base/clock.ts'
 import { createServerOn } from '#src/create-server.ts'
 import { MetricsEndpoint } from '#src/endpoints/metrics-endpoint.ts'
@@ -204,6 +205,32 @@ describe('what the gate answers is answered in the same words', () => {
     expect(await admin.ask('GET', '/a\\b')).toMatchObject({ status: 404, body: '404 page not found\n' })
     admin.send('GET /readyz/db HTTP/1.0\r\n\r\n')
     expect(await admin.response()).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  test('over HTTP/2', async () => {
+    const t = living({ port: undefined, host: undefined, listeners: [{ port: 0, host: '127.0.0.1', http2: true }] }, (app, life) => {
+      app.route('/m', healthRoutes(life))
+      app.route('/m', profileRoutes(life, { authorize: (_, next) => next() }))
+      life.addHealthCheck('bad', CHECKS.bad)
+    })
+    await t.life.start()
+    const session = connectHttp2(`http://127.0.0.1:${t.port}`)
+    onTestFinished(() => session.destroy())
+    const ask = async (method: string, path: string): Promise<object> => {
+      const stream = session.request({ ':method': method, ':path': path })
+      const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+      const { date, ...rest } = headers
+      return { ...rest, body: await text(stream) }
+    }
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      for (const path of ['/readyz', '/livez/ping', '/livez/bad', '/healthz?exclude=bad&verbose'])
+        expect([method, path, await ask(method, `/m${path}`)]).toEqual([method, path, await ask(method, path)])
+    const snapshot = session.request({ ':path': '/m/debug/pprof/heap' })
+    await once(snapshot, 'response')
+    const closed = new Promise<void>((resolve) => snapshot.on('error', () => {}).once('close', () => resolve()))
+    expect(await t.end()).toMatchObject({ exitCode: 0, errors: [] })
+    await closed
+    await expect.poll(() => snapshots.at(-1)?.destroyed).toBe(true)
   })
 
   test('before the life begins: there is nothing yet', async () => {
