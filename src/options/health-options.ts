@@ -151,7 +151,7 @@ export const needsAdmin: Needs = {
 const needsHealth: Needs = {
   anyOf: ['health'],
   otherwise: 'without effect',
-  because: 'no health endpoint is answered',
+  because: 'no health endpoint is answered, unless routes of quiesce/hono are mounted',
   at: ['attachLifecycle'],
 }
 
