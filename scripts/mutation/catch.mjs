@@ -82,8 +82,18 @@ function caughtIn({ mode, compose }, { name, plan, outside, extra = [], narrowed
     const { code, message } = /** @type {Error & { code?: string }} */ (error)
     return { found: { by: `refused: ${code ?? message}`, life: name } }
   }
-  const property = choose(invariantsOf(life)).find(({ violation }) => violation(exploration))
+  const property = choose(invariantsOf(life)).find(({ violation }) => isViolated(() => violation(exploration)))
   return { found: property && { by: property.id, life: name } }
+}
+
+/** A property that names a state which only the original has says so. @param {() => unknown} violation */
+function isViolated(violation) {
+  try {
+    return violation() !== undefined
+  } catch (error) {
+    if (/** @type {{ code?: string }} */ (error).code === 'ERR_MODEL_UNKNOWN') return true
+    throw error
+  }
 }
 
 /** A mutant is caught by the property that says most about it: almost every one also spoils the end. @param {Property[]} properties */

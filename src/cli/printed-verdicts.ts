@@ -1,4 +1,4 @@
-import type { Exploration, Verdict } from '#model'
+import { type Exploration, unreached, untaken, untakenText, type Verdict } from '#model'
 import { BOLD, painter, RED } from '../base/cells.ts'
 import type { Mode } from '../machines/wiring.ts'
 
@@ -8,15 +8,22 @@ export interface CheckedMode {
   readonly states: number
   readonly edges: number
   readonly ms: number
-  readonly properties: readonly { readonly id: string; readonly text: string; readonly holds: boolean }[]
+  readonly properties: readonly Pick<Verdict, 'id' | 'text' | 'holds' | 'vacuous'>[]
+  /** Ids of the states that no run enters, and the transitions that none takes. */
+  readonly unreached: readonly string[]
+  readonly untaken: readonly string[]
 }
 
-export const checkedMode = (mode: Mode, { graph }: Exploration, verdicts: readonly Verdict[], ms: number): CheckedMode => ({
+export const checkedMode = (mode: Mode, exploration: Exploration, verdicts: readonly Verdict[], ms: number): CheckedMode => ({
   mode,
-  states: graph.stateCount,
-  edges: graph.edgeCount,
+  states: exploration.graph.stateCount,
+  edges: exploration.graph.edgeCount,
   ms: Math.round(ms),
-  properties: verdicts.map(({ id, text, holds }) => ({ id, text, holds })),
+  properties: verdicts.map(({ id, text, holds, vacuous }) => ({ id, text, holds, ...(vacuous !== undefined && { vacuous }) })),
+  unreached: unreached(exploration).map(({ state }) => state),
+  untaken: untaken(exploration)
+    .filter(({ why }) => why !== 'unreached')
+    .map(untakenText),
 })
 
 export interface VerdictsTextOptions {
@@ -26,17 +33,30 @@ export interface VerdictsTextOptions {
 }
 
 /** One line that sums up, and below it what fails. */
-export function verdictsText({ mode, states, ms, properties }: CheckedMode, { verbose, color }: VerdictsTextOptions): string {
+export function verdictsText(checked: CheckedMode, { verbose, color }: VerdictsTextOptions): string {
+  const { mode, states, ms, properties } = checked
   const paint = painter(color)
   const shown = properties.filter(({ holds }) => verbose || !holds)
   const width = Math.max(0, ...shown.map(({ id }) => id.length))
-  const lines = shown.map(({ id, text, holds }) => {
-    const line = `  ${holds ? 'holds' : 'FAILS'}  ${id.padEnd(width)}  ${text}`
+  const lines = shown.map(({ id, text, holds, vacuous }) => {
+    const why = vacuous === undefined ? '' : ` (vacuous: ${vacuous})`
+    const line = `  ${holds ? 'holds' : 'FAILS'}  ${id.padEnd(width)}  ${text}${why}`
     return holds ? line : paint(RED, line)
   })
   const held = properties.filter(({ holds }) => holds).length
   const sum = `${mode}: ${held} of ${properties.length} hold, ${groupedDigits(states)} states, ${(ms / 1_000).toFixed(1)} s`
-  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines].join('\n')}\n`
+  return `${[paint(held < properties.length ? RED : BOLD, sum), ...lines, ...coverageLines(checked, verbose)].join('\n')}\n`
+}
+
+/**
+ * What no run comes to. In most lives that is the part of the machine that they do not use, so
+ * their number has to do.
+ */
+function coverageLines({ unreached: states, untaken: transitions }: CheckedMode, verbose: boolean): string[] {
+  if (verbose)
+    return [...states.map((state) => `  never reached  ${state}`), ...transitions.map((transition) => `  never taken  ${transition}`)]
+  if (states.length + transitions.length === 0) return []
+  return [`  ${states.length} states never reached, ${transitions.length} transitions never taken (--verbose names them)`]
 }
 
 /** `2 569` */

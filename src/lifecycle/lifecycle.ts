@@ -52,7 +52,7 @@ import type { StopSignal } from '../options/stop-signals.ts'
 import type { FollowedLife } from '../platforms/platform.ts'
 import { followLife } from '../platforms/platforms.ts'
 import { isInteractiveStop } from '../platforms/terminal.ts'
-import { lifeBegun, lifeCreated, serversAttached } from '../process/never-started.ts'
+import { lifeBegun, lifeCreated, lifeLookedAt, serversAttached } from '../process/never-started.ts'
 import { ProcessEnd } from '../process/process-end.ts'
 import { onProcessExit } from '../process/process-exit.ts'
 import { runLifecycle } from '../process/run.ts'
@@ -158,6 +158,8 @@ export class Lifecycle implements ServedLife {
   #actor: ActorRefFrom<LifecycleMachine> | undefined
   #startError: unknown
   #composed: ComposedMachine | undefined
+  /** The process says so at its end if it never is. */
+  #isToBeStarted = false
   #started = false
   #run: Promise<Report> | undefined
   readonly #released = new AbortController()
@@ -274,7 +276,10 @@ export class Lifecycle implements ServedLife {
     if (host.process !== process || options.logger === false) return
     const servers = parts.adopted?.map(({ server }) => server)
     if (servers) serversAttached(process, host.clock, servers)
-    else lifeCreated(process)
+    else {
+      lifeCreated(process)
+      this.#isToBeStarted = true
+    }
   }
 
   get events$(): Observable<LifecycleEvent> {
@@ -619,8 +624,15 @@ export class Lifecycle implements ServedLife {
     return this.#composed !== undefined
   }
 
-  /** @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link compositionOf} */
-  plan(): LifePlan {
+  /**
+   * @param isForCheck the life may have been made to be checked, and not to be started
+   * @throws QuiesceError ERR_UNKNOWN_REFERENCE as {@link compositionOf}
+   */
+  plan(isForCheck = false): LifePlan {
+    if (isForCheck && this.#isToBeStarted) {
+      this.#isToBeStarted = false
+      lifeLookedAt(process)
+    }
     return planFrom(this.options, this.#registrations, this.#composition())
   }
 

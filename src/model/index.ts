@@ -28,6 +28,7 @@ export {
   ModelError,
   type ModelErrorCode,
   type Monitor,
+  mayBeVacuous,
   mismatches,
   monitored,
   type NameOf,
@@ -50,10 +51,13 @@ export {
   type TraceStep,
   terminates,
   timersAnd,
+  type Unreached,
   type Untaken,
+  unreached,
   untaken,
   type Verdict,
   type Violation,
+  type When,
   within,
 } from '#model'
 export { edgesOf } from './life/edge-properties.ts'

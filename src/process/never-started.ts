@@ -41,6 +41,12 @@ const PATIENCE_MS = 10_000
  */
 export const serversAttached = (source: EndSource, clock: Clock, servers: readonly Server[]): void => of(source).attached(clock, servers)
 
+/**
+ * A life was looked at without being started, as a model checker does: such a life may be there for
+ * that.
+ */
+export const lifeLookedAt = (source: EndSource): void => of(source).lookedAt()
+
 /** A life has begun: those of the process that have not are left so on purpose. */
 export const lifeBegun = (source: EndSource): void => of(source).begun()
 
@@ -60,6 +66,12 @@ class Unstarted {
     if (this.#isOver) return
     if (this.#lives === 0) this.#source.on('beforeExit', this.#say)
     this.#lives++
+  }
+
+  lookedAt(): void {
+    if (this.#isOver) return
+    this.#lives--
+    if (this.#lives === 0) this.#source.off('beforeExit', this.#say)
   }
 
   attached(clock: Clock, servers: readonly Server[]): void {

@@ -35,7 +35,8 @@ describe('quiesce check', () => {
   test('a life that holds', { timeout: 60_000 }, async () => {
     const { code, out, err } = await run('--config', await lifeModule('good.mjs', 'RequestsDrained'), '--outside', 'stop', '--mode', 'both')
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    const [, held, all] = /^refuse: (\d+) of (\d+) hold, [\d ]+ states, \d+\.\d s\nretry-after: \d+ of \d+ hold, .*\n$/.exec(out) ?? []
+    const [, held, all] =
+      /^refuse: (\d+) of (\d+) hold, [\d ]+ states, \d+\.\d s\n.* never taken .*\nretry-after: \d+ of \d+ hold, .*\n.*\n$/.exec(out) ?? []
     expect(Number(held)).toBeGreaterThan(50)
     expect(held).toBe(all)
   })
@@ -50,7 +51,11 @@ describe('quiesce check', () => {
     expect({ code: printed.code, holds, counterexample }).toEqual({ code: 0, holds: true, counterexample: null })
     expect(lives).toMatchObject([{ mode: 'refuse', states: expect.any(Number), edges: expect.any(Number), ms: expect.any(Number) }])
     expect(lives[0]?.properties).toContainEqual({ id: 'queue/last', text: 'the queue is flushed last', holds: true })
-    expect(lives[0]?.properties).toHaveLength(out.split('\n').length - 2)
+    const coverage = [...(lives[0]?.unreached ?? []), ...(lives[0]?.untaken ?? [])]
+    expect(coverage.length).toBeGreaterThan(20)
+    expect(lives[0]?.properties).toHaveLength(out.split('\n').length - 2 - coverage.length)
+    expect(out).toMatch(/^ {2}never reached {2}lifecycle\./m)
+    expect(out).toMatch(/^ {2}never taken {2}lifecycle\..* \(unheard\)$/m)
   })
 
   test('what fails, for programs, with the way there', async () => {
@@ -71,7 +76,7 @@ describe('quiesce check', () => {
     expect(code).toBe(1)
     const finding = 'flush-queue starts is said before RequestsDrained'
     expect(out).toMatch(
-      /^refuse: 0 of 1 hold, .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n\nqueue\/last\n0 start\n1 stop\.requested\n/,
+      /^refuse: 0 of 1 hold, .*\n {2}FAILS {2}queue\/last {2}the queue is flushed last\n.* never taken .*\n\nqueue\/last\n0 start\n1 stop\.requested\n/,
     )
     expect(out).toContain(`    flush-queue starts\n    skipped: audit-run, `)
     expect(out).toContain(`\n=> ${finding}\n\n---\nconfig:\n`)

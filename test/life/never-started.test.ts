@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
-import { lifeBegun, lifeCreated, serversAttached } from '#src/process/never-started.ts'
+import { lifeBegun, lifeCreated, lifeLookedAt, serversAttached } from '#src/process/never-started.ts'
 
 const ATTACHED = 10_000
 const LISTENS =
@@ -53,6 +53,24 @@ describe('the end of a process', () => {
     expect(source.listenerCount('beforeExit')).toBe(0)
     source.emit('beforeExit')
     expect(said).toEqual([])
+  })
+
+  test('tells of none that was looked at, as a model checker does, and of the others', () => {
+    const { said, source } = world()
+    lifeCreated(source)
+    lifeCreated(source)
+    lifeLookedAt(source)
+    source.emit('beforeExit')
+    expect(said).toEqual(['quiesce: a life was created and never started, so nothing was served: call run() on it, or start()'])
+    const other = world()
+    lifeCreated(other.source)
+    lifeLookedAt(other.source)
+    expect(other.source.listenerCount('beforeExit')).toBe(0)
+    lifeCreated(other.source)
+    lifeBegun(other.source)
+    lifeLookedAt(other.source)
+    other.source.emit('beforeExit')
+    expect(other.said).toEqual([])
   })
 
   test('tells of none that came after the beginning of another', () => {

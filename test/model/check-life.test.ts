@@ -5,12 +5,15 @@ import { describe, expect, test } from 'vitest'
 import { attachLifecycle, createServer, type Life, type ServerOptions } from '#src/index.ts'
 import {
   assertHolds,
+  type CheckLifeOptions,
   check,
   checkLife,
   exploreLifecycle,
   happening,
   inOrder,
   invariantsOf,
+  mayBeVacuous,
+  type Property,
   planOf,
   printTrace,
 } from '#src/testing/index.ts'
@@ -95,6 +98,45 @@ describe('a life of the user’s', () => {
       input: { preShutdownHooks: [{ name: 'leave', timeoutMs: 1_000 }], destroyFunctions: [{ name: 'pool' }] },
     })
     expect(planOf(server, 'refuse').mode).toBe('refuse')
+  })
+
+  describe('with a property about nothing', () => {
+    const verdictOf = (property: Property, outside: readonly ('start' | 'stop')[] = ['stop']) =>
+      checkLife(makeServer('RequestsDrained'), { outside, properties: [property] }).find(({ id }) => id === property.id)
+    const order = (earlier: string, later: string) => inOrder('queue/last', 'the queue is flushed last', happening, [earlier], later)
+
+    test.each([
+      ['a phase', 'RequestsDrained', 'flush-queu starts', '"flush-queu starts" (did you mean "flush-queue starts"?)'],
+      ['a signal', 'RequestsDraind', 'flush-queue starts', '"RequestsDraind" (did you mean "RequestsDrained"?)'],
+      ['a hook', 'destroy pol ends', 'flush-queue starts', '"destroy pol ends" (did you mean "destroy pool ends"?)'],
+    ])('%s that there is not is refused', (_, earlier, later, message) => {
+      expect(() => verdictOf(order(earlier, later))).toThrow(
+        expect.objectContaining({
+          code: 'ERR_MODEL_UNKNOWN',
+          message: expect.stringContaining(`queue/last: nothing says ${message}`) as string,
+        }),
+      )
+    })
+
+    test('what no run comes to is vacuous, and does not hold unless that is meant', () => {
+      // Without a start nothing serves.
+      const serving = order('RequestsDrained', 'Serving')
+      expect(verdictOf(serving)).toMatchObject({ holds: false, vacuous: 'no run says "Serving"' })
+      expect(verdictOf(mayBeVacuous(serving))).toMatchObject({ holds: true, vacuous: 'no run says "Serving"' })
+    })
+  })
+
+  test.each([
+    [{ outsid: ['stop'] }, 'outsid: unknown option (did you mean "outside"?)'],
+    [{ outside: ['stpo'] }, 'outside: got ["stpo"], allowed: a list, '],
+    [{ mode: 'retry' }, 'mode: got "retry", allowed: refuse, retry-after'],
+    [{ properties: () => [] }, 'properties: got '],
+    [{ statesMax: 0 }, 'statesMax: got 0'],
+    [{ timed: 1 }, 'timed: got 1, allowed: true or false'],
+  ])('options that say nothing are refused: %j', (options, message) => {
+    expect(() => checkLife(makeServer('RequestsDrained'), options as CheckLifeOptions)).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining(message) as string }),
+    )
   })
 
   test.each([

@@ -1,9 +1,6 @@
 interface CodeMeaning {
-  /**
-   * What has to change so that the error does not come again: the program that checks, or this
-   * package.
-   */
-  readonly fault: 'caller' | 'checker'
+  /** What has to change so that the error does not come again: always the program that checks. */
+  readonly fault: 'caller'
   readonly meaning: string
 }
 
@@ -13,10 +10,30 @@ export const MODEL_ERROR_CODES = {
     fault: 'caller',
     meaning: 'A machine uses something that the model checker cannot treat exactly; the message says what to use instead',
   },
+  ERR_MODEL_OPTION: { fault: 'caller', meaning: 'What the model checker was given cannot be used; the message says what can' },
+  ERR_MODEL_UNKNOWN: {
+    fault: 'caller',
+    meaning: 'An event, a child, a state or something said is named that the machines do not have; the message says what they have',
+  },
+  ERR_MODEL_MUTATED: {
+    fault: 'caller',
+    meaning: 'A context, an event or an input was changed in place; `details` has the machine, the state, the event and the path',
+  },
+  ERR_MODEL_IMPURE: {
+    fault: 'caller',
+    meaning: 'A step depends on chance or on the clock; `details` has the function that was called, and where',
+  },
   ERR_MODEL_LIMIT: { fault: 'caller', meaning: 'The model checker was given more states than `statesMax`' },
   ERR_MODEL_REPLAY: { fault: 'caller', meaning: 'A live system did not follow the trace that is replayed on it' },
   ERR_MODEL_VIOLATED: { fault: 'caller', meaning: 'A property does not hold; `details.violated` has the verdicts' },
-  ERR_MODEL_INEXACT: { fault: 'checker', meaning: 'A step that the model checker has cached is not the one xstate computes' },
+  ERR_MODEL_VACUOUS: {
+    fault: 'caller',
+    meaning: 'A property holds of nothing, because its condition came true in no run; `details.violated` has the verdicts',
+  },
+  ERR_MODEL_INEXACT: {
+    fault: 'caller',
+    meaning: 'A step came out differently when it was computed again: it depends on more than the state and the event',
+  },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>
 
 export type ModelErrorCode = keyof typeof MODEL_ERROR_CODES

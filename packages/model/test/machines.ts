@@ -20,4 +20,4 @@ export const labels = ({ trace }: Verdict): string[] => (trace?.steps ?? []).map
 
 /** Every event that some transition of the machine is for. */
 export const alphabet = (machine: AnyStateMachine) =>
-  events(...machine.events.filter((type) => !type.startsWith('xstate.') && !type.includes('*')), 'nothing')
+  events(...machine.events.filter((type) => !type.startsWith('xstate.') && !type.includes('*')))

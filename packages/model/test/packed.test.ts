@@ -60,10 +60,62 @@ test.each([
   [[example('tic-tac-toe'), '--states-max', '10'], /more than 10 states/],
   [[example('tic-tac-toe'), '--states-max', 'many'], /--states-max: got many/],
   [[], /one module is needed/],
+  [[example('tic-tac-toe'), '--mermiad'], /Unknown option '--mermiad'.* \(did you mean --mermaid\?\)/],
 ])('%j is refused in one line', (args, reason) => {
   const { status, stderr } = model(...args)
   expect(stderr).toMatch(reason)
   expect(stderr.trimEnd().split('\n')[0]).toMatch(/^quiesce-model: /)
+  expect(status).toBe(2)
+})
+
+/** A module beside the installed package. */
+function system(name: string, text: string): string {
+  writeFileSync(join(folder, name), text)
+  return name
+}
+const DOOR = `import { createMachine } from 'xstate'
+import { inOrder, mayBeVacuous } from '@quiesce/model'
+export default createMachine({
+  id: 'door',
+  initial: 'shut',
+  states: { shut: { on: { open: 'open', kick: 'broken' } }, open: { on: { shut: 'shut' } }, broken: {} },
+})
+`
+
+test('says which states are never reached, and which transitions never taken', () => {
+  const { status, stdout } = model(system('door.mjs', `${DOOR}export const events = [{ type: 'open' }, { type: 'shut' }]\n`))
+  expect(stdout.split('\n').slice(3)).toEqual([
+    '  never reached: door.broken',
+    '  never taken: door.shut on kick → door.broken (unheard)',
+    '',
+  ])
+  expect(status).toBe(0)
+})
+
+const ORDER = "inOrder('order', 'x before y', ({ type }) => type, [], 'shuts')"
+const SHUTS = DOOR.replace("shut: 'shut'", "shut: { target: 'shut', actions: { type: 'shuts', params: {} } }")
+
+test('a property that is about nothing fails, unless that is meant', () => {
+  const vacuous = (property: string) =>
+    model(system('vacuous.mjs', `${SHUTS}export const events = [{ type: 'open' }]\nexport const properties = [${property}]\n`))
+  expect(vacuous(ORDER)).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('  FAILS  order: x before y (vacuous: no run says "shuts")\n') as string,
+  })
+  expect(vacuous(`mayBeVacuous(${ORDER})`)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('  holds  order: x before y (vacuous: no run says "shuts")\n') as string,
+  })
+})
+
+test.each([
+  ['an export that is nearly one', 'export const event = []', 'exports event, which is not read (did you mean "events"?)'],
+  ['an event', "export const events = [{ type: 'opne' }]", '"opne" is heard by no transition of door (did you mean "open"?)'],
+  ['a name', `export const properties = [${ORDER.replace("'shuts'", "'shtus'")}]`, 'order: nothing says "shtus" (did you mean "shuts"?)'],
+])('%s that names nothing is refused', (_, text, message) => {
+  const { status, stderr } = model(system('typo.mjs', `${SHUTS}${text}\n`))
+  expect(stderr).toContain(message)
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   expect(status).toBe(2)
 })
 

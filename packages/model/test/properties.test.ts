@@ -18,9 +18,11 @@ import {
   resolves,
   terminates,
   timersAnd,
+  unreached,
   untaken,
+  untakenText,
 } from '../src/index.ts'
-import { events, explored, labels, verdict } from './machines.ts'
+import { alphabet, events, explored, labels, verdict } from './machines.ts'
 
 const say = (_: unknown, _params: { readonly name: string }): void => {}
 const saying = (name: string) => ({ type: 'say' as const, params: { name } })
@@ -119,7 +121,7 @@ describe('progress', () => {
     states: {
       first: { invoke: { id: 'one', src: 'work', onDone: 'second', onError: 'never' } },
       second: { type: 'final' },
-      never: { on: { unsent: 'second' } },
+      never: { on: { unsent: 'second', noise: {} } },
     },
   })
 
@@ -257,6 +259,24 @@ describe('coverage', () => {
       ['waits.idle', 'go', 'refused'],
       ['waits.idle', 'nobodySaysThis', 'unheard'],
     ])
+    const reached = (grace: number) => unreached(explored(machine, { input: { grace }, events: events('go') })).map(({ state }) => state)
+    expect([reached(0), reached(1)]).toEqual([['waits.waiting'], []])
+    const texts = untaken(explored(machine, { input: { grace: 1 }, events: events('go') })).map(untakenText)
+    expect(texts).toEqual(['waits.idle on go → waits.over (refused)', 'waits.idle on nobodySaysThis → waits.over (unheard)'])
+  })
+
+  test('names the states below one that is never entered, and a machine that is never started', () => {
+    const idle = setup({}).createMachine({ id: 'idle', initial: 'a', states: { a: {} } })
+    const machine = setup({ actors: { idle } }).createMachine({
+      id: 'm',
+      initial: 'a',
+      states: { a: {}, b: { initial: 'c', states: { c: { invoke: { src: 'idle' } }, h: { type: 'history' } } } },
+    })
+    expect(unreached(explored(machine))).toEqual([
+      { machine: 'm', state: 'm.b' },
+      { machine: 'm', state: 'm.b.c' },
+      { machine: 'idle', state: 'idle' },
+    ])
   })
 })
 
@@ -332,7 +352,7 @@ describe('what is outside', () => {
     ],
     ['symbols', setup({}).createMachine({ id: 'm', context: { s: Symbol('s') } }), 'm: context.s: a symbol is outside'],
   ])('%s is refused by name', (_, machine, message) => {
-    expect(() => explored(machine as AnyStateMachine, { events: events('go') })).toThrow(
+    expect(() => explored(machine as AnyStateMachine, { events: alphabet(machine as AnyStateMachine) })).toThrow(
       expect.objectContaining({ code: 'ERR_MODEL_UNSUPPORTED', message: expect.stringContaining(message) as string }),
     )
   })

@@ -17,7 +17,7 @@ import type { LifecycleContext, LifecycleInput } from '../../machines/vocabulary
 import type { Wiring } from '../../machines/wiring.ts'
 import { exitGraceMs } from '../../options/budget.ts'
 import { factOf, signalOf } from './facts.ts'
-import { isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
+import { actorBelow, isForcing, isStopping, placeOf, regionOf, stopOf } from './life-views.ts'
 import { has, withName } from './names.ts'
 
 /**
@@ -158,7 +158,7 @@ export const cutIsHeard =
     const said = effects.map(signalOf).filter((signal) => signal !== undefined && Object.hasOwn(CUT_SIGNALS, signal))
     for (const [phase, { cut, workKind }] of Object.entries(wiring)) {
       if (cut === undefined || placeOf(before, phase) !== 'working' || placeOf(after, phase) !== 'working') continue
-      const [was, is] = [before.actor(phase)?.value, after.actor(phase)?.value]
+      const [was, is] = [actorBelow(before, phase)?.value, actorBelow(after, phase)?.value]
       const isItsTime = cutsFrom(cut).some((signal) => said.includes(signal))
       if (isItsTime && (workKind === 'effect' || was === is)) return `${phase} goes on as if ${said.join(' and ')} had not come`
       if (!isItsTime && was !== is && is === 'cutting') return `${phase} is cut before ${cut}`

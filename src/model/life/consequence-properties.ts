@@ -30,4 +30,5 @@ export const doesWhatItOwes = (): Monitor => ({
     const owed = owedBy(fact.name)
     return fact.does === owed ? state : broken(`${fact.name} does ${fact.does ?? 'nothing'}, and owes ${owed ?? 'nothing'}`)
   },
+  concerns: (effect) => factOf(effect)?.type === 'signal',
 })

@@ -44,3 +44,13 @@ export const isWaitingForSomething = (actor: ActorView, apartFrom?: string): boo
   actor.timers.length > 0 ||
   (actor.value === undefined && actor.id !== apartFrom) ||
   actor.children.some((child) => isWaitingForSomething(child, apartFrom))
+
+/**
+ * A running actor below another, by ids. Not by `actor()`, which refuses an id that the system does
+ * not have: what has to run is stated here, and a machine that lacks it violates that.
+ */
+export const actorBelow = (actor: ActorView, ...[id, ...below]: readonly string[]): ActorView | undefined => {
+  if (id === undefined) return actor
+  const child = actor.children.find((other) => other.id === id)
+  return child && actorBelow(child, ...below)
+}

@@ -3,6 +3,7 @@ import {
   type Exploration,
   type ExploreOptions,
   explore,
+  mayBeVacuous,
   type OpaqueChild,
   type Property,
   rejects,
@@ -12,10 +13,21 @@ import {
 import { optionError } from '../../base/errors.ts'
 import type { Life } from '../../lifecycle/life.ts'
 import type { Lifecycle } from '../../lifecycle/lifecycle.ts'
-import { composeLifecycle, type LifePlan } from '../../machines/lifecycle.ts'
+import { composeLifecycle, effectiveWiring, type LifePlan } from '../../machines/lifecycle.ts'
 import type { MuxAnswer } from '../../machines/phases/mux-signal.ts'
 import type { LifecycleInEvent } from '../../machines/vocabulary.ts'
 import type { Mode } from '../../machines/wiring.ts'
+import {
+  composeOptions,
+  defineOptions,
+  type OptionTable,
+  option,
+  type ResolvedOf,
+  resolveOptions,
+  type UserOptions,
+} from '../../options/define.ts'
+import { choice, integer, list, onOff, value } from '../../options/kinds.ts'
+import { Problems } from '../../options/problems.ts'
 import { inWordsOfLife } from './life-trace.ts'
 import { lifecycleInvariants } from './lifecycle-invariants.ts'
 import { timedProperties } from './lifecycle-timed.ts'
@@ -43,19 +55,31 @@ const OUTSIDE = {
 export type OutsideEvent = keyof typeof OUTSIDE
 export const OUTSIDE_EVENTS = Object.keys(OUTSIDE) as readonly OutsideEvent[]
 
-export interface LifecycleModelOptions {
+const MODEL_OPTIONS = defineOptions({
   /**
    * What may come from outside, in every order and any number of times. Mux-complete signals come
-   * or fail as well. Default: start and stop.
+   * or fail as well.
+   * @default start and stop
    */
-  readonly outside?: readonly OutsideEvent[] | undefined
-  /** How many states the life may have. Default 1 000 000. */
-  readonly statesMax?: number | undefined
-  /** As in {@link explore}. Default 256. */
-  readonly recheckEvery?: number | undefined
+  outside: option(list(OUTSIDE_EVENTS), { default: ['start', 'stop'], meaning: 'What may come from outside' }),
+  /**
+   * How many states the life may have.
+   * @default 1 000 000
+   */
+  statesMax: option(integer(1, Number.MAX_SAFE_INTEGER), { default: 1_000_000, meaning: 'How many states the life may have' }),
+  /**
+   * As in {@link explore}.
+   * @default 64
+   */
+  recheckEvery: option(integer(0, Number.MAX_SAFE_INTEGER), { default: 64, meaning: 'One in so many steps is computed twice' }),
   /** As in {@link explore}. */
-  readonly onProgress?: ((found: number, taken: number) => void) | undefined
-}
+  onProgress: option(
+    value<(found: number, taken: number) => void>('a function', (given) => typeof given === 'function'),
+    { defaultWords: 'none', meaning: 'Told now and then how many states were found, and from how many all ways were taken' },
+  ),
+})
+
+export interface LifecycleModelOptions extends UserOptions<typeof MODEL_OPTIONS> {}
 
 const MUX_ANSWERS: readonly MuxAnswer[] = [{ type: 'complete' }, { type: 'failed', error: { name: 'Error', message: 'failed' } }]
 
@@ -77,7 +101,7 @@ export const EFFECTS = {
  */
 export function planOf(life: Life, mode?: Mode): LifePlan {
   if (!isLife(life)) throw optionError('life', life, 'what createServer() or attachLifecycle() returned')
-  const plan = life.plan()
+  const plan = life.plan(true)
   return mode === undefined ? plan : { ...plan, mode }
 }
 
@@ -93,38 +117,70 @@ export const isLife = (given: unknown): given is Lifecycle =>
  * `statesMax` states
  */
 export function exploreLifecycle(plan: LifePlan, options: LifecycleModelOptions = {}): Exploration {
-  return explore(composeLifecycle(plan), environmentOf(plan, options))
+  return { ...explore(composeLifecycle(plan), environmentOf(plan, options)), sayable: sayableOf(plan) }
+}
+
+/** What `happening` may name: a property about it is no mistake, though no run may come to it. */
+function sayableOf(plan: LifePlan): readonly string[] {
+  const { preShutdownHooks, destroyFunctions } = plan.input
+  const hooks = { 'pre-shutdown': preShutdownHooks, destroy: destroyFunctions, 'post-start': plan.postStartHooks ?? [] }
+  const starting = [
+    ...Object.keys(effectiveWiring(plan)),
+    ...Object.entries(hooks).flatMap(([kind, named]) => named.map(({ name }) => `${kind} ${name}`)),
+  ]
+  const fired = Object.values(effectiveWiring(plan)).map(({ fires }) => fires)
+  return [...fired, ...starting.flatMap((name) => [`${name} starts`, `${name} ends`])]
 }
 
 /** What surrounds the machine of a life. */
-export function environmentOf(
-  { input }: LifePlan,
-  { outside = ['start', 'stop'], statesMax, recheckEvery, onProgress }: LifecycleModelOptions,
-) {
+export function environmentOf({ input }: LifePlan, options: LifecycleModelOptions) {
+  const { outside, statesMax, recheckEvery, onProgress } = readOptions(MODEL_OPTIONS, options)
   return {
     input,
     events: outside.map((name) => OUTSIDE[name]),
     children: EFFECTS,
-    ...(statesMax !== undefined && { statesMax }),
-    ...(recheckEvery !== undefined && { recheckEvery }),
-    ...(onProgress && { onProgress }),
+    statesMax,
+    recheckEvery,
+    onProgress,
   } satisfies ExploreOptions
 }
 
-/** What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md. */
-export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan)
-
-export interface CheckLifeOptions extends LifecycleModelOptions {
-  /** Instead of the life's own way of refusing. */
-  readonly mode?: Mode | undefined
-  /**
-   * Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the
-   * states, so the default is false.
-   */
-  readonly timed?: boolean | undefined
-  /** Of your own, checked after ours. */
-  readonly properties?: readonly Property[] | undefined
+function readOptions<T extends OptionTable>(table: T, given: UserOptions<T>): ResolvedOf<T> {
+  const problems = new Problems(table)
+  const usable = problems.checkEach(given) as UserOptions<T>
+  problems.throwIfAny()
+  return resolveOptions(table, usable)
 }
+
+/**
+ * What has to hold for a life of this plan: the list with all ids is in docs/model-checking.md.
+ * They are meant for every life, so that some are about nothing in most.
+ */
+export const invariantsOf = (plan: LifePlan): Property[] => lifecycleInvariants(plan).map((property) => mayBeVacuous(property))
+
+const CHECK_LIFE_OPTIONS = composeOptions(
+  MODEL_OPTIONS,
+  defineOptions({
+    /** Instead of the life's own way of refusing. */
+    mode: option(choice('refuse', 'retry-after'), {
+      defaultWords: "the life's own",
+      meaning: 'How new requests are refused while draining',
+    }),
+    /**
+     * Bounds in time as well: the deadline, and the reserves of the late phases. It multiplies the
+     * states.
+     * @default false
+     */
+    timed: option({ ...onOff(), allowed: 'true or false' }, { default: false, meaning: 'Check bounds in time as well' }),
+    /** Of your own, checked after ours. */
+    properties: option(value<readonly Property[]>('a list of properties', Array.isArray), {
+      defaultWords: 'none',
+      meaning: 'Further properties',
+    }),
+  }),
+)
+
+export interface CheckLifeOptions extends UserOptions<typeof CHECK_LIFE_OPTIONS> {}
 
 /**
  * Checks a life of yours, as it is registered and configured, without starting it: every invariant,
@@ -132,11 +188,13 @@ export interface CheckLifeOptions extends LifecycleModelOptions {
  *
  *     assertHolds(checkLife(makeServer()))
  *
- * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}; what does not hold is no
- * error, but a verdict
+ * @throws QuiesceError as {@link planOf} and {@link exploreLifecycle}, and ERR_OPTION_INVALID for
+ * options that cannot be used; ModelError ERR_MODEL_UNKNOWN for a property that names what the life
+ * does not have. What does not hold is no error, but a verdict
  */
-export function checkLife(life: Life, { mode, timed = false, properties = [], ...options }: CheckLifeOptions = {}): Verdict[] {
+export function checkLife(life: Life, options: CheckLifeOptions = {}): Verdict[] {
+  const { mode, timed, properties = [], ...limits } = readOptions(CHECK_LIFE_OPTIONS, options)
   const plan = planOf(life, mode)
-  const verdicts = check(exploreLifecycle(plan, options), [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties])
+  const verdicts = check(exploreLifecycle(plan, limits), [...invariantsOf(plan), ...(timed ? timedProperties() : []), ...properties])
   return verdicts.map((verdict) => (verdict.trace ? { ...verdict, trace: inWordsOfLife(verdict.trace) } : verdict))
 }

@@ -4,7 +4,7 @@ import type { HookPlan } from '../../machines/phases/hook.ts'
 import { stateKey } from '../../machines/region.ts'
 import type { LifecycleContext } from '../../machines/vocabulary.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { stopOf } from './life-views.ts'
+import { actorBelow, stopOf } from './life-views.ts'
 
 /** A delay or limit of a phase's own, by the name of its work. */
 interface Limit {
@@ -58,11 +58,11 @@ export function hasItsLimits(wiring: Wiring): (root: ActorView) => true | string
   return (root) => {
     const stop = stopOf(root)
     for (const { phase, key, ms, until, ends } of stop ? limits : []) {
-      const actor = root.actor(key)
+      const actor = actorBelow(root, key)
       if (!actor) continue
       const limitMs = ms(root.context as LifecycleContext, (stop as NonNullable<typeof stop>).profile)
-      if (limitMs === undefined && ends !== undefined && actor.actor(ends)) return `${phase} runs ${ends}, though it has no limit`
-      if (limitMs === undefined || until.some((id) => actor.actor(id)) || isPending(actor, limitMs)) continue
+      if (limitMs === undefined && ends !== undefined && actorBelow(actor, ends)) return `${phase} runs ${ends}, though it has no limit`
+      if (limitMs === undefined || until.some((id) => actorBelow(actor, id)) || isPending(actor, limitMs)) continue
       return `${phase} has no timer of ${limitMs} ms`
     }
     const unbound = root.children.map(unboundIn).find((plan) => plan !== undefined)
@@ -73,7 +73,7 @@ export function hasItsLimits(wiring: Wiring): (root: ActorView) => true | string
 /** A piece of user code below an actor, or the actor itself, that runs without its bound. */
 function unboundIn(actor: ActorView): HookPlan | undefined {
   const plan = actor.context as HookPlan
-  if (actor.actor('run-hook')) return isPending(actor, plan.timeoutMs) ? undefined : plan
+  if (actorBelow(actor, 'run-hook')) return isPending(actor, plan.timeoutMs) ? undefined : plan
   return actor.children.map(unboundIn).find((found) => found !== undefined)
 }
 

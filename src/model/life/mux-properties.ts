@@ -1,7 +1,7 @@
 import { type ActorView, alongEdges, always, broken, type Choice, type Edge, type Monitor, monitored, type Property } from '#model'
 import type { MuxSignalState } from '../../base/events.ts'
 import { factOf } from './facts.ts'
-import { isForcing, isStopping, placeOf } from './life-views.ts'
+import { actorBelow, isForcing, isStopping, placeOf } from './life-views.ts'
 import { has, withName, without } from './names.ts'
 
 /** MuxAndDiscoveryComplete, by what each of its mux-complete signals answers. */
@@ -169,10 +169,12 @@ const namesThoseMissing = (names: readonly string[]): Monitor => {
 const OVERDUE_MS = 5_000
 
 function isAwaited(root: ActorView): true | string {
-  const phase = root.actor(PHASE)
+  const phase = actorBelow(root, PHASE)
   if (!phase || isForcing(root)) return true
   const { signals } = phase.context as { readonly signals: readonly { readonly name: string; readonly state: string }[] }
-  const deaf = signals.find(({ name, state }) => (state === 'waiting') !== (phase.actor(CHILD + name, AWAITS_MUX_SIGNAL) !== undefined))
+  const deaf = signals.find(
+    ({ name, state }) => (state === 'waiting') !== (actorBelow(phase, CHILD + name, AWAITS_MUX_SIGNAL) !== undefined),
+  )
   if (deaf) return `${deaf.name} is ${deaf.state}, and ${deaf.state === 'waiting' ? 'nothing waits' : 'something still waits'} for it`
   if (isStopping(root))
     return signals.some(({ state }) => state === 'waiting') || 'what waits for the signals goes on, though all have answered'

@@ -1,7 +1,7 @@
 import { broken, type Monitor } from '#model'
 import type { HookKind } from '../../base/events.ts'
 import type { Wiring } from '../../machines/wiring.ts'
-import { factOf } from './facts.ts'
+import { factOf, signalOf } from './facts.ts'
 
 /**
  * What start-up has not brought about does not fire: phases that wait for it are skipped (decision
@@ -16,6 +16,7 @@ export function firesOnSuccess(wiring: Wiring): Monitor {
       if (fact?.type !== 'signal' || fact.outcome === 'ok' || !starts.has(fact.name)) return state
       return broken(`${fact.name} fires, though its phase is ${fact.outcome}`)
     },
+    concerns: (effect) => starts.has(signalOf(effect) ?? ''),
   }
 }
 

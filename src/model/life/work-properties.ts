@@ -5,7 +5,7 @@ import { stateKey } from '../../machines/region.ts'
 import type { Wiring } from '../../machines/wiring.ts'
 import { factOf } from './facts.ts'
 import { POST_START_HOOK } from './hook-properties.ts'
-import { isForcing, isWaitingForSomething, placeOf, stopOf } from './life-views.ts'
+import { actorBelow, isForcing, isWaitingForSomething, placeOf, stopOf } from './life-views.ts'
 import { has, withName } from './names.ts'
 
 /**
@@ -78,7 +78,7 @@ export function endsByItsWork(
       const { done, cut } = WORKS[wiring[phase]?.work ?? ''] ?? {}
       const isDue = due?.phase === phase && due.outcome === outcome
       // Told a second time, a phase that is on its way out ends without the rest of that.
-      const isKnown = outcome === 'cut' ? cut !== undefined && before.actor(stateKey(phase))?.value !== 'cutting' : done !== undefined
+      const isKnown = outcome === 'cut' ? cut !== undefined && actorBelow(before, stateKey(phase))?.value !== 'cutting' : done !== undefined
       if (isKnown && !isDue) return `${phase} ends as ${outcome} by "${choice.label}"`
     }
     return true
@@ -161,7 +161,7 @@ export const beginsItsWork =
           : fact?.type === 'hook.started'
             ? HOOK_BEGINNINGS[fact.kind]?.(fact.name)
             : undefined
-      if (path && !after.actor(...path)) return `${path.join('/')} does not run, though it was said to start`
+      if (path && !actorBelow(after, ...path)) return `${path.join('/')} does not run, though it was said to start`
     }
     return true
   }
@@ -174,7 +174,7 @@ export function isAtWork(wiring: Wiring): (root: ActorView) => true | string {
   return (root) => {
     for (const { phase, key } of phases) {
       if (placeOf(root, phase) !== 'working') continue
-      const work = root.actor(key)
+      const work = actorBelow(root, key)
       if (!work || !isWaitingForSomething(work)) return `${phase} is at work, but nothing of it runs`
     }
     return true

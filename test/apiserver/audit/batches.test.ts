@@ -20,7 +20,7 @@ import {
 import { batchesMachine, type Due } from '#src/apiserver/audit/batches.ts'
 
 const MAX_WAIT_MS = 1_000
-const queue = (level: string) => ({ type: 'queue', level })
+const queue = (level: 'none' | 'some' | 'whole') => ({ type: 'queue', level }) as const
 interface Context {
   readonly level: string
   readonly isStopping: boolean

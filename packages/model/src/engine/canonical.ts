@@ -29,7 +29,30 @@ export function canonical(value: unknown, where: string): string {
   }
 }
 
-const texts = new WeakMap<object, string>()
+let texts = new WeakMap<object, string>()
+
+/**
+ * What was remembered of objects counts no longer: between two explorations they are the user's.
+ */
+export const forgetTexts = (): void => {
+  texts = new WeakMap()
+}
+
+/** Where plain data is not what it was when its text was remembered, as deep inside as possible. */
+export function changeIn(
+  value: unknown,
+  path: string,
+): { readonly path: string; readonly before: string; readonly after: string } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, inner] of Object.entries(value)) {
+    const found = changeIn(inner, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`)
+    if (found) return found
+  }
+  const before = texts.get(value)
+  if (before === undefined) return undefined
+  const after = textOf(value, path)
+  return after === before ? undefined : { path, before, after }
+}
 
 function textOf(value: object, where: string): string {
   if (Array.isArray(value)) return `[${value.map((item, i) => canonical(item, `${where}[${i}]`)).join()}]`

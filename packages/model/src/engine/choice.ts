@@ -1,8 +1,8 @@
-import { childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
-import { AFTER, isError } from './internals.ts'
+import { assertHeard, childOf, type Environment, eventsAt, type OpaqueChild } from './environment.ts'
+import { AFTER, isError, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { remembered } from './remembered.ts'
-import type { ActorState, ModelEvent, Path, Timer } from './state.ts'
+import type { ActorState, Logic, ModelEvent, Path, Timer } from './state.ts'
 import type { Steps } from './step.ts'
 
 /** One thing that may happen next. The same thing in two states is one object. */
@@ -28,7 +28,7 @@ export class Choices {
   readonly #paths = new Interner<Path>()
   readonly #environment: Environment
   readonly #steps: Steps
-  readonly #ofChild = new Map<number, readonly Choice[]>()
+  readonly #ofChild = new Map<Logic, Map<number, readonly Choice[]>>()
   readonly #ofRoot = new Map<number, readonly Choice[]>()
   readonly rootPath: Path
 
@@ -41,8 +41,8 @@ export class Choices {
   at(root: ActorState): readonly Choice[] {
     if (root.local.status !== 'active') return NONE
     const choices = [...this.#external(root)]
-    this.#own(root, this.rootPath, choices)
-    for (const child of root.children) for (const choice of this.#below(child, this.rootPath)) choices.push(choice)
+    this.#own(root, undefined, this.rootPath, choices)
+    for (const child of root.children) for (const choice of this.#below(child, root, this.rootPath)) choices.push(choice)
     return choices
   }
 
@@ -57,7 +57,10 @@ export class Choices {
 
   #external({ local }: ActorState): readonly Choice[] {
     return remembered(this.#ofRoot, local.index, () =>
-      eventsAt(this.#environment, local).map((object) => this.#choice('event', this.rootPath, this.#steps.event(object, 'environment'))),
+      eventsAt(this.#environment, local).map((object, i) => {
+        assertHeard(object, local.logic, `events[${i}]`)
+        return this.#choice('event', this.rootPath, this.#steps.event(object, 'environment'))
+      }),
     )
   }
 
@@ -65,43 +68,44 @@ export class Choices {
    * The choices of a child and all below it; remembered, because most of a system stays as it is
    * from state to state.
    */
-  #below(actor: ActorState, parent: Path): readonly Choice[] {
-    return remembered(this.#ofChild, parent.index * ACTORS_MAX + actor.index, () => {
-      const path = this.path(parent, actor.id)
+  #below(actor: ActorState, parent: ActorState, above: Path): readonly Choice[] {
+    const { logic } = parent.local
+    const known = remembered(this.#ofChild, logic, () => new Map<number, readonly Choice[]>())
+    return remembered(known, above.index * ACTORS_MAX + actor.index, () => {
+      const path = this.path(above, actor.id)
       const choices: Choice[] = []
-      this.#own(actor, path, choices)
-      for (const child of actor.children) choices.push(...this.#below(child, path))
+      this.#own(actor, logic, path, choices)
+      for (const child of actor.children) choices.push(...this.#below(child, actor, path))
       return choices
     })
   }
 
-  #own({ local, timers, id }: ActorState, path: Path, choices: Choice[]): void {
+  #own({ local, timers, id }: ActorState, parent: Logic | undefined, path: Path, choices: Choice[]): void {
     let previous: Timer | undefined
     for (const timer of timers) {
       // Equal timers stand beside each other; which of them is due makes no difference.
       if (timer !== previous) choices.push(this.#choice('timer', path, timer.event, timer))
       previous = timer
     }
-    if (local.logic.machine) return
-    const { outcomes = [], sends = [] }: OpaqueChild = childOf(this.#environment, local.logic.name, local.input, id)
+    const { logic } = local
+    if (logic.isExplored || parent === undefined) return
+    const { outcomes = [], sends = [] }: OpaqueChild = childOf(this.#environment, local, id, parent)
     for (const outcome of outcomes) {
       const event =
-        outcome.kind === 'resolves'
-          ? this.#steps.done(id, outcome.output, local.logic.name)
-          : this.#steps.failed(id, outcome.error, local.logic.name)
-      choices.push(this.#choice('outcome', path, event))
+        outcome.kind === 'resolves' ? this.#steps.done(id, outcome.output, logic.name) : this.#steps.failed(id, outcome.error, logic.name)
+      choices.push(this.#choice('outcome', path, event, undefined, logic.kind))
     }
-    for (const object of sends) choices.push(this.#choice('message', path, this.#steps.event(object, local.logic.name)))
+    for (const object of sends) choices.push(this.#choice('message', path, this.#steps.event(object, logic.name)))
   }
 
-  #choice(kind: Choice['kind'], path: Path, event: ModelEvent, timer?: Timer): Choice {
+  #choice(kind: Choice['kind'], path: Path, event: ModelEvent, timer?: Timer, ends?: LogicKind): Choice {
     return this.all.intern(`${kind} ${path.index} ${event.index} ${timer?.index}`, (index) => ({
       index,
       kind,
       path,
       event,
       ...(timer && { timer }),
-      label: labelOf(kind, path, event, timer),
+      label: labelOf(kind, path, event, timer, ends),
     }))
   }
 }
@@ -111,7 +115,7 @@ const ACTORS_MAX = 2 ** 32
 
 const NONE: readonly Choice[] = []
 
-function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEvent, timer?: Timer): string {
+function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEvent, timer?: Timer, ends?: LogicKind): string {
   switch (kind) {
     case 'event':
       return type + detail(object)
@@ -121,9 +125,10 @@ function labelOf(kind: Choice['kind'], { text }: Path, { type, object }: ModelEv
       return `${text} sends ${type}${detail(object)}`
     case 'outcome': {
       const { output, error } = object as { output?: unknown; error?: unknown }
+      const isObservable = ends === 'observable' || ends === 'event observable'
       return isError(type)
-        ? `${text} rejects: ${(error as Error)?.message ?? error}`
-        : `${text} resolves${output === undefined ? '' : ` ${brief(output)}`}`
+        ? `${text} ${ends === 'promise' ? 'rejects' : 'fails'}: ${(error as Error)?.message ?? error}`
+        : `${text} ${isObservable ? 'completes' : 'resolves'}${output === undefined ? '' : ` ${brief(output)}`}`
     }
   }
 }

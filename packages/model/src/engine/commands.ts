@@ -6,6 +6,7 @@ import {
   cancelled,
   EMIT,
   emitted,
+  isInline,
   isSynced,
   LOG,
   OWN,
@@ -124,12 +125,13 @@ export class Commands {
   }
 
   #start({ actorRef, src, input }: SpawnParams): Command {
-    const where = `${this.#logic.name}: child ${actorRef?.id ?? String(src)}`
+    const where = `${this.#logic.name}: child ${actorRef && !actorRef.id.startsWith(UNNAMED) ? actorRef.id : String(src)}`
     if (!actorRef) throw unsupported(where, `an actor "${String(src)}" without implementation`, 'provide it')
     const { id, logic } = actorRef
     if (id.startsWith(UNNAMED)) throw unsupported(where, 'a child without an id', 'give it one; generated ids differ from run to run')
     if (isSynced(actorRef)) throw unsupported(where, 'onSnapshot', 'send the parent an event instead')
-    return { kind: 'start', id, step: this.#steps.initial(logic, typeof src === 'string' ? src : id, input) }
+    this.#steps.childIds.add(id)
+    return { kind: 'start', id, step: this.#steps.initial(logic, typeof src === 'string' && !isInline(src) ? src : id, id, input) }
   }
 
   #send(starts: ReadonlyMap<unknown, Command>, { to, event: object, id, delay }: SendParams, raised: boolean): Command[] {

@@ -1,5 +1,8 @@
-import { canonical } from './canonical.ts'
+import { ModelError } from '../errors.ts'
+import { canonical, changeIn } from './canonical.ts'
+import { mutated } from './changes.ts'
 import { Interner } from './interner.ts'
+import { purely, type Where } from './purely.ts'
 import { remembered } from './remembered.ts'
 import type { Assigned } from './watch.ts'
 
@@ -40,16 +43,42 @@ export class Contexts {
   }
 
   /** A context after assignments, or what they throw at it. */
-  after(context: ContextState, assigned: readonly Assigned[]): ContextState | Thrown {
+  after(context: ContextState, assigned: readonly Assigned[], where: () => Where): ContextState | Thrown {
     if (assigned.length === 0) return context
     const known = remembered(this.#after, assigned, () => new Map<ContextState, ContextState | Thrown>())
     return remembered(known, context, () => {
       try {
-        return this.intern(assigned.reduce((object, assign) => assign(object), context.object))
+        const object = purely(where, () => assigned.reduce((object, assign) => assign(object), context.object))
+        this.assertUnchanged(context, where)
+        return this.intern(object)
       } catch (thrown) {
+        if (thrown instanceof ModelError) throw thrown
         return { thrown }
       }
     })
+  }
+
+  /**
+   * A context is one object in all states that have it, so nothing may change in it.
+   * @throws ModelError ERR_MODEL_MUTATED
+   */
+  assertUnchanged({ object, values }: ContextState, where: () => Where): void {
+    for (const key of new Set([...values.keys(), ...Object.keys(object)])) {
+      const change = changeIn(object[key], `context.${key}`)
+      if (change) throw mutated(change.path, change, where())
+      const known = values.get(key)
+      const now = Object.hasOwn(object, key) ? canonical(object[key], `context.${key}`) : undefined
+      if (now === undefined || known === undefined || this.#values.get(now) !== known)
+        throw mutated(`context.${key}`, { before: known === undefined ? 'nothing' : this.#textOf(known), after: now ?? 'nothing' }, where())
+    }
+  }
+
+  assertAllUnchanged(where: () => Where): void {
+    for (const context of this.#contexts.all) this.assertUnchanged(context, where)
+  }
+
+  #textOf(number: number): string {
+    return [...this.#values].find(([, known]) => known === number)?.[0] ?? ''
   }
 
   #valueOf(key: string, value: unknown): number {

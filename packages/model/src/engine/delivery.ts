@@ -76,7 +76,7 @@ export class Delivery {
   #send(from: Live | undefined, to: Live, event: ModelEvent): void {
     if (to.phase === 'ended') return
     this.#listener?.sent(from, to, event)
-    if (to.local.logic.machine === undefined) return
+    if (!to.local.logic.isExplored) return
     to.mailbox.push(event)
     if (to.phase === 'idle') this.#work(to)
   }
@@ -145,7 +145,7 @@ export class Delivery {
         'stop it first, or give each an id of its own',
       )
     parent.adopt(child)
-    if (step.local.logic.machine) this.#start(child, step)
+    if (step.local.logic.isExplored) this.#start(child, step)
     else child.phase = 'idle'
   }
 

@@ -1,27 +1,37 @@
-import type { EventObject } from 'xstate'
-import type { LocalState } from './state.ts'
+import type { AnyStateMachine, EventObject } from 'xstate'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
+import { assertUnchanged } from './changes.ts'
+import type { LogicKind } from './internals.ts'
+import { purely } from './purely.ts'
+import type { LocalState, Logic } from './state.ts'
+import type { ContextOf, InputOf, MachineEvent, StateOf, ValueOf } from './typed.ts'
+import { eventsHeardBy, hears } from './vocabulary.ts'
 
 /** What is decided outside of the machines. The explorer tries all of it, in every order. */
-export interface Environment {
+export interface Environment<
+  M extends AnyStateMachine = AnyStateMachine,
+  E extends readonly MachineEvent<M>[] = readonly MachineEvent<M>[],
+> {
   /** Input of the root machine. */
-  readonly input?: unknown
+  readonly input?: InputOf<M> | undefined
   /**
    * Events that may come from outside while the root is active: a list, or a function of where the
    * root stands. A function has to depend on its argument only. Default none.
    */
-  readonly events?: readonly EventObject[] | ((root: RootView) => readonly EventObject[])
+  readonly events?: E | ((root: RootView<M>) => E) | undefined
   /**
-   * Opaque children (promises, callbacks, observables, …) by the name of their source. Others have
-   * {@link DEFAULT_CHILD}.
+   * What children that are no machines may do, by the name of their source or by their id. What is
+   * said here is all that they do; of others {@link DEFAULTS} says what their kind can.
    */
-  readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>>
+  readonly children?: Readonly<Record<string, OpaqueChild | ((input: unknown, id: string) => OpaqueChild)>> | undefined
 }
 
 /** What the function for events may look at. */
-export interface RootView {
-  readonly value: unknown
-  readonly context: unknown
-  matches(value: unknown): boolean
+export interface RootView<M extends AnyStateMachine = AnyStateMachine> {
+  readonly value: ValueOf<M>
+  readonly context: ContextOf<M>
+  matches(value: StateOf<M>): boolean
 }
 
 /** What an opaque child may do. It may also do nothing, for ever. */
@@ -34,7 +44,7 @@ export interface OpaqueChild {
 
 export type Outcome = { readonly kind: 'resolves'; readonly output?: unknown } | { readonly kind: 'rejects'; readonly error: unknown }
 
-/** It may end with this output. Default none. */
+/** It may end with this output; an observable completes. Default none. */
 export const resolves = (output?: unknown): Outcome => ({ kind: 'resolves', output })
 /** It may fail with this error. Default an Error that says `rejected`. */
 export const rejects = (error: unknown = REJECTED): Outcome => ({ kind: 'rejects', error })
@@ -42,13 +52,121 @@ export const rejects = (error: unknown = REJECTED): Outcome => ({ kind: 'rejects
 /** Without a stack: it would be part of every state that keeps the error. */
 const REJECTED = Object.assign(new Error('rejected'), { stack: undefined })
 
-export const DEFAULT_CHILD: OpaqueChild = { outcomes: [resolves(), rejects()] }
-
-export function eventsAt({ events = [] }: Environment, { standing }: LocalState): readonly EventObject[] {
-  return typeof events === 'function' ? events(standing as RootView) : events
+/**
+ * What each kind of child can do. `sends`: everything that its parent has a transition for, without
+ * data.
+ */
+const DEFAULTS: Readonly<Record<LogicKind, { readonly outcomes: readonly Outcome[]; readonly sends: boolean }>> = {
+  promise: { outcomes: [resolves(), rejects()], sends: false },
+  // It completes or fails. What it has read is its own, until the parent asks for snapshots, which
+  // is refused.
+  observable: { outcomes: [resolves(), rejects()], sends: false },
+  'event observable': { outcomes: [resolves(), rejects()], sends: true },
+  // It has no end but an error.
+  callback: { outcomes: [rejects()], sends: true },
+  transition: { outcomes: [rejects()], sends: false },
+  machine: { outcomes: [], sends: false },
+  'logic of its own': { outcomes: [resolves(), rejects()], sends: true },
 }
 
-export function childOf({ children = {} }: Environment, source: string, input: unknown, id: string): OpaqueChild {
-  const child = Object.hasOwn(children, source) ? children[source] : undefined
-  return (typeof child === 'function' ? child(input, id) : child) ?? DEFAULT_CHILD
+export function eventsAt({ events = [] }: Environment, { standing, logic }: LocalState): readonly EventObject[] {
+  if (typeof events !== 'function') return events
+  const where = { machine: `${logic.name}: events()`, value: standing?.value }
+  const listed: unknown = purely(
+    () => where,
+    () => events(standing as unknown as RootView),
+  )
+  assertUnchanged(standing?.context, 'context', where)
+  if (!Array.isArray(listed)) throw new ModelError('ERR_MODEL_OPTION', `events(): returned ${String(listed)}, allowed: a list of events`)
+  return listed as readonly EventObject[]
 }
+
+/** @throws ModelError ERR_MODEL_UNKNOWN for one that the root would never hear */
+export function assertHeard({ type }: EventObject, logic: Logic, label: string): void {
+  const { machine } = logic
+  if (machine === undefined || hears(machine, type)) return
+  const names = eventsHeardBy(machine)
+  throw new ModelError('ERR_MODEL_UNKNOWN', `${label}: "${type}" is heard by no transition of ${logic.name}${hint(type, names)}`, {
+    type,
+    names,
+  })
+}
+
+export const isDescribed = ({ children = {} }: Environment, source: string, id: string): boolean =>
+  Object.hasOwn(children, source) || Object.hasOwn(children, id)
+
+export function childOf({ children = {} }: Environment, { logic, input }: LocalState, id: string, parent: Logic): OpaqueChild {
+  const key = [logic.name, id].find((name) => Object.hasOwn(children, name))
+  const given = key === undefined ? undefined : children[key]
+  if (key === undefined || given === undefined) {
+    const { outcomes, sends } = DEFAULTS[logic.kind]
+    return { outcomes, sends: sends && parent.machine ? eventsHeardBy(parent.machine).map((type) => ({ type })) : [] }
+  }
+  const where = { machine: `children.${key}()` }
+  const child =
+    typeof given === 'function'
+      ? purely(
+          () => where,
+          () => given(input, id),
+        )
+      : given
+  assertUnchanged(input, 'input', where)
+  assertPossible(child, logic, parent, `children.${key}`)
+  return child
+}
+
+/** @throws ModelError ERR_MODEL_OPTION for what a child of this kind never does */
+function assertPossible(child: OpaqueChild, { kind }: Logic, parent: Logic, label: string): void {
+  assertChild(child, label)
+  const { outcomes = [], sends = [] } = child
+  const can = DEFAULTS[kind].outcomes.map((outcome) => outcome.kind)
+  const never = outcomes.find((outcome) => !can.includes(outcome.kind))
+  if (never) throw new ModelError('ERR_MODEL_OPTION', `${label}.outcomes: ${aKind(kind)} never ${never.kind}, allowed: ${can.join(', ')}`)
+  if (sends.length > 0 && !DEFAULTS[kind].sends)
+    throw new ModelError('ERR_MODEL_OPTION', `${label}.sends: ${aKind(kind)} sends its parent nothing but its end`)
+  for (const event of sends) assertHeard(event, parent, `${label}.sends`)
+}
+
+const aKind = (kind: LogicKind): string => (/^[aeiou]/.test(kind) ? `an ${kind}` : kind === 'logic of its own' ? kind : `a ${kind}`)
+
+/** @throws ModelError ERR_MODEL_OPTION for what does not say what a child does */
+export function assertChild(child: unknown, label: string): asserts child is OpaqueChild {
+  if (typeof child !== 'object' || child === null)
+    throw new ModelError(
+      'ERR_MODEL_OPTION',
+      `${label}: got ${String(child)}, allowed: an object with outcomes and sends, or a function that gives one`,
+    )
+  assertKeys(child, ['outcomes', 'sends'], label)
+  const { outcomes = [], sends = [] } = child as OpaqueChild
+  const isOutcome = (outcome: unknown): boolean => ['resolves', 'rejects'].includes((outcome as Outcome | undefined)?.kind ?? '')
+  if (!Array.isArray(outcomes) || !outcomes.every(isOutcome))
+    throw new ModelError('ERR_MODEL_OPTION', `${label}.outcomes: allowed: a list of what resolves() and rejects() make`)
+  assertEvents(sends, `${label}.sends`)
+}
+
+/** @throws ModelError ERR_MODEL_OPTION */
+export function assertEvents(events: unknown, label: string): asserts events is readonly EventObject[] {
+  if (!Array.isArray(events)) throw new ModelError('ERR_MODEL_OPTION', `${label}: got ${shown(events)}, allowed: a list of events`)
+  for (const [i, event] of events.entries()) {
+    if (typeof event === 'string')
+      throw new ModelError(
+        'ERR_MODEL_OPTION',
+        `${label}[${i}]: got "${event}", allowed: an event object: { type: ${JSON.stringify(event)} }`,
+      )
+    if (typeof (event as EventObject | undefined)?.type !== 'string')
+      throw new ModelError(
+        'ERR_MODEL_OPTION',
+        `${label}[${i}]: got ${shown(event)}, allowed: an object with a type, such as { type: 'go' }`,
+      )
+  }
+}
+
+/** @throws ModelError ERR_MODEL_OPTION for a field that is not read */
+export function assertKeys(given: object, allowed: readonly string[], label: string): void {
+  const unknown = Object.keys(given).find((key) => !allowed.includes(key))
+  if (unknown !== undefined)
+    throw new ModelError('ERR_MODEL_OPTION', `${label}.${unknown}: unknown${hint(unknown, allowed)}`, { field: unknown, allowed })
+}
+
+export const shown = (value: unknown): string =>
+  typeof value === 'string' ? JSON.stringify(value) : typeof value === 'object' ? (JSON.stringify(value) ?? 'nothing') : String(value)

@@ -1,30 +1,40 @@
 import type { AnyStateMachine } from 'xstate'
 import { ModelError } from '../errors.ts'
-import { canonical } from './canonical.ts'
+import { canonical, forgetTexts } from './canonical.ts'
 import { type Choice, Choices } from './choice.ts'
 import { Delivery, type DeliveryListener } from './delivery.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, isDescribed } from './environment.ts'
+import { assertChildrenKnown, assertEventsHeard, assertMachine, assertOptions } from './given.ts'
 import { Graph } from './graph.ts'
+import { watchingChance } from './purely.ts'
 import { type ActorState, ActorStates, type LocalState } from './state.ts'
 import { Steps } from './step.ts'
+import type { MachineEvent } from './typed.ts'
 
-export interface ExploreOptions extends Environment {
+export interface Limits {
   /**
    * How many states the system may have. Default 1 000 000.
    * @see {@link explore} for what happens above it
    */
-  readonly statesMax?: number
+  readonly statesMax?: number | undefined
   /**
-   * One in so many of the steps that are known without asking xstate is computed by it again and
-   * compared; 0 for none. Default 1024.
+   * Every step that xstate computes is computed twice and compared, and so are the first thousand
+   * steps that are known without asking it and one in so many of the rest; 1 for all of them, 0 for
+   * none at all. Default 64.
    */
-  readonly recheckEvery?: number
+  readonly recheckEvery?: number | undefined
   /**
    * Told every few thousand states how many were found, and from how many of them all ways were
    * taken.
    */
-  readonly onProgress?: (found: number, taken: number) => void
+  readonly onProgress?: ((found: number, taken: number) => void) | undefined
 }
+
+export interface ExploreOptions<
+  M extends AnyStateMachine = AnyStateMachine,
+  E extends readonly MachineEvent<M>[] = readonly MachineEvent<M>[],
+> extends Environment<M, E>,
+    Limits {}
 
 const PROGRESS_EVERY = 2_048
 
@@ -37,7 +47,7 @@ export class Model {
   readonly #states = new ActorStates()
 
   constructor(machine: AnyStateMachine, environment: Environment, recheckEvery: number) {
-    this.steps = new Steps(recheckEvery)
+    this.steps = new Steps(recheckEvery, (source, id) => isDescribed(environment, source, id))
     this.machine = machine
     this.environment = environment
     this.choices = new Choices(this.steps, environment)
@@ -61,9 +71,16 @@ export class Model {
 }
 
 /** What exploring found: the graph, and the model that it is the graph of. */
-export interface Exploration {
+export interface Exploration<M extends AnyStateMachine = AnyStateMachine> {
   readonly model: Model
   readonly graph: Graph
+  /**
+   * What may be said, beyond what is said in some run, where that is known: a property may name
+   * it.
+   */
+  readonly sayable?: readonly string[]
+  /** Only a type: what properties of this machine may name. */
+  readonly of?: M | undefined
 }
 
 /**
@@ -74,15 +91,29 @@ export interface Exploration {
  * other child is opaque and ends as `children` says, or never. Timers are due at any time and in
  * any order: what holds here holds for all durations.
  *
- * @throws ModelError ERR_MODEL_UNSUPPORTED for what cannot be treated exactly, with its name;
+ * @throws ModelError ERR_MODEL_OPTION for arguments that cannot be used; ERR_MODEL_UNKNOWN for an
+ * event that the root never hears, and for a child that there is not; ERR_MODEL_UNSUPPORTED for
+ * what cannot be treated exactly, with its name; ERR_MODEL_MUTATED, ERR_MODEL_IMPURE and
+ * ERR_MODEL_INEXACT for steps that change what they are given, or depend on more than that;
  * ERR_MODEL_LIMIT when there are more than `statesMax` states, with the context key that has the
  * most values.
  */
-export function explore(
+export function explore<M extends AnyStateMachine, const E extends readonly MachineEvent<M>[] = readonly MachineEvent<M>[]>(
+  machine: M,
+  options: ExploreOptions<M, E> = {},
+): Exploration<M> {
+  assertMachine(machine)
+  assertOptions(options)
+  forgetTexts()
+  return watchingChance(() => walk(machine, options as Environment & Limits)) as Exploration<M>
+}
+
+function walk(
   machine: AnyStateMachine,
-  { statesMax = 1_000_000, recheckEvery = 1024, onProgress, ...environment }: ExploreOptions = {},
+  { statesMax = 1_000_000, recheckEvery = 64, onProgress, ...environment }: Environment & Limits,
 ): Exploration {
   const model = new Model(machine, environment, recheckEvery)
+  assertEventsHeard(environment, machine, model.steps)
   const graph = new Graph((index) => model.choices.all.at(index))
   /**
    * Of the states in the graph, by the number of the tree; trees that are only part of a state have
@@ -102,13 +133,17 @@ export function explore(
       const next = delivery.freeze()
       let to = numbers[next.index]
       if (to === undefined) {
-        if (graph.stateCount >= statesMax) throw tooLarge(statesMax, model.steps.locals.all)
+        if (graph.stateCount >= statesMax) {
+          assertChildrenKnown(environment, machine, model.steps)
+          throw tooLarge(statesMax, model.steps.locals.all)
+        }
         to = graph.addState(next, graph.edgeCount)
         numbers[next.index] = to
       }
       graph.addEdge(to, choice, delivery.effects)
     }
   }
+  assertChildrenKnown(environment, machine, model.steps)
   return { model, graph }
 }
 

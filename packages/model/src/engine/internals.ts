@@ -1,13 +1,15 @@
-import type {
-  ActorSystem,
-  ActorSystemInfo,
-  AnyActorRef,
-  AnyActorScope,
-  AnyMachineSnapshot,
-  AnyStateNode,
-  AnyTransitionDefinition,
-  EventObject,
-  ExecutableActionObject,
+import {
+  type ActorSystem,
+  type ActorSystemInfo,
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type AnyTransitionDefinition,
+  type EventObject,
+  type ExecutableActionObject,
+  StateMachine,
 } from 'xstate'
 
 /**
@@ -22,6 +24,8 @@ import type {
 export const OWN = 'xstate.'
 export const AFTER = 'xstate.after.'
 export const STOP = 'xstate.stop'
+/** Of the event of a first step. */
+export const INIT = 'xstate.init'
 const DONE = 'xstate.done.actor.'
 const FAILED = 'xstate.error.actor.'
 
@@ -32,6 +36,47 @@ export const failedEvent = (id: string, error: unknown): EventObject => ({ type:
 export const isError = (type: string): boolean => type.startsWith('xstate.error.')
 /** Of what a parent hears at a child's end: how it ended. */
 export const endIn = (type: string): string | undefined => /^xstate\.(done|error)\.actor\./.exec(type)?.[1]
+
+/**
+ * What an actor is made of: a machine, what one of xstate's creators makes, or logic made by hand,
+ * of which nothing is known.
+ */
+export type LogicKind = 'machine' | 'transition' | 'promise' | 'observable' | 'event observable' | 'callback' | 'logic of its own'
+
+/** By what it does with the events that its creator sends it. */
+export function kindOf(logic: unknown): LogicKind {
+  if (logic instanceof StateMachine) return 'machine'
+  const { config, start, transition } = (logic ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof config !== 'function' || typeof transition !== 'function') return 'logic of its own'
+  if (start === undefined) return 'transition'
+  const after = (type: string): unknown => {
+    try {
+      return (transition as (...args: unknown[]) => unknown)({ status: 'active' }, { type, data: PROBE }, { self: {} })
+    } catch {
+      // A callback that was never started has no one to hand the event to.
+      return undefined
+    }
+  }
+  if ((after('xstate.promise.resolve') as { output?: unknown } | undefined)?.output === PROBE) return 'promise'
+  if ((after('xstate.observable.next') as { context?: unknown } | undefined)?.context === PROBE) return 'observable'
+  return (after('xstate.observable.complete') as { status?: unknown } | undefined)?.status === 'done' ? 'event observable' : 'callback'
+}
+const PROBE = Symbol('probe')
+
+/** What a machine is told of itself; xstate has it since 5.31. */
+export const optionsOf = ({ options }: AnyStateMachine): { maxIterations?: number } | undefined =>
+  options as { maxIterations?: number } | undefined
+
+/** A machine that another copy of xstate has made. */
+export const isForeignMachine = (given: unknown): boolean => {
+  const { root, provide, getStateNodeById } = (given ?? {}) as Partial<Record<keyof AnyStateMachine, unknown>>
+  return (
+    !(given instanceof StateMachine) && typeof root === 'object' && typeof provide === 'function' && typeof getStateNodeById === 'function'
+  )
+}
+
+/** Of a source that has no name, because its logic stands where it is invoked. */
+export const isInline = (source: string): boolean => source.startsWith('xstate.invoke.')
 
 /** Types of built-in actions, as they are handed to be executed. */
 export const EMIT = 'xstate.emit'

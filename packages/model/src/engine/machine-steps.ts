@@ -1,10 +1,13 @@
 import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate'
+import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
+import { assertUnchanged } from './changes.ts'
 import { Commands } from './commands.ts'
 import { type ContextState, Contexts } from './contexts.ts'
 import { type Doing, Doings } from './doing.ts'
-import { type Context, isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
+import { type Context, INIT, isError, nodesPart, SEND, SPAWN, STOP_CHILD, sent, spawned, stopped } from './internals.ts'
 import { type Look, LookTree } from './looks.ts'
+import type { Where } from './purely.ts'
 import { type Region, type RegionFrame, Regions } from './regions.ts'
 import { type Harvest, StandIn } from './scope.ts'
 import { MachineStanding } from './standing.ts'
@@ -40,7 +43,7 @@ export class MachineSteps {
     this.#logic = logic
     this.#watched = watched
     this.#machine = watched.machine
-    this.#standIn = new StandIn(this.#machine, isRoot, (transitions) => watched.microstep(transitions))
+    this.#standIn = new StandIn(this.#machine.id, isRoot, (transitions) => watched.microstep(transitions))
     this.#commands = new Commands(steps, logic, this.#standIn)
     this.#regions = new Regions(this.#machine)
     this.#contexts = new Contexts(logic.name)
@@ -50,8 +53,13 @@ export class MachineSteps {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
     const after: AnyMachineSnapshot = this.#watched.aside(() =>
-      this.#standIn.collect(harvest, (scope) => this.#machine.getInitialSnapshot(scope, input as never)),
+      this.#standIn.collect(
+        harvest,
+        () => ({ machine: this.#logic.name, event: INIT }),
+        (scope) => this.#machine.getInitialSnapshot(scope, input as never),
+      ),
     )
+    assertUnchanged(input, 'input', { machine: this.#logic.name, event: INIT })
     this.#template ??= after
     const local = this.#local(this.#reached(after, after.context as Context), after)
     // An actor that could not be initialised ends at once; nothing that it asked for is done.
@@ -66,7 +74,7 @@ export class MachineSteps {
   next(local: LocalState, event: ModelEvent): Step {
     let at = local.standing as MachineStanding
     let doings = this.#nothing
-    let partsLeft = this.#machine.options.maxIterations ?? 0
+    let partsLeft = this.#watched.maxIterations
     const raised = [event]
     for (let next = raised.shift(); next !== undefined; next = raised.shift()) {
       // An error without a handler ends the machine; that a machine raises one itself is no such
@@ -76,7 +84,7 @@ export class MachineSteps {
       doings = doings.and(part.doing)
       if ('thrown' in part) return this.#failed(local, doings, part.thrown)
       if (--partsLeft < 0) return this.#failed(local, doings, new Error(`endless loop of raised events: ${next.type}`))
-      at = this.#after(part, at)
+      at = this.#after(part, at, next)
       if (part.end.status !== 'active') return stepTo(this.#local(at, part.end), doings)
       raised.push(...part.raised)
     }
@@ -90,6 +98,10 @@ export class MachineSteps {
     return 'thrown' in part ? this.#failed(local, doings, part.thrown) : stepTo(this.#local(reached as MachineStanding, part.end), doings)
   }
 
+  assertUnchanged(by: string): void {
+    this.#contexts.assertAllUnchanged(() => ({ machine: `${this.#logic.name} in ${by}` }))
+  }
+
   /** An actor that throws stays where it was, and does nothing more. */
   #failed({ standing }: LocalState, { early, transitions }: Doings, error: unknown): Step {
     return { local: this.#local(standing as MachineStanding, { status: 'error', error }), commands: early, transitions }
@@ -98,7 +110,7 @@ export class MachineSteps {
   #part(standing: MachineStanding, event: ModelEvent): Change | Failure {
     const known = this.#known.find(event.index, standing)
     // Assignments are done again, and one may throw at this context; xstate then says what follows.
-    if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned))) return known
+    if (known && !('thrown' in this.#contexts.after(standing.contextState, known.assigned, this.#where(standing, event)))) return known
     const { part, looks } = this.#compute(standing, event, this.#regions.areStepsDivisible)
     if (!('thrown' in part)) this.#known.add(event.index, standing, looks, part)
     return part
@@ -108,8 +120,9 @@ export class MachineSteps {
     this.computed++
     const harvest: Harvest = { actions: [], transitions: [] }
     const before = this.#snapshot(standing, isDivided)
+    const where = this.#where(standing, event)
     try {
-      const after: AnyMachineSnapshot = this.#standIn.collect(harvest, (scope) =>
+      const after: AnyMachineSnapshot = this.#standIn.collect(harvest, where, (scope) =>
         this.#machine.transition(before, event.object as never, scope),
       )
       const doing = this.#commands.of(before, after, harvest)
@@ -126,13 +139,20 @@ export class MachineSteps {
       }
       return { part, reached, looks: watched.looks }
     } catch (thrown) {
-      if ((thrown as { code?: unknown }).code === 'ERR_MODEL_UNSUPPORTED') throw thrown
+      if (thrown instanceof ModelError) throw thrown
       return { part: { thrown, doing: this.#commands.said(harvest) }, looks: [] }
+    } finally {
+      this.#contexts.assertUnchanged(standing.contextState, where)
+      assertUnchanged(event.object, 'event', where())
     }
   }
 
-  #after({ frame, moved, assigned, born, gone }: Change, before: MachineStanding): MachineStanding {
-    const context = this.#contexts.after(before.contextState, assigned) as ContextState
+  #where(standing: MachineStanding, { type }: ModelEvent): () => Where {
+    return () => ({ machine: this.#logic.name, value: standing.value, event: type })
+  }
+
+  #after({ frame, moved, assigned, born, gone }: Change, before: MachineStanding, event: ModelEvent): MachineStanding {
+    const context = this.#contexts.after(before.contextState, assigned, this.#where(before, event)) as ContextState
     const isSame = born.length + gone.length === 0
     const children = isSame ? before.children : [...new Set([...before.children, ...born])].filter((id) => !gone.includes(id)).sort()
     const regions = before.regions.slice(0, frame.roots.length)

@@ -12,8 +12,9 @@ import {
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Choice } from './choice.ts'
+import { type Environment, isDescribed } from './environment.ts'
 import type { Exploration } from './explore.ts'
-import { isCustom, isError, parentOf, STOP } from './internals.ts'
+import { isCustom, isError, kindOf, parentOf, STOP } from './internals.ts'
 import type { ActorState, Timer } from './state.ts'
 import { type PendingTimer, TimersByHand } from './timers-by-hand.ts'
 import type { Trace } from './trace.ts'
@@ -27,7 +28,11 @@ export class Stage {
   /** What the current replay has said, by name and with what it carried, in order. */
   said: string[] = []
 
-  constructor(machine: AnyStateMachine) {
+  readonly #environment: Environment
+
+  /** @param environment a reducer of which it says what it does is a puppet, too */
+  constructor(machine: AnyStateMachine, environment: Environment = {}) {
+    this.#environment = environment
     this.machine = this.#onStrings(machine)
   }
 
@@ -35,10 +40,7 @@ export class Stage {
     const { actors, actions } = machine.implementations
     return machine.provide({
       actors: Object.fromEntries(
-        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [
-          name,
-          logic instanceof StateMachine ? this.#onStrings(logic as AnyStateMachine) : puppet,
-        ]),
+        Object.entries(actors as Record<string, unknown>).map(([name, logic]) => [name, this.#logicFor(name, logic)]),
       ),
       actions: Object.fromEntries(
         Object.entries(actions as Record<string, unknown>)
@@ -46,6 +48,11 @@ export class Stage {
           .map(([name]) => [name, (_: unknown, params: unknown) => void this.said.push(saidText(name, params))]),
       ),
     } as never) as AnyStateMachine
+  }
+
+  #logicFor(name: string, logic: unknown): unknown {
+    if (logic instanceof StateMachine) return this.#onStrings(logic as AnyStateMachine)
+    return kindOf(logic) === 'transition' && !isDescribed(this.#environment, name, name) ? logic : puppet
   }
 }
 
@@ -113,7 +120,7 @@ export class Replay {
  * @throws ModelError ERR_MODEL_REPLAY when they do something else
  */
 export function replayed({ model, graph }: Exploration, { edges }: Pick<Trace, 'edges'>): Replay {
-  const replay = new Replay(new Stage(model.machine), model.environment.input)
+  const replay = new Replay(new Stage(model.machine, model.environment), model.environment.input)
   for (const edge of edges) replay.take(graph.choice(edge))
   return replay
 }
@@ -150,7 +157,9 @@ const puppet: ActorLogic<PuppetSnapshot, EventObject, unknown> = {
 /** A state as text: one line for each actor, its value, context and pending timers. */
 export function describe({ local, timers, children, id }: ActorState, parent = ''): string {
   const path = parent ? `${parent}/${id}` : id
-  const lines = [line(path, local.standing, local.status, timers.map(timerText))]
+  const standing =
+    local.logic.kind === 'transition' && local.logic.isExplored ? { value: undefined, context: local.reduced } : local.standing
+  const lines = [line(path, standing, local.status, timers.map(timerText))]
   return [...lines, ...children.map((child) => describe(child, path))].join('\n')
 }
 
@@ -172,14 +181,14 @@ function describeLive(actor: AnyActorRef, path: string, timers: TimersByHand): s
 
 const line = (
   path: string,
-  snapshot: Pick<AnyMachineSnapshot, 'value' | 'context'> | undefined,
+  snapshot: Partial<Pick<AnyMachineSnapshot, 'value' | 'context'>> | undefined,
   status: string,
   timers: readonly string[],
 ): string =>
   [
     path || 'root',
     status,
-    snapshot?.value === undefined ? 'opaque' : `${canonical(snapshot.value, 'value')} ${canonical(snapshot.context, 'context')}`,
+    snapshot && 'context' in snapshot ? `${canonical(snapshot.value, 'value')} ${canonical(snapshot.context, 'context')}` : 'opaque',
     ...[...timers].sort(),
   ].join(' ')
 
@@ -218,7 +227,7 @@ export interface ConformanceOptions {
  */
 export function mismatches(exploration: Exploration, { every = 'state', sample = 1 }: ConformanceOptions = {}): Mismatch[] {
   const { graph, model } = exploration
-  const stage = new Stage(model.machine)
+  const stage = new Stage(model.machine, model.environment)
   const ways = graph.states.flatMap((_, state) => {
     const way = graph.pathTo(state)
     return every === 'state' ? [way] : [way, ...[...graph.edgesOf(state)].map(({ index }) => [...way, index])]

@@ -1,5 +1,6 @@
-import type { AnyActorRef, AnyActorScope, AnyStateMachine, AnyTransitionDefinition, ExecutableActionObject } from 'xstate'
-import { actorMembers, systemMembers } from './internals.ts'
+import type { AnyActorRef, AnyActorScope, AnyTransitionDefinition, ExecutableActionObject } from 'xstate'
+import { actorMembers, EMIT, systemMembers } from './internals.ts'
+import { purely, type Where } from './purely.ts'
 import { unsupported } from './unsupported.ts'
 
 /** A step's raw harvest: the actions to perform, in order, and the transitions that were taken. */
@@ -30,9 +31,8 @@ export class StandIn {
    */
   #refused: Error | undefined
 
-  constructor(machine: AnyStateMachine, isRoot: boolean, onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void) {
+  constructor(name: string, isRoot: boolean, onMicrostep: (transitions: readonly AnyTransitionDefinition[]) => void) {
     this.#onMicrostep = onMicrostep
-    const name = machine.id
     const system = this.#system(name)
     this.parent = isRoot ? undefined : this.#token(`${name}: parent`, {})
     this.self = this.#token(`${name}: self`, actorMembers(system, this.parent))
@@ -47,7 +47,8 @@ export class StandIn {
       defer: () => {
         throw this.#refuse(name, 'spawn() inside assign or an initial context', 'use the spawnChild action with an id')
       },
-      emit: () => {},
+      // Of a transition function; a machine emits by an action.
+      emit: (event: unknown) => void this.#harvest.actions.push({ type: EMIT, params: { event } } as never),
       stopChild: () => {},
       actionExecutor: (action) => void this.#harvest.actions.push(action),
     }
@@ -57,10 +58,10 @@ export class StandIn {
    * Calls one pure function of the machine and puts what it asked for into `harvest`, also when it
    * throws.
    */
-  collect<T>(harvest: Harvest, call: (scope: AnyActorScope) => T): T {
+  collect<T>(harvest: Harvest, where: () => Where, call: (scope: AnyActorScope) => T): T {
     this.#harvest = harvest
     try {
-      return call(this.#scope)
+      return purely(where, () => call(this.#scope))
     } finally {
       this.#throwRefused()
     }

@@ -1,6 +1,7 @@
 import { type AnyStateNode, matchesState, type StateValue } from 'xstate'
 import type { ContextState } from './contexts.ts'
 import type { Region, RegionFrame } from './regions.ts'
+import { assertState } from './vocabulary.ts'
 
 /** Where a machine stands: all that its next step can depend on. */
 export class MachineStanding {
@@ -36,6 +37,8 @@ export class MachineStanding {
   }
 
   matches(value: StateValue): boolean {
+    const { trunk, roots } = this.frame
+    assertState((trunk.nodes[0] ?? (roots[0] as AnyStateNode)).machine, value)
     return matchesState(value, this.value)
   }
 }

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, EventObject } from 'xstate'
+import type { LogicKind } from './internals.ts'
 import type { MachineStanding } from './standing.ts'
 
 /**
@@ -18,14 +19,19 @@ export interface ActorState {
 }
 
 /**
- * What an actor does. Machines are explored; everything else is opaque: what it does is up to the
- * environment.
+ * What an actor does. Machines and transition functions are explored; everything else is opaque:
+ * what it does is up to the environment.
  */
 export interface Logic {
   readonly index: number
-  /** The machine's id, or what the parent calls the source of an opaque child. */
+  /** The machine's id, or what the parent calls the source of another child. */
   readonly name: string
+  readonly kind: LogicKind
   readonly machine?: AnyStateMachine
+  /** Its own steps are computed; otherwise it takes none. */
+  readonly isExplored: boolean
+  /** Ids of all children in the system, declared or started so far. */
+  readonly childIds: ReadonlySet<string>
 }
 
 /** Where one actor stands, without its timers and children. */
@@ -35,6 +41,8 @@ export interface LocalState {
   readonly status: 'active' | 'done' | 'error'
   /** Only of machines. */
   readonly standing?: MachineStanding
+  /** Only of transition functions: what they have come to. */
+  readonly reduced?: unknown
   /** Of opaque children: what they were started with. */
   readonly input?: unknown
   readonly output?: unknown

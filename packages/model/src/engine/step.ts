@@ -1,13 +1,17 @@
-import { type AnyStateMachine, type AnyTransitionDefinition, type EventObject, StateMachine } from 'xstate'
+import type { AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
 import { ModelError } from '../errors.ts'
 import { canonical } from './canonical.ts'
 import type { Command } from './commands.ts'
-import { doneEvent, failedEvent } from './internals.ts'
+import { doneEvent, failedEvent, INIT, isForeignMachine, kindOf, type LogicKind } from './internals.ts'
 import { Interner } from './interner.ts'
 import { MachineSteps } from './machine-steps.ts'
 import { PairMap } from './pair-map.ts'
+import { stepInWords, type Where } from './purely.ts'
+import { type Reducer, ReducerSteps } from './reducer-steps.ts'
 import { remembered } from './remembered.ts'
 import type { Effect, LocalState, Logic, ModelEvent, Timer } from './state.ts'
+import { unsupported } from './unsupported.ts'
+import { invokedBy, machinesBelow } from './vocabulary.ts'
 import { WatchedMachine } from './watch.ts'
 
 /** One macrostep of one actor. */
@@ -31,46 +35,68 @@ export class Steps {
   readonly effects = new Interner<Effect>()
   /** Every step taken so far with the state and event it was taken from; initial ones have none. */
   readonly taken: { readonly from?: LocalState; readonly event?: ModelEvent; readonly step: Step }[] = []
+  readonly childIds = new Set<string>()
   readonly #next = new PairMap<Step>()
   readonly #initial = new Map<string, Step>()
   readonly #ends = new Map<string, ModelEvent>()
-  readonly #machines = new Map<Logic, MachineSteps>()
+  readonly #steppers = new Map<Logic, Stepper>()
   readonly #logicIds = new Map<unknown, number>()
   readonly #recheckEvery: number
+  readonly #isDescribed: (name: string, id: string) => boolean
 
   /**
-   * One in `recheckEvery` of the steps that xstate was not asked for is computed by it all the
-   * same, and compared; 0 for none.
+   * @param recheckEvery what xstate computes is computed twice and compared, and so are the first
+   * {@link RECHECKED_FIRST} steps and one in so many of the others; 0 for none
+   * @param isDescribed whether the user says what a child of this source or id does
    */
-  constructor(recheckEvery: number) {
+  constructor(recheckEvery: number, isDescribed: (name: string, id: string) => boolean) {
     this.#recheckEvery = recheckEvery
+    this.#isDescribed = isDescribed
   }
 
   /** How many steps xstate has computed. */
   get computed(): number {
-    return [...this.#machines.values()].reduce((sum, { computed }) => sum + computed, 0)
+    return [...this.#steppers.values()].reduce((sum, { computed }) => sum + computed, 0)
+  }
+
+  /** What the root does. */
+  rootLogic(machine: AnyStateMachine): Logic {
+    return this.#logic(machine, machine.id, true)
   }
 
   /** The first step of the root machine. */
   root(machine: AnyStateMachine, input: unknown): Step {
-    return this.#start(this.#logic(machine, machine.id, true), input)
+    return this.#start(this.rootLogic(machine), input)
   }
 
   /** The first step of a child. `name` is what its parent calls what it does. */
-  initial(logic: unknown, name: string, input: unknown): Step {
-    return this.#start(this.#logic(logic, name, false), input)
+  initial(logic: unknown, name: string, id: string, input: unknown): Step {
+    return this.#start(this.#logic(logic, name, false, this.#isDescribed(name, id)), input)
   }
 
   /** The step that `local` answers `event` with. */
   next(local: LocalState, event: ModelEvent): Step {
     let step = this.#next.get(local.index, event.index)
     if (step === undefined) {
-      step = this.#machine(local.logic).next(local, event)
+      const stepper = this.#stepper(local.logic)
+      const { computed } = stepper
+      step = stepper.next(local, event)
       this.#next.set(local.index, event.index, step)
       this.taken.push({ from: local, event, step })
-      if (this.#recheckEvery > 0 && this.taken.length % this.#recheckEvery === 0) this.#recheck(local, event, step)
+      // What xstate was asked for is asked for again: an answer that changes would be remembered.
+      if (this.#recheckEvery > 0 && (stepper.computed > computed || this.#isDue(this.taken.length)))
+        this.#recheck({ machine: local.logic.name, value: standsAt(local), event: event.type }, step, stepper.recompute(local, event))
     }
     return step
+  }
+
+  /** That no context was changed in place by what has looked at it. */
+  assertUnchanged(by: string): void {
+    for (const stepper of this.#steppers.values()) stepper.assertUnchanged(by)
+  }
+
+  #isDue(number: number): boolean {
+    return number <= RECHECKED_FIRST || number % this.#recheckEvery === 0
   }
 
   event(object: EventObject, where: string): ModelEvent {
@@ -98,21 +124,23 @@ export class Steps {
 
   #start(logic: Logic, input: unknown): Step {
     return remembered(this.#initial, `${logic.index} ${canonical(input, `${logic.name}: input`)}`, () => {
-      if (!logic.machine) return { local: this.#opaque(logic, input), commands: [], transitions: [] }
-      const step = this.#machine(logic).initial(input)
+      if (!logic.isExplored) return { local: this.#opaque(logic, input), commands: [], transitions: [] }
+      const step = this.#stepper(logic).initial(input)
       this.taken.push({ step })
+      if (this.#recheckEvery > 0) this.#recheck({ machine: logic.name, event: INIT }, step, this.#stepper(logic).initial(input))
       return step
     })
   }
 
-  #recheck(local: LocalState, event: ModelEvent, step: Step): void {
-    const computed = this.#machine(local.logic).recompute(local, event)
-    if (textOf(computed) === textOf(step)) return
-    throw new ModelError('ERR_MODEL_INEXACT', `${local.logic.name}: ${event.type} was not answered as xstate answers it`, {
-      machine: local.logic.name,
-      event: event.type,
-      value: local.standing?.value,
-    })
+  #recheck(where: Where, step: Step, again: Step): void {
+    // What is thrown may say how a step was divided.
+    const haveBothFailed = again.local.status === 'error' && step.local.status === 'error'
+    if (haveBothFailed || textOf(again) === textOf(step)) return
+    const message =
+      `${stepInWords(where)}: computed twice, this step came out in two ways, so it depends on more than the state and the event: on a variable outside ` +
+      'of the machine, most likely. Have it come as input, in an event, or from a context. If nothing of that kind is there, it is a defect of ' +
+      'this package: please report it'
+    throw new ModelError('ERR_MODEL_INEXACT', message, { ...where })
   }
 
   #opaque(logic: Logic, input: unknown): LocalState {
@@ -120,23 +148,64 @@ export class Steps {
     return this.locals.intern(text, (index) => ({ index, logic, status: 'active', input }))
   }
 
-  #logic(logic: unknown, name: string, isRoot: boolean): Logic {
+  #logic(logic: unknown, name: string, isRoot: boolean, isDescribed = false): Logic {
     const id = remembered(this.#logicIds, logic, () => this.#logicIds.size)
-    if (!(logic instanceof StateMachine)) return this.logics.intern(`${id} ${name}`, (index) => ({ index, name }))
+    const kind = kindOf(logic)
+    if (kind !== 'machine') return this.#notMachine(`${id} ${name} ${isDescribed}`, { kind, name, logic, isDescribed })
     return this.logics.intern(`${id} ${isRoot}`, (index) => {
       const watched = new WatchedMachine(logic as AnyStateMachine)
-      const made: Logic = { index, name: logic.id, machine: watched.machine }
-      this.#machines.set(made, new MachineSteps(this, made, watched, isRoot))
+      for (const childId of machinesBelow(watched.machine).flatMap(invokedBy)) this.childIds.add(childId)
+      const made: Logic = { index, name: watched.machine.id, kind, machine: watched.machine, isExplored: true, childIds: this.childIds }
+      this.#steppers.set(made, new MachineSteps(this, made, watched, isRoot))
       return made
     })
   }
 
-  #machine(logic: Logic): MachineSteps {
-    const machine = this.#machines.get(logic)
-    if (!machine) throw new Error(`${logic.name} takes no steps`)
-    return machine
+  #notMachine(key: string, { kind, name, logic, isDescribed }: NotMachine): Logic {
+    if (kind === 'logic of its own' && !isDescribed && !isForeignMachine(logic))
+      throw unsupported(name, 'actor logic made by hand, of which nothing is known,', 'say in `children` what it may do')
+    if (isForeignMachine(logic))
+      throw unsupported(
+        name,
+        'a machine made by another copy of xstate',
+        'install one xstate for both: `npm ls xstate` shows who has which',
+      )
+    return this.logics.intern(key, (index) => {
+      const isExplored = kind === 'transition' && !isDescribed
+      const made: Logic = { index, name, kind, isExplored, childIds: this.childIds }
+      if (isExplored) this.#steppers.set(made, new ReducerSteps(this, made, logic as Reducer))
+      return made
+    })
+  }
+
+  #stepper(logic: Logic): Stepper {
+    const stepper = this.#steppers.get(logic)
+    if (!stepper) throw new Error(`${logic.name} takes no steps`)
+    return stepper
   }
 }
+
+interface NotMachine {
+  readonly kind: Exclude<LogicKind, 'machine'>
+  readonly name: string
+  readonly logic: unknown
+  readonly isDescribed: boolean
+}
+
+/** So many steps are all computed twice: that is no more than a moment. */
+const RECHECKED_FIRST = 1_000
+
+/** What computes the steps of an actor that is explored. */
+interface Stepper {
+  /** How many steps were computed, and not put together from what is known. */
+  readonly computed: number
+  initial(input: unknown): Step
+  next(local: LocalState, event: ModelEvent): Step
+  recompute(local: LocalState, event: ModelEvent): Step
+  assertUnchanged(by: string): void
+}
+
+const standsAt = ({ standing, reduced }: LocalState): unknown => (standing ? standing.value : reduced)
 
 /** What two equal steps have in common. */
 const textOf = ({ local, commands, transitions }: Step): string => {

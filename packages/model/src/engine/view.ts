@@ -1,15 +1,19 @@
-import { matchesState, type StateValue } from 'xstate'
+import { type AnyStateMachine, matchesState, type StateValue } from 'xstate'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
 import { remembered } from './remembered.ts'
 import type { ActorState, Path, Timer } from './state.ts'
+import type { ContextOf, StateOf, ValueOf } from './typed.ts'
+import { assertState } from './vocabulary.ts'
 
 /** An actor of a state, for those who state properties. */
-export interface ActorView {
+export interface ActorView<M extends AnyStateMachine = AnyStateMachine> {
   readonly id: string
   readonly status: 'active' | 'done' | 'error'
   /** Of machines. */
-  readonly value: StateValue | undefined
-  /** Of machines. */
-  readonly context: unknown
+  readonly value: ValueOf<M> | undefined
+  /** Of machines, and what a transition function has come to. */
+  readonly context: ContextOf<M>
   /** Of opaque children. */
   readonly input: unknown
   readonly output: unknown
@@ -18,9 +22,15 @@ export interface ActorView {
   readonly timers: readonly Timer[]
   /** Running children. */
   readonly children: readonly ActorView[]
-  /** Whether the machine is in a state: `'drained'`, `{ budget: 'spending' }`. */
-  matches(value: StateValue): boolean
-  /** A running actor below this one, by ids: `actor('destroy', 'run-hook')`. */
+  /**
+   * Whether the machine is in a state: `'drained'`, `{ budget: 'spending' }`.
+   * @throws ModelError ERR_MODEL_UNKNOWN for a state that it does not have
+   */
+  matches(value: StateOf<M>): boolean
+  /**
+   * A running actor below this one, by ids: `actor('destroy', 'run-hook')`.
+   * @throws ModelError ERR_MODEL_UNKNOWN for a child that is started in no run
+   */
   actor(...path: readonly string[]): ActorView | undefined
 }
 
@@ -55,7 +65,8 @@ class View implements ActorView {
   }
 
   get context(): unknown {
-    return this.#state.local.standing?.context
+    const { standing, reduced } = this.#state.local
+    return standing ? standing.context : reduced
   }
 
   get input(): unknown {
@@ -79,12 +90,26 @@ class View implements ActorView {
   }
 
   matches(value: StateValue): boolean {
+    const { machine, name, kind } = this.#state.local.logic
+    if (!machine)
+      throw new ModelError(
+        'ERR_MODEL_UNKNOWN',
+        `${name} is ${kind === 'logic of its own' ? 'no machine' : `made as ${kind}`}: it has no states`,
+      )
+    assertState(machine, value)
     return this.value !== undefined && matchesState(value, this.value)
   }
 
   actor(...[id, ...below]: readonly string[]): ActorView | undefined {
     if (id === undefined) return this
     const child = this.#state.children.find((state) => state.id === id)
+    if (!child) this.#assertStarted(id)
     return child && viewOf(child).actor(...below)
+  }
+
+  #assertStarted(id: string): void {
+    const { childIds, name } = this.#state.local.logic
+    if (!childIds.has(id))
+      throw new ModelError('ERR_MODEL_UNKNOWN', `${name}: no child of the system is called "${id}"${hint(id, childIds)}`, { id })
   }
 }

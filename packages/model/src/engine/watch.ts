@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyTransitionDefinition, EventObject } from 'xstate'
-import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing } from './internals.ts'
+import { type Assign, type Assigner, type Collect, type Context, type Enqueueing, isAssign, isEnqueueing, optionsOf } from './internals.ts'
 import { type Look, textOfLook } from './looks.ts'
 import { allNodes, looksAtState, type RegionFrame, staysInRegion, transitionsOf } from './regions.ts'
 
@@ -29,6 +29,9 @@ export interface Watched {
  */
 export class WatchedMachine {
   readonly machine: AnyStateMachine
+  /** More microsteps in one step are taken for an endless loop. */
+  readonly maxIterations: number
+  #microsteps = 0
   #looks: Look[] = []
   readonly #asked = new Set<string>()
   readonly #written = new Set<string>()
@@ -49,8 +52,11 @@ export class WatchedMachine {
 
   constructor(machine: AnyStateMachine) {
     this.machine = machine.provide({}) as AnyStateMachine
-    // A machine that goes round for ever ends in an error here; live it would hang.
-    this.machine.options.maxIterations = Math.min(machine.options.maxIterations ?? MICROSTEPS_MAX, MICROSTEPS_MAX)
+    // A machine that goes round for ever ends in an error here; live it would hang. Before 5.31
+    // xstate has no such options, and microsteps are counted here.
+    const options = optionsOf(this.machine)
+    this.maxIterations = Math.min(options?.maxIterations ?? MICROSTEPS_MAX, MICROSTEPS_MAX)
+    if (options) options.maxIterations = this.maxIterations
     this.#watchSelection()
     this.#watchActions()
   }
@@ -62,6 +68,7 @@ export class WatchedMachine {
   begin(frame: RegionFrame, context: Context, isDivided: boolean): Context {
     this.#isDivided = isDivided
     this.#isAnswered = false
+    this.#microsteps = 0
     this.#raised = []
     this.#looks = []
     this.#asked.clear()
@@ -89,6 +96,8 @@ export class WatchedMachine {
   /** To be told after each microstep. */
   microstep(transitions: readonly AnyTransitionDefinition[]): void {
     if (this.#isAside) return
+    // As xstate counts them, and then some, so that it says so where it does.
+    if (++this.#microsteps > this.maxIterations + 1) throw new Error(`endless loop of more than ${this.maxIterations} microsteps`)
     if (this.#frame?.parallel && transitions.length > 0 && !this.#left && this.#looks.at(-1)?.kind !== 'final')
       this.#looks.push({ kind: 'final' })
   }
@@ -232,7 +241,6 @@ export class WatchedMachine {
   }
 }
 
-/** More of them in one step are taken for an endless loop. */
 const MICROSTEPS_MAX = 10_000
 
 /** One function for all keys, or one function or value for each. */

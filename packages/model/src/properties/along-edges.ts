@@ -1,27 +1,40 @@
+import type { AnyStateMachine } from 'xstate'
+import type { Exploration } from '../engine/explore.ts'
 import type { Edge } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
+import type { When } from './safety.ts'
 
 /**
  * A property of every single step. `holds` returns true, or says what is wrong; `step` has what
  * happened and what was said.
  */
-export const alongEdges = (
+export function alongEdges<M extends AnyStateMachine = AnyStateMachine>(
   id: string,
   text: string,
-  holds: (before: ActorView, after: ActorView, step: Edge) => boolean | string,
-): Property => ({
-  id,
-  text,
-  violation({ graph }): Violation | undefined {
-    for (let from = 0; from < graph.stateCount; from++) {
-      const before = viewOf(graph.states[from] as ActorState)
+  holds: (before: ActorView<M>, after: ActorView<M>, step: Edge) => boolean | string,
+  { when = () => true }: When<[before: ActorView<M>, after: ActorView<M>, step: Edge]> = {},
+): Property<M> {
+  function* steps({ graph }: Exploration<M>) {
+    const view = (number: number) => viewOf(graph.states[number] as ActorState) as ActorView<M>
+    for (let from = 0; from < graph.stateCount; from++)
       for (const edge of graph.edgesOf(from)) {
-        const answer = holds(before, viewOf(graph.states[edge.to] as ActorState), edge)
-        if (answer !== true) return { finding: answer || `this step violates: ${text}`, edges: [...graph.pathTo(from), edge.index] }
+        const step = [view(from), view(edge.to), edge] as const
+        if (when(...step)) yield step
       }
-    }
-    return undefined
-  },
-})
+  }
+  return {
+    id,
+    text,
+    violation(exploration): Violation | undefined {
+      for (const step of steps(exploration)) {
+        const answer = holds(...step)
+        const [, , { from, index }] = step
+        if (answer !== true) return { finding: answer || `this step violates: ${text}`, edges: [...exploration.graph.pathTo(from), index] }
+      }
+      return undefined
+    },
+    vacuous: (exploration) => (steps(exploration).next().done ? 'there is no step that it is about' : undefined),
+  }
+}

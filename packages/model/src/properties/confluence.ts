@@ -34,7 +34,15 @@ export const confluent = (
     }
     return undefined
   },
+  vacuous: ({ graph }) => (isAnyPair(graph, independent) ? undefined : 'no state has two choices that it is about'),
 })
+
+function isAnyPair(graph: Graph, independent: (one: Choice, other: Choice) => boolean): boolean {
+  return graph.states.some((_, state) => {
+    const choices = [...graph.edgesOf(state)].map(({ choice }) => choice)
+    return choices.some((one, i) => choices.slice(i + 1).some((other) => independent(one, other)))
+  })
+}
 
 function difference(graph: Graph, one: number, other: number, mayDisable: (one: Choice, other: Choice) => boolean): string | undefined {
   const [oneThenOther] = after(graph, one, other)

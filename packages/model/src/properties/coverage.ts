@@ -1,9 +1,10 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
-import type { ActiveStates } from '../engine/regions.ts'
+import { type ActiveStates, allNodes } from '../engine/regions.ts'
 import { remembered } from '../engine/remembered.ts'
 import type { LocalState, ModelEvent } from '../engine/state.ts'
 import type { Step } from '../engine/step.ts'
+import { machinesBelow } from '../engine/vocabulary.ts'
 import { constantKeys, readsOnly } from './folded.ts'
 
 /** A transition that no run takes, and why. */
@@ -22,15 +23,34 @@ export interface Untaken {
   readonly why: 'unreached' | 'unheard' | 'refused' | 'constant'
 }
 
+/** A state of a machine that no run enters. */
+export interface Unreached {
+  readonly machine: string
+  /** Its id. */
+  readonly state: string
+}
+
+/**
+ * The states of every machine of the system that no run enters, not even on the way. Of a machine
+ * that no run starts it is the outermost state.
+ */
+export function unreached({ model }: Exploration): Unreached[] {
+  const visits = [...visitsOf(model)]
+  const started = new Set(visits.map(([{ id }]) => id))
+  const idle = machinesBelow(model.machine).filter(({ id }) => !started.has(id))
+  return [
+    ...visits.flatMap(([machine, visit]) => visit.unreached(machine).map((state) => ({ machine: machine.id, state }))),
+    ...idle.map(({ id, root }) => ({ machine: id, state: root.id })),
+  ]
+}
+
 /**
  * The transitions of every machine of the system that no run takes. Conditions on constant input
  * show as `refused`: what a configuration makes impossible is told apart from what nothing makes
  * possible.
  */
 export function untaken({ model }: Exploration): Untaken[] {
-  const machines = new Map(model.steps.logics.all.flatMap(({ machine }) => (machine ? [[machine, new Visits()] as const] : [])))
-  for (const { from, event, step } of model.steps.taken) machines.get(step.local.logic.machine as AnyStateMachine)?.add(step, from, event)
-  return [...machines].flatMap(([machine, visits]) => {
+  return [...visitsOf(model)].flatMap(([machine, visits]) => {
     const locals = model.steps.locals.all.filter(({ logic }) => logic.machine === machine)
     const keys = constantKeys(locals)
     const context = locals[0]?.standing?.context ?? {}
@@ -42,6 +62,16 @@ export function untaken({ model }: Exploration): Untaken[] {
     })
   })
 }
+
+function visitsOf({ steps }: Exploration['model']): ReadonlyMap<AnyStateMachine, Visits> {
+  const machines = new Map(steps.logics.all.flatMap(({ machine }) => (machine ? [[machine, new Visits()] as const] : [])))
+  for (const { from, event, step } of steps.taken) machines.get(step.local.logic.machine as AnyStateMachine)?.add(step, from, event)
+  return machines
+}
+
+/** `loader.waiting on go → loader.over (refused)` */
+export const untakenText = ({ source, event, targets, why }: Untaken): string =>
+  `${source} ${event === '' ? 'by itself' : `on ${event}`}${targets.length === 0 ? '' : ` → ${targets.join(', ')}`} (${why})`
 
 interface Found {
   readonly transition: AnyTransitionDefinition
@@ -71,6 +101,11 @@ class Visits {
   #hear(states: ActiveStates, event: string | undefined): void {
     const heard = remembered(this.#heard, states, () => new Set<string>())
     if (event !== undefined) heard.add(event)
+  }
+
+  unreached(machine: AnyStateMachine): string[] {
+    const places = this.#places()
+    return allNodes(machine.root).flatMap((node) => (places.has(node) || node.type === 'history' ? [] : [node.id]))
   }
 
   untaken(machine: AnyStateMachine): Found[] {

@@ -1,6 +1,9 @@
-import type { StateValue } from 'xstate'
-import { matchesState } from 'xstate'
+import { matchesState, type StateValue } from 'xstate'
+import type { Exploration } from '../engine/explore.ts'
 import type { ActorState } from '../engine/state.ts'
+import { assertState, hears, machinesBelow, patternsOf } from '../engine/vocabulary.ts'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
 import type { Property, Violation } from './property.ts'
 
 /** An event that a machine may ignore, everywhere or in one state. */
@@ -20,7 +23,9 @@ export interface Ignored {
 export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): Property => ({
   id,
   text: 'every event that reaches a machine is handled there or listed as ignored',
-  violation({ model, graph }): Violation | undefined {
+  violation(exploration): Violation | undefined {
+    const { model, graph } = exploration
+    for (const entry of ignored) assertNamed(exploration, entry, id)
     for (const { from, event, step } of model.steps.taken) {
       if (!from?.standing || !event || step.transitions.length > 0) continue
       const { value } = from.standing
@@ -36,4 +41,25 @@ export const handlesOrIgnores = (id: string, ignored: readonly Ignored[] = []): 
     }
     return undefined
   },
+  vacuous: ({ model }) => (model.steps.taken.some(({ event }) => event) ? undefined : 'no event reaches any machine'),
 })
+
+/** @throws ModelError ERR_MODEL_UNKNOWN for a machine, an event or a state that there is not */
+function assertNamed({ model }: Exploration, { machine: name, event, in: states }: Ignored, property: string): void {
+  const machines = [...new Set([...machinesBelow(model.machine), ...model.steps.logics.all.flatMap(({ machine }) => machine ?? [])])]
+  const named = machines.filter(({ id }) => id === name)
+  const refuse = (what: string, word: string, names: Iterable<string>): never => {
+    throw new ModelError('ERR_MODEL_UNKNOWN', `${property}: there is no ${what} "${word}"${hint(word, names)}`, { property, [what]: word })
+  }
+  if (named.length === 0)
+    refuse(
+      'machine',
+      name,
+      machines.map(({ id }) => id),
+    )
+  for (const state of states === undefined ? [] : [states].flat()) for (const machine of named) assertState(machine, state)
+  const types = new Set([...model.steps.events.all.map(({ type }) => type), ...machines.flatMap((machine) => [...patternsOf(machine)])])
+  // A pattern may be for what only other systems have.
+  const isKnown = event.endsWith('*') || types.has(event) || machines.some((machine) => hears(machine, event))
+  if (!isKnown) refuse('event', event, types)
+}

@@ -1,6 +1,8 @@
 import type { Choice } from '../engine/choice.ts'
+import type { Exploration } from '../engine/explore.ts'
 import type { Graph } from '../engine/graph.ts'
 import { remembered } from '../engine/remembered.ts'
+import { assertSayable, type NameOf, namesSaid } from '../engine/said.ts'
 import type { Effect } from '../engine/state.ts'
 import type { Property, Violation } from './property.ts'
 
@@ -22,6 +24,11 @@ export interface Monitor {
    * something else.
    */
   readonly atRest?: (state: string) => string | undefined
+  /**
+   * The effects that it is about; without any it is vacuous. Default: what makes it leave its first
+   * state. Needed by a monitor that remembers nothing.
+   */
+  readonly concerns?: (effect: Effect) => boolean
 }
 
 export interface Broken {
@@ -34,10 +41,21 @@ export const monitored = (id: string, text: string, monitor: Monitor): Property 
   id,
   text,
   violation: ({ graph }) => new Run(graph, monitor).violation(),
+  vacuous: (exploration) => (isMoved(exploration, monitor) ? undefined : 'nothing that happens in any run is of interest to it'),
 })
 
-/** What an effect says by name, or undefined for one that is of no interest. */
-export type NameOf = (effect: Effect) => string | undefined
+/**
+ * Whether anything makes a monitor leave its first state: as long as nothing does, it stays there,
+ * and what it is about has not come.
+ */
+function isMoved({ model }: Exploration, { initial, next, heard, concerns }: Monitor): boolean {
+  const { effects } = model.steps
+  if (concerns) return effects.all.some(concerns)
+  return (
+    effects.all.some((effect) => next(initial, effect) !== initial) ||
+    (heard !== undefined && model.choices.all.all.some((choice) => heard(initial, choice) !== initial))
+  )
+}
 
 /** Nothing is said twice in one run. */
 export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =>
@@ -52,8 +70,8 @@ export const atMostOnce = (id: string, text: string, nameOf: NameOf): Property =
   })
 
 /** `later` is only said after every one of `earlier`. */
-export const inOrder = (id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property =>
-  monitored(id, text, {
+export function inOrder(id: string, text: string, nameOf: NameOf, earlier: readonly string[], later: string): Property {
+  const { violation } = monitored(id, text, {
     initial: earlier.join('\n'),
     next: (missing, effect) => {
       const name = nameOf(effect)
@@ -66,6 +84,16 @@ export const inOrder = (id: string, text: string, nameOf: NameOf, earlier: reado
             .join('\n')
     },
   })
+  return {
+    id,
+    text,
+    violation(exploration) {
+      assertSayable(exploration, nameOf, [...earlier, later], id)
+      return violation(exploration)
+    },
+    vacuous: (exploration) => (namesSaid(exploration, nameOf).has(later) ? undefined : `no run says "${later}"`),
+  }
+}
 
 /** A state of the graph with one of the monitor, and the edge by which it was first reached. */
 interface Node {

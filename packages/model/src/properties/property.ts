@@ -1,16 +1,30 @@
+import type { AnyStateMachine } from 'xstate'
 import type { Exploration } from '../engine/explore.ts'
 import { printTrace, type Trace, traceOf } from '../engine/trace.ts'
 import { ModelError } from '../errors.ts'
 
 /** Something that holds for a system or does not. */
-export interface Property {
+export interface Property<M extends AnyStateMachine = AnyStateMachine> {
   /** Short and stable: `order/refuse-before-drain`. */
   readonly id: string
   /** One sentence that says what holds. */
   readonly text: string
   /** The first violation found, or undefined. */
-  readonly violation: (exploration: Exploration) => Violation | undefined
+  readonly violation: (exploration: Exploration<M>) => Violation | undefined
+  /**
+   * Of a property that has a condition: why it holds of nothing, when its condition came true in no
+   * run. Asked only of one that is not violated.
+   */
+  readonly vacuous?: (exploration: Exploration<M>) => string | undefined
+  /** That it may hold of nothing; set by {@link mayBeVacuous}. */
+  readonly mayBeVacuous?: boolean
 }
+
+/**
+ * A property that is meant for more systems than this one: where its condition never comes true, it
+ * holds all the same, and its verdict says so.
+ */
+export const mayBeVacuous = <M extends AnyStateMachine>(property: Property<M>): Property<M> => ({ ...property, mayBeVacuous: true })
 
 /**
  * Where a property does not hold: a way there, as edges of the graph, shortest first where that
@@ -26,30 +40,60 @@ export interface Violation {
 export interface Verdict {
   readonly id: string
   readonly text: string
+  /** Not violated, and not vacuous unless that is meant. */
   readonly holds: boolean
+  /** Why there was nothing that could have violated it. */
+  readonly vacuous?: string
   /** Only when it does not hold. */
   readonly trace?: Trace
 }
 
-/** Checks properties, each on all states. Verdicts come in the order of the properties. */
-export const check = (exploration: Exploration, properties: readonly Property[]): Verdict[] =>
-  properties.map(({ id, text, violation }) => {
-    const found = violation(exploration)
+/**
+ * Checks properties, each on all states. Verdicts come in the order of the properties.
+ * @throws ModelError ERR_MODEL_OPTION for what is no list of properties; ERR_MODEL_UNKNOWN for a
+ * property that names what there is not; ERR_MODEL_MUTATED for one that changes what it looks at
+ */
+export function check<M extends AnyStateMachine>(exploration: Exploration<M>, properties: readonly Property<NoInfer<M>>[]): Verdict[] {
+  assertProperties(properties)
+  return properties.map((property) => {
+    const { id, text } = property
+    const found = property.violation(exploration)
+    const vacuous = found ? undefined : property.vacuous?.(exploration)
+    exploration.model.steps.assertUnchanged(id)
+    if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
     if (!found) return { id, text, holds: true }
     const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1
     return { id, text, holds: false, trace: traceOf(exploration, found.edges, found.finding, loopsFrom) }
   })
+}
+
+function assertProperties(given: unknown): asserts given is readonly Property[] {
+  if (!Array.isArray(given) || given.length === 0)
+    throw new ModelError('ERR_MODEL_OPTION', 'properties: allowed: a list of at least one property; nothing would be checked')
+  for (const [i, property] of (given as readonly Partial<Property>[]).entries())
+    if (typeof property?.id !== 'string' || typeof property.violation !== 'function')
+      throw new ModelError(
+        'ERR_MODEL_OPTION',
+        `properties[${i}]: allowed: what always(), noErrors() and the like return, with id, text and violation`,
+      )
+}
 
 /**
  * For the last line of a test: throws when a verdict is not good, with what does not hold and, for
  * the first of them, the way there.
- * @throws ModelError ERR_MODEL_VIOLATED, with the verdicts that are not good in `details.violated`
+ * @throws ModelError with the verdicts that are not good in `details.violated`: ERR_MODEL_VIOLATED,
+ * or ERR_MODEL_VACUOUS when all of them hold of nothing; ERR_MODEL_OPTION without any verdict
  */
 export function assertHolds(verdicts: readonly Verdict[]): void {
+  if (verdicts.length === 0) throw new ModelError('ERR_MODEL_OPTION', 'verdicts: there is none, so that nothing was checked')
   const violated = verdicts.filter(({ holds }) => !holds)
-  const [first] = violated
-  if (!first) return
-  const lines = violated.map(({ id, text }) => `${id} does not hold: ${text}`)
-  const message = `${lines.join('\n')}\n\n${first.trace ? printTrace(first.trace) : ''}`
-  throw new ModelError('ERR_MODEL_VIOLATED', message.trimEnd(), { violated })
+  if (violated.length === 0) return
+  const lines = violated.map(({ id, text, vacuous }) => (vacuous === undefined ? `${id} does not hold: ${text}` : vacuousLine(id, vacuous)))
+  const first = violated.find(({ trace }) => trace)
+  const message = `${lines.join('\n')}\n\n${first?.trace ? printTrace(first.trace) : ''}`
+  const isAllVacuous = violated.every(({ vacuous }) => vacuous !== undefined)
+  throw new ModelError(isAllVacuous ? 'ERR_MODEL_VACUOUS' : 'ERR_MODEL_VIOLATED', message.trimEnd(), { violated })
 }
+
+const vacuousLine = (id: string, vacuous: string): string =>
+  `${id} is vacuous: ${vacuous}; if that is meant, wrap the property in mayBeVacuous()`

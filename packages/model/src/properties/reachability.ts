@@ -1,19 +1,24 @@
+import type { AnyStateMachine } from 'xstate'
 import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 
-export const isDone = ({ status }: ActorView): boolean => status === 'done'
+export const isDone = ({ status }: Pick<ActorView, 'status'>): boolean => status === 'done'
 
 /**
  * Possibility: from every state, some way leads to one that satisfies `isEnd` (default: the root is
  * done).
  */
-export const endReachable = (id: string, text: string, isEnd: (root: ActorView) => boolean = isDone): Property => ({
+export const endReachable = <M extends AnyStateMachine = AnyStateMachine>(
+  id: string,
+  text: string,
+  isEnd: (root: ActorView<M>) => boolean = isDone,
+): Property<M> => ({
   id,
   text,
   violation({ graph }): Violation | undefined {
-    const canEnd = statesThatReach(graph, (state) => isEnd(viewOf(state)))
+    const canEnd = statesThatReach(graph, (state) => isEnd(viewOf(state) as ActorView<M>))
     const lost = canEnd.indexOf(0)
     if (lost < 0) return undefined
     const count = canEnd.filter((can) => can === 0).length

@@ -1,22 +1,38 @@
+import type { AnyStateMachine } from 'xstate'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
+
+/** When a property is asked. Default always; where it never comes true, the property is vacuous. */
+export interface When<T extends readonly unknown[]> {
+  readonly when?: (...args: T) => boolean
+}
 
 /**
  * A property of every state. `holds` returns true, or says what is wrong; the trace is a shortest
  * one.
  */
-export const always = (id: string, text: string, holds: (root: ActorView) => boolean | string): Property => ({
-  id,
-  text,
-  violation({ graph }): Violation | undefined {
-    for (let state = 0; state < graph.stateCount; state++) {
-      const answer = holds(viewOf(graph.states[state] as ActorState))
-      if (answer !== true) return { finding: answer || `this state violates: ${text}`, edges: graph.pathTo(state) }
-    }
-    return undefined
-  },
-})
+export function always<M extends AnyStateMachine = AnyStateMachine>(
+  id: string,
+  text: string,
+  holds: (root: ActorView<M>) => boolean | string,
+  { when }: When<[root: ActorView<M>]> = {},
+): Property<M> {
+  const isMeant = (state: ActorState): boolean => when?.(viewOf(state) as ActorView<M>) ?? true
+  return {
+    id,
+    text,
+    violation({ graph }): Violation | undefined {
+      for (const [number, state] of graph.states.entries()) {
+        if (!isMeant(state)) continue
+        const answer = holds(viewOf(state) as ActorView<M>)
+        if (answer !== true) return { finding: answer || `this state violates: ${text}`, edges: graph.pathTo(number) }
+      }
+      return undefined
+    },
+    vacuous: ({ graph }) => (graph.states.some(isMeant) ? undefined : 'its condition comes true in no state'),
+  }
+}
 
 /** No machine throws, and no child's error goes unheard: the root never ends in an error. */
 export const noErrors = (id = 'no-errors'): Property =>

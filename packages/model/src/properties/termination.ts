@@ -1,15 +1,17 @@
+import type { AnyStateMachine } from 'xstate'
 import type { Choice } from '../engine/choice.ts'
 import type { Edge, Graph } from '../engine/graph.ts'
+import { assertChildNamed } from '../engine/said.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
 import { isDone } from './reachability.ts'
 import { stronglyConnected } from './strongly-connected.ts'
 
-export interface Termination {
+export interface Termination<M extends AnyStateMachine = AnyStateMachine> {
   /** The states from which the end has to come. Default all. */
-  readonly from?: (root: ActorView) => boolean
+  readonly from?: (root: ActorView<M>) => boolean
   /** The end. Default: the root is done. */
-  readonly isEnd?: (root: ActorView) => boolean
+  readonly isEnd?: (root: ActorView<M>) => boolean
   /**
    * What is sure to happen when it stays possible. Default timers only: no answer is owed, and time
    * passes.
@@ -22,19 +24,23 @@ export interface Termination {
  * stays possible is taken at last. A violation is a state in which nothing fair can happen, or a
  * circle that fair choices never force the run to leave.
  */
-export const terminates = (
+export const terminates = <M extends AnyStateMachine = AnyStateMachine>(
   id: string,
   text: string,
-  { from = () => true, isEnd = isDone, isFair = ({ kind }) => kind === 'timer' }: Termination = {},
-): Property => ({
+  { from = () => true, isEnd = isDone, isFair = ({ kind }) => kind === 'timer' }: Termination<M> = {},
+): Property<M> => ({
   id,
   text,
-  violation({ graph }): Violation | undefined {
-    const pending = graph.states.map((state) => !isEnd(viewOf(state)))
-    const begins = graph.states.map((state, i) => pending[i] === true && from(viewOf(state)))
+  violation(exploration): Violation | undefined {
+    const { graph } = exploration
+    if (isFairOf(isFair)) for (const child of isFair.children) assertChildNamed(exploration, child, id)
+    const pending = graph.states.map((state) => !isEnd(viewOf(state) as ActorView<M>))
+    const begins = graph.states.map((state, i) => pending[i] === true && from(viewOf(state) as ActorView<M>))
     const concerned = reachableFrom(graph, begins, pending)
     return stuck(graph, concerned, isFair) ?? circling(graph, concerned, isFair)
   },
+  vacuous: ({ graph }) =>
+    graph.states.some((state) => from(viewOf(state) as ActorView<M>)) ? undefined : 'no run reaches a state from which the end has to come',
 })
 
 /** The states that can be reached from those of `begins` without leaving `within`. */
@@ -138,7 +144,12 @@ function wayWithin(graph: Graph, from: number, to: number, members: ReadonlySet<
 }
 
 /** For those who name what is fair: every timer, and the ends of these opaque children. */
-export const timersAnd =
-  (...children: readonly string[]) =>
-  ({ kind, path }: Choice): boolean =>
-    kind === 'timer' || (kind === 'outcome' && children.includes(path.id))
+export const timersAnd = (...children: readonly string[]): ((choice: Choice) => boolean) & NamesChildren =>
+  Object.assign(({ kind, path }: Choice): boolean => kind === 'timer' || (kind === 'outcome' && children.includes(path.id)), { children })
+
+/** A function that can be asked which children it is about. */
+interface NamesChildren {
+  readonly children: readonly string[]
+}
+
+const isFairOf = (isFair: object): isFair is NamesChildren => 'children' in isFair

@@ -1,7 +1,9 @@
 import type { DeliveryListener } from '../engine/delivery.ts'
 import type { Exploration } from '../engine/explore.ts'
+import type { Graph } from '../engine/graph.ts'
 import type { Live } from '../engine/live.ts'
 import { remembered } from '../engine/remembered.ts'
+import { assertChildNamed } from '../engine/said.ts'
 import type { ActorState, LocalState, Timer } from '../engine/state.ts'
 import type { Step } from '../engine/step.ts'
 import { actorPath } from '../engine/trace.ts'
@@ -43,8 +45,18 @@ export interface Bound {
 export const within = (id: string, text: string, bound: Bound): Property => ({
   id,
   text,
-  violation: (exploration) => new TimedSearch(exploration, bound).violation(),
+  violation(exploration) {
+    for (const source of bound.prompt ?? []) assertChildNamed(exploration, source, id)
+    return new TimedSearch(exploration, bound).violation()
+  },
+  vacuous: ({ graph }) =>
+    isStarted(graph, bound) ? undefined : 'no step starts the clock: it leads into a state of `from` from one that is not',
 })
+
+function isStarted(graph: Graph, { from }: Bound): boolean {
+  const isFrom = graph.states.map((state) => from(viewOf(state)))
+  return isFrom.some((is, state) => !is && [...graph.edgesOf(state)].some(({ to }) => isFrom[to]))
+}
 
 /** A state of the untimed graph with the times that are possible in it. */
 interface Node {

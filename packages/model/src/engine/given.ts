@@ -1,0 +1,79 @@
+import type { AnyStateMachine } from 'xstate'
+import { ModelError } from '../errors.ts'
+import { hint } from '../near.ts'
+import { assertChild, assertEvents, assertHeard, assertKeys, type Environment, shown } from './environment.ts'
+import type { Limits } from './explore.ts'
+import { isForeignMachine, kindOf } from './internals.ts'
+import type { Steps } from './step.ts'
+import { unsupported } from './unsupported.ts'
+import { childNames, isMachineSource } from './vocabulary.ts'
+
+const OPTIONS = ['input', 'events', 'children', 'statesMax', 'recheckEvery', 'onProgress'] as const satisfies readonly (
+  | keyof Limits
+  | keyof Environment
+)[]
+
+/** @throws ModelError ERR_MODEL_OPTION for what is no machine */
+export function assertMachine(given: unknown): asserts given is AnyStateMachine {
+  if (isForeignMachine(given))
+    throw unsupported(
+      'the root',
+      'a machine made by another copy of xstate',
+      'install one xstate for both: `npm ls xstate` shows who has which',
+    )
+  if (kindOf(given) !== 'machine')
+    throw new ModelError(
+      'ERR_MODEL_OPTION',
+      `machine: got ${shown(given)}, allowed: what createMachine() or setup().createMachine() returned`,
+    )
+}
+
+/**
+ * Refuses options that would be read by nothing, or that say nothing.
+ * @throws ModelError ERR_MODEL_OPTION
+ */
+export function assertOptions(options: unknown): asserts options is Environment & Limits {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new ModelError('ERR_MODEL_OPTION', `options: got ${shown(options)}, allowed: an object`)
+  assertKeys(options, OPTIONS, 'options')
+  const { events, children, statesMax, recheckEvery, onProgress } = options as Environment & Limits
+  if (events !== undefined && typeof events !== 'function') assertEvents(events, 'events')
+  if (typeof children !== 'object' && children !== undefined)
+    throw new ModelError('ERR_MODEL_OPTION', `children: got ${shown(children)}, allowed: an object by the names of sources or ids`)
+  for (const [name, child] of Object.entries(children ?? {})) if (typeof child !== 'function') assertChild(child, `children.${name}`)
+  assertNumber('statesMax', statesMax, 1)
+  assertNumber('recheckEvery', recheckEvery, 0)
+  if (onProgress !== undefined && typeof onProgress !== 'function')
+    throw new ModelError('ERR_MODEL_OPTION', `onProgress: got ${shown(onProgress)}, allowed: a function`)
+}
+
+function assertNumber(name: string, given: unknown, least: number): void {
+  if (given !== undefined && !(Number.isInteger(given) && (given as number) >= least))
+    throw new ModelError('ERR_MODEL_OPTION', `${name}: got ${shown(given)}, allowed: a whole number from ${least}`)
+}
+
+/**
+ * Refuses an event that the root never hears, as far as they are listed, before anything is
+ * explored.
+ */
+export function assertEventsHeard({ events }: Environment, machine: AnyStateMachine, steps: Steps): void {
+  if (typeof events === 'function') return
+  for (const [i, event] of (events ?? []).entries()) assertHeard(event, steps.rootLogic(machine), `events[${i}]`)
+}
+
+/**
+ * Refuses what is said of a child that no machine declares and none has started.
+ * @throws ModelError ERR_MODEL_UNKNOWN
+ */
+export function assertChildrenKnown({ children = {} }: Environment, machine: AnyStateMachine, { logics, childIds }: Steps): void {
+  const declared = childNames(machine)
+  const known = new Set([...declared, ...childIds, ...logics.all.flatMap(({ name, kind }) => (kind === 'machine' ? [] : [name]))])
+  for (const name of Object.keys(children)) {
+    if (isMachineSource(machine, name))
+      throw new ModelError(
+        'ERR_MODEL_OPTION',
+        `children.${name}: is a machine, which is explored itself; give it another one by machine.provide()`,
+      )
+    if (!known.has(name)) throw new ModelError('ERR_MODEL_UNKNOWN', `children.${name}: no child has this source or id${hint(name, known)}`)
+  }
+}
