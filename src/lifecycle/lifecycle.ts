@@ -77,6 +77,7 @@ import { type DestroyOptions, type PhaseOptions, type PreShutdownHookOptions, Re
 import { hasRoute } from './routes-of-applications.ts'
 import type { ServedLife } from './served-life.ts'
 import { SignalLatches } from './signal-latches.ts'
+import { startAdvice } from './start-advice.ts'
 import { whyNotServed } from './why-not-served.ts'
 
 const UNSTARTED =
@@ -699,6 +700,14 @@ export class Lifecycle implements ServedLife {
 
   get report(): Report {
     return this.#report.build(this.exitCode)
+  }
+
+  /** What to do when it could not start, if that is known. */
+  get startAdvice(): string | undefined {
+    const { cause } = this.#causes
+    const { label = (option: string) => (this.#parts.adopted ? 'where it calls listen()' : `the option ${option}`) } =
+      this.#parts.log.wording ?? {}
+    return cause?.kind === 'start-failed' ? startAdvice(cause.error, label) : undefined
   }
 
   /** Whether failures are logged nowhere. */

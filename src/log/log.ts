@@ -57,9 +57,14 @@ export function logEvents(logger: Logger, context: LogContext): (event: Lifecycl
     if (event.type === 'signal' && event.name === 'StopRequested') reason = event.reason && withoutStack(event.reason)
     if (event.type === 'error' && event.times === 0) return
     const { level, fields, message } = lineOf(event, { ...context, reason })
-    writeLine(logger, level, fields, message)
+    // Of a start that has failed nothing is drained: what has failed is what there is to know.
+    const isOfNothing = level === 'info' && (event.type === 'signal' || event.type === 'drained') && isFailedStart(reason)
+    writeLine(logger, isOfNothing ? 'debug' : level, fields, message)
   }
 }
+
+const isFailedStart = (reason: object | undefined): boolean =>
+  reason !== undefined && 'kind' in reason && reason.kind === ('start-failed' satisfies StopReason['kind'])
 
 /**
  * Writes one line. The logger is the user's: when it throws or rejects, the error is ignored,
@@ -148,12 +153,16 @@ function lineOf(event: LifecycleEvent, context: SignalContext): LogRecord {
     case 'phase.ended':
       // A start row that is skipped fires no signal; upstream has a line for this one.
       if (event.phase === 'mux-complete' && event.outcome === 'skipped') return info(words.muxIncomplete)
-      return byOutcome(event.outcome, 'phase ended', {
-        phase: event.phase,
-        outcome: event.outcome,
-        ...event.details,
-        ...errOf(event.error),
-      })
+      return byOutcome(
+        event.outcome,
+        event.outcome === 'failed' ? `${event.phase} failed: ${event.error?.message ?? 'no reason given'}` : 'phase ended',
+        {
+          phase: event.phase,
+          outcome: event.outcome,
+          ...event.details,
+          ...errOf(event.error),
+        },
+      )
     case 'hook.started':
       return debug('hook started', { kind: event.kind, hook: event.name })
     case 'hook.ended': {

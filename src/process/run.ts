@@ -34,6 +34,8 @@ export interface RunnableLife {
   readonly exitGraceMs: number
   /** Whether nothing is logged, so that a crash has to be said on standard error. */
   readonly isSilent: boolean
+  /** What to do when it could not start, if that is known. */
+  readonly startAdvice?: string | undefined
   begin(): void
   start(): Promise<unknown>
   requestStop(reason: StopReason): void
@@ -109,6 +111,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
     const exitCode = report.exitCode as ExitCode
     const shown = presented && (await presented)
     if (!shown?.saysWhy) sayWhyNotGraceful(life, report)
+    if (life.startAdvice !== undefined) say(life, life.startAdvice)
     shown?.end(report)
     // What the deadline has cut is not waited for again.
     const graceMs = exitCode === 5 ? 0 : life.exitGraceMs

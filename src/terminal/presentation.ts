@@ -61,7 +61,8 @@ export class Presentation implements ShownLife {
     this.#terminal.hide(this)
     if (this.#isPrinted) return
     this.#isPrinted = true
-    this.#terminal.print(report)
+    // Of a start that has failed the log has said why, and nothing was drained.
+    if (report.reason?.kind !== 'start-failed') this.#terminal.print(report)
     // The process exits in this very step, or goes on as long as it likes.
     if (report.forced === null) void this.#terminal.flush(LAST_WRITE_MS)
     else this.#terminal.flushNow(LAST_WRITE_MS)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { clip, GREY, oneLine, painter, RED, wrap, YELLOW } from '../base/cells.ts'
+import { ERROR_CODES, type ErrorCode } from '../base/errors.ts'
 import type { StopReason } from '../base/events.ts'
 import { look } from '../base/look.ts'
 import { describeReason } from '../report/describe-reason.ts'
@@ -92,9 +93,14 @@ function timeOf(time: unknown): string {
     : `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }
 
+const isOfEnvironment = (code: string): boolean =>
+  Object.hasOwn(ERROR_CODES, code) && ERROR_CODES[code as ErrorCode].fault === 'environment'
+
 function stackOf(err: unknown): string {
-  const stack = typeof err === 'object' && err !== null && 'stack' in err ? String(err.stack) : undefined
-  if (!stack) return ''
+  if (typeof err !== 'object' || err === null) return ''
+  const stack = 'stack' in err ? String(err.stack) : undefined
+  // Where it was thrown is ours to know: what surrounds the process has to change.
+  if (!stack || ('code' in err && isOfEnvironment(String(err.code)))) return ''
   return stack
     .split('\n')
     .map((line) => `    ${oneLine(line.trim())}\n`)

@@ -164,7 +164,7 @@ describe('quiesce serve', () => {
     expect(await output).toContain('EADDRINUSE')
     expect(await stderr).toMatch(
       new RegExp(
-        `^quiesce: exit code 3: could not start: [a-z-]+: failed to create listener: failed to listen on 127\\.0\\.0\\.1:${port}: .*address already in use.*\n$`,
+        `^quiesce: exit code 3: could not start: [a-z-]+: failed to create listener: failed to listen on 127\\.0\\.0\\.1:${port}: .*address already in use.*\nquiesce: process ${process.pid} \\(.*\\) has port ${port}: give another one \\(--port\\), or end that process \\(kill ${process.pid}\\)\n$`,
       ),
     )
   })

@@ -145,12 +145,26 @@ describe('the log', () => {
     expect(lines[2]?.fields).toMatchObject({ reason: { kind: 'crash', error: { name: 'Error', message: 'boom' } } })
   })
 
+  test('of a failed start has what has failed, and no line for each step of a stop of nothing', () => {
+    const error = { name: 'QuiesceError', message: 'in use', code: 'ERR_LISTEN' }
+    const reason = { kind: 'start-failed', phase: 'bind', error } as const
+    const events: LifecycleEvent[] = [
+      { at: 0, type: 'phase.ended', phase: 'bind', outcome: 'failed', error },
+      { at: 0, type: 'signal', name: 'StopRequested', outcome: 'ok', reason, budget },
+      signal('ShutdownInitiated'),
+      { at: 0, type: 'drained', what: 'requests', before: 0, after: 0, cut: [] },
+      { at: 0, type: 'stopped-listening', url: 'http://127.0.0.1:1' },
+      signal('AdminClosed'),
+    ]
+    expect(messagesOf(events)).toEqual(['bind failed: in use', 'Stopped listening on http://127.0.0.1:1'])
+  })
+
   test('says aloud what was cut, failed, late or forced', () => {
     const lines = linesOf(badLife.slice(9))
     expect(lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
       'PreShutdownHook "leave" failed: no registry',
-      'phase ended',
-      'phase ended',
+      'pre-shutdown-hooks failed: […]',
+      'audit-shutdown failed: audit is down',
       'Stopped listening on http://127.0.0.1:8080 due to error: gone',
       'no log',
       'ending by force',

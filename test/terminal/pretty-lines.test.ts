@@ -27,6 +27,13 @@ describe('lines for people', () => {
     expect(line({ msg: 'x\u001b[2Jy', long: 'a'.repeat(700) })).toBe(`09:08:07.006 INFO  xy long=${'a'.repeat(599)}…\n`)
   })
 
+  test('have no stack of ours for what surrounds the process', () => {
+    const err = { message: 'in use', stack: 'QuiesceError: in use\n    at bind (server.js:1)' }
+    expect(line({ level: 50, msg: 'bind failed: in use', err: { ...err, code: 'ERR_LISTEN' } })).not.toContain('server.js')
+    for (const code of ['ERR_INTERNAL', 'EPIPE', 'toString'])
+      expect(line({ level: 50, msg: 'x', err: { ...err, code } })).toContain('server.js')
+  })
+
   test('leave out the times that were chosen, and say why a stop was requested in words', () => {
     const defaults = { deadline: { ms: 20_000, because: 'given' }, lastCall: { ms: 300, because: 'default' } }
     expect(line({ msg: 'x', defaults, reason: { kind: 'os-signal', signal: 'SIGHUP' } })).toBe('09:08:07.006 INFO  x reason=SIGHUP\n')

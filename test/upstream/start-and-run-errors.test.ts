@@ -161,7 +161,9 @@ describe('a start that fails', () => {
     await expect(fetch(report.listeners[0]?.url ?? '')).rejects.toThrow('fetch failed')
     expect(program.log.map(({ msg }) => msg).join('\n')).not.toContain('waiting for shutdown')
     expect(program.lines.join('\n')).toContain(`failed to listen on 127.0.0.1:${theirs.port}: listen EADDRINUSE`)
-    expect(program.stderr).toMatch(/^quiesce: exit code 3: could not start: bind: .*failed to listen on 127\.0\.0\.1:\d+: .*\n$/)
+    expect(program.stderr).toMatch(
+      /^quiesce: exit code 3: could not start: bind: .*failed to listen on 127\.0\.0\.1:\d+: .*\nquiesce: .* has port \d+: give another one .*\n$/,
+    )
   })
 
   test('is the rejection of start(), the report of run(), and no unhandled rejection when it is not awaited', async () => {
@@ -489,7 +491,7 @@ describe('telling systemd', () => {
   row('ER-08', 'over a socket that does not work is an error in the log, and the server serves', async () => {
     const t = newLife({ env: { NOTIFY_SOCKET: '/nowhere/notify', PATH: process.env['PATH'] ?? '' } })
     await t.life.start()
-    await expect.poll(() => t.logged('error').join('\n'), POLL).toContain('phase ended')
+    await expect.poll(() => t.logged('error').join('\n'), POLL).toContain('announce failed: Unable to send')
     const [line] = t.log.filter(({ level }) => level === 'error')
     expect(line?.fields).toMatchObject({
       phase: 'announce',

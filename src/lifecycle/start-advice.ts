@@ -1,0 +1,35 @@
+import { QuiesceError } from '../base/errors.ts'
+import { ownerOfPort } from '../platforms/port-owner.ts'
+
+/** What the system says of a failed `listen()`. */
+interface ListenFailure {
+  readonly code?: unknown
+  readonly port?: unknown
+}
+
+/** What to do about a start that has failed, in a sentence; undefined where that is not known. */
+export function startAdvice(error: unknown, label: (option: string) => string): string | undefined {
+  if (!(error instanceof QuiesceError) || error.code !== 'ERR_LISTEN') return undefined
+  const { code, port } = (error.cause ?? {}) as ListenFailure
+  switch (code) {
+    case 'EADDRINUSE':
+      return typeof port === 'number' ? inUse(port, label) : undefined
+    case 'EACCES':
+      return `this user may not listen there: give a port from 1024 on (${label('port')}), or allow it (CAP_NET_BIND_SERVICE)`
+    case 'EADDRNOTAVAIL':
+      return `this host has no such address: give one of its own, or 0.0.0.0 for all of them (${label('host')})`
+    case 'ENOTFOUND':
+      return `no host has this name: give an address, such as 127.0.0.1 (${label('host')})`
+    default:
+      return undefined
+  }
+}
+
+function inUse(port: number, label: (option: string) => string): string {
+  const owner = ownerOfPort(port)
+  const another = `give another one (${label('port')})`
+  if (owner === undefined) return `port ${port} belongs to another process, which cannot be seen from here: ${another}`
+  const { pid, command } = owner
+  const who = `${pid === process.pid ? 'this process itself' : `process ${pid}`}${command ? ` (${command})` : ''}`
+  return `${who} has port ${port}: ${another}${pid === process.pid ? '' : `, or end that process (kill ${pid})`}`
+}
