@@ -55,16 +55,17 @@ export interface Verdict {
  */
 export function check<M extends AnyStateMachine>(exploration: Exploration<M>, properties: readonly Property<NoInfer<M>>[]): Verdict[] {
   assertProperties(properties)
-  return properties.map((property) => {
+  const verdicts = properties.map((property): Verdict => {
     const { id, text } = property
     const found = property.violation(exploration)
     const vacuous = found ? undefined : property.vacuous?.(exploration)
-    exploration.model.steps.assertUnchanged(id)
     if (vacuous !== undefined) return { id, text, holds: property.mayBeVacuous === true, vacuous }
     if (!found) return { id, text, holds: true }
     const loopsFrom = found.loopsFrom === undefined ? undefined : found.loopsFrom + 1
     return { id, text, holds: false, trace: traceOf(exploration, found.edges, found.finding, loopsFrom) }
   })
+  exploration.model.steps.assertUnchanged(properties.length > 3 ? 'a property' : properties.map(({ id }) => id).join(' or '))
+  return verdicts
 }
 
 function assertProperties(given: unknown): asserts given is readonly Property[] {

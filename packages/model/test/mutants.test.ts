@@ -1,0 +1,107 @@
+// Fails when: a mistake in the checker itself, made here in a copy of its sources, is seen by none
+// of the questions below, which have known answers.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Placed, sourcesOfModel } from './placed.ts'
+
+/** What is edited where; the text stands there once. */
+const MUTANTS: Readonly<Record<string, readonly [file: string, text: string, instead: string]>> = {
+  'no property is asked': ['properties/property.ts', 'const found = property.violation(exploration)', 'const found = undefined as never'],
+  'the first property alone is asked': ['properties/property.ts', 'properties.map((property)', 'properties.slice(0, 1).map((property)'],
+  'no event is sent': ['engine/choice.ts', 'const choices = [...this.#external(root)]', 'const choices: Choice[] = []'],
+  'no timer is due': ['engine/choice.ts', 'if (timer !== previous)', 'if (timer === null)'],
+  'no child says anything': ['engine/choice.ts', 'for (const object of sends)', 'for (const object of sends.slice(0, 0))'],
+  'a child of any kind is a promise': ['engine/internals.ts', "if (start === undefined) return 'transition'", "return 'promise'"],
+  'a callback is a promise': ['engine/internals.ts', "? 'event observable' : 'callback'", "? 'event observable' : 'promise'"],
+  'a transition function ends': [
+    'engine/internals.ts',
+    "if (start === undefined) return 'transition'",
+    "if (start === undefined) return 'observable'",
+  ],
+  'a child never fails': ['engine/environment.ts', 'promise: { outcomes: [resolves(), rejects()]', 'promise: { outcomes: [resolves()]'],
+  'changes in place go unseen': ['engine/canonical.ts', 'return after === before ?', 'return after !== undefined ?'],
+  'vacuous is what holds': ['properties/property.ts', 'holds: property.mayBeVacuous === true, vacuous', 'holds: true, vacuous'],
+  'nothing is vacuous': ['properties/property.ts', 'property.vacuous?.(exploration)', 'undefined'],
+  'no step is computed twice': ['engine/step.ts', 'if (haveBothFailed ||', 'if (step ||'],
+  'chance is let pass': ['engine/purely.ts', 'if (!current) return', 'if (current || !current) return'],
+  'unheard events are taken': [
+    'engine/environment.ts',
+    'if (machine === undefined || hears(machine, type)) return',
+    'if (machine ?? type) return',
+  ],
+  'unknown children are taken': ['engine/given.ts', 'if (!known.has(name))', 'if (name.length === 0)'],
+  'unknown states are taken': ['engine/vocabulary.ts', 'if (states.has(value)) return', 'if (states) return'],
+  'unknown names are taken': ['engine/said.ts', 'if (!sayable.has(name))', 'if (name.length === 0)'],
+  'unknown options are taken': ['engine/given.ts', "assertKeys(options, OPTIONS, 'options')", ''],
+}
+
+/** Each answers with a text, the same for the same checker. */
+const PROGRAM = `import { assign, createMachine, fromCallback, fromPromise, fromTransition, setup } from 'xstate'
+import { always, check, explore, inOrder, noErrors } from '@quiesce/model'
+const answer = (ask) => { try { return JSON.stringify(ask()) } catch (error) { return error.code ?? String(error) } }
+const ids = (verdicts) => verdicts.map(({ id, holds, vacuous }) => [id, holds, vacuous !== undefined])
+const said = ({ type }) => type
+const door = createMachine({ id: 'door', initial: 'shut', states: { shut: { on: { open: { target: 'open', actions: { type: 'opens', params: {} } } } }, open: { after: { 10: 'shut' } }, burnt: { entry: { type: 'burns', params: {} } } } })
+const opened = (options) => explore(door, { events: [{ type: 'open' }], ...options })
+const child = (logic) => setup({ actors: { child: logic } }).createMachine({ id: 'p', initial: 'a', states: { a: { invoke: { id: 'c', src: 'child', onDone: 'b', onError: 'e' }, on: { item: 'i' } }, b: {}, e: {}, i: {} } })
+const values = (logic) => explore(child(logic)).graph.states.map(({ local }) => local.standing.value)
+const list = createMachine({ id: 'l', context: { l: [] }, on: { go: { actions: assign({ l: ({ context }) => { context.l.push(1); return context.l } }) } } })
+const guarded = (guard) => createMachine({ id: 'g', initial: 'a', states: { a: { on: { go: { guard, target: 'b' } } }, b: {} } })
+const go = { events: [{ type: 'go' }] }
+let calls = 0
+console.log(JSON.stringify([
+  () => ids(check(opened(), [noErrors(), always('x', 'x', (root) => !root.matches('open'))])),
+  () => ids(check(opened(), [inOrder('x', 'x', said, ['opens'], 'burns')])),
+  () => opened().graph.edgeCount,
+  () => values(fromPromise(() => Promise.resolve())),
+  () => values(fromCallback(() => {})),
+  () => values(fromTransition((state) => state, 0)),
+  () => explore(list, go).graph.stateCount,
+  () => explore(guarded(() => Math.random() > 2), go).graph.stateCount,
+  () => explore(guarded(() => calls++ % 2 === 0), go).graph.stateCount,
+  () => opened({ events: [{ type: 'opne' }] }).graph.stateCount,
+  () => opened({ children: { lod: {} } }).graph.stateCount,
+  () => opened({ event: [] }).graph.stateCount,
+  () => ids(check(opened(), [always('x', 'x', (root) => !root.matches('opne'))])),
+  () => ids(check(opened(), [inOrder('x', 'x', said, ['opnes'], 'opens')])),
+].map(answer)))
+`
+const ANSWERS = [
+  '[["no-errors",true,false],["x",false,false]]',
+  '[["x",false,true]]',
+  '3',
+  '["a","b","e"]',
+  '["a","e","i"]',
+  '["a"]',
+  'ERR_MODEL_MUTATED',
+  'ERR_MODEL_IMPURE',
+  'ERR_MODEL_INEXACT',
+  'ERR_MODEL_UNKNOWN',
+  'ERR_MODEL_UNKNOWN',
+  'ERR_MODEL_OPTION',
+  'ERR_MODEL_UNKNOWN',
+  'ERR_MODEL_UNKNOWN',
+]
+
+const placed = new Placed()
+const original = sourcesOfModel()
+let copies = 0
+
+function answersOf(sources: ReadonlyMap<string, string>): unknown {
+  const at = placed.at(`copy-${copies++}`, 'xstate', sources, { program: PROGRAM })
+  const { stdout, stderr } = spawnSync(process.execPath, [join(at, 'program.mjs')], { encoding: 'utf8' })
+  return stderr === '' ? JSON.parse(stdout) : stderr
+}
+
+test('the checker as it is answers as is known', () => {
+  expect(answersOf(original)).toEqual(ANSWERS)
+})
+
+test.each(Object.entries(MUTANTS))('with a mistake it does not: %s', (_, [file, text, instead]) => {
+  const source = original.get(file) ?? ''
+  expect(source.split(text)).toHaveLength(2)
+  const answers = answersOf(new Map(original).set(file, source.replace(text, instead)))
+  expect(Array.isArray(answers) ? answers : []).toHaveLength(ANSWERS.length)
+  expect(answers).not.toEqual(ANSWERS)
+})
