@@ -1,55 +1,96 @@
 // Three API servers in a row, as kube-apiserver is: an aggregator in front of the core, and the core
-// in front of extensions. They are one server to their clients, with one life.
+// in front of extensions. They are one server to their clients, with one life, and two of them have
+// resources that kubectl knows.
 //
 //   node node_modules/quiesce/docs/examples/api-servers.mjs
 //   curl localhost:8080/             every path of all three
 //   curl localhost:8080/readyz?verbose
-//   curl 'localhost:8080/api/v1/pods?watch=true'
-//   kill -TERM ...                   the watch ends with a line of its own, then all three do
+//   kubectl --server http://localhost:8080 api-resources
+//   kubectl --server http://localhost:8080 get orders -w
+//   kill -TERM ...                   the watch ends, and kubectl with exit code 0; then all three do
 import { setTimeout as sleep } from 'node:timers/promises'
-import { shutdownSignalOf } from 'quiesce'
-import { completeConfig, createApiServer, notFoundDelegate } from 'quiesce/apiserver'
+import { apiGroup, completeConfig, createApiServer, defineResource, memoryStorage, notFoundDelegate } from 'quiesce/apiserver'
 
 const config = completeConfig({ port: Number(process.env['PORT'] ?? 8080), watchGrace: '5s' })
-
-const json = (value) => (_request, response) => {
-  response.setHeader('Content-Type', 'application/json')
-  response.end(`${JSON.stringify(value)}\n`)
-}
+const memory = memoryStorage()
 
 // Innermost: kinds that users define. They are read from somewhere first; until then, what is not
 // found may only be late, and clients are told to come again: 503.
+const orders = defineResource({
+  group: 'shop.example',
+  kind: 'Order',
+  plural: 'orders',
+  shortNames: ['od'],
+  categories: ['all'],
+  scope: 'Namespaced',
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        description: 'Tea for a table.',
+        required: ['spec'],
+        properties: {
+          spec: {
+            type: 'object',
+            required: ['tea'],
+            properties: {
+              tea: { type: 'string', description: 'Which one.' },
+              cups: { type: 'integer', minimum: 1, maximum: 12, default: 1, description: 'How many of them.' },
+            },
+          },
+          status: { type: 'object', properties: { served: { type: 'boolean', description: 'Whether it is on the table.' } } },
+        },
+      },
+      columns: [
+        { name: 'Cups', type: 'integer', path: '.spec.cups' },
+        { name: 'Tea', type: 'string', path: '.spec.tea', priority: 1 },
+        { name: 'Age', type: 'date', path: '.metadata.creationTimestamp' },
+      ],
+      subresources: { status: true },
+    },
+  },
+  strategy: { warnings: ({ spec }) => (/^instant/.test(spec?.tea ?? '') ? ['spec.tea: that is not tea'] : []) },
+})
 const extensions = createApiServer(config, { name: 'extensions', delegate: notFoundDelegate() })
 const definitions = sleep(200).then(() => {
-  extensions.handle('/apis/shop.example/v1/orders', json({ kind: 'OrderList', items: [{ id: 1, of: 'tea' }] }))
+  extensions.installApiGroups(apiGroup({ group: 'shop.example', versions: { v1: [{ resource: orders, storage: memory.resource() }] } }))
 })
 extensions.addMuxCompleteSignal('definitions', definitions)
 extensions.addDestroy('definitions', () => {})
 
-// The core: what is there from the start, with a watch.
-const pods = new Map([['web', { name: 'web', restarts: 0 }]])
+// The core: what is there from the start. Its storage is asked whether it is ready, and closed at
+// the end.
+const kettles = defineResource({
+  group: 'kitchen.example',
+  kind: 'Kettle',
+  plural: 'kettles',
+  scope: 'Cluster',
+  versions: {
+    v1: {
+      schema: {
+        type: 'object',
+        description: 'What water is boiled in.',
+        properties: { litres: { type: 'number', exclusiveMinimum: 0, description: 'How much it holds.' } },
+      },
+    },
+  },
+})
 const core = createApiServer(config, { name: 'core', delegate: extensions })
-core.addHealthzCheck('store', () => pods.size > 0)
-core.addPostStartHook('fill-store', () => void pods.set('db', { name: 'db', restarts: 0 }))
-core.addDestroy('store', () => pods.clear())
-core.handle('/api/v1/pods', async (request, response) => {
-  const list = json({ kind: 'PodList', items: [...pods.values()] })
-  if (!new URL(request.url, 'http://localhost').searchParams.has('watch')) return list(request, response)
-  response.setHeader('Content-Type', 'application/json')
-  const end = shutdownSignalOf(request)
-  while (!end.aborted && !response.closed) {
-    response.write(`${JSON.stringify({ type: 'MODIFIED', object: pods.get('web') })}\n`)
-    await sleep(1_000, undefined, { signal: end }).catch(() => {})
-  }
-  response.end(`${JSON.stringify({ type: 'ERROR', object: { message: 'the server ends: watch another one' } })}\n`)
+core.installApiGroups(apiGroup({ group: 'kitchen.example', versions: { v1: [{ resource: kettles, storage: memory.resource() }] } }))
+core.addHealthzCheck('kitchen', () => true)
+core.addPostStartHook('first-kettle', async ({ loopback }) => {
+  const kettle = { apiVersion: 'kitchen.example/v1', kind: 'Kettle', metadata: { name: 'old' }, litres: 1.7 }
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(kettle) }
+  const answer = await loopback.fetch('/apis/kitchen.example/v1/kettles', init)
+  if (!answer.ok) throw new Error(await answer.text())
 })
 
 // Outermost: the one that is run. Its filters are passed by all requests, once.
 const aggregator = createApiServer(config, { name: 'aggregator', delegate: core })
 aggregator.addDestroy('services', () => {})
-aggregator.handle(
-  '/apis/metrics.example/v1/nodes',
-  json({ kind: 'NodeMetricsList', items: [{ name: 'here', cpu: process.cpuUsage().user }] }),
-)
+aggregator.handle('/load', (_request, response) => {
+  response.setHeader('Content-Type', 'application/json')
+  response.end(`${JSON.stringify({ cpu: process.cpuUsage().user })}\n`)
+})
 
 await aggregator.prepare().run()

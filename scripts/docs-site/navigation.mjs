@@ -59,6 +59,7 @@ export const NAVIGATION = [
     group: 'Be an API server',
     pages: [
       ['docs/apiserver.md', 'Serve as Kubernetes does'],
+      ['docs/api-groups.md', 'Serve resources to kubectl'],
       ['docs/authentication.md', 'Know who sends a request'],
       ['docs/authorization.md', 'Say what a user may do'],
     ],

@@ -43,23 +43,28 @@ import { requestDeadline } from './chain/request-deadline.ts'
 import { requestInfoFilter } from './chain/request-info.ts'
 import { timeOut, timeout } from './chain/timeout.ts'
 import { tracing } from './chain/tracing.ts'
+import { warnOn } from './chain/warnings.ts'
 import { type CompletedConfig, isCompleted } from './config.ts'
 import { type Delegate, notFoundDelegate } from './delegate.ts'
+import type { ApiGroup } from './groups/api-group.ts'
+import { DISCOVERY_TYPES } from './groups/discovery/pages.ts'
+import { GroupInstaller } from './groups/group-installer.ts'
+import { OPENAPI_ROOT } from './groups/openapi/pages.ts'
 import { timed } from './latency.ts'
 import { Loopback, type LoopbackClient, notListening } from './loopback/loopback.ts'
 import { ApiMetrics } from './metrics/api-metrics.ts'
 import { auditMetrics } from './metrics/audit-metrics.ts'
-import { apiGroupsPage } from './mux/api-groups.ts'
 import { indexPage } from './mux/index-page.ts'
 import { metricsPage } from './mux/metrics-page.ts'
 import { plainNotFound } from './mux/not-found.ts'
 import { type ApiHandler, type Listing, PathMux } from './mux/path-mux.ts'
 import { profilesPage, toProfiles } from './mux/profiles.ts'
+import { restRoute } from './mux/rest-route.ts'
 import { statuszPage } from './mux/statusz.ts'
 import { versionPage } from './mux/version.ts'
 import { ApiServerRegistrations } from './registrations.ts'
 import { NO_METRICS, type RequestMetrics } from './request-metrics.ts'
-import { StorageReadiness } from './storage-readiness.ts'
+import { type StorageProbe, StorageReadiness } from './storage-readiness.ts'
 import { asOrdinary, takingOver, type UpgradeHandler } from './upgrades.ts'
 
 /** Something with `fetch`, as a Hono app is. */
@@ -107,6 +112,9 @@ const TIMED: ReadonlySet<ChainName> = new Set(['authentication', 'audit', 'imper
  */
 const WATERMARK_HOOK = 'max-in-flight-filter'
 
+/** Waits for the storages of API groups. */
+const STORAGE_HOOK = 'storage-readiness'
+
 /** Upstream's is always there; without TLS it has nothing to say. */
 const LOOPBACK_CHECK = 'loopback-serving-certificate'
 
@@ -150,6 +158,8 @@ export class ApiServer implements Delegate {
   readonly storageReadiness: StorageReadiness
   readonly #host: Host
   readonly #mux: PathMux
+  readonly #groups: GroupInstaller
+  #life: ServedLife | undefined
   readonly #delegate: Delegate
   #upgrades: PathMux | undefined
   readonly #metrics: RequestMetrics
@@ -157,6 +167,7 @@ export class ApiServer implements Delegate {
   readonly #counted: ApiMetrics | undefined
   readonly #seats: InFlightSeats
   #isPrepared = false
+  #awaitsStorages = false
   /** Warnings, until there is a life to say them. */
   readonly #unsaid: Warning[] = []
   #say = (warning: Warning): void => void this.#unsaid.push(warning)
@@ -175,6 +186,21 @@ export class ApiServer implements Delegate {
       readOnly: new Seats(config.maxRequestsInFlight, host.clock),
       mutating: new Seats(config.maxMutatingRequestsInFlight, host.clock),
     }
+    this.#groups = new GroupInstaller({
+      world: {
+        clock: host.clock,
+        random: host.random,
+        warn: (exchange, text) => warnOn(exchange, '', text),
+        bodyMax: config.maxRequestBodyBytes,
+        failed: (error) => this.#say({ type: 'error', where: 'API groups', error: errorRecord(error) }),
+      },
+      delegated: () => delegate.apiGroups ?? [],
+      storages: {
+        awaitReady: (resource, probe) => this.#awaitStorage(resource, probe),
+        destroyAtEnd: (destroy) => (this.#life ?? this.registered).addDestroy(`${name}-storages`, destroy),
+      },
+      info: { title: 'Generic API Server', version: config.version['gitVersion'] || 'unversioned' },
+    })
     this.registered.addCheck(['healthz', 'livez'], LOOPBACK_CHECK, () => this.#loopback?.check())
     this.registered.inherit(delegate.registered)
     if (!this.registered.hasPostStartHook(WATERMARK_HOOK)) this.registered.addPostStartHook(WATERMARK_HOOK, () => {})
@@ -191,7 +217,7 @@ export class ApiServer implements Delegate {
     this.#mux.handle('/version', version)
     this.#mux.handlePrefix('/version/', version, { listed: false })
     if (!config.enableDiscovery) return
-    const groups = apiGroupsPage()
+    const groups = restRoute({ root: '/apis', produces: DISCOVERY_TYPES, get: this.#groups.root })
     this.#mux.handle('/apis', groups)
     this.#mux.handle('/apis/', groups, { listed: false })
   }
@@ -203,7 +229,17 @@ export class ApiServer implements Delegate {
 
   /** Enters it behind the filters. */
   get handler(): ApiHandler {
-    return this.#mux.serve
+    return this.#direct
+  }
+
+  /**
+   * Routes of API groups first, as they are this server's even where there is none; then paths, and
+   * then the delegate.
+   * @see kubernetes/apiserver pkg/server/handler.go director
+   */
+  readonly #direct: ApiHandler = (request, response) => {
+    const isOfGroup = this.#groups.claims(apiExchangeOf(request)?.info.path ?? '/')
+    return (isOfGroup ? this.#groups.serve : this.#mux.serve)(request, response)
   }
 
   /** Of upgrades, likewise; undefined when neither it nor its delegates take any. */
@@ -213,11 +249,59 @@ export class ApiServer implements Delegate {
 
   /** Its own and its delegate's, sorted, each once. */
   get listedPaths(): readonly string[] {
-    return [...new Set([...this.#mux.listedPaths, ...this.#delegate.listedPaths])].sort()
+    return [...new Set([...this.#groups.listedPaths, ...this.#mux.listedPaths, ...this.#delegate.listedPaths])].sort()
   }
 
   /** What a path is registered as, here or in a delegate; undefined: it is not. */
-  readonly routeOf = (path: string): string | undefined => this.#mux.routeOf(path) ?? this.#delegate.routeOf?.(path)
+  readonly routeOf = (path: string): string | undefined =>
+    this.#groups.routeOf(path) ?? this.#mux.routeOf(path) ?? this.#delegate.routeOf?.(path)
+
+  /** Its own and its delegate's. */
+  get apiGroups(): readonly ApiGroup[] {
+    return this.#groups.allGroups
+  }
+
+  /**
+   * Serves the resources of API groups below `/apis`, with their discovery and OpenAPI documents.
+   * Their storages are waited for by the readiness of a server that has not been prepared yet, and
+   * destroyed when it ends. Also while serving; then the next request is answered by them.
+   * @returns what takes them back; their storages stay until the server ends
+   * @throws QuiesceError ERR_OPTION_INVALID, ERR_DUPLICATE for a group that is there
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go InstallAPIGroups
+   * @example
+   * const versions = { v1: [{ resource: widgets, storage: memoryStorage().resource() }] }
+   * server.installApiGroups(apiGroup({ group: 'demo.example', versions }))
+   */
+  installApiGroups(...groups: readonly ApiGroup[]): Disposable {
+    const installed = this.#groups.install(groups)
+    this.#serveOpenApi()
+    return installed
+  }
+
+  /**
+   * The same for the group without a name, below `/api`.
+   * @see kubernetes/apiserver pkg/server/genericapiserver.go InstallLegacyAPIGroup
+   */
+  installLegacyApiGroup(prefix: '/api', group: ApiGroup): Disposable {
+    const installed = this.#groups.installLegacy(prefix, group)
+    this.#serveOpenApi()
+    return installed
+  }
+
+  #serveOpenApi(): void {
+    if (this.#mux.routeOf(OPENAPI_ROOT) !== undefined) return
+    this.#mux.handle(OPENAPI_ROOT, this.#groups.openApi)
+    this.#mux.handlePrefix(`${OPENAPI_ROOT}/`, this.#groups.openApi)
+  }
+
+  #awaitStorage(resource: string, probe: StorageProbe): void {
+    this.storageReadiness.register(resource, probe)
+    if (this.#isPrepared || this.#awaitsStorages) return
+    // That of a delegate has the name already.
+    const hook = this.registered.hasPostStartHook(STORAGE_HOOK) ? `${STORAGE_HOOK}-${this.name}` : STORAGE_HOOK
+    this.registered.addPostStartHook(hook, this.storageReadiness.hook)
+    this.#awaitsStorages = true
+  }
 
   /**
    * Serves exactly this path, with every method. A second handler for a path takes the place of the
@@ -422,6 +506,7 @@ export class ApiServer implements Delegate {
   }
 
   #speakThrough(life: ServedLife): void {
+    this.#life = life
     this.#say = life.record
     for (const warning of this.#unsaid.splice(0)) life.record(warning)
   }

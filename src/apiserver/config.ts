@@ -66,6 +66,14 @@ export const API_SERVER_OPTIONS = defineOptions({
     upstreamRefusal: '--storage-initialization-timeout can not be negative value',
   }),
   /**
+   * Bytes of a request's body, of those whose body the server reads itself: requests for objects.
+   * @default 3145728
+   */
+  maxRequestBodyBytes: option(integer(1, 1_000_000_000), {
+    default: 3 * 1024 * 1024,
+    meaning: 'Longest body of a request for objects',
+  }),
+  /**
    * Requests that only read which are served at a time; 0 is no limit.
    * @default 400
    */

@@ -1,4 +1,5 @@
 import type { ServedLife } from '../lifecycle/served-life.ts'
+import type { ApiGroup } from './groups/api-group.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'
 import type { ApiHandler } from './mux/path-mux.ts'
@@ -17,6 +18,8 @@ export interface Delegate {
   readonly listedPaths: readonly string[]
   /** What a path is registered as, here or behind; undefined: it is not. */
   readonly routeOf?: (path: string) => string | undefined
+  /** Those that are served here or behind. */
+  readonly apiGroups?: readonly ApiGroup[]
   readonly registered: ApiServerRegistrations
   /** The one behind it, to walk the chain; undefined at its end. */
   readonly nextDelegate: Delegate | undefined

@@ -59,8 +59,24 @@ export { ABORT_HANDLER } from './chain/panic-recovery.ts'
 export { warn } from './chain/warnings.ts'
 export { type ApiServerConfig, type CompletedConfig, completeConfig } from './config.ts'
 export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
+export { type ApiGroup, type ApiGroupDefinition, type ApiVersion, apiGroup, type ResourceStorage } from './groups/api-group.ts'
+export type { ApiObject, ObjectKey, ObjectMeta, OwnerReference } from './groups/api-object.ts'
+export { type FieldError, fieldErrors } from './groups/field-errors.ts'
+export {
+  type Column,
+  defineResource,
+  type ObjectOf,
+  type Resource,
+  type ResourceDefinition,
+  type VersionDefinition,
+} from './groups/resource/define-resource.ts'
+export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
+export type { Strategy } from './groups/resource/strategy.ts'
+export { type MemoryResource, type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
+export type { ListQuery, MaybePromise, Page, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
 export { addLatency, type Layer } from './latency.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'
 export type { RequestMetrics } from './request-metrics.ts'
+export { conflict, expired, notFound, type QualifiedResource, StatusError, serviceUnavailable } from './status-errors.ts'
 export type { StorageProbe, StorageReadiness } from './storage-readiness.ts'

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { apiExchangeOf } from './api-exchange.ts'
 import { finds, writeObject } from './encoding/write-object.ts'
+import { notAcceptable } from './status-errors.ts'
 
 /** What a failure is answered with, in the API's own form. */
 export interface Failure {
@@ -8,13 +9,17 @@ export interface Failure {
   readonly reason: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly code: number
+  /** Of the answer: where a list goes on. */
+  readonly metadata?: { readonly continue?: string }
 }
 
+const NO_METADATA: NonNullable<Failure['metadata']> = {}
+
 /** @see kubernetes/apimachinery pkg/apis/meta/v1/types.go Status */
-export const failureStatus = ({ message, reason, details, code }: Failure): object => ({
+export const failureStatus = ({ message, reason, details, code, metadata = NO_METADATA }: Failure): object => ({
   kind: 'Status',
   apiVersion: 'v1',
-  metadata: {},
+  metadata,
   status: 'Failure',
   message,
   reason,
@@ -37,6 +42,5 @@ export function sendStatus(
 
 /** To a client that takes an answer in none of the ways in which there is one. */
 export function sendNotAcceptable(exchange: Parameters<typeof sendStatus>[0], accepted: readonly string[]): void {
-  const message = `only the following media types are accepted: ${accepted.join(', ')}`
-  sendStatus(exchange, { message, reason: 'NotAcceptable', code: 406 })
+  sendStatus(exchange, notAcceptable(accepted).failure)
 }

@@ -66,6 +66,10 @@ export const ERROR_CODES = {
     meaning:
       'A request of an API server was not answered within its timeout: the reason of its abort signal, and what becomes of all that its handler writes from then on',
   },
+  ERR_STATUS: {
+    fault: 'caller',
+    meaning: 'A request of an API server about objects is refused; `failure` is the Status that its client gets',
+  },
   ERR_ABORTED: { fault: 'work', meaning: 'The reason of an abort signal: the drain was cut, or the work is not wanted any more' },
   ERR_INTERNAL: { fault: 'quiesce', meaning: 'A defect of quiesce itself: please report it' },
 } as const satisfies Record<`ERR_${string}`, CodeMeaning>

@@ -11,14 +11,16 @@ test('three API servers in a row are one server, with one life', async () => {
   const port = Number(serving()?.['port'])
   const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`)
 
-  const paths = ['/apis/metrics.example/v1/nodes', '/api/v1/pods', '/apis/shop.example/v1/orders']
+  const paths = ['/load', '/apis/kitchen.example/v1', '/apis/shop.example/v1']
   for (const path of paths) await expect.poll(async () => (await ask(path)).status, { message: path }).toBe(200)
   const { paths: listed } = (await (await ask('/')).json()) as { readonly paths: readonly string[] }
-  expect(listed).toEqual(expect.arrayContaining([...paths, '/healthz/store', '/readyz/store']))
+  expect(listed).toEqual(expect.arrayContaining([...paths, '/healthz/kitchen', '/readyz/kitchen']))
   await expect.poll(async () => (await ask('/readyz')).status).toBe(200)
 
-  const watch = await ask('/api/v1/pods?watch=true')
+  const watch = await ask('/apis/kitchen.example/v1/kettles?watch=true&allowWatchBookmarks=true')
   program.signal('SIGTERM')
-  expect((await watch.text()).trimEnd().split('\n').at(-1)).toContain('the server ends: watch another one')
+  const frames = (await watch.text()).trimEnd().split('\n')
+  expect(frames[0]).toContain('"name":"old"')
+  expect(frames.at(-1)).toContain('{"type":"BOOKMARK"')
   expect((await program.ended()).code).toBe(0)
 })

@@ -57,6 +57,8 @@ const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
 const OF_USERS: Readonly<Record<string, string>> = {
   'src/apiserver/chain/cors.ts': 'of an option, held against an Origin of no more than the characters of its bound',
   'src/cli/schema.ts': 'of a schema of ours, held against flags',
+  'src/apiserver/groups/resource/schema.ts': 'of a kind, made to see whether it is one',
+  'src/apiserver/groups/resource/schema-walk.ts': 'of a kind, held against no more than 4096 characters',
 }
 
 async function judge({ source, flags }: Pick<Expression, 'source' | 'flags'>): Promise<string> {

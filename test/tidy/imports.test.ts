@@ -81,7 +81,7 @@ const LAYERS: readonly Layer[] = [
   // The generic API server: an entry of its own, built on a created server. Its machine is as pure
   // as those of the life.
   { place: 'src/apiserver/audit/batches.ts', loads: ['xstate'], only: [] },
-  { place: 'src/apiserver/', loads: ['node:', 'xstate'], lazy: ['jose', 'yaml'], types: ['jose'] },
+  { place: 'src/apiserver/', loads: ['node:', 'xstate', 'hono'], lazy: ['jose', 'yaml'], types: ['jose'] },
   // Entries of their own, for those who have the framework.
   { place: 'src/frameworks/', loads: ['node:', 'rxjs', '@nestjs/core'], types: ['hono', 'fastify'] },
   { place: 'src/model/', loads: ['xstate', '#model'] },
@@ -111,6 +111,9 @@ const within =
 const TRANSPORTS = ['src/http/h1/', 'src/http/h2/', 'src/http/tls/', 'src/http/upgraded/']
 const PROTOCOLS = ['node:http', 'node:https', 'node:http2', 'node:tls']
 const SEAMS: readonly Seam[] = [
+  // Filters know nothing of what is behind them, and resources nothing of who has let a request in.
+  { from: within('src/apiserver/chain/'), never: ['src/apiserver/groups/'] },
+  { from: within('src/apiserver/groups/'), never: ['src/apiserver/chain/'] },
   { from: (path) => !within(...TRANSPORTS, 'src/http/transports.ts')(path), never: TRANSPORTS },
   {
     from: within('src/http/traffic/', 'src/http/wire.ts'),

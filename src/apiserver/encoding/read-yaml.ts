@@ -10,6 +10,11 @@ const ofYaml = ({ message }: Error): string => (message.split('\n', 1)[0] as str
 /** Node's message quotes some characters before and behind the place. */
 const ofJson = ({ message }: Error): string => message.replace(/, (?:\.\.\.)?".*(?= is not valid JSON)/s, '')
 
+const loadYaml = () =>
+  import('yaml').catch((cause: unknown) => {
+    throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
+  })
+
 /**
  * The documents of a YAML text, or the value of a JSON one; empty documents are left out.
  * @param name stands in front of what is wrong, such as the file's name
@@ -24,9 +29,7 @@ export async function readDocuments(text: string, name: string): Promise<readonl
       throw unreadable(name, ofJson(toError(thrown)))
     }
   }
-  const { parseAllDocuments } = await import('yaml').catch((cause: unknown) => {
-    throw new QuiesceError('ERR_DEPENDENCY_MISSING', 'reading YAML needs the package "yaml": npm install yaml', { package: 'yaml' }, cause)
-  })
+  const { parseAllDocuments } = await loadYaml()
   const documents = [parseAllDocuments(text)].flat()
   const errors = documents.flatMap((document) => document.errors)
   if (errors.length > 0) throw unreadable(name, errors.map(ofYaml).join('\n'))
@@ -43,4 +46,21 @@ export async function readDocument(text: string, name: string): Promise<unknown>
   const [first, ...others] = await readDocuments(text, name)
   if (others.length > 0) throw unreadable(name, `has ${others.length + 1} documents, allowed: 1`)
   return first
+}
+
+/**
+ * One document of YAML as clients send it, read by the rules of YAML 1.1 as upstream reads it: `y`
+ * is true. What stands for too much by its aliases is refused.
+ * @throws QuiesceError as {@link readDocuments}
+ */
+export async function readYamlBody(text: string): Promise<unknown> {
+  const { parseDocument } = await loadYaml()
+  const document = parseDocument(text, { version: '1.1', uniqueKeys: false })
+  const [error] = document.errors
+  if (error !== undefined) throw unreadable('body', ofYaml(error))
+  try {
+    return document.toJS() as unknown
+  } catch (thrown) {
+    throw unreadable('body', ofYaml(toError(thrown)))
+  }
 }

@@ -21,7 +21,7 @@ export const finds = (request: IncomingMessage): boolean => negotiate(request, O
 const READ_BY_PEOPLE = /^(curl|Wget|Mozilla\/5\.0)/
 
 /** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/negotiate.go isPrettyPrint */
-function isForPeople({ url = '/', headers }: IncomingMessage): boolean {
+export function wantsToRead({ url = '/', headers }: IncomingMessage): boolean {
   // An escaped name is not looked for, as upstream.
   const query = url.indexOf('?')
   const asked = query >= 0 && url.includes('pretty', query) ? queryValue(url, 'pretty') : ''
@@ -65,7 +65,7 @@ export function writeObject(
   }
   // What a client is sent against its will upstream does not record.
   if (chosen) auditResponseObject(request, chosen.form.value)
-  const toText = type === JSON_TYPE && (chosen?.isForPeople || isForPeople(request)) ? prettyJson : encode
+  const toText = type === JSON_TYPE && (chosen?.isForPeople || wantsToRead(request)) ? prettyJson : encode
   respond(response, {
     status,
     headers: { 'Content-Type': as === undefined ? type : `${type};${as}`, ...headers },

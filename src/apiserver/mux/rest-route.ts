@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pathOf } from '../../http/request-info.ts'
 import { firstHeader } from '../first-header.ts'
 import { sendStatus } from '../status.ts'
@@ -12,25 +13,54 @@ interface RestRoute {
 }
 
 /**
- * One path that can be read and nothing else. What it refuses is a Status: other paths below it,
- * methods, types of bodies and of answers.
+ * What is refused before any handler is asked, as a Status.
  * @see kubernetes/apiserver pkg/server/handler.go serviceErrorHandler
  */
+export class RouteRefusals {
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  notFound(): void {
+    this.#send(404, 'NotFound', 'the server could not find the requested resource')
+  }
+
+  methodNotAllowed(): void {
+    this.#send(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+  }
+
+  unsupportedMediaType(): void {
+    this.#send(415, 'UnsupportedMediaType', '415: Unsupported Media Type')
+  }
+
+  /** Whether it has refused it: the client takes none of the types. */
+  notAcceptable(produces: readonly string[]): boolean {
+    const accept = firstHeader(this.#request, 'accept')
+    if (accept === '' || typesOf(accept).some((type) => type === '*/*' || produces.includes(type))) return false
+    this.#send(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${produces.join(', ')}`)
+    return true
+  }
+
+  #send(code: number, reason: string, message: string): void {
+    sendStatus({ request: this.#request, response: this.#response }, { message, reason, details: {}, code })
+  }
+}
+
+/**
+ * One path that can be read and nothing else: other paths below it, methods and types are refused.
+ */
 export function restRoute({ root, produces, get }: RestRoute): ApiHandler {
-  const available = produces.join(', ')
   return (request, response) => {
-    const refuse = (code: number, reason: string, message: string): void =>
-      sendStatus({ request, response }, { message, reason, details: {}, code })
-    if (segmentsOf(pathOf(request.url ?? '/')) !== segmentsOf(root))
-      return refuse(404, 'NotFound', 'the server could not find the requested resource')
-    if (request.method !== 'GET') return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource')
+    const refusals = new RouteRefusals(request, response)
+    if (segmentsOf(pathOf(request.url ?? '/')) !== segmentsOf(root)) return refusals.notFound()
+    if (request.method !== 'GET') return refusals.methodNotAllowed()
     const contentType = firstHeader(request, 'content-type')
-    if (contentType !== '' && !typesOf(contentType).some((type) => produces.includes(type)))
-      return refuse(415, 'UnsupportedMediaType', '415: Unsupported Media Type')
-    const accept = firstHeader(request, 'accept')
-    if (accept !== '' && !typesOf(accept).some((type) => type === '*/*' || produces.includes(type)))
-      return refuse(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available}`)
-    return get(request, response)
+    if (contentType !== '' && !typesOf(contentType).some((type) => produces.includes(type))) return refusals.unsupportedMediaType()
+    return refusals.notAcceptable(produces) ? undefined : get(request, response)
   }
 }
 

@@ -10,6 +10,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   hash: '[0-9A-F]{128}',
   etag: '"?[0-9A-F]+"?',
   build: '[^"]+',
+  generated: '[a-z0-9]{5}',
   'last-modified': '.+',
   'process-start-time-unix': '\\d+',
 }

@@ -15,6 +15,7 @@ import { queryTexts } from '#src/base/go-query.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { Sink } from '../audit/sink.ts'
 import type { Answer, RecordedCheck, RecordedEvent, RecordedRequest, Settings } from './recorded.ts'
+import { recordedWidgets } from './recorded-widgets.ts'
 
 /** The recorded server's, which stand in its build. */
 const VERSION = {
@@ -52,7 +53,8 @@ const RULES: Authorizer = {
 }
 
 interface OracleServer {
-  ask(request: RecordedRequest): Promise<Answer>
+  /** @param linesMax of a stream that goes on: then its client leaves */
+  ask(request: RecordedRequest, linesMax?: number): Promise<Answer>
   /** What was audited, when the server has ended and nothing is added any more. */
   end(): Promise<readonly RecordedEvent[]>
   [Symbol.asyncDispose](): Promise<void>
@@ -76,6 +78,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     enableProfiling: true,
     authorizer: { authorize: () => ({ decision: 'allow' }) },
     ...(settings.requestTimeout !== undefined && { requestTimeout: settings.requestTimeout }),
+    ...(settings.maxBody !== undefined && { maxRequestBodyBytes: settings.maxBody }),
     ...(settings.hsts && { hstsDirectives: settings.hsts }),
     ...(settings.cors && { corsAllowedOrigins: settings.cors }),
     ...(settings.authenticate && { authenticators: [TOKENS], anonymousAuth: true, authorizer: RULES, authorizationAlwaysAllowPaths: [] }),
@@ -94,6 +97,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
     servers.push(server)
   }
   const server = servers.at(-1) as ApiServer
+  if (settings.widgets) server.installApiGroups(recordedWidgets())
   for (const [path, handler] of Object.entries(ROUTES))
     path.endsWith('/') ? server.handlePrefix(path, handler) : server.handle(path, handler)
   for (const { name, ms } of settings.mux ?? []) server.addMuxCompleteSignal(name, ms < 0 ? new Promise(() => {}) : after(ms))
@@ -104,7 +108,7 @@ export async function oracleServer(settings: Settings): Promise<OracleServer> {
   const isStarted = async (): Promise<boolean> => (await ask(port, { method: 'GET', path: '/healthz' })).status === 200
   while (!settings.postStart?.some(({ ms = 0 }) => ms > LONG_MS) && !(await isStarted())) await after(5)
   return {
-    ask: (request) => ask(port, request),
+    ask: (request, linesMax) => ask(port, request, linesMax),
     end: async () => {
       await life.stop('everything was asked')
       return sink.calls
@@ -192,8 +196,14 @@ const ROUTES: Readonly<Record<string, ApiHandler>> = {
 /** Headers that say how the connection goes on: connections are the engine's. */
 const OF_THE_CONNECTION = ['connection', 'keep-alive']
 
+/** Of a body that was recorded in part: as many bytes as it had. */
+const whole = (body: string): string => {
+  const [, bytes] = /… \((\d+) bytes\)$/.exec(body) ?? []
+  return bytes === undefined ? body : 'x'.repeat(Number(bytes))
+}
+
 /** On a connection of its own; never rejects. */
-function ask(port: number, { method, path, headers, body }: RecordedRequest): Promise<Answer> {
+function ask(port: number, { method, path, headers, body }: RecordedRequest, linesMax = Number.POSITIVE_INFINITY): Promise<Answer> {
   return new Promise((resolve) => {
     const request = httpRequest({ host: '127.0.0.1', port, method, path, headers: { ...headers }, agent: false }, (response) => {
       const chunks: Buffer[] = []
@@ -205,11 +215,23 @@ function ask(port: number, { method, path, headers, body }: RecordedRequest): Pr
         )
         resolve({ status: response.statusCode as number, headers: head, body: Buffer.concat(chunks).toString(), ...(cut && { cut }) })
       }
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      let lines = 0
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        lines += chunk.toString().split('\n').length - 1
+        if (lines >= linesMax) leave()
+      })
+      const leave = (): void => {
+        end()
+        request.destroy()
+      }
+      if (linesMax < Number.POSITIVE_INFINITY) request.setTimeout(BEYOND_DEADLINE_MS, leave)
       response.on('end', () => end())
       response.on('error', () => end('end'))
     })
     request.on('error', () => resolve({ error: 'closed' }))
-    request.end(body)
+    const sent = body === undefined ? undefined : whole(body)
+    if (sent !== undefined) request.setHeader('Content-Length', Buffer.byteLength(sent))
+    request.end(sent)
   })
 }

@@ -1,0 +1,56 @@
+import { optionError, show } from '../../base/errors.ts'
+import type { Resource } from './resource/define-resource.ts'
+import { type Storage, verbsOf } from './storage/storage.ts'
+
+/** A resource, and where its objects are. */
+export interface ResourceStorage {
+  readonly resource: Resource
+  readonly storage: Storage
+}
+
+export interface ApiGroupDefinition {
+  /** Empty for the group without a name, which is installed under `/api`. */
+  readonly group: string
+  /** Resources by version; the first version is the preferred one. */
+  readonly versions: Readonly<Record<string, readonly ResourceStorage[]>>
+}
+
+/** One version of a group, with its resources in the order of their names. */
+export interface ApiVersion {
+  readonly version: string
+  readonly resources: readonly ResourceStorage[]
+}
+
+/** A group of resources that is installed together. */
+export interface ApiGroup {
+  readonly group: string
+  /** The most preferred first; there is at least one. */
+  readonly versions: readonly ApiVersion[]
+}
+
+/**
+ * A group as a value, for `installApiGroups` of a server. Versions without resources are left out.
+ * @throws QuiesceError ERR_OPTION_INVALID
+ * @see kubernetes/apiserver pkg/server/genericapiserver.go APIGroupInfo
+ */
+export function apiGroup({ group, versions }: ApiGroupDefinition): ApiGroup {
+  if (typeof group !== 'string') throw optionError('group of apiGroup()', group, 'a text')
+  const named = `group ${show(group)}`
+  const all = Object.entries(versions ?? {}).map(([version, resources]): ApiVersion => {
+    if (!Array.isArray(resources)) throw optionError(`${version} of ${named}`, resources, 'a list of { resource, storage }')
+    for (const each of resources as readonly ResourceStorage[]) check(each, group, version)
+    const sorted = [...(resources as readonly ResourceStorage[])].sort((a, b) => (a.resource.plural < b.resource.plural ? -1 : 1))
+    const twice = sorted.find(({ resource }, index) => sorted[index + 1]?.resource.plural === resource.plural)
+    if (twice !== undefined) throw optionError(`${version} of ${named}`, twice.resource.plural, 'each resource once')
+    return { version, resources: sorted }
+  })
+  return { group, versions: all.filter(({ resources }) => resources.length > 0) }
+}
+
+function check({ resource, storage }: ResourceStorage, group: string, version: string): void {
+  const of = `resource ${show(resource?.plural)}`
+  if (resource?.group !== group) throw optionError(`group of ${of}`, resource?.group, show(group))
+  if (resource.version !== version) throw optionError(`version of ${of}`, resource.version, show(version))
+  if (typeof storage !== 'object' || storage === null || verbsOf(storage).length === 0)
+    throw optionError(`storage of ${of}`, storage, 'an object with get, list, create, update, delete or watch')
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { ApiGroup, ApiVersion, ResourceStorage } from '../api-group.ts'
+import { groupVersion } from '../resource/define-resource.ts'
+import { verbsOf } from '../storage/storage.ts'
+
+const STATUS_VERBS = new Set(['get', 'patch', 'update'])
+
+/** What can be done with an object's status. */
+const statusVerbs = (served: ResourceStorage): readonly string[] => verbsOf(served.storage).filter((verb) => STATUS_VERBS.has(verb))
+
+/** Where a server can be reached, for clients of all addresses. */
+const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
+
+const versionOf = ({ group }: ApiGroup, { version }: ApiVersion) => ({ groupVersion: groupVersion(group, version), version })
+
+const groupOf = (group: ApiGroup) => ({
+  name: group.group,
+  versions: group.versions.map((each) => versionOf(group, each)),
+  preferredVersion: versionOf(group, group.versions[0] as ApiVersion),
+})
+
+/** `/api` @see kubernetes/apiserver pkg/endpoints/discovery/legacy.go */
+export const apiVersions = ({ versions }: ApiGroup, serverAddress: string): object => ({
+  kind: 'APIVersions',
+  versions: versions.map(({ version }) => version),
+  serverAddressByClientCIDRs: addresses(serverAddress),
+})
+
+/** `/apis` @see kubernetes/apiserver pkg/endpoints/discovery/root.go */
+export const apiGroupList = (groups: readonly ApiGroup[], serverAddress: string): object => ({
+  kind: 'APIGroupList',
+  groups: groups.map((group) => ({ ...groupOf(group), serverAddressByClientCIDRs: addresses(serverAddress) })),
+})
+
+/** `/apis/GROUP` @see kubernetes/apiserver pkg/endpoints/discovery/group.go */
+export const apiGroupDocument = (group: ApiGroup): object => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group) })
+
+/** `/apis/GROUP/VERSION` @see kubernetes/apiserver pkg/endpoints/discovery/version.go */
+export const apiResourceList = ({ group }: ApiGroup, { version, resources }: ApiVersion): object => ({
+  kind: 'APIResourceList',
+  // As upstream, which keeps it for clients of old.
+  ...(group !== '' && { apiVersion: 'v1' }),
+  groupVersion: groupVersion(group, version),
+  resources: resources.flatMap((served) => {
+    const { plural, singular, isNamespaced, kind, shortNames, categories, hasStatus } = served.resource
+    const resource = {
+      name: plural,
+      singularName: singular,
+      namespaced: isNamespaced,
+      kind,
+      verbs: verbsOf(served.storage),
+      ...(shortNames.length > 0 && { shortNames }),
+      ...(categories.length > 0 && { categories }),
+      storageVersionHash: storageVersionHash(group, version, kind),
+    }
+    const status = { name: `${plural}/status`, singularName: '', namespaced: isNamespaced, kind, verbs: statusVerbs(served) }
+    return hasStatus ? [resource, status] : [resource]
+  }),
+})
+
+/** @see kubernetes/apiserver pkg/endpoints/discovery/storageversionhash.go */
+export const storageVersionHash = (group: string, version: string, kind: string): string =>
+  createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+
+/** Of both roots: all groups with all of their resources. */
+export interface AggregatedList {
+  readonly metadata: object
+  readonly items: readonly object[]
+}
+
+/**
+ * All groups at once, by name.
+ * @see kubernetes/apiserver pkg/endpoints/discovery/aggregated/handler.go
+ */
+export const aggregatedList = (groups: readonly ApiGroup[]): AggregatedList => ({
+  metadata: {},
+  items: [...groups].sort((a, b) => (a.group < b.group ? -1 : 1)).map(aggregatedGroup),
+})
+
+const aggregatedGroup = ({ group, versions }: ApiGroup) => ({
+  metadata: group === '' ? {} : { name: group },
+  versions: versions.map(({ version, resources }) => ({
+    version,
+    resources: resources.map((served) => {
+      const { plural, singular, isNamespaced, kind, shortNames, categories, hasStatus } = served.resource
+      const responseKind = { group, version, kind }
+      return {
+        resource: plural,
+        responseKind,
+        scope: isNamespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singular,
+        verbs: verbsOf(served.storage),
+        ...(shortNames.length > 0 && { shortNames }),
+        ...(categories.length > 0 && { categories }),
+        ...(hasStatus && { subresources: [{ subresource: 'status', responseKind, verbs: statusVerbs(served) }] }),
+      }
+    }),
+    freshness: 'Current',
+  })),
+})

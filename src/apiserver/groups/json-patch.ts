@@ -1,0 +1,135 @@
+import { badRequest, entityTooLarge, unprocessable } from '../status-errors.ts'
+import { type Fields, isFields, isSameJson, setField } from './api-object.ts'
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/patch.go maxJSONPatchOperations */
+const OPERATIONS_MAX = 10_000
+/** Characters of all that `copy` may add. */
+const COPIED_MAX = 3 * 1024 * 1024
+
+interface Operation {
+  readonly op: string
+  readonly path: readonly string[]
+  readonly from: readonly string[]
+  readonly value: unknown
+}
+
+const NAMES: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
+const WITH_VALUE: ReadonlySet<string> = new Set(['add', 'replace', 'test'])
+const WITH_FROM: ReadonlySet<string> = new Set(['move', 'copy'])
+
+/**
+ * Reads a JSON patch.
+ * @throws StatusError 400 for what is none, 413 for one with too many operations
+ */
+export function readJsonPatch(given: unknown): readonly Operation[] {
+  if (!Array.isArray(given)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch')
+  if (given.length > OPERATIONS_MAX)
+    throw entityTooLarge(`The allowed maximum operations in a JSON patch is ${OPERATIONS_MAX}, got ${given.length}`)
+  return given.map((each: unknown) => {
+    if (!isFields(each)) throw badRequest('error decoding patch: an operation is no object')
+    const { op, path, from } = each
+    if (typeof op !== 'string' || !NAMES.has(op)) throw unprocessable()
+    if (typeof path !== 'string' || (WITH_FROM.has(op) && typeof from !== 'string')) throw unprocessable()
+    if (WITH_VALUE.has(op) && !Object.hasOwn(each, 'value')) throw unprocessable()
+    return { op, path: pointer(path), from: typeof from === 'string' ? pointer(from) : [], value: each['value'] }
+  })
+}
+
+/** @see RFC 6901 */
+function pointer(text: string): readonly string[] {
+  if (text === '') return []
+  if (!text.startsWith('/')) throw unprocessable()
+  return text
+    .slice(1)
+    .split('/')
+    .map((piece) => piece.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/**
+ * Applies a JSON patch to a copy.
+ * @throws StatusError 422 for an operation that cannot be done, a failed test included; 413 when
+ * its copies become too large
+ * @see RFC 6902
+ */
+export function jsonPatch(target: unknown, operations: readonly Operation[]): unknown {
+  const root = { it: structuredClone(target) }
+  let copied = 0
+  for (const { op, path, from, value } of operations) {
+    if (op === 'test') {
+      if (!isSameJson(read(root, path), value)) throw unprocessable()
+    } else if (op === 'add') add(root, path, structuredClone(value))
+    else if (op === 'remove') remove(root, path)
+    else if (op === 'replace') replace(root, path, structuredClone(value))
+    else {
+      const found = read(root, from)
+      if (found === undefined) throw unprocessable()
+      if (op === 'copy') {
+        copied += JSON.stringify(found).length
+        if (copied > COPIED_MAX) throw entityTooLarge(`copies of the JSON patch are larger than ${COPIED_MAX}`)
+        add(root, path, structuredClone(found))
+      } else {
+        // Nothing can be moved into itself.
+        if (path.length > from.length && from.every((piece, index) => path[index] === piece)) throw unprocessable()
+        remove(root, from)
+        add(root, path, found)
+      }
+    }
+  }
+  return root.it
+}
+
+type Root = { it: unknown }
+
+function read(root: Root, path: readonly string[]): unknown {
+  let value = root.it
+  for (const piece of path) value = inside(value, piece)
+  return value
+}
+
+/** Undefined where there is nothing. */
+function inside(value: unknown, piece: string): unknown {
+  if (Array.isArray(value)) return value[indexOf(piece, value.length - 1)] as unknown
+  return isFields(value) && Object.hasOwn(value, piece) ? value[piece] : undefined
+}
+
+function indexOf(piece: string, max: number): number {
+  const index = /^(0|[1-9]\d{0,8})$/.test(piece) ? Number(piece) : Number.NaN
+  if (!(index <= max)) throw unprocessable()
+  return index
+}
+
+/** The list or object that a path ends in, and its last piece. */
+function holder(root: Root, path: readonly string[]): readonly [unknown[] | Fields, string] {
+  const of = read(root, path.slice(0, -1))
+  if (!Array.isArray(of) && !isFields(of)) throw unprocessable()
+  return [of, path.at(-1) as string]
+}
+
+function add(root: Root, path: readonly string[], value: unknown): void {
+  if (path.length === 0) {
+    root.it = value
+    return
+  }
+  const [of, last] = holder(root, path)
+  if (Array.isArray(of)) of.splice(last === '-' ? of.length : indexOf(last, of.length), 0, value)
+  else setField(of, last, value)
+}
+
+function remove(root: Root, path: readonly string[]): void {
+  if (path.length === 0) throw unprocessable()
+  const [of, last] = holder(root, path)
+  if (Array.isArray(of)) of.splice(indexOf(last, of.length - 1), 1)
+  else if (Object.hasOwn(of, last)) delete of[last]
+  else throw unprocessable()
+}
+
+function replace(root: Root, path: readonly string[], value: unknown): void {
+  if (path.length === 0) {
+    root.it = value
+    return
+  }
+  const [of, last] = holder(root, path)
+  if (Array.isArray(of)) of[indexOf(last, of.length - 1)] = value
+  else if (Object.hasOwn(of, last)) setField(of, last, value)
+  else throw unprocessable()
+}

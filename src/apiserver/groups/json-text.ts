@@ -1,0 +1,66 @@
+/** How deep a body may be nested. */
+const DEPTH_MAX = 512
+
+/** What the text of a JSON value says that the value itself does not. */
+export interface JsonText {
+  readonly isTooDeep: boolean
+  /** Paths of fields that stand in their object twice: `spec.size`. */
+  readonly duplicates: readonly string[]
+}
+
+/**
+ * Looks at a text that has been parsed as JSON: once through, without another parser's errors.
+ * Duplicates are collected as far as they can be shown.
+ */
+export function lookAtJson(text: string, duplicatesMax: number): JsonText {
+  const duplicates: string[] = []
+  /** For each object that is open its names, and the one that is being read; null for a list. */
+  const open: ({ readonly names: Set<string>; name: string } | { index: number })[] = []
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const end = endOfString(text, at)
+      const innermost = open.at(-1)
+      if (innermost !== undefined && 'names' in innermost && isName(text, end)) {
+        const name = JSON.parse(text.slice(at, end)) as string
+        innermost.name = name
+        if (innermost.names.has(name) && duplicates.length < duplicatesMax) duplicates.push(pathOf(open))
+        innermost.names.add(name)
+      }
+      at = end - 1
+    } else if (character === '{') open.push({ names: new Set(), name: '' })
+    else if (character === '[') open.push({ index: 0 })
+    else if (character === '}' || character === ']') open.pop()
+    else if (character === ',') {
+      const innermost = open.at(-1)
+      if (innermost !== undefined && 'index' in innermost) innermost.index++
+    }
+    if (open.length > DEPTH_MAX) return { isTooDeep: true, duplicates }
+  }
+  return { isTooDeep: false, duplicates }
+}
+
+/** The place behind the closing quote. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at + 1
+}
+
+function isName(text: string, from: number): boolean {
+  let at = from
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++
+  return text[at] === ':'
+}
+
+const pathOf = (open: readonly ({ readonly name: string } | { readonly index: number })[]): string =>
+  open.reduce((path, each) => ('index' in each ? `${path}[${each.index}]` : path === '' ? each.name : `${path}.${each.name}`), '')
+
+/** What Go's parser says of a text that is no JSON, as near as node's error lets it be said. */
+export function goJsonError(text: string, thrown: unknown): string {
+  const { message = '' } = thrown as { readonly message?: string }
+  const [, place] = /at position (\d+)/.exec(message) ?? []
+  const character = place === undefined ? undefined : text[Number(place)]
+  if (text === '' || character === undefined) return 'unexpected end of JSON input'
+  return `invalid character '${character}' looking for beginning of value`
+}

@@ -1,0 +1,18 @@
+import { type Fields, isFields, setField } from './api-object.ts'
+
+/**
+ * Applies a JSON merge patch: null takes away, lists are replaced. Nothing of either is changed.
+ * @see RFC 7396
+ */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch
+  const merged: Fields = {}
+  if (isFields(target))
+    for (const [name, value] of Object.entries(target))
+      if (patch[name] !== null || !Object.hasOwn(patch, name)) setField(merged, name, value)
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) continue
+    setField(merged, name, mergePatch(Object.hasOwn(merged, name) ? merged[name] : undefined, value))
+  }
+  return merged
+}

@@ -1,0 +1,149 @@
+import { type Fields, isFields, type ObjectMeta, type OwnerReference, setField } from './api-object.ts'
+import { type FieldError, fieldErrors } from './field-errors.ts'
+import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts'
+
+/** What Go calls the types that JSON values do not fit. */
+type GoType = 'string' | 'int64' | 'map[string]string' | '[]string' | '[]v1.OwnerReference' | 'v1.Time'
+
+/** The fields in the order in which they are sent. What is not in this list is not kept. */
+const FIELDS: readonly (readonly [keyof ObjectMeta, GoType])[] = [
+  ['name', 'string'],
+  ['generateName', 'string'],
+  ['namespace', 'string'],
+  ['uid', 'string'],
+  ['resourceVersion', 'string'],
+  ['generation', 'int64'],
+  ['creationTimestamp', 'v1.Time'],
+  ['deletionTimestamp', 'v1.Time'],
+  ['deletionGracePeriodSeconds', 'int64'],
+  ['labels', 'map[string]string'],
+  ['annotations', 'map[string]string'],
+  ['ownerReferences', '[]v1.OwnerReference'],
+  ['finalizers', '[]string'],
+]
+/** Read from clients, and not kept: no server here says who owns which field (V73). */
+const LEFT_OUT: ReadonlySet<string> = new Set(['managedFields', 'selfLink'])
+const KNOWN: ReadonlySet<string> = new Set(FIELDS.map(([name]) => name))
+
+/** What was read of metadata; `problem` is upstream's text for a value of another type. */
+export interface ReadMeta {
+  readonly metadata: ObjectMeta
+  readonly unknown: readonly string[]
+  readonly problem: string | undefined
+}
+
+const jsonType = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)
+
+/** Reads what a client has sent as metadata, a field at a time. */
+export function readMeta(given: unknown): ReadMeta {
+  const metadata: Fields = { name: '' }
+  if (given === undefined || given === null) return { metadata: metadata as unknown as ObjectMeta, unknown: [], problem: undefined }
+  const problemOf = (value: unknown, field: string, type: string): ReadMeta => ({
+    metadata: metadata as unknown as ObjectMeta,
+    unknown: [],
+    problem: `json: cannot unmarshal ${jsonType(value)} into Go struct field ObjectMeta.metadata${field} of type ${type}`,
+  })
+  if (!isFields(given)) return problemOf(given, '', 'v1.ObjectMeta')
+  for (const [name, type] of FIELDS) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    if (value === undefined || value === null) continue
+    const wrong = misfit(value, type)
+    if (wrong !== undefined) return problemOf(wrong.value, `.${name}`, wrong.type)
+    if (isEmpty(value) && name !== 'name') continue
+    setField(metadata, name, Array.isArray(value) && type === '[]v1.OwnerReference' ? value.map(asOwner) : value)
+  }
+  const unknown = Object.keys(given).filter((name) => !KNOWN.has(name) && !LEFT_OUT.has(name))
+  return { metadata: metadata as unknown as ObjectMeta, unknown, problem: undefined }
+}
+
+/** What is empty is not sent, as upstream's `omitempty`. */
+const isEmpty = (value: unknown): boolean =>
+  value === '' || value === 0 || (Array.isArray(value) && value.length === 0) || (isFields(value) && Object.keys(value).length === 0)
+
+/** The value that does not fit, which may be one inside, and the type that it should have. */
+function misfit(value: unknown, type: GoType): { readonly value: unknown; readonly type: string } | undefined {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? undefined : { value, type }
+    case 'int64':
+      return Number.isSafeInteger(value) ? undefined : { value, type }
+    case 'v1.Time':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? undefined : { value, type }
+    case 'map[string]string': {
+      if (!isFields(value)) return { value, type }
+      const wrong = Object.values(value).find((each) => typeof each !== 'string')
+      return wrong === undefined ? undefined : { value: wrong, type: 'string' }
+    }
+    case '[]string': {
+      if (!Array.isArray(value)) return { value, type }
+      const wrong = value.find((each) => typeof each !== 'string') as unknown
+      return wrong === undefined ? undefined : { value: wrong, type: 'string' }
+    }
+    case '[]v1.OwnerReference':
+      return Array.isArray(value) && value.every(isFields) ? undefined : { value, type }
+  }
+}
+
+function asOwner(given: Fields): OwnerReference {
+  const text = (name: string): string => (typeof given[name] === 'string' ? given[name] : '')
+  const flag = (name: string) => (typeof given[name] === 'boolean' ? { [name]: given[name] } : {})
+  return {
+    apiVersion: text('apiVersion'),
+    kind: text('kind'),
+    name: text('name'),
+    uid: text('uid'),
+    ...flag('controller'),
+    ...flag('blockOwnerDeletion'),
+  }
+}
+
+/** In the order of {@link FIELDS}, for what was put together from several. */
+export function orderedMeta(metadata: ObjectMeta): ObjectMeta {
+  const ordered: Fields = {}
+  for (const [name] of FIELDS) if (metadata[name] !== undefined) ordered[name] = metadata[name]
+  return ordered as unknown as ObjectMeta
+}
+
+/** Bytes of all keys and values of annotations. */
+const ANNOTATIONS_MAX = 256 * 1024
+
+/** @see kubernetes/apimachinery pkg/api/validation/objectmeta.go ValidateObjectMetaAccessor */
+export function metaErrors(metadata: ObjectMeta, isNamespaced: boolean): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const { name, generateName, namespace, labels = {}, annotations = {}, ownerReferences = [], finalizers = [] } = metadata
+  const invalid = (field: string, value: unknown, problems: readonly string[]): void =>
+    void errors.push(...problems.map((problem) => fieldErrors.invalid(`metadata.${field}`, value, problem)))
+  if (generateName !== undefined) invalid('generateName', generateName, subdomainProblems(`${generateName.replace(/-$/, '')}a`))
+  // A name that is missing is one that is no subdomain, as for custom resources.
+  invalid('name', name, subdomainProblems(name))
+  if (isNamespaced) {
+    if (namespace === undefined) errors.push(fieldErrors.required('metadata.namespace'))
+    else invalid('namespace', namespace, labelProblems(namespace))
+  } else if (namespace !== undefined) errors.push(fieldErrors.forbidden('metadata.namespace', 'not allowed on this type'))
+  for (const [key, value] of Object.entries(labels)) {
+    invalid('labels', key, qualifiedNameProblems(key))
+    invalid('labels', value, labelValueProblems(value))
+  }
+  let bytes = 0
+  for (const [key, value] of Object.entries(annotations)) {
+    invalid('annotations', key, qualifiedNameProblems(key.toLowerCase()))
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+  }
+  if (bytes > ANNOTATIONS_MAX) errors.push(fieldErrors.tooLong('metadata.annotations', ANNOTATIONS_MAX))
+  errors.push(...ownerErrors(ownerReferences))
+  for (const [index, finalizer] of finalizers.entries()) invalid(`finalizers[${index}]`, finalizer, qualifiedNameProblems(finalizer))
+  return errors
+}
+
+function ownerErrors(owners: readonly OwnerReference[]): readonly FieldError[] {
+  const errors: FieldError[] = []
+  for (const [index, owner] of owners.entries()) {
+    const field = `metadata.ownerReferences[${index}]`
+    if (owner.apiVersion === '') errors.push(fieldErrors.invalid(`${field}.apiVersion`, '', 'version must not be empty'))
+    for (const name of ['kind', 'name', 'uid'] as const)
+      if (owner[name] === '') errors.push(fieldErrors.invalid(`${field}.${name}`, '', 'must not be empty'))
+  }
+  if (owners.filter(({ controller }) => controller === true).length > 1)
+    errors.push(fieldErrors.invalid('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true'))
+  return errors
+}

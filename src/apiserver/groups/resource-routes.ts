@@ -1,0 +1,92 @@
+import { toError } from '../../base/errors.ts'
+import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import { OBJECT_TYPES } from '../encoding/write-object.ts'
+import type { ApiHandler } from '../mux/path-mux.ts'
+import { sendStatus } from '../status.ts'
+import { internalError, StatusError } from '../status-errors.ts'
+import type { Route } from './container.ts'
+import { createObject } from './rest/create.ts'
+import { deleteCollection, deleteObject } from './rest/delete.ts'
+import { PATCH_TYPES, patchObject } from './rest/patch.ts'
+import { getObject, listObjects } from './rest/read.ts'
+import { RestRequest, type RestWorld, type ServedResource, type Subresource } from './rest/rest-request.ts'
+import { updateObject } from './rest/update.ts'
+import { watchObjects } from './rest/watch.ts'
+import { verbsOf } from './storage/storage.ts'
+
+type Verb = (rest: RestRequest) => Promise<void>
+
+const PRODUCES = [...OBJECT_TYPES.map(({ type }) => type), 'application/json;stream=watch']
+
+/** GET of a collection is one of two verbs, as the filters have read it. */
+const listOrWatch: Verb = (rest) => (rest.exchange.info.verb === 'watch' ? watchObjects(rest) : listObjects(rest))
+
+/**
+ * The routes of one resource, for what its storage can do.
+ * @see kubernetes/apiserver pkg/endpoints/installer.go registerResourceHandlers
+ */
+export function resourceRoutes(base: string, served: ServedResource, world: RestWorld): readonly Route[] {
+  const { resource, storage } = served
+  const verbs = new Set(verbsOf(storage))
+  const route = (template: string, subresource: Subresource, methods: Readonly<Record<string, Verb | false>>): readonly Route[] => {
+    const entries = Object.entries(methods).flatMap(([method, verb]) =>
+      verb === false ? [] : [[method, handlerOf(served, subresource, verb, world)] as const],
+    )
+    return entries.length === 0 ? [] : [{ template, methods: new Map(entries), produces: PRODUCES, patches: PATCH_TYPES }]
+  }
+  const can = (verb: string, handler: Verb): Verb | false => verbs.has(verb) && handler
+  const reads = verbs.has('list') && (verbs.has('watch') ? listOrWatch : listOrNoWatch)
+  const inside = resource.isNamespaced ? `${base}/namespaces/:namespace/${resource.plural}` : `${base}/${resource.plural}`
+  const watched = can('watch', watchObjects)
+  const watchInside = inside.replace(base, `${base}/watch`)
+  return [
+    ...route(inside, '', { GET: reads, POST: can('create', createObject), DELETE: can('deletecollection', deleteCollection) }),
+    ...route(`${inside}/:name`, '', {
+      GET: can('get', getObject),
+      PUT: can('update', updateObject),
+      PATCH: can('patch', patchObject),
+      DELETE: can('delete', deleteObject),
+    }),
+    ...(resource.hasStatus
+      ? route(`${inside}/:name/status`, 'status', {
+          GET: can('get', getObject),
+          PUT: can('update', updateObject),
+          PATCH: can('patch', patchObject),
+        })
+      : []),
+    ...(resource.isNamespaced ? route(`${base}/${resource.plural}`, '', { GET: reads }) : []),
+    ...(resource.isNamespaced ? route(`${base}/watch/${resource.plural}`, '', { GET: watched }) : []),
+    ...route(watchInside, '', { GET: watched }),
+    ...route(`${watchInside}/:name`, '', { GET: watched }),
+  ]
+}
+
+/** A storage that has no changes to give says so to those who ask for them. */
+const listOrNoWatch: Verb = async (rest) => {
+  if (rest.exchange.info.verb !== 'watch') return listObjects(rest)
+  const { group, plural: kind } = rest.resource
+  throw new StatusError({
+    message: `watch is not supported on resources of kind ${JSON.stringify(kind)}`,
+    reason: 'MethodNotAllowed',
+    details: { ...(group !== '' && { group }), kind },
+    code: 405,
+  })
+}
+
+const handlerOf =
+  (served: ServedResource, subresource: Subresource, verb: Verb, world: RestWorld): ApiHandler =>
+  async (request) => {
+    const exchange = apiExchangeOf(request) as ApiExchange
+    try {
+      await verb(new RestRequest(exchange, served, subresource, world))
+    } catch (thrown) {
+      answerFor(exchange, thrown, world)
+    }
+  }
+
+function answerFor(exchange: ApiExchange, thrown: unknown, world: RestWorld): void {
+  const isAnswer = thrown instanceof StatusError
+  if (!isAnswer) world.failed(thrown)
+  const { failure } = isAnswer ? thrown : internalError(toError(thrown).message)
+  if (!exchange.response.headersSent) sendStatus(exchange, failure)
+}

@@ -1,0 +1,142 @@
+import { type Fields, fieldOf, isFields, isSameJson, setField } from '../api-object.ts'
+import { type FieldError, fieldErrors } from '../field-errors.ts'
+import type { JsonSchema } from './schema.ts'
+
+/** What was found out about a value on the way. */
+export interface Findings {
+  /** Paths of fields that the schema does not know; they are not kept. */
+  readonly unknown: string[]
+  readonly errors: FieldError[]
+}
+
+/**
+ * Makes of a value the one that is kept, in one walk: fields that the schema does not know are
+ * left out, defaults are filled in, and what is wrong is noted with the texts that custom resources
+ * have upstream. The given value is not changed.
+ * @see kubernetes/apiextensions-apiserver pkg/apiserver/validation/validation.go
+ */
+export function walkSchema(schema: JsonSchema, value: unknown, path: string, findings: Findings): unknown {
+  const branches = schema.anyOf ?? schema.oneOf
+  if (branches !== undefined) return walkBranches(schema, branches, value, path, findings)
+  const types = schema.type === undefined ? [] : [schema.type].flat()
+  if (value === null) {
+    if (schema.nullable !== true && !types.includes('null') && types.length > 0) wrongType(types, value, path, findings)
+    return null
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    if (!Number.isInteger(value) && typeof value !== 'string') wrongType(['integer', 'string'], value, path, findings)
+  } else if (types.length > 0 && !types.some((type) => isOfType(type, value))) {
+    wrongType(types, value, path, findings)
+    return value
+  }
+  checkValue(schema, value, path, findings)
+  if (Array.isArray(value)) return walkItems(schema, value, path, findings)
+  return isFields(value) ? walkFields(schema, value, path, findings) : value
+}
+
+function walkFields(schema: JsonSchema, value: Fields, path: string, findings: Findings): Fields {
+  const { properties, additionalProperties, required = [] } = schema
+  const keepsUnknown =
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    additionalProperties === true ||
+    (properties === undefined && additionalProperties === undefined)
+  const kept: Fields = {}
+  for (const [name, given] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`
+    const property = properties && Object.hasOwn(properties, name) ? properties[name] : undefined
+    const inner = property ?? (isFields(additionalProperties) ? (additionalProperties as JsonSchema) : undefined)
+    if (inner !== undefined) {
+      const isLeftOut = given === null && inner.default !== undefined && inner.nullable !== true
+      if (!isLeftOut) setField(kept, name, walkSchema(inner, given, at, findings))
+    } else if (keepsUnknown) setField(kept, name, given)
+    else findings.unknown.push(at)
+  }
+  for (const [name, property] of Object.entries(properties ?? {}))
+    if (property.default !== undefined && !Object.hasOwn(kept, name))
+      setField(kept, name, walkSchema(property, structuredClone(property.default), path === '' ? name : `${path}.${name}`, findings))
+  for (const name of required)
+    if (fieldOf(kept, name) === undefined) findings.errors.push(fieldErrors.required(path === '' ? name : `${path}.${name}`))
+  return kept
+}
+
+const walkItems = ({ items }: JsonSchema, value: readonly unknown[], path: string, findings: Findings): readonly unknown[] =>
+  items === undefined ? value : value.map((each, index) => walkSchema(items, each, `${path}[${index}]`, findings))
+
+/** The first that fits decides what is kept. */
+function walkBranches(schema: JsonSchema, branches: readonly JsonSchema[], value: unknown, path: string, findings: Findings): unknown {
+  const fitting: { readonly kept: unknown; readonly unknown: readonly string[] }[] = []
+  for (const branch of branches) {
+    const own: Findings = { unknown: [], errors: [] }
+    const kept = walkSchema(branch, value, path, own)
+    if (own.errors.length === 0) fitting.push({ kept, unknown: own.unknown })
+    if (fitting.length > 0 && schema.oneOf === undefined) break
+  }
+  const [first] = fitting
+  if (first === undefined || (schema.oneOf !== undefined && fitting.length > 1)) {
+    const which = schema.oneOf === undefined ? 'at least one schema (anyOf)' : 'one and only one schema (oneOf)'
+    findings.errors.push(fieldErrors.invalid(path, value, `${path} in body must validate ${which}`))
+    return value
+  }
+  findings.unknown.push(...first.unknown)
+  return first.kept
+}
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
+
+const isOfType = (type: string, value: unknown): boolean => (type === 'integer' ? Number.isInteger(value) : type === typeOf(value))
+
+function wrongType(types: readonly string[], value: unknown, path: string, findings: Findings): void {
+  const type = typeOf(value)
+  findings.errors.push(fieldErrors.typeInvalid(path, type, `${path} in body must be of type ${types.join(',')}: "${type}"`))
+}
+
+function checkValue(schema: JsonSchema, value: unknown, path: string, { errors }: Findings): void {
+  const invalid = (why: string): void => void errors.push(fieldErrors.invalid(path, value, `${path} in body ${why}`))
+  const allowed = schema.const === undefined ? schema.enum : [schema.const]
+  if (allowed !== undefined && !allowed.some((each) => isSameJson(each, value))) errors.push(fieldErrors.notSupported(path, value, allowed))
+  if (typeof value === 'number') checkNumber(schema, value, invalid)
+  else if (typeof value === 'string') {
+    const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema
+    const length = minLength > 0 || maxLength < value.length ? Array.from(value).length : value.length
+    if (length < minLength) invalid(`should be at least ${minLength} chars long`)
+    if (length > maxLength) errors.push(fieldErrors.tooLong(path, maxLength))
+    if (pattern !== undefined && (value.length > MATCHED_MAX || !expression(pattern).test(value))) invalid(`should match '${pattern}'`)
+  } else if (Array.isArray(value)) {
+    const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
+    if (value.length < minItems) invalid(`should have at least ${minItems} items`)
+    if (value.length > maxItems) errors.push(fieldErrors.tooMany(path, value.length, maxItems))
+    if (schema.uniqueItems === true && new Set(value.map((each) => JSON.stringify(each))).size < value.length)
+      invalid("shouldn't contain duplicates")
+  } else if (isFields(value)) {
+    const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema
+    const count = Object.keys(value).length
+    if (count < minProperties) invalid(`should have at least ${minProperties} properties`)
+    if (count > maxProperties) errors.push(fieldErrors.tooMany(path, count, maxProperties))
+  }
+}
+
+function checkNumber(schema: JsonSchema, value: number, invalid: (why: string) => void): void {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum : exclusiveMinimum === true ? minimum : undefined
+  const below = typeof exclusiveMaximum === 'number' ? exclusiveMaximum : exclusiveMaximum === true ? maximum : undefined
+  if (above !== undefined && value <= above) invalid(`should be greater than ${above}`)
+  else if (minimum !== undefined && value < minimum) invalid(`should be greater than or equal to ${minimum}`)
+  if (below !== undefined && value >= below) invalid(`should be less than ${below}`)
+  else if (maximum !== undefined && value > maximum) invalid(`should be less than or equal to ${maximum}`)
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf)) invalid(`should be a multiple of ${multipleOf}`)
+}
+
+/**
+ * Characters that are held against a pattern, which may take a time that grows faster than they do;
+ * a longer text does not match.
+ */
+const MATCHED_MAX = 4_096
+
+/** Of schemas, of which there are few. */
+const EXPRESSIONS = new Map<string, RegExp>()
+
+function expression(pattern: string): RegExp {
+  const known = EXPRESSIONS.get(pattern) ?? new RegExp(pattern, 'u')
+  EXPRESSIONS.set(pattern, known)
+  return known
+}

@@ -1,0 +1,21 @@
+import type { ApiObject } from '../api-object.ts'
+import type { FieldError } from '../field-errors.ts'
+
+/**
+ * What a kind does by itself when its objects are written. The objects that it is given are the
+ * request's own, and may be changed; the old one is the stored one, and may not.
+ * @see kubernetes/apiserver pkg/registry/rest/create.go RESTCreateStrategy, update.go
+ */
+export interface Strategy<T extends ApiObject = ApiObject> {
+  /** Before it is validated: what clients cannot set is taken away. */
+  readonly prepareForCreate?: (object: T) => void
+  readonly prepareForUpdate?: (object: T, old: T) => void
+  /** What the schema cannot say; without an old object it is created. */
+  readonly validate?: (object: T, old: T | undefined) => readonly FieldError[]
+  /** What clients are warned of. */
+  readonly warnings?: (object: T, old: T | undefined) => readonly string[]
+  /** The last before it is stored: one form for what can be said in several ways. */
+  readonly canonicalize?: (object: T) => void
+  /** Whether a PUT needs no `resourceVersion`. Default true. */
+  readonly allowsUnconditionalUpdate?: boolean
+}

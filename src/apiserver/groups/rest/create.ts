@@ -1,0 +1,42 @@
+import { auditRequestObject } from '../../audit/request-audit.ts'
+import { alreadyExists, badRequest, generatedNameTaken } from '../../status-errors.ts'
+import { type ApiObject, keyOf } from '../api-object.ts'
+import { generatedName } from '../names.ts'
+import { decodeBody } from './decode.ts'
+import { writeOptions } from './options.ts'
+import { negotiateOutput, objectAs, send } from './output.ts'
+import { prepareCreate, takeNamespace } from './prepare.ts'
+import { isYaml, readBody } from './read-body.ts'
+import type { RestRequest } from './rest-request.ts'
+
+/** How many names are made up before a client is sent away. */
+const GENERATED_TRIES = 8
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/create.go createHandler */
+export async function createObject(rest: RestRequest): Promise<void> {
+  const { world, exchange } = rest
+  const output = negotiateOutput(rest, 'one')
+  const ofYaml = isYaml(rest.request)
+  const text = await readBody(rest.request, world.bodyMax, ofYaml)
+  const { isDryRun, fieldValidation } = writeOptions(rest, 'CreateOptions')
+  const warn = (warning: string): void => world.warn(exchange, warning)
+  const decoded = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  const { metadata } = decoded.object
+  takeNamespace(rest, decoded.object)
+  if (metadata.resourceVersion !== undefined) throw badRequest('resourceVersion should not be set on objects to be created')
+  auditRequestObject(rest.request, decoded.object)
+  const { generateName } = metadata
+  const isGenerated = metadata.name === '' && generateName !== undefined
+  for (let tries = 1; ; tries++) {
+    const name = isGenerated ? generatedName(generateName, world.random) : metadata.name
+    const object = prepareCreate(rest, decoded, name)
+    const stored = isDryRun ? await ifFree(rest, object) : await rest.storage.create(object)
+    if (stored !== undefined) return send(rest, output, 201, objectAs(rest, output, stored))
+    if (!isGenerated) throw alreadyExists(rest.qualified, name)
+    if (tries === GENERATED_TRIES) throw generatedNameTaken(rest.qualified, name)
+  }
+}
+
+/** As it would be stored; undefined: its key is taken. */
+const ifFree = async (rest: RestRequest, object: ApiObject): Promise<ApiObject | undefined> =>
+  (await rest.storage.get?.(keyOf(object))) === undefined ? object : undefined

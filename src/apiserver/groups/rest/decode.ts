@@ -1,0 +1,127 @@
+import { toError } from '../../../base/errors.ts'
+import { goQuote } from '../../../base/go-quote.ts'
+import { readYamlBody } from '../../encoding/read-yaml.ts'
+import { badRequest } from '../../status-errors.ts'
+import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'
+import type { FieldError } from '../field-errors.ts'
+import { goJsonError, lookAtJson } from '../json-text.ts'
+import { readMeta } from '../object-meta.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import { type Findings, walkSchema } from '../resource/schema-walk.ts'
+import type { FieldValidation } from './options.ts'
+
+/** A value that a client has sent, and what only its text says. */
+export interface ReadValue {
+  readonly value: unknown
+  readonly duplicates: readonly string[]
+}
+
+/** Of those that are shown; a client mends them one by one. */
+const SHOWN_MAX = 100
+
+/** @throws StatusError 400 with upstream's text, behind `prefix` */
+export async function readValue(text: string, isYaml: boolean, prefix: string, summary: (text: string) => string): Promise<ReadValue> {
+  if (isYaml) {
+    try {
+      const value = await readYamlBody(text)
+      // It may hold what JSON cannot, such as dates and endless numbers.
+      return readJson(JSON.stringify(value ?? null), prefix, summary)
+    } catch (thrown) {
+      throw badRequest(`${prefix}yaml: ${toError(thrown).message}`)
+    }
+  }
+  return readJson(text, prefix, summary)
+}
+
+function readJson(text: string, prefix: string, summary: (text: string) => string): ReadValue {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (thrown) {
+    throw badRequest(`${prefix}${goJsonError(text, thrown)}${summary(text)}`)
+  }
+  const { isTooDeep, duplicates } = lookAtJson(text, SHOWN_MAX)
+  if (isTooDeep) throw badRequest(`${prefix}exceeded max depth`)
+  return { value, duplicates }
+}
+
+const SUMMARY_MAX = 64
+
+/** The beginning of what could not be read. @see apimachinery summarizeData */
+function summarized(text: string): string {
+  if (text === '') return ' (<empty>)'
+  const bytes = Buffer.from(text)
+  const begin = bytes.subarray(0, SUMMARY_MAX)
+  return ` (${text.startsWith('{') ? begin.toString() : begin.toString('hex')}${bytes.length > SUMMARY_MAX ? ' ...' : ''})`
+}
+
+const GO_TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+/** An object as it was sent, in the form in which it is kept. */
+export interface Decoded {
+  readonly object: ApiObject
+  /** Of the schema; they are said together with those of the metadata. */
+  readonly errors: readonly FieldError[]
+}
+
+/** How strictly a body is read, and who is told of what was passed over. */
+export interface Decoding {
+  readonly fieldValidation: FieldValidation
+  readonly warn: (text: string) => void
+}
+
+/**
+ * Reads an object that a client has sent.
+ * @throws StatusError 400
+ */
+export async function decodeBody(resource: Resource, text: string, isYaml: boolean, decoding: Decoding): Promise<Decoded> {
+  const { kind } = resource
+  const prefix = `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: `
+  const read = await readValue(text, isYaml, prefix, summarized)
+  if (read.value !== null && !isFields(read.value)) {
+    const type = Array.isArray(read.value) ? 'array' : typeof read.value
+    throw badRequest(`${prefix}json: cannot unmarshal ${type} into Go value of type ${GO_TYPE_META}${summarized(text)}`)
+  }
+  return decodeValue(resource, { ...read, value: read.value ?? {} }, decoding)
+}
+
+/** The same for a value that was read before, or made by a patch. */
+export function decodeValue(resource: Resource, { value, duplicates }: ReadValue, decoding: Decoding): Decoded {
+  const { kind, version, apiVersion } = resource
+  const given = value as Fields
+  const refuse = (why: string, ofVersion = version, ofKind = kind) =>
+    badRequest(`${ofKind} in version ${goQuote(ofVersion)} cannot be handled as a ${kind}: ${why}`)
+  for (const field of ['apiVersion', 'kind'])
+    if (given[field] !== undefined && typeof given[field] !== 'string')
+      throw refuse(`json: cannot unmarshal ${typeof given[field]} into Go struct field .${field} of type string`)
+  const { apiVersion: ofVersion = '', kind: ofKind = '' } = given as { readonly apiVersion?: string; readonly kind?: string }
+  if ((ofVersion !== '' && ofVersion !== apiVersion) || (ofKind !== '' && ofKind !== kind)) {
+    const shown = ofVersion === '' ? apiVersion : ofVersion
+    throw refuse(
+      `no kind ${goQuote(ofKind === '' ? kind : ofKind)} is registered for version ${goQuote(shown)}`,
+      shown.split('/').at(-1),
+      ofKind === '' ? kind : ofKind,
+    )
+  }
+  const { metadata, unknown, problem } = readMeta(given['metadata'])
+  if (problem !== undefined) throw refuse(problem)
+  const own: Fields = {}
+  for (const [name, field] of Object.entries(given)) if (!TYPE_AND_METADATA.has(name)) setField(own, name, field)
+  const findings: Findings = { unknown: unknown.map((name) => `metadata.${name}`), errors: [] }
+  const kept = walkSchema(withoutRequired(resource), own, '', findings) as Fields
+  const passedOver = [
+    ...duplicates.map((field) => `duplicate field ${goQuote(field)}`),
+    ...findings.unknown.slice(0, SHOWN_MAX).map((field) => `unknown field ${goQuote(field)}`),
+  ]
+  if (passedOver.length > 0 && decoding.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${passedOver.join(', ')}`)
+  if (decoding.fieldValidation === 'Warn') for (const each of passedOver) decoding.warn(each)
+  return { object: { kind, apiVersion, metadata, ...kept }, errors: findings.errors }
+}
+
+const TYPE_AND_METADATA: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata'])
+
+/** What every object has is not looked for among its own fields. */
+function withoutRequired({ schema }: Resource): Resource['schema'] {
+  if (!schema.required?.some((name) => TYPE_AND_METADATA.has(name))) return schema
+  return { ...schema, required: schema.required.filter((name) => !TYPE_AND_METADATA.has(name)) }
+}

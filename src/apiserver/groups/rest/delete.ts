@@ -1,0 +1,132 @@
+import { auditRequestObject } from '../../audit/request-audit.ts'
+import { badRequest, conflict } from '../../status-errors.ts'
+import { type ApiObject, type Fields, isFields, keyOf } from '../api-object.ts'
+import { type FieldError, fieldErrors } from '../field-errors.ts'
+import { orderedMeta } from '../object-meta.ts'
+import { readValue } from './decode.ts'
+import { dryRunErrors, listOptions, refuseOptions, wholeNumber } from './options.ts'
+import { listAs, negotiateOutput, objectAs, send } from './output.ts'
+import { timestamp } from './prepare.ts'
+import { objectList, storedObject } from './read.ts'
+import { isYaml, readBody } from './read-body.ts'
+import type { RestRequest } from './rest-request.ts'
+
+/** As much of DeleteOptions as changes what is done. */
+interface DeleteOptions {
+  readonly isDryRun: boolean
+  readonly uid: string | undefined
+  readonly resourceVersion: string | undefined
+}
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/delete.go DeleteResource */
+export async function deleteObject(rest: RestRequest): Promise<void> {
+  const output = negotiateOutput(rest, 'one')
+  const options = await deleteOptions(rest)
+  for (;;) {
+    const object = await storedObject(rest)
+    checkPreconditions(rest, object, options)
+    const outcome = await deleteStored(rest, object, options)
+    if (outcome === undefined) continue
+    if (outcome !== 'gone') return send(rest, output, 200, objectAs(rest, output, outcome))
+    const { group, plural: kind } = rest.resource
+    const { name, uid } = object.metadata
+    const details = { name, ...(group !== '' && { group }), kind, uid }
+    return send(rest, output, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details })
+  }
+}
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/delete.go DeleteCollection */
+export async function deleteCollection(rest: RestRequest): Promise<void> {
+  const output = negotiateOutput(rest, 'list')
+  const list = listOptions(rest, false)
+  const options = await deleteOptions(rest)
+  const found = await objectList(rest, list)
+  for (const object of found.items) {
+    // One that was changed meanwhile is deleted as it is then; one that is gone, is.
+    let current: ApiObject | undefined = object
+    while (current !== undefined && (await deleteStored(rest, current, options)) === undefined)
+      current = await rest.storage.get?.(keyOf(object))
+  }
+  send(rest, output, 200, listAs(rest, output, found))
+}
+
+/**
+ * What has come of it: it is gone, or, as its finalizers have to be gone first, as it is now.
+ * Undefined: it has been changed meanwhile.
+ */
+async function deleteStored(rest: RestRequest, object: ApiObject, { isDryRun }: DeleteOptions): Promise<ApiObject | 'gone' | undefined> {
+  const { metadata } = object
+  const expected = metadata.resourceVersion as string
+  if (metadata.finalizers === undefined || rest.storage.update === undefined) {
+    if (isDryRun) return 'gone'
+    return (await rest.storage.delete(keyOf(object), expected)) && 'gone'
+  }
+  if (metadata.deletionTimestamp !== undefined) return object
+  const marked: ApiObject = {
+    ...object,
+    metadata: orderedMeta({
+      ...metadata,
+      generation: (metadata.generation ?? 0) + 1,
+      deletionTimestamp: timestamp(rest.world.clock.wall()),
+      deletionGracePeriodSeconds: 0,
+    }),
+  }
+  return isDryRun ? marked : rest.storage.update(marked, expected)
+}
+
+function checkPreconditions(rest: RestRequest, { metadata }: ApiObject, { uid, resourceVersion }: DeleteOptions): void {
+  const refuse = (what: string, given: string, is: string | undefined) =>
+    conflict(rest.qualified, metadata.name, `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${is ?? ''}`)
+  if (uid !== undefined && uid !== metadata.uid) throw refuse('UID', uid, metadata.uid)
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion)
+}
+
+const POLICIES: ReadonlySet<unknown> = new Set(['Foreground', 'Background', 'Orphan'])
+
+/** From the body, or from the query where there is none. */
+async function deleteOptions(rest: RestRequest): Promise<DeleteOptions> {
+  const text = await readBody(rest.request, rest.world.bodyMax)
+  const given = text === '' ? fromQuery(rest) : await fromBody(rest, text)
+  if (text !== '') auditRequestObject(rest.request, given)
+  refuseOptions('DeleteOptions', problemsOf(given))
+  const { dryRun = [], preconditions } = given
+  const { uid, resourceVersion } = (preconditions ?? {}) as { readonly uid?: string; readonly resourceVersion?: string }
+  return { isDryRun: (dryRun as readonly unknown[]).length > 0, uid, resourceVersion }
+}
+
+function fromQuery(rest: RestRequest): Fields {
+  const orphan = rest.query('orphanDependents')
+  const policy = rest.query('propagationPolicy')
+  return {
+    dryRun: rest.queries('dryRun'),
+    ...(policy !== '' && { propagationPolicy: policy }),
+    ...(orphan !== '' && { orphanDependents: orphan !== 'false' && orphan !== '0' }),
+    gracePeriodSeconds: wholeNumber(rest.query('gracePeriodSeconds')),
+  }
+}
+
+async function fromBody(rest: RestRequest, text: string): Promise<Fields> {
+  const { value } = await readValue(text, isYaml(rest.request), "couldn't get version/kind; json parse error: ", () => '')
+  if (value === null) return {}
+  const options = isFields(value) ? value : undefined
+  const { dryRun = [], preconditions = {}, gracePeriodSeconds = 0 } = options ?? {}
+  const isText = (given: unknown): boolean => given === undefined || given === null || typeof given === 'string'
+  if (
+    options === undefined ||
+    !(Array.isArray(dryRun) && dryRun.every((each) => typeof each === 'string')) ||
+    !(isFields(preconditions) && isText(preconditions['uid']) && isText(preconditions['resourceVersion'])) ||
+    !Number.isSafeInteger(gracePeriodSeconds ?? 0)
+  )
+    throw badRequest('json: cannot unmarshal the body into Go value of type v1.DeleteOptions')
+  return Object.fromEntries(Object.entries(options).filter(([, each]) => each !== null))
+}
+
+function problemsOf({ dryRun = [], propagationPolicy, orphanDependents }: Fields): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if (propagationPolicy !== undefined && orphanDependents !== undefined)
+    errors.push(fieldErrors.invalid('propagationPolicy', propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
+  else if (propagationPolicy !== undefined && !POLICIES.has(propagationPolicy))
+    errors.push(fieldErrors.notSupported('propagationPolicy', propagationPolicy, [...POLICIES, 'nil']))
+  return [...errors, ...dryRunErrors(dryRun as readonly string[])]
+}

@@ -1,0 +1,130 @@
+import { goQuote } from '../../../base/go-quote.ts'
+import { badRequest } from '../../status-errors.ts'
+import { type FieldError, fieldErrors, invalidObject } from '../field-errors.ts'
+import { type FieldMatch, fieldSelector } from '../field-selector.ts'
+import { type LabelMatch, labelSelector } from '../label-selector.ts'
+import type { RestRequest } from './rest-request.ts'
+
+/** @throws StatusError 422 when something is wrong with the options of a verb */
+export function refuseOptions(kind: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind, name: '' }, errors)
+}
+
+/** @throws StatusError 400 for what is no whole number */
+export function wholeNumber(text: string): number | undefined {
+  if (text === '') return undefined
+  if (!/^[+-]?\d{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  return Number(text)
+}
+
+/** What is there is true, but for `0` and `false`; undefined: it is not there. */
+function flag(rest: RestRequest, name: string): boolean | undefined {
+  const [value] = rest.queries(name)
+  return value === undefined ? undefined : value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** What a client asks for of a list or a watch. */
+export interface ListOptions {
+  readonly labels: LabelMatch
+  readonly fields: FieldMatch
+  readonly hasSelector: boolean
+  readonly limit: number | undefined
+  readonly continueToken: string
+  /** Empty: none. */
+  readonly resourceVersion: string
+  readonly match: string
+  readonly sendInitialEvents: boolean | undefined
+  readonly allowsBookmarks: boolean
+}
+
+/**
+ * @throws StatusError 400 for what cannot be read, 422 for what does not go together
+ * @see kubernetes/apimachinery pkg/apis/meta/internalversion/validation/validation.go
+ */
+export function listOptions(rest: RestRequest, isWatch: boolean): ListOptions {
+  const limit = wholeNumber(rest.query('limit')) ?? 0
+  wholeNumber(rest.query('timeoutSeconds'))
+  const resourceVersion = rest.query('resourceVersion')
+  const match = rest.query('resourceVersionMatch')
+  const continueToken = rest.query('continue')
+  const sendInitialEvents = flag(rest, 'sendInitialEvents')
+  refuseOptions(
+    'ListOptions',
+    isWatch ? watchErrors(match, sendInitialEvents) : listErrors(match, resourceVersion, continueToken, sendInitialEvents),
+  )
+  if (!/^\d{0,15}$/.test(resourceVersion))
+    throw badRequest(
+      `resourceVersion: Invalid value: ${goQuote(resourceVersion)}: strconv.ParseUint: parsing ${goQuote(resourceVersion)}: invalid syntax`,
+    )
+  const labelText = rest.query('labelSelector')
+  const fields = fieldSelector(rest.query('fieldSelector'), rest.resource.isNamespaced)
+  return {
+    labels: labelSelector(labelText),
+    fields,
+    hasSelector: labelText.trim() !== '' || !fields.isEmpty,
+    limit: limit > 0 ? limit : undefined,
+    continueToken,
+    resourceVersion: resourceVersion === '0' ? '' : resourceVersion,
+    match,
+    sendInitialEvents,
+    allowsBookmarks: flag(rest, 'allowWatchBookmarks') === true,
+  }
+}
+
+const MATCHES = ['Exact', 'NotOlderThan']
+
+function listErrors(match: string, version: string, token: string, initial: boolean | undefined): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const forbidden = (field: string, why: string) => errors.push(fieldErrors.forbidden(field, why))
+  if (match !== '') {
+    if (version === '') forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')
+    if (token !== '') forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided')
+    if (!MATCHES.includes(match)) errors.push(fieldErrors.notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']))
+    if (match === 'Exact' && version === '0')
+      forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  }
+  if (initial !== undefined) forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
+  if (token !== '' && version !== '' && version !== '0')
+    errors.push(fieldErrors.invalid('resourceVersion', version, 'specifying resource version is not allowed when using continue'))
+  return errors
+}
+
+function watchErrors(match: string, initial: boolean | undefined): readonly FieldError[] {
+  const errors: FieldError[] = []
+  const forbidden = (field: string, why: string) => errors.push(fieldErrors.forbidden(field, why))
+  if (initial !== undefined) {
+    if (match === '') forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan')
+    else if (match !== 'NotOlderThan') errors.push(fieldErrors.notSupported('resourceVersionMatch', match, ['NotOlderThan']))
+  } else if (match !== '')
+    forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided')
+  return errors
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+/** What a client asks for of a create, an update or a patch. */
+export interface WriteOptions {
+  readonly isDryRun: boolean
+  readonly fieldValidation: FieldValidation
+}
+
+const MANAGER_MAX = 128
+
+/** @see kubernetes/apimachinery pkg/apis/meta/v1/validation/validation.go */
+export function writeOptions(rest: RestRequest, kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'): WriteOptions {
+  const manager = rest.query('fieldManager')
+  const validation = rest.query('fieldValidation')
+  const errors: FieldError[] = []
+  if (kind === 'PatchOptions' && flag(rest, 'force') !== undefined)
+    errors.push(fieldErrors.forbidden('force', 'may not be specified for non-apply patch'))
+  if (Buffer.byteLength(manager) > MANAGER_MAX) errors.push(fieldErrors.tooLong('fieldManager', MANAGER_MAX))
+  if (/\p{C}/u.test(manager)) errors.push(fieldErrors.invalid('fieldManager', manager, 'should only contain printable characters'))
+  errors.push(...dryRunErrors(rest.queries('dryRun')))
+  if (!['', 'Ignore', 'Strict', 'Warn'].includes(validation))
+    errors.push(fieldErrors.notSupported('fieldValidation', validation, ['', 'Ignore', 'Strict', 'Warn']))
+  refuseOptions(kind, errors)
+  return { isDryRun: rest.queries('dryRun').length > 0, fieldValidation: validation === '' ? 'Warn' : (validation as FieldValidation) }
+}
+
+export const dryRunErrors = (given: readonly string[]): readonly FieldError[] =>
+  given.every((each) => each === 'All') ? [] : [fieldErrors.notSupported('dryRun', given, ['All'])]

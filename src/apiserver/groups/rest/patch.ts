@@ -1,0 +1,69 @@
+import { auditRequestObject } from '../../audit/request-audit.ts'
+import { badRequest, type StatusError } from '../../status-errors.ts'
+import { type ApiObject, isFields } from '../api-object.ts'
+import { jsonPatch, readJsonPatch } from '../json-patch.ts'
+import { mergePatch } from '../merge-patch.ts'
+import { type Decoding, decodeValue, readValue } from './decode.ts'
+import { writeOptions } from './options.ts'
+import { negotiateOutput, objectAs, send } from './output.ts'
+import { takeName, takeNamespace } from './prepare.ts'
+import { contentTypeOf, readBody } from './read-body.ts'
+import type { RestRequest } from './rest-request.ts'
+import { changeStored } from './update.ts'
+
+const JSON_PATCH = 'application/json-patch+json'
+const MERGE_PATCH = 'application/merge-patch+json'
+
+/** Others, those that need to know more of a kind than its schema says, are 415. */
+export const PATCH_TYPES: readonly string[] = [JSON_PATCH, MERGE_PATCH]
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/patch.go PatchResource */
+export async function patchObject(rest: RestRequest): Promise<void> {
+  const { world, exchange } = rest
+  const output = negotiateOutput(rest, 'one')
+  const text = await readBody(rest.request, world.bodyMax)
+  const { isDryRun, fieldValidation } = writeOptions(rest, 'PatchOptions')
+  const { change, duplicates } = await readPatch(contentTypeOf(rest.request), text)
+  auditRequestObject(rest.request, JSON.parse(text))
+  // What is unknown is said once, however often the patch is tried.
+  const said = new Set<string>()
+  const warn = (warning: string): void => {
+    if (!said.has(warning)) world.warn(exchange, warning)
+    said.add(warning)
+  }
+  const decoding: Decoding = { fieldValidation, warn }
+  const make = (old: ApiObject) => {
+    const patched = change(old)
+    if (!isFields(patched)) throw badRequest('the patch makes no object of it')
+    const decoded = decodeValue(rest.resource, { value: patched, duplicates }, decoding)
+    const { metadata } = decoded.object
+    takeNamespace(rest, decoded.object)
+    takeName(rest, decoded.object)
+    // It has that of the object it was made from, unless the patch names one.
+    if (metadata.resourceVersion === undefined && old.metadata.resourceVersion !== undefined)
+      metadata.resourceVersion = old.metadata.resourceVersion
+    return decoded
+  }
+  send(rest, output, 200, objectAs(rest, output, await changeStored(rest, make, isDryRun)))
+}
+
+interface Patch {
+  readonly change: (old: ApiObject) => unknown
+  readonly duplicates: readonly string[]
+}
+
+const invalid = (): StatusError => badRequest('invalid JSON patch')
+
+/** @throws StatusError 400, 413, 422 */
+async function readPatch(type: string, text: string): Promise<Patch> {
+  if (type === JSON_PATCH) {
+    const { value } = await readValue(text, false, 'error decoding patch: ', () => '')
+    const operations = readJsonPatch(value)
+    return { change: (old) => jsonPatch(old, operations), duplicates: [] }
+  }
+  const { value, duplicates } = await readValue(text, false, '', () => '').catch(() => {
+    throw invalid()
+  })
+  if (!isFields(value)) throw invalid()
+  return { change: (old) => mergePatch(old, value), duplicates }
+}

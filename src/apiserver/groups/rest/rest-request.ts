@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../../../base/clock.ts'
+import { queryTexts } from '../../../base/go-query.ts'
+import type { ApiExchange } from '../../api-exchange.ts'
+import type { QualifiedResource } from '../../status-errors.ts'
+import type { ObjectKey } from '../api-object.ts'
+import type { Resource } from '../resource/define-resource.ts'
+import type { Storage } from '../storage/storage.ts'
+
+/** What all requests for objects need of the server that they come to. */
+export interface RestWorld {
+  readonly clock: Clock
+  readonly random: () => number
+  /** Warns the client of a request. */
+  readonly warn: (exchange: ApiExchange, text: string) => void
+  /** Bytes of a body. */
+  readonly bodyMax: number
+  /** Is given what a storage or a strategy has thrown that is no answer. */
+  readonly failed: (error: unknown) => void
+}
+
+/** A resource where it is served. */
+export interface ServedResource {
+  readonly resource: Resource
+  readonly storage: Storage
+}
+
+/** The part of an object that a request is about: all of it, or its `status`. */
+export type Subresource = '' | 'status'
+
+/** One request for objects of a resource. */
+export class RestRequest {
+  readonly exchange: ApiExchange
+  readonly resource: Resource
+  readonly storage: Required<Storage>
+  readonly subresource: Subresource
+  readonly world: RestWorld
+
+  /** @param served has the abilities of the request's verb: others have no route */
+  constructor(exchange: ApiExchange, { resource, storage }: ServedResource, subresource: Subresource, world: RestWorld) {
+    this.exchange = exchange
+    this.resource = resource
+    this.storage = storage as Required<Storage>
+    this.subresource = subresource
+    this.world = world
+  }
+
+  get request(): IncomingMessage {
+    return this.exchange.request
+  }
+
+  get response(): ServerResponse {
+    return this.exchange.response
+  }
+
+  /** As filters have seen it, so that what is done is what was allowed. */
+  get key(): ObjectKey {
+    return { namespace: this.namespace, name: this.exchange.info.name }
+  }
+
+  /** Empty: of the whole cluster, or of all namespaces. */
+  get namespace(): string {
+    return this.resource.isNamespaced ? this.exchange.info.namespace : ''
+  }
+
+  get qualified(): QualifiedResource {
+    return { group: this.resource.group, resource: this.resource.plural }
+  }
+
+  /** The first value of a query's parameter; empty when there is none. */
+  query(name: string): string {
+    return queryTexts(this.request.url ?? '/', name)[0] ?? ''
+  }
+
+  queries(name: string): readonly string[] {
+    return queryTexts(this.request.url ?? '/', name)
+  }
+}

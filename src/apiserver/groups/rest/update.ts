@@ -1,0 +1,52 @@
+import { auditRequestObject } from '../../audit/request-audit.ts'
+import { conflict } from '../../status-errors.ts'
+import { type ApiObject, isSameJson } from '../api-object.ts'
+import { type Decoded, decodeBody } from './decode.ts'
+import { writeOptions } from './options.ts'
+import { negotiateOutput, objectAs, send } from './output.ts'
+import { prepareUpdate, takeName, takeNamespace } from './prepare.ts'
+import { storedObject } from './read.ts'
+import { isYaml, readBody } from './read-body.ts'
+import type { RestRequest } from './rest-request.ts'
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/update.go UpdateResource */
+export async function updateObject(rest: RestRequest): Promise<void> {
+  const { world, exchange } = rest
+  const output = negotiateOutput(rest, 'one')
+  const ofYaml = isYaml(rest.request)
+  const text = await readBody(rest.request, world.bodyMax, ofYaml)
+  const { isDryRun, fieldValidation } = writeOptions(rest, 'UpdateOptions')
+  const warn = (warning: string): void => world.warn(exchange, warning)
+  const decoded = await decodeBody(rest.resource, text, ofYaml, { fieldValidation, warn })
+  takeNamespace(rest, decoded.object)
+  takeName(rest, decoded.object)
+  auditRequestObject(rest.request, decoded.object)
+  const stored = await changeStored(rest, () => decoded, isDryRun)
+  send(rest, output, 200, objectAs(rest, output, stored))
+}
+
+/**
+ * How often a change is made anew of what was stored meanwhile; each time another writer has got on
+ * with its own.
+ */
+const TRIES_MAX = 100
+
+/**
+ * Changes the stored object, whatever others do at the same time: what is made is made from the one
+ * that it takes the place of. What changes nothing is not written; what was only waited for by its
+ * finalizers, and has none any more, is deleted.
+ * @see kubernetes/apiserver pkg/registry/generic/registry/store.go Update
+ */
+export async function changeStored(rest: RestRequest, make: (old: ApiObject) => Decoded, isDryRun: boolean): Promise<ApiObject> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const old = await storedObject(rest)
+    const updated = prepareUpdate(rest, make(old), old)
+    if (isSameJson(updated, old)) return old
+    if (isDryRun) return updated
+    const expected = old.metadata.resourceVersion as string
+    const isOver = updated.metadata.deletionTimestamp !== undefined && updated.metadata.finalizers === undefined
+    const stored = isOver ? (await rest.storage.delete?.(rest.key, expected)) && updated : await rest.storage.update(updated, expected)
+    if (stored !== undefined) return stored
+  }
+  throw conflict(rest.qualified, rest.key.name)
+}

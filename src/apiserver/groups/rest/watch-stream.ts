@@ -1,0 +1,179 @@
+import { safeJson } from '../../encoding/json.ts'
+import { type Failure, failureStatus } from '../../status.ts'
+import type { ApiObject } from '../api-object.ts'
+import type { StorageEvent, StorageWatch } from '../storage/storage.ts'
+import { type OutputForm, objectAs } from './output.ts'
+import type { RestRequest } from './rest-request.ts'
+
+type FrameType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+
+/** Events that wait for a client to read. With one more, its watch ends: it can watch again. */
+const WAITING_MAX = 1_000
+
+/** How often a watch without events is told how far it is. */
+const BOOKMARK_MS = 60_000
+
+/** Behind this bookmark there is nothing more of what was there at the beginning. */
+const INITIAL_EVENTS_END = { annotations: { 'k8s.io/initial-events-end': 'true' } }
+
+interface StreamOptions {
+  /** Undefined: the client knows what is there. */
+  readonly initial: readonly ApiObject[] | undefined
+  readonly allowsBookmarks: boolean
+}
+
+/**
+ * The answer to one watch: frames of JSON, a line each. What its client does not read waits here,
+ * up to a bound. An event is encoded once for all streams of one form.
+ */
+export class WatchStream {
+  readonly #rest: RestRequest
+  readonly #output: OutputForm
+  readonly #options: StreamOptions
+  readonly #waiting: (readonly [FrameType, StorageEvent])[] = []
+  #initialAt = 0
+  #isInitialOver: boolean
+  #isFirst = true
+  #isBlocked = false
+  #isEnded = false
+  #watch: StorageWatch | undefined
+  #timer: unknown
+
+  constructor(rest: RestRequest, output: OutputForm, options: StreamOptions) {
+    this.#rest = rest
+    this.#output = output
+    this.#options = options
+    this.#isInitialOver = options.initial === undefined
+  }
+
+  /** Sends the head at once: a client waits for it. Resolves when the stream has ended. */
+  open(): Promise<void> {
+    const { response, exchange, world } = this.#rest
+    response.statusCode = 200
+    response.setHeader('Content-Type', this.#output.type)
+    response.flushHeaders()
+    const { signal } = exchange
+    const { allowsBookmarks } = this.#options
+    return new Promise((resolve) => {
+      const bookmark = (): void => {
+        this.#timer = world.clock.setTimeout(bookmark, BOOKMARK_MS)
+        this.#bookmark()
+      }
+      const stop = (): void => this.#finish()
+      response.on('drain', this.#resume)
+      response.once('close', () => {
+        signal.removeEventListener('abort', stop)
+        response.off('drain', this.#resume)
+        this.#isEnded = true
+        this.#watch?.close()
+        world.clock.clearTimeout(this.#timer)
+        resolve()
+      })
+      if (allowsBookmarks) this.#timer = world.clock.setTimeout(bookmark, BOOKMARK_MS)
+      if (signal.aborted) stop()
+      else signal.addEventListener('abort', stop, { once: true })
+    })
+  }
+
+  /** From now on `watch` gives its events to {@link give}. */
+  follow(watch: StorageWatch): void {
+    this.#watch = watch
+    if (this.#isEnded) watch.close()
+    else this.#pump()
+  }
+
+  give(type: FrameType, event: StorageEvent): void {
+    if (this.#isEnded) return
+    this.#waiting.push([type, event])
+    if (this.#waiting.length > WAITING_MAX) this.end()
+    else this.#pump()
+  }
+
+  /** The last frame says why there are no more. */
+  fail(failure: Failure): void {
+    this.#send('ERROR', failureStatus(failure))
+    this.end()
+  }
+
+  /** With what was sent so far; what waits is not sent. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#watch?.close()
+    this.#rest.response.end()
+  }
+
+  /** Its turn has come: what waits is sent, and how far that is. */
+  #finish(): void {
+    if (this.#isEnded) return
+    if (this.#isInitialOver) {
+      for (const [type, event] of this.#waiting.splice(0)) this.#sendEvent(type, event)
+      this.#bookmark()
+    }
+    this.end()
+  }
+
+  readonly #resume = (): void => {
+    this.#isBlocked = false
+    this.#pump()
+  }
+
+  #pump(): void {
+    if (this.#watch === undefined) return
+    const { initial = [] } = this.#options
+    while (!this.#isBlocked && !this.#isEnded) {
+      if (this.#initialAt < initial.length) this.#send('ADDED', this.#formed(initial[this.#initialAt++] as ApiObject))
+      else if (!this.#isInitialOver) {
+        this.#isInitialOver = true
+        this.#bookmark(INITIAL_EVENTS_END)
+      } else {
+        const next = this.#waiting.shift()
+        if (next === undefined) return
+        this.#sendEvent(...next)
+      }
+    }
+  }
+
+  #sendEvent(type: FrameType, event: StorageEvent): void {
+    if (this.#isFirst) {
+      this.#send(type, this.#formed(event.object))
+      return
+    }
+    const { form, apiVersion, include } = this.#output
+    const key = `${type} ${form} ${apiVersion} ${include}`
+    const encoded = ENCODED.get(event) ?? new Map<string, string>()
+    ENCODED.set(event, encoded)
+    const known = encoded.get(key) ?? frame(type, this.#formed(event.object))
+    encoded.set(key, known)
+    this.#write(known)
+  }
+
+  /** Only when everything before it was sent. */
+  #bookmark(meta: object = {}): void {
+    if (!this.#options.allowsBookmarks || this.#watch === undefined || this.#isEnded) return
+    if (!this.#isInitialOver || this.#waiting.length > 0) return
+    const { kind, apiVersion } = this.#rest.resource
+    const metadata = { ...meta, resourceVersion: this.#watch.resourceVersion }
+    // It has no name: it is no object, and only has the form of one.
+    this.#send('BOOKMARK', this.#formed({ kind, apiVersion, metadata: metadata as ApiObject['metadata'] }))
+  }
+
+  #formed(object: ApiObject): object {
+    const hasColumns = this.#isFirst
+    this.#isFirst = false
+    return objectAs(this.#rest, this.#output, object, hasColumns)
+  }
+
+  #send(type: FrameType, object: object): void {
+    this.#write(frame(type, object))
+  }
+
+  #write(text: string): void {
+    if (!this.#rest.response.write(text)) this.#isBlocked = true
+  }
+}
+
+/** Frames of an event by form, as long as the event is there. */
+const ENCODED = new WeakMap<StorageEvent, Map<string, string>>()
+
+const frame = (type: FrameType, object: object): string => `${safeJson({ type, object })}\n`

@@ -1,0 +1,141 @@
+import { QuiesceError } from '../base/errors.ts'
+import { goQuote } from '../base/go-quote.ts'
+import type { Failure } from './status.ts'
+
+/** One part of a failure, as clients show it. */
+export interface StatusCause {
+  readonly reason?: string
+  readonly message: string
+  readonly field?: string
+}
+
+/** What a failure is about, by the names that requests have for it. */
+export interface QualifiedResource {
+  readonly group: string
+  readonly resource: string
+}
+
+/** `widgets.demo.example`, or `pods` in the group without a name. */
+export const qualifiedName = ({ group, resource }: QualifiedResource): string => (group === '' ? resource : `${resource}.${group}`)
+
+/**
+ * A failure with the answer that its client gets. Storages and strategies throw those that the
+ * functions of this file make; whatever else they throw is an internal error.
+ */
+export class StatusError extends QuiesceError {
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super('ERR_STATUS', failure.message, { reason: failure.reason, code: failure.code })
+    this.failure = failure
+  }
+}
+
+const aboutObject = ({ group, resource }: QualifiedResource, name: string): Record<string, unknown> => ({
+  name,
+  ...(group !== '' && { group }),
+  kind: resource,
+})
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewBadRequest */
+export const badRequest = (message: string): StatusError => new StatusError({ message, reason: 'BadRequest', code: 400 })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewNotFound */
+export const notFound = (of: QualifiedResource, name: string): StatusError =>
+  new StatusError({
+    message: `${qualifiedName(of)} ${goQuote(name)} not found`,
+    reason: 'NotFound',
+    details: aboutObject(of, name),
+    code: 404,
+  })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewAlreadyExists */
+export const alreadyExists = (of: QualifiedResource, name: string): StatusError =>
+  new StatusError({
+    message: `${qualifiedName(of)} ${goQuote(name)} already exists`,
+    reason: 'AlreadyExists',
+    details: aboutObject(of, name),
+    code: 409,
+  })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewGenerateNameConflict */
+export const generatedNameTaken = (of: QualifiedResource, name: string): StatusError =>
+  new StatusError({
+    message: `${qualifiedName(of)} ${goQuote(name)} already exists, the server was not able to generate a unique name for the object`,
+    reason: 'AlreadyExists',
+    details: { ...aboutObject(of, name), retryAfterSeconds: 1 },
+    code: 409,
+  })
+
+/** What a client is to do whose object is an older one. */
+export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again'
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewConflict */
+export const conflict = (of: QualifiedResource, name: string, why: string = MODIFIED): StatusError =>
+  new StatusError({
+    message: `Operation cannot be fulfilled on ${qualifiedName(of)} ${goQuote(name)}: ${why}`,
+    reason: 'Conflict',
+    details: aboutObject(of, name),
+    code: 409,
+  })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewResourceExpired */
+export const expired = (message: string, continueToken?: string): StatusError =>
+  new StatusError({ message, reason: 'Expired', code: 410, ...(continueToken !== undefined && { metadata: { continue: continueToken } }) })
+
+/** @see kubernetes/apiserver pkg/storage/errors.go NewTooLargeResourceVersionError */
+export const tooLargeResourceVersion = (asked: string, current: string): StatusError =>
+  new StatusError({
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    reason: 'Timeout',
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+    code: 504,
+  })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewRequestEntityTooLargeError */
+export const entityTooLarge = (message: string): StatusError =>
+  new StatusError({ message: `Request entity too large: ${message}`, reason: 'RequestEntityTooLarge', code: 413 })
+
+/**
+ * @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/errors.go
+ * NewUnsupportedMediaTypeError
+ */
+export const unsupportedMediaType = (accepted: readonly string[]): StatusError =>
+  new StatusError({
+    message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+    reason: 'UnsupportedMediaType',
+    code: 415,
+  })
+
+/** @see kubernetes/apiserver pkg/endpoints/handlers/negotiation/errors.go NewNotAcceptableError */
+export const notAcceptable = (accepted: readonly string[]): StatusError =>
+  new StatusError({
+    message: `only the following media types are accepted: ${accepted.join(', ')}`,
+    reason: 'NotAcceptable',
+    code: 406,
+  })
+
+/**
+ * A request that can be read, and is about something that cannot be so.
+ * @see kubernetes/apimachinery pkg/api/errors/errors.go NewGenericServerResponse
+ */
+export const unprocessable = (): StatusError =>
+  new StatusError({
+    message: 'the server rejected our request due to an error in our request',
+    reason: 'Invalid',
+    details: {},
+    code: 422,
+  })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewServiceUnavailable */
+export const serviceUnavailable = (message: string): StatusError =>
+  new StatusError({ message, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 }, code: 503 })
+
+/** @see kubernetes/apimachinery pkg/api/errors/errors.go NewInternalError */
+export const internalError = (message: string): StatusError =>
+  new StatusError({
+    message: `Internal error occurred: ${message}`,
+    reason: 'InternalError',
+    details: { causes: [{ message }] },
+    code: 500,
+  })

@@ -1,0 +1,109 @@
+// JSON patch and JSON merge patch. Fails when: a patch makes another value than RFC 6902 or RFC
+// 7386 say, changes the value that it is made from, is done in part, or is not bounded.
+import { describe, expect, test } from 'vitest'
+import { jsonPatch, readJsonPatch } from '#src/apiserver/groups/json-patch.ts'
+import { lookAtJson } from '#src/apiserver/groups/json-text.ts'
+import { mergePatch } from '#src/apiserver/groups/merge-patch.ts'
+
+describe('a merge patch (RFC 7386, appendix A)', () => {
+  test.each([
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+    [{ a: 'b' }, { a: null }, {}],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['c', 'd'],
+    ],
+    [{ a: 'b' }, ['c'], ['c']],
+    [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    [{ a: 1 }, JSON.parse('{"__proto__":{"polluted":1}}'), JSON.parse('{"a":1,"__proto__":{"polluted":1}}')],
+  ])('%j with %j is %j', (target: unknown, patch: unknown, merged: unknown) => {
+    const before = JSON.stringify(target)
+    expect(JSON.stringify(mergePatch(target, patch))).toBe(JSON.stringify(merged))
+    expect(JSON.stringify(target)).toBe(before)
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+})
+
+describe('a JSON patch (RFC 6902, appendix A)', () => {
+  test.each([
+    [{ foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { foo: 'bar', baz: 'qux' }],
+    [{ foo: ['bar', 'baz'] }, [{ op: 'add', path: '/foo/1', value: 'qux' }], { foo: ['bar', 'qux', 'baz'] }],
+    [{ foo: ['bar'] }, [{ op: 'add', path: '/foo/-', value: ['abc'] }], { foo: ['bar', ['abc']] }],
+    [{ baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
+    [{ foo: ['bar', 'qux', 'baz'] }, [{ op: 'remove', path: '/foo/1' }], { foo: ['bar', 'baz'] }],
+    [{ baz: 'qux', foo: 'bar' }, [{ op: 'replace', path: '/baz', value: 'boo' }], { baz: 'boo', foo: 'bar' }],
+    [{ foo: { bar: 1 }, qux: {} }, [{ op: 'move', from: '/foo/bar', path: '/qux/thud' }], { foo: {}, qux: { thud: 1 } }],
+    [{ foo: ['a', 'b', 'c'] }, [{ op: 'move', from: '/foo/0', path: '/foo/2' }], { foo: ['b', 'c', 'a'] }],
+    [{ a: { b: [1] } }, [{ op: 'copy', from: '/a', path: '/c' }], { a: { b: [1] }, c: { b: [1] } }],
+    [{ '~/': 1 }, [{ op: 'test', path: '/~0~1', value: 1 }], { '~/': 1 }],
+    [{ a: null }, [{ op: 'test', path: '/a', value: null }], { a: null }],
+    [{ a: 1 }, [{ op: 'replace', path: '', value: [2] }], [2]],
+    [{ a: { x: 1, y: 2 } }, [{ op: 'test', path: '/a', value: { y: 2, x: 1 } }], { a: { x: 1, y: 2 } }],
+  ])('%j with %j is %j', (target: unknown, patch: unknown, patched: unknown) => {
+    const before = JSON.stringify(target)
+    expect(jsonPatch(target, readJsonPatch(patch))).toEqual(patched)
+    expect(JSON.stringify(target)).toBe(before)
+  })
+
+  test.each([
+    [{ op: 'test', path: '/a', value: 2 }],
+    [{ op: 'remove', path: '/b' }],
+    [{ op: 'replace', path: '/b', value: 1 }],
+    [{ op: 'add', path: '/b/c', value: 1 }],
+    [{ op: 'add', path: '/list/3', value: 1 }],
+    [{ op: 'add', path: '/list/01', value: 1 }],
+    [{ op: 'remove', path: '/list/-' }],
+    [{ op: 'move', from: '/a', path: '/a/b' }],
+    [{ op: 'copy', from: '/nothing', path: '/b' }],
+    [{ op: 'nothing', path: '/a' }],
+    [{ op: 'add', path: 'a', value: 1 }],
+    [{ op: 'add', path: '/a' }],
+    [{ op: 'move', path: '/a' }],
+    [{ op: 'test', path: '/toString/name', value: 'toString' }],
+  ])('%j cannot be done', (operation) => {
+    const code = failureOf(() => jsonPatch({ a: 1, list: [1, 2] }, readJsonPatch([operation])))
+    expect(code).toBe(422)
+  })
+
+  test('is bounded, in its operations and in what it copies', () => {
+    const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/a', value: 1 }))
+    expect(failureOf(() => readJsonPatch(many))).toBe(413)
+    const doubling = Array.from({ length: 40 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }))
+    expect(failureOf(() => jsonPatch({ a: ['x'.repeat(1_000)] }, readJsonPatch(doubling)))).toBe(413)
+    expect(failureOf(() => readJsonPatch({ op: 'add' }))).toBe(400)
+  })
+})
+
+function failureOf(run: () => unknown): number | undefined {
+  try {
+    run()
+    return undefined
+  } catch (thrown) {
+    return (thrown as { readonly failure?: { readonly code: number } }).failure?.code
+  }
+}
+
+describe('the text of a body', () => {
+  test.each([
+    ['{"a":1,"a":2}', ['a']],
+    ['{"a":{"b":1,"b":2,"c":"\\"b\\":"},"b":1}', ['a.b']],
+    ['{"l":[{"x":1},{"x":1,"\\u0078":2}]}', ['l[1].x']],
+    ['{"a":"a","b":["a","a"]}', []],
+  ])('%s has twice: %j', (text, duplicates) => {
+    expect(lookAtJson(text, 10)).toEqual({ isTooDeep: false, duplicates })
+  })
+
+  test('is not nested for ever', () => {
+    expect(lookAtJson('['.repeat(513) + ']'.repeat(513), 10).isTooDeep).toBe(true)
+    expect(lookAtJson('['.repeat(512) + ']'.repeat(512), 10).isTooDeep).toBe(false)
+  })
+})
