@@ -13,7 +13,7 @@ import type { StopCode, UserCode } from '../actors/user-code.ts'
 import { checkFunction, checkName } from '../base/checked.ts'
 import { deferred } from '../base/deferred.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
-import { type Duration, parseDuration } from '../base/duration.ts'
+import { type Duration, formatDuration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show, toError } from '../base/errors.ts'
 import { type Consequence, errorRecord, isCrashEvent, type LifecycleEvent, type StopReason } from '../base/events.ts'
 import { refuseWhileLookedAt } from '../base/looked-at.ts'
@@ -79,6 +79,11 @@ import type { ServedLife } from './served-life.ts'
 import { SignalLatches } from './signal-latches.ts'
 import { startAdvice } from './start-advice.ts'
 import { whyNotServed } from './why-not-served.ts'
+
+/** Names of hooks in one sentence. */
+const TIMEOUTS_NAMED_MAX = 5
+/** For programs, of a warning that something registered has no effect. */
+const WITHOUT_EFFECT = { code: 'WARN_WITHOUT_EFFECT' } as const
 
 const UNSTARTED =
   'stop() of a life that was never started, whose server listens: pre-shutdown hooks were not run, clients were not told: call start() first'
@@ -301,13 +306,30 @@ export class Lifecycle implements ServedLife {
     return this.#health
   }
 
+  /** What was registered and has no effect; `run()` says it on standard error, too. */
+  get startWarnings(): readonly string[] {
+    return this.#startWarnings
+  }
+
   /** What was registered where nothing answers is found out at the start. */
-  #warnOfUnreadChecks(): void {
+  #unreadChecks(names: readonly string[]): readonly string[] {
     const isRead = this.options.health !== false && (!this.#parts.servesNothing || this.options.admin !== undefined)
-    if (isRead || this.#isHealthMounted || this.#ownChecks.size === 0) return
-    const names = [...this.#ownChecks].join(', ')
+    if (isRead || this.#isHealthMounted || names.length === 0) return []
     const remedy = this.#parts.servesNothing ? 'the option admin' : 'the option health'
-    this.record({ type: 'warning', message: `health checks are never asked, because no health endpoint is answered (${remedy}): ${names}` })
+    return [`health checks are never asked, because no health endpoint is answered (${remedy}): ${names.join(', ')}`]
+  }
+
+  /** Of a hook's own; the time of one that states none fits. */
+  #uselessTimeouts(): readonly string[] {
+    const { hookTimeoutMs, plans } = this.options
+    const { deadlineMs } = plans.default
+    const { preShutdownHooks, destroyFunctions, phases } = this.#registrations
+    const all = [...preShutdownHooks.entries(), ...destroyFunctions.entries(), ...phases.entries()]
+    const names = all.flatMap(([name, { timeoutMs }]) => (timeoutMs > deadlineMs && timeoutMs !== hookTimeoutMs ? [show(name)] : []))
+    if (names.length === 0) return []
+    const more = names.length - TIMEOUTS_NAMED_MAX
+    const said = `${names.slice(0, TIMEOUTS_NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    return [`the timeout of ${said} has no effect: the whole stop has a deadline of ${formatDuration(deadlineMs)}, which comes before`]
   }
 
   /** Health is answered before the application: it may have had answers of its own. */
@@ -381,6 +403,7 @@ export class Lifecycle implements ServedLife {
   readonly #applications: unknown[] = []
   /** What listeners of ours answer with; all of them answer health in the same way. */
   #answerOnAdmin: AdminListener['answer'] | undefined
+  #startWarnings: readonly string[] = []
   /** Health checks of the user's. */
   readonly #ownChecks = new Set<string>()
 
@@ -517,7 +540,8 @@ export class Lifecycle implements ServedLife {
     const { machine, wiring } = this.#composed
     this.#recorder.composed(wiring)
     for (const message of this.options.warnings) this.record({ type: 'warning', message })
-    this.#warnOfUnreadChecks()
+    this.#startWarnings = [...this.#unreadChecks([...this.#ownChecks]), ...this.#uselessTimeouts()]
+    for (const message of this.#startWarnings) this.record({ type: 'warning', message, details: WITHOUT_EFFECT })
     this.#warnOfHiddenRoutes()
     const input = inputOf(this.options, this.#registrations, wiring)
     const actor = createActor(machine, { clock: this.host.clock, input })
@@ -554,6 +578,8 @@ export class Lifecycle implements ServedLife {
   }
 
   async #start(): Promise<void> {
+    if (this.#started && this.#signals.hasFired('StopRequested'))
+      throw new QuiesceError('ERR_TOO_LATE', 'start(): this life has been stopped, and runs once: create another one')
     if (!this.#started) {
       this.#started = true
       this.begin()

@@ -65,7 +65,7 @@ export class Problems {
       const row = this.#row(name)
       if (!row) this.#addUnknown(name, given)
       else if (given !== undefined) {
-        const copied = row.fields && isRecord(given) ? ownFields(given) : given
+        const copied = row.fields && isRecord(given) ? ownFields(given) : Array.isArray(given) ? ownFields({ given }).given : given
         if (row.accepts(copied)) usable[name] = copied
         else this.#addRefused(name, row, copied)
       }

@@ -34,6 +34,8 @@ export interface RunnableLife {
   readonly exitGraceMs: number
   /** Whether nothing is logged, so that a crash has to be said on standard error. */
   readonly isSilent: boolean
+  /** What was registered and has no effect, in sentences; known once it has begun. */
+  readonly startWarnings?: readonly string[]
   /** What to do when it could not start, if that is known. */
   readonly startAdvice?: string | undefined
   begin(): void
@@ -86,7 +88,7 @@ export async function runLifecycle(life: RunnableLife, released: AbortSignal): P
   ]
   warnIfDeaf(life)
   // The log has them from the beginning of the life.
-  for (const message of life.options.warnings) say(life, message)
+  for (const message of [...life.options.warnings, ...(life.startWarnings ?? [])]) say(life, message)
   const abortSignal = ownAbortSignal(life)
   // What cannot be shown is no reason to end differently.
   const presented = life.present((signal) => !released.aborted && signals.has(signal))?.catch(() => undefined)

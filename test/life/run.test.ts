@@ -171,7 +171,17 @@ function told({ options, env = {}, run = runLifecycle, inProcess, ...given }: To
   const released = new AbortController()
   const ended = run(life, released.signal)
   const end = async (exitCode: ExitCode): Promise<void> => {
-    report.resolve({ exitCode, ms: {}, lost: [], errors: [], warnings: [] } as unknown as Report)
+    report.resolve({
+      exitCode,
+      ms: {},
+      lost: [],
+      errors: [],
+      warnings: [],
+      hooks: [],
+      handlers: [],
+      watches: {},
+      connections: {},
+    } as unknown as Report)
     await ended
   }
   return { process, clock, events, facts, released, end }

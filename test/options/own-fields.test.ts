@@ -95,6 +95,12 @@ describe('what was checked does not change any more:', () => {
     expect(resolveLifecycleOptions(object, FACTS).deadlineMs).toBe(5_000)
   })
 
+  test('a field of an object in a list', () => {
+    const { object, reads } = turning('port', 1234, 99_999)
+    expect(resolveServerOptions({ listeners: [object] as never }, FACTS).listeners).toMatchObject([{ port: 1234 }])
+    expect(reads()).toBe(1)
+  })
+
   test('the decision of an authorizer', () => {
     const { object } = turning('decision', 'deny', 'allow')
     expect(checkedDecision(object).decision).toBe('deny')
