@@ -1,6 +1,7 @@
 // Options that need another one. Fails when: one that protects, or would give something away, is
-// taken without it; one that has no effect is not warned of, or one that has is; or the words name
-// another option than the one that is missing, or a name that the user has not written.
+// taken without it; one that has no effect is not warned of, or one that has is; or an option is
+// added that says nothing of it; or the words name another option than the one that is missing, or
+// a name that the user has not written.
 import { describe, expect, test } from 'vitest'
 import { API_SERVER_TABLE, type ApiServerConfig, completeConfig } from '#src/apiserver/config.ts'
 import { readApiServerSettings } from '#src/cli/apiserver-flags.ts'
@@ -158,4 +159,15 @@ test('what is needed is there', () => {
       const known = new Set([...Object.keys(own), ...Object.keys(API_SERVER_TABLE), ...Object.keys(SERVER_OPTIONS)])
       expect(needs?.anyOf.filter((name) => !known.has(name))).toEqual([])
     }
+})
+
+/** Whatever else is given. Times within the stop are compared with its deadline: times.ts. */
+const ALWAYS_WITH_EFFECT =
+  'port host tls http2 listeners keepAliveTimeout websocket headersTimeout maxHeaderSize serverOptions platform behind shutdownDelay lastCall whileDraining watchGrace deadline killAfter crashDeadline requestDrainTimeout connectionTimeout goawayChance requestTimeout hookTimeout destroyOrder reserves longRunning exempt steps debugSocket inspector inspect journal audit logger pretty reportFile exit signals signal disabledPostStartHooks wording'.split(
+    ' ',
+  )
+
+test('every option says without what it has no effect, or always has one', () => {
+  const silent = Object.entries<AnyOption>(SERVER_OPTIONS).flatMap(([name, { needs }]) => (needs === undefined ? [name] : []))
+  expect(silent.toSorted()).toEqual(ALWAYS_WITH_EFFECT.toSorted())
 })
