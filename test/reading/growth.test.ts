@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { webSocketTokenAuthenticator } from '#src/apiserver/authentication/websocket-token.ts'
-import { bearerTokenAuthenticator } from '#src/apiserver/index.ts'
+import { apiGroup, bearerTokenAuthenticator, defineResource, memoryStorage } from '#src/apiserver/index.ts'
 import { HEADER_BOUNDS } from '#src/http/header-bounds.ts'
 import { Sink } from '../apiserver/audit/sink.ts'
 import { serveApi } from '../support/api-server.ts'
@@ -21,12 +21,26 @@ const HEADERS = [...HEADER_BOUNDS.keys()].filter((name) => !name.startsWith(':')
 
 const PARAMETERS = [
   'access_token',
+  'allowWatchBookmarks',
+  'continue',
   'dryRun',
   'exclude',
+  'fieldManager',
   'fieldSelector',
+  'fieldValidation',
+  'force',
+  'gracePeriodSeconds',
+  'hash',
+  'includeObject',
   'labelSelector',
+  'limit',
+  'orphanDependents',
   'pretty',
+  'propagationPolicy',
+  'resourceVersion',
+  'resourceVersionMatch',
   'seconds',
+  'sendInitialEvents',
   'timeout',
   'timeoutSeconds',
   'verbose',
@@ -105,8 +119,14 @@ async function apiServer(): Promise<Server> {
       audit: new Sink(),
       corsAllowedOrigins: [String.raw`//a\.example$`],
     },
-    setUp: (server) =>
-      void server.handlePrefix('/handled/', (request, response) => response.end(request.headers['impersonate-user'] ?? 'handled')),
+    setUp: (server) => {
+      server.handlePrefix('/handled/', (request, response) => response.end(request.headers['impersonate-user'] ?? 'handled'))
+      const definition = { group: '', kind: 'Pod', plural: 'pods', scope: 'Namespaced', versions: { v1: { schema: {} } } } as const
+      const memory = memoryStorage().resource()
+      // Without watches, which would last.
+      const pods = { resource: defineResource(definition), storage: { list: memory.list.bind(memory) } }
+      server.installLegacyApiGroup('/api', apiGroup({ group: '', versions: { v1: [pods] } }))
+    },
   })
   return clientOf(port)
 }
@@ -264,8 +284,9 @@ function parametersReadIn(source: Source): string[] {
   walk(source.ast, (node) => {
     if (!ts.isCallExpression(node)) return
     const called = node.expression.getText(source.ast)
-    if (/^(?:queryValue|queryTexts|textValue)$/.test(called)) found.push(textIn(node.arguments[1], source))
-    else if (/queryOf\(\w+\)\.get$|\.req\.query$/.test(called)) found.push(textIn(node.arguments[0], source))
+    if (/^(?:queryValue|queryTexts|textValue|flag)$/.test(called)) found.push(textIn(node.arguments[1], source))
+    else if (/queryOf\(\w+\)\.get$|\.req\.query$|\.query\.get$|^rest\.(?:query|queries)$/.test(called))
+      found.push(textIn(node.arguments[0], source))
   })
   return found.flatMap((name) => name ?? [])
 }
