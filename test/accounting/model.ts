@@ -142,6 +142,8 @@ export class Model {
     this.#hasDrained ||= this.has('drain') && requests === 0
     return {
       requests,
+      // Watches are declared by their handler here, and requests are none.
+      eventStreams: 0,
       watches: count('watch'),
       holds: 0,
       connections: {
