@@ -137,9 +137,9 @@ export interface Wire extends Spoken {
   /**
    * The same at the best moment that comes soon: with an answer, where its client can be told with
    * one.
-   * @param isNow it is now, unless the client would only come back
+   * @param withAnswer this answer has to tell
    */
-  tellSoon(isNow?: boolean): void
+  tellSoon(withAnswer?: boolean): void
   /**
    * Has the answer to this exchange tell the client that the connection closes, and notes it with
    * `connection.noteTold()` when it has. Whether it does is asked of `exchange.isToTell()` at the

@@ -11,6 +11,8 @@ const LEAVE_MS = 1000
 const PATIENCE_MS = 300
 /** How long of that it is waited for a connection that is quiet, and not only nearly. */
 const QUIET_WITHIN_MS = 200
+/** How long it is seen how much a client asks at a time, of one that asks more than one thing. */
+const WATCHED_MS = 100
 /**
  * How a client of HTTP/2 is told to leave, and what happens then.
  *
@@ -21,7 +23,9 @@ const QUIET_WITHIN_MS = 200
  *    be answered. So the frame waits (`tellSoon`) until an answer has been sent and nothing has
  *    come after it: too soon for the client to have asked again, which it does after a pause. One
  *    that hardly pauses, and asks one thing after the other, is told behind the head of an answer:
- *    it can have nothing on its way then.
+ *    it can have nothing on its way then. One that asks several things at a time loses what is not
+ *    here yet: it is told with as much owed to it as there has been at a time [measured: of ten at
+ *    a time without a pause, it loses ten with none owed, two with eight, none with ten].
  * 2. When nothing is outstanding any more, a PING follows. Its answer says that the client has read
  *    the frame, and that nothing is on its way that it has sent before. One that does not answer
  *    has a second to close the connection itself, as has one that says GOAWAY, too, less: node's
@@ -44,6 +48,8 @@ export class Leaving {
   /** Of a client that is to be told; undefined: it is not, or it was. */
   #patience: unknown
   #needsQuiet = true
+  /** The most that was owed to it at a time since it is to be told. */
+  #most = 0
   #hasPinged = false
   #lingering: Lingering | undefined
 
@@ -61,14 +67,24 @@ export class Leaving {
   tellSoon(): void {
     const { session, connection } = this.#wire
     if (connection.wasTold || session.closed || session.destroyed) return
+    if (!this.#wire.pace.isInTurn) {
+      this.#patience ??= this.#waitForMost()
+      return
+    }
     this.#patience ??= this.#waitForQuiet()
     this.#tellWithLast()
   }
 
+  /** A request has come. */
+  asked(): void {
+    if (this.#patience !== undefined) this.#tellIfMost()
+  }
+
   /** An answer was sent. */
   answered(): void {
-    if (this.#patience === undefined) return
-    if (this.#wire.owed.length > 0) this.#tellWithLast()
+    const { owed, pace } = this.#wire
+    if (this.#patience === undefined || !pace.isInTurn) return
+    if (owed.length > 0) this.#tellWithLast()
     else void afterPoll().then(() => this.#tellIfQuiet())
   }
 
@@ -76,9 +92,24 @@ export class Leaving {
   #waitForQuiet(): unknown {
     return this.#clock.setTimeout(() => {
       this.#needsQuiet = false
-      this.#patience = this.#clock.setTimeout(() => this.tell(), PATIENCE_MS - QUIET_WITHIN_MS)
+      this.#patience = this.#clock.setTimeout(() => this.#tellAfterPoll(), PATIENCE_MS - QUIET_WITHIN_MS)
       this.#tellWithLast()
     }, QUIET_WITHIN_MS)
+  }
+
+  #waitForMost(): unknown {
+    return this.#clock.setTimeout(() => {
+      this.#needsQuiet = false
+      this.#patience = this.#clock.setTimeout(() => this.#tellAfterPoll(), PATIENCE_MS - WATCHED_MS)
+      this.#tellIfMost()
+    }, WATCHED_MS)
+  }
+
+  /** What it asks at a time is here, so that hardly any of it is on its way. */
+  #tellIfMost(): void {
+    const { length } = this.#wire.owed
+    this.#most = Math.max(this.#most, length)
+    if (!this.#needsQuiet && length > 0 && length === this.#most) this.tell()
   }
 
   /** Only one answer is owed, and its head was sent. */
@@ -86,6 +117,13 @@ export class Leaving {
     const { owed, pace } = this.#wire
     if (this.#needsQuiet && !pace.isQuick) return
     if (owed.length === 1 && owed.every(({ hasBegunToAnswer }) => hasBegunToAnswer)) this.tell()
+  }
+
+  /** A timer fires before the loop has read what has come: that would be refused. */
+  #tellAfterPoll(): void {
+    void afterPoll().then(() => {
+      if (this.#patience !== undefined) this.tell()
+    })
   }
 
   #tellIfQuiet(): void {

@@ -14,11 +14,16 @@ const loopIdleMs = (): number => performance.nodeTiming.idleTime
 
 /** How a client asks: one thing after the other or several at a time, and how soon again. */
 export class ClientPace {
+  readonly #loopIdleMs: () => number
   #isInTurn = true
   /** Of the pauses so far, the later ones more; undefined before the first. */
   #pauseMs: number | undefined
   /** {@link loopIdleMs} when nothing was owed any more. */
   #idleSince: number | undefined
+
+  constructor(idleMs: () => number = loopIdleMs) {
+    this.#loopIdleMs = idleMs
+  }
 
   /**
    * It asks.
@@ -27,14 +32,19 @@ export class ClientPace {
   asked(isAlone: boolean): void {
     if (!isAlone) this.#isInTurn = false
     else if (this.#idleSince !== undefined) {
-      const pauseMs = Math.min(LONGEST_MS, loopIdleMs() - this.#idleSince)
+      const pauseMs = Math.min(LONGEST_MS, this.#loopIdleMs() - this.#idleSince)
       this.#pauseMs = this.#pauseMs === undefined ? pauseMs : this.#pauseMs + WEIGHT * (pauseMs - this.#pauseMs)
     }
   }
 
   /** All that it asked was answered. */
   answered(): void {
-    this.#idleSince = loopIdleMs()
+    this.#idleSince = this.#loopIdleMs()
+  }
+
+  /** It has asked one thing after the other so far. */
+  get isInTurn(): boolean {
+    return this.#isInTurn
   }
 
   /** It asks one thing after the other, with hardly a pause. */

@@ -109,9 +109,10 @@ export class Http2Wire implements Wire {
     this.#leaving.tell()
   }
 
-  tellSoon(isNow = false): void {
-    if (this.#keeper.holdsBack(this.connection, !isNow && this.pace.isQuick)) return
-    if (isNow) this.tell()
+  /** With an answer it is now, if its client asks in turn: it has nothing on its way then. */
+  tellSoon(withAnswer = false): void {
+    if (this.#keeper.holdsBack(this.connection, !withAnswer && this.pace.isQuick)) return
+    if (withAnswer && this.pace.isInTurn) this.tell()
     else this.#leaving.tellSoon()
   }
 
@@ -125,6 +126,8 @@ export class Http2Wire implements Wire {
 
   refuse(exchange: Exchange, { status, headers, body }: WireAnswer): void {
     answerOn(streamOf(exchange), status, headers, body)
+    // What it asks next would be refused, too.
+    if (exchange.mustTell && !this.#keeper.holdsBack(this.connection, false)) this.tell()
   }
 
   fail(exchange: Exchange, answer: WireAnswer | undefined): void {
@@ -222,6 +225,7 @@ export class Http2Wire implements Wire {
     this.pace.asked(newest === oldest)
     this.#streams++
     this.#lastHandedOver = stream.id ?? this.#lastHandedOver
+    this.#leaving.asked()
     stream.on('close', this.#onStreamClose)
     watchReset(stream, this.#onReset)
   }

@@ -164,8 +164,10 @@ export class InFlight {
   #joinLast(exchange: Exchange): boolean {
     const hasJoined = this.#admission === 'last-call' ? this.count(exchange) : this.#hasLateCalls && this.#countLate(exchange)
     if (hasJoined) {
-      // One that can be told at any time is when the listeners have closed.
-      exchange.mustTell = this.#admission === 'closed' || !exchange.connection.wire.tellsAnyTime
+      const { connection } = exchange
+      // One that can be told at any time is when the listeners have closed, beside what it asks.
+      if (!connection.wire.tellsAnyTime) exchange.mustTell = true
+      else if (this.#admission === 'closed') connection.tellIn(0)
       this.#admittedLast++
     }
     return hasJoined
