@@ -1,14 +1,30 @@
-import type { ActorRefLike, InspectionEvent, Observer, Subscription } from 'xstate'
+import type { InspectionEvent } from 'xstate'
+
+/**
+ * What xstate emits of an actor, an `InspectionEvent` of its own. Said without its types, which do
+ * not compile under the strictest settings (docs/decisions/0058-a-package-of-few-files.md).
+ */
+export interface ActorEmission {
+  readonly type: string
+  readonly rootId: string
+  readonly actorRef: object
+}
+
+/** A method, so that what takes xstate's own events can be given. */
+interface Seeing {
+  see(event: ActorEmission): void
+}
 
 /** What xstate tells of actors goes there, as with the option `inspect` of `createActor`. */
-export type ActorInspector = ((event: InspectionEvent) => void) | Observer<InspectionEvent>
+export type ActorInspector = Seeing['see'] | { next?(event: ActorEmission): void }
 
 /** The same, or what has it: an inspector as `@statelyai/inspect` makes them. */
 export type InspectOption = ActorInspector | { readonly inspect: ActorInspector }
 
 /** The root of a system of actors. */
-export interface InspectedRoot extends ActorRefLike {
-  readonly system: { inspect(observer: (event: InspectionEvent) => void): Subscription }
+export interface InspectedRoot {
+  readonly sessionId: string
+  readonly system: { inspect(observer: (event: ActorEmission) => void): { unsubscribe(): void } }
 }
 
 /**
@@ -19,10 +35,11 @@ export interface InspectedRoot extends ActorRefLike {
  * @param see called in the middle of a machine's step, so it must not throw: xstate would never
  * come back to that step
  */
-export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent) => void): Subscription {
+export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent) => void): { unsubscribe(): void } {
   /** Of each actor, what it works on. */
   const current = new WeakMap<object, unknown>()
-  return root.system.inspect((event) => {
+  return root.system.inspect((emission) => {
+    const event = emission as InspectionEvent
     const { actorRef } = event
     if (event.type === '@xstate.event') current.set(actorRef, event.event)
     else if (event.type === '@xstate.microstep' && current.get(actorRef) !== event.event) {
@@ -42,7 +59,7 @@ export function inspectSystem(root: InspectedRoot, see: (event: InspectionEvent)
 export function inspectAll(inspector: InspectOption, roots: readonly InspectedRoot[], failed: (error: unknown) => void): void {
   const given = 'inspect' in inspector ? inspector.inspect : inspector
   let hasFailed = false
-  const see = (event: InspectionEvent): void => {
+  const see = (event: ActorEmission): void => {
     try {
       if (typeof given === 'function') given(event)
       else given.next?.(event)

@@ -578,7 +578,8 @@ export class Lifecycle implements ServedLife {
   }
 
   async #start(): Promise<void> {
-    if (this.#started && this.#signals.hasFired('StopRequested'))
+    // One that failed, or was stopped before it served, rejects with why.
+    if (this.#signals.hasFired('Serving') && this.#signals.hasFired('StopRequested'))
       throw new QuiesceError('ERR_TOO_LATE', 'start(): this life has been stopped, and runs once: create another one')
     if (!this.#started) {
       this.#started = true

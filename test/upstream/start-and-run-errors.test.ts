@@ -590,7 +590,7 @@ describe('destroy functions', () => {
     expect(await Promise.all(runs)).toEqual([report, report])
     expect(await t.life.stop('third')).toBe(report)
     expect(report.reason).toEqual({ kind: 'stop', reason: 'first' })
-    await t.life.start()
+    await expect(t.life.start()).rejects.toMatchObject({ code: 'ERR_TOO_LATE' })
     expect(called).toEqual(['warm', 'pool'])
     expect(audit.calls).toEqual(['run', 'shutdown'])
     expect(t.life.addresses).toHaveLength(1)
