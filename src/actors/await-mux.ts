@@ -1,3 +1,4 @@
+import { isAbortSignal } from '../base/checked.ts'
 import { errorRecord } from '../base/events.ts'
 import type { MuxAnswer } from '../machines/phases/mux-signal.ts'
 
@@ -8,7 +9,7 @@ import type { MuxAnswer } from '../machines/phases/mux-signal.ts'
  */
 export function awaitMux(complete: AbortSignal | PromiseLike<unknown>, answer: (said: MuxAnswer) => void): () => void {
   const isThere = (): void => answer({ type: 'complete' })
-  if (!(complete instanceof AbortSignal)) {
+  if (!isAbortSignal(complete)) {
     Promise.resolve(complete).then(isThere, (thrown: unknown) => answer({ type: 'failed', error: errorRecord(thrown) }))
     return () => {}
   }

@@ -1,5 +1,6 @@
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, type ListenOptions, Server } from 'node:net'
+import { setImmediate } from 'node:timers'
 import { QuiesceError, toError } from '../base/errors.ts'
 import { override } from '../base/override.ts'
 import { isBeforeClose } from './before-close.ts'

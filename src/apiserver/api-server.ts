@@ -528,9 +528,11 @@ export class ApiServer implements Delegate {
     const { request, response, upgrade } = exchange
     const handler = (upgrade && this.upgrades) ?? this.handler
     const returned = handler(request, response)
-    if (isThenable(returned)) exchange.handling = returned
     if (exchange.isLongRunning || exchange.isTakenOver) this.#metrics.lasts(exchange)
-    return returned
+    if (!isThenable(returned)) return returned
+    // One promise for all who wait for it: what begins when it is waited for would begin twice.
+    exchange.handling = Promise.resolve(returned)
+    return exchange.handling
   }
 
   /** Those of the chain that are always there, or that the config asks for. */

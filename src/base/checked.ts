@@ -30,4 +30,13 @@ export function checkFunction(of: string, name: string, given: unknown): void {
   })
 }
 
+/**
+ * By its looks: a polyfill, a browser that is played, or another realm has a class of its own.
+ */
+export const isAbortSignal = (given: unknown): given is AbortSignal =>
+  typeof given === 'object' &&
+  given !== null &&
+  typeof (given as Partial<AbortSignal>).aborted === 'boolean' &&
+  typeof (given as Partial<AbortSignal>).addEventListener === 'function'
+
 const isThenable = (given: unknown): boolean => typeof (given as PromiseLike<unknown> | null | undefined)?.then === 'function'

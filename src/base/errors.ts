@@ -119,12 +119,18 @@ export function optionError(field: string, given: unknown, allowed: string, caus
 }
 
 /**
+ * Also one of another realm: what node throws into a test runner's sandbox is made outside of it.
+ */
+export const isErrorObject = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]'
+
+/**
  * Anything thrown, as an Error: user code may throw strings, undefined or objects with hostile
  * getters.
  */
 export function toError(thrown: unknown): Error {
   try {
-    if (thrown instanceof Error) return thrown
+    if (isErrorObject(thrown)) return thrown
   } catch {
     // A proxy that throws whenever it is looked at.
   }

@@ -1,4 +1,4 @@
-import { show } from './errors.ts'
+import { isErrorObject, show } from './errors.ts'
 import type { Spoken, SpokenFates } from './spoken.ts'
 import type { StopProfile } from './stop-profile.ts'
 
@@ -215,7 +215,7 @@ export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy' | 'phase'
  */
 export function errorRecord(thrown: unknown): ErrorRecord {
   try {
-    if (!(thrown instanceof Error)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
+    if (!isErrorObject(thrown)) return { name: 'Error', message: typeof thrown === 'string' ? thrown : show(thrown) }
     const { name, message, stack } = thrown
     const { code } = thrown as { code?: unknown }
     return {

@@ -75,9 +75,14 @@ function seeHandlers(app: FastifyInstance): void {
     const { handler } = route
     route.handler = function (request, reply) {
       const answer: unknown = handler.call(this, request, reply)
+      // A reply is thenable, and says no more than the response does.
+      if (!isThenable(answer) || (answer as unknown) === reply) return answer as ReturnType<typeof handler>
+      // One promise for Fastify and for us: a query that begins when it is waited for would begin
+      // twice.
+      const handling = Promise.resolve(answer)
       // What it fails with is Fastify's to answer.
-      if (isThenable(answer)) exchangeOf(request.raw)?.returned(answer.then(undefined, () => undefined))
-      return answer as ReturnType<typeof handler>
+      exchangeOf(request.raw)?.returned(handling.then(undefined, () => undefined))
+      return handling as ReturnType<typeof handler>
     }
   })
 }

@@ -1,3 +1,4 @@
+import { isErrorObject } from '../base/errors.ts'
 import { errorRecord } from '../base/events.ts'
 
 /**
@@ -36,7 +37,7 @@ class Plain {
     // JSON has no other numbers.
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
     if (typeof value !== 'object') return typeof value === 'function' ? '[function]' : String(value)
-    if (value instanceof Error) return this.#of(errorRecord(value), depth)
+    if (isErrorObject(value)) return this.#of(errorRecord(value), depth)
     if (value instanceof Date) return value.toISOString()
     if (isActor(value)) return `[actor ${String(value.id)}]`
     if (this.#above.has(value)) return '[circular]'

@@ -1,5 +1,5 @@
 import type { StopCode, UserCode } from '../actors/user-code.ts'
-import { checkFunction, checkName } from '../base/checked.ts'
+import { checkFunction, checkName, isAbortSignal } from '../base/checked.ts'
 import { didYouMean } from '../base/did-you-mean.ts'
 import { type Duration, parseDuration } from '../base/duration.ts'
 import { optionError, QuiesceError, show } from '../base/errors.ts'
@@ -147,12 +147,13 @@ export class Registrations {
 
   addMuxCompleteSignal(name: string, complete: AbortSignal | PromiseLike<unknown>): Disposable {
     checkName('a mux-complete signal', name)
-    const usable = complete instanceof AbortSignal || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
+    const usable = isAbortSignal(complete) || typeof (complete as PromiseLike<unknown> | undefined)?.then === 'function'
     if (!usable) throw optionError(`mux-complete signal ${show(name)}`, complete, 'an AbortSignal or a promise')
-    const added = this.muxSignals.add(name, complete)
+    const awaited = isAbortSignal(complete) ? complete : Promise.resolve(complete)
+    const added = this.muxSignals.add(name, awaited)
     // It may reject before start() listens to it, which is no crash of the process: start() hears
     // of it all the same.
-    if (!(complete instanceof AbortSignal)) Promise.resolve(complete).catch(() => {})
+    if (awaited instanceof Promise) awaited.catch(() => {})
     return added
   }
 

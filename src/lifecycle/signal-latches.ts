@@ -23,10 +23,18 @@ export class SignalLatches {
     let controller = this.#controllers.get(name)
     if (!controller) {
       controller = new AbortController()
-      // Every request may wait for a signal: many listeners are no leak here.
-      setMaxListeners(0, controller.signal)
+      withoutListenerLimit(controller.signal)
       this.#controllers.set(name, controller)
     }
     return controller
+  }
+}
+
+/** Every request may wait for a signal: many listeners are no leak here. */
+function withoutListenerLimit(signal: AbortSignal): void {
+  try {
+    setMaxListeners(0, signal)
+  } catch {
+    // A test runner that plays a browser has one of its own, which node does not count.
   }
 }

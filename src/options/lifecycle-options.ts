@@ -4,6 +4,7 @@ import type * as http2 from 'node:http2'
 import type * as https from 'node:https'
 import type { AuditBackend } from '../actors/audit.ts'
 import { type InspectOption, isInspect } from '../actors/inspection.ts'
+import { isAbortSignal } from '../base/checked.ts'
 import { ownFields } from '../base/own-fields.ts'
 import { RESERVES_DEFAULT_MS, type Reserves } from '../base/stop-profile.ts'
 import { GOAWAY_CHANCE_MAX } from '../http/traffic/balance.ts'
@@ -607,10 +608,7 @@ export const LIFECYCLE_OPTIONS = defineOptions({
    * Aborting it stops what `run()` runs.
    * @default none
    */
-  signal: option(
-    value<AbortSignal>('an AbortSignal', (given) => given instanceof AbortSignal),
-    { defaultWords: 'none', meaning: 'Aborting it is a stop request' },
-  ),
+  signal: option(value<AbortSignal>('an AbortSignal', isAbortSignal), { defaultWords: 'none', meaning: 'Aborting it is a stop request' }),
   /**
    * Names of post-start hooks that are not run.
    * @default none

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { setImmediate } from 'node:timers'
 
 /** A stream of the process, as far as it is taken over. */
 export type Stream = Pick<NodeJS.WriteStream, 'write'> & { readonly fd: number }

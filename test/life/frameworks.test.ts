@@ -5,9 +5,10 @@
 import { once } from 'node:events'
 import { createServer as createNodeServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
-import fastify from 'fastify'
+import fastify, { type RouteHandlerMethod } from 'fastify'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -96,6 +97,40 @@ test('a created server gives its fetch handler a Request that is enough', async 
 })
 
 describe('Fastify', () => {
+  /** An app with the plugin, which listens; a query of a lazy kind runs once for each `then`. */
+  async function appWith(handler: RouteHandlerMethod): Promise<string> {
+    const app = fastify()
+    await app.register(quiesce, { ...OPTIONS, signals: [], exit: 'natural' })
+    app.get('/', handler)
+    onTestFinished(() => app.close())
+    return app.listen({ port: 0, host: '127.0.0.1' })
+  }
+
+  test('a handler may return the reply that it has sent a stream with', async () => {
+    const crashes: unknown[] = []
+    const onCrash = (error: unknown): void => void crashes.push(error)
+    process.on('uncaughtException', onCrash)
+    onTestFinished(() => void process.off('uncaughtException', onCrash))
+    const address = await appWith((_, reply) => reply.send(Readable.from(['some ', 'text'])))
+    expect(await (await fetch(address)).text()).toBe('some text')
+    await (await fetch(address)).text()
+    expect(crashes).toEqual([])
+  })
+
+  test('what a handler returns is waited for once: a query that begins then begins once', async () => {
+    let begun = 0
+    const query: PromiseLike<string> = {
+      // biome-ignore lint/suspicious/noThenProperty: queries of knex and Prisma are of this kind
+      then: (resolve, reject) => {
+        begun += 1
+        return Promise.resolve('one row').then(resolve, reject)
+      },
+    }
+    const address = await appWith(() => query as Promise<string>)
+    expect(await (await fetch(address)).text()).toBe('one row')
+    expect(begun).toBe(1)
+  })
+
   test('an app is called so where its server is expected', async () => {
     const app = fastify()
     onTestFinished(() => app.close())

@@ -5,6 +5,9 @@ import { exploreLifecycle } from '#src/model/life/lifecycle-model.ts'
 import { plannedHooks } from '../support/fake-effects.ts'
 import { lifeInput } from './life-input.ts'
 
+/** The first steps of a model, whatever is remembered. */
+const COMPUTED_TWICE = 1_000
+
 test.each(['refuse', 'retry-after'] as const)(
   'every step of our lifecycle, computed by xstate again, is the one that was remembered: %s mode',
   { timeout: 60_000 },
@@ -16,6 +19,6 @@ test.each(['refuse', 'retry-after'] as const)(
     )
     // Else little was remembered, and little has been tested; without its regions a life takes ten
     // times as long.
-    expect(model.steps.computed * 5).toBeLessThan(model.steps.taken.length)
+    expect((model.steps.computed - COMPUTED_TWICE) * 5).toBeLessThan(model.steps.taken.length)
   },
 )

@@ -32,6 +32,23 @@ describe('waitUntil', () => {
     await drained
   })
 
+  test('waits once for work that begins when it is waited for', async () => {
+    let begun = 0
+    const query: PromiseLike<void> = {
+      // biome-ignore lint/suspicious/noThenProperty: queries of knex and Prisma are of this kind
+      then: (resolve, reject) => {
+        begun += 1
+        return Promise.resolve().then(resolve, reject)
+      },
+    }
+    const { traffic, connect } = await rig(answering((request) => waitUntil(request, query)))
+    const client = await connect()
+    client.request('GET', '/')
+    expect((await client.response()).status).toBe(200)
+    await expect.poll(() => traffic.counts()).toMatchObject({ requests: 0, holds: 0 })
+    expect(begun).toBe(1)
+  })
+
   test('takes work of a request that is answered while the drain is under way', async () => {
     const answer = new Latch()
     const work = new Latch()

@@ -52,6 +52,7 @@ const isOfTheSystem = (node: ts.Node): boolean =>
 const LOOKS = ['existsSync', 'networkInterfaces', 'hostname', 'userInfo', 'cpus', 'availableParallelism', 'process.getuid', 'process.cwd']
 const isEnvironment = (node: ts.Node): boolean => /(^|[Pp]rocess\.|facts\.)env$/.test(nameOf(node))
 
+const TIMERS = /^(node:)?timers(\/promises)?$/
 const CLOCK = ['src/base/clock.ts', 'packages/inspector-page/src/clock.ts']
 const TEST_MODIFIERS = /^(test|it|describe|suite|row)(\.\w+)*\.(only|skip|todo|fails)$/
 
@@ -73,7 +74,14 @@ const BANS: readonly Ban[] = [
     except: CLOCK,
     is: (node) =>
       isCallOf(node, 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'AbortSignal.timeout') ||
-      isImportOf(node, /^(node:)?timers(\/promises)?$/),
+      (isImportOf(node, TIMERS) && !isImportOf(node, TIMERS, /^setImmediate$/)),
+  },
+  {
+    what: 'setImmediate of the global object, which a browser that is played does not have',
+    instead: "setImmediate of 'node:timers'",
+    within: 'src/',
+    except: ['src/base/', 'src/testing/', 'src/cli/'],
+    is: (node) => isCallOf(node, 'setImmediate') && !/import \{ setImmediate \} from 'node:timers'/.test(node.getSourceFile().text),
   },
   {
     what: "rxjs's own time",
@@ -232,6 +240,7 @@ describe('the bans see', () => {
     ['src/x.ts', 'setTimeout(() => undefined, 5)'],
     ['src/x.ts', 'globalThis.setTimeout(() => undefined, 5)'],
     ['src/x.ts', "import { setTimeout as sleep } from 'node:timers/promises'"],
+    ['src/x.ts', 'setImmediate(then)'],
     ['src/x.ts', "import { timer } from 'rxjs'"],
     ['src/x.ts', "import { delay as later } from 'rxjs/operators'"],
     ['src/x.ts', "console.log('x')"],

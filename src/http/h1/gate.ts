@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers'
 import { nameAmongCopies } from '../../base/shared-by-copies.ts'
 import { alreadyAttached, isThenable, plainEmit, relayOf } from '../emit-gate.ts'
 import { idleSocketsOf } from '../older.ts'

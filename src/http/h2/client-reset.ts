@@ -1,4 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2'
+import { setImmediate } from 'node:timers'
 import { NO_ERROR } from './error-codes.ts'
 import { ignore } from './exchange-objects.ts'
 

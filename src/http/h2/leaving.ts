@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import { afterPoll } from '../traffic/connection.ts'
 import { Lingering } from '../traffic/lingering.ts'

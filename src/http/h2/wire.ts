@@ -1,5 +1,6 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import { tlsOf } from '../tls/version.ts'
 import type { Connection } from '../traffic/connection.ts'

@@ -1,7 +1,7 @@
 import { checkFunction, checkName } from '../../base/checked.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type Duration, formatDuration, parseDuration } from '../../base/duration.ts'
-import { optionError, QuiesceError, show } from '../../base/errors.ts'
+import { isErrorObject, optionError, QuiesceError, show } from '../../base/errors.ts'
 import type { RequestLike } from '../request-info.ts'
 
 export interface CheckContext {
@@ -135,7 +135,7 @@ export class NamedCheck {
 function reasonOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'string') return thrown
-    if (!(thrown instanceof Error)) return show(thrown)
+    if (!isErrorObject(thrown)) return show(thrown)
     return String(thrown.message || (thrown as { code?: unknown }).code || thrown.name)
   } catch {
     // Getters and proxies may throw in turn; the check has failed all the same.

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import type { Straggler } from '../../base/events.ts'
 import type { Spoken } from '../../base/spoken.ts'

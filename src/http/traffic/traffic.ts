@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import { setImmediate } from 'node:timers'
 import type { Clock } from '../../base/clock.ts'
 import { errorRecord, type LifecycleFact, type Straggler } from '../../base/events.ts'
 import type { SpokenCount, SpokenFates } from '../../base/spoken.ts'
@@ -573,7 +574,7 @@ export class Traffic {
   /** Frameworks, and users, keep no promise of it: its failure is reported, and is no crash. */
   #goesOn(exchange: Exchange, work: PromiseLike<unknown>): void {
     const failed = (thrown: unknown): void => this.#record({ type: 'error', where: 'waitUntil', error: errorRecord(thrown) })
-    this.join(`waitUntil ${exchange.name}`, work.then(undefined, failed))
+    this.join(`waitUntil ${exchange.name}`, Promise.resolve(work).then(undefined, failed))
   }
 
   /** See {@link Holds.join}. */
@@ -688,7 +689,7 @@ export class Traffic {
     const connections = this.#adminConnections
     const accounts: Accounts = {
       over: (exchange) => this.#adminChain.over(exchange),
-      returned: (exchange, promise) => void promise.then(undefined, (thrown: unknown) => exchange.threw(thrown)),
+      returned: (exchange, promise) => void Promise.resolve(promise).then(undefined, (thrown: unknown) => exchange.threw(thrown)),
       goesOn: (exchange, work) => this.#goesOn(exchange, work),
       threw: (exchange, thrown) => recover(exchange, thrown, this.#record),
       moveToWatches: () => undefined,

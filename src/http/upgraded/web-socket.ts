@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'
 import type { Exchange } from '../traffic/exchange.ts'
 import type { Keeper } from '../wire.ts'
 import { CLOSE_FRAME_MAX, closeCodeAtEnd, closeFrame, FrameBoundaries, GOING_AWAY } from './frames.ts'
