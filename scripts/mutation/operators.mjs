@@ -139,5 +139,4 @@ function actionName(action) {
   return `${type ?? 'action'}${what && ` ${what}`}`
 }
 
-const isRaise = (/** @type {unknown} */ action) =>
-  isObject(action) && /** @type {{ type?: string }} */ (action).type === 'xstate.raise'
+const isRaise = (/** @type {unknown} */ action) => isObject(action) && /** @type {{ type?: string }} */ (action).type === 'xstate.raise'

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers'
 import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers'
 
 /**
  * As often a handler is woken: one that writes without end and hears of no end would run for ever.
