@@ -3,10 +3,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createApiServerOn } from '../build/packages/apiserver/src/api-server.js'
+import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
+import { completeConfig } from '../build/packages/apiserver/src/config.js'
 import { systemHost } from '../build/src/actors/host.js'
-import { createApiServerOn } from '../build/src/apiserver/api-server.js'
-import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
-import { completeConfig } from '../build/src/apiserver/config.js'
 
 /** Places of the order at which nothing is done for a request that is answered as it should be. */
 const NO_FILTERS = ['panic-recovery', 'request-received', 'latency', 'retry-after', 'goaway', 'count', 'warnings', 'tracing']

@@ -6,10 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MODEL_ERROR_CODES } from '#model'
-import { batchesMachine } from '../build/src/apiserver/audit/batches.js'
-import { CHAIN_ORDER } from '../build/src/apiserver/chain/order.js'
-import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/src/apiserver/config.js'
-import { createApiServer, notFoundDelegate } from '../build/src/apiserver/index.js'
+import { batchesMachine } from '../build/packages/apiserver/src/audit/batches.js'
+import { CHAIN_ORDER } from '../build/packages/apiserver/src/chain/order.js'
+import { API_SERVER_OPTIONS, completeConfig, OF_THE_CHAIN } from '../build/packages/apiserver/src/config.js'
+import { createApiServer, notFoundDelegate } from '../build/packages/apiserver/src/index.js'
 import { ERROR_CODES } from '../build/src/base/errors.js'
 import { diagramsOf, elkLayout, machineSvg } from '../build/src/diagram/index.js'
 import { PLACES } from '../build/src/http/chain.js'
@@ -102,7 +102,7 @@ const PARTS = /** @type {const} */ ({
   between: 'between the two refusals: these do not wait',
   inner: 'counted: these may take time',
 })
-/** @typedef {import('../build/src/apiserver/chain/order.js').ChainPlace} ChainPlace */
+/** @typedef {import('../build/packages/apiserver/src/chain/order.js').ChainPlace} ChainPlace */
 const chainOrder = /** @type {readonly ChainPlace[]} */ (CHAIN_ORDER)
 const apiNode = (/** @type {ChainPlace} */ { name, why }) => `${name}["<b>${name}</b><br/>${why}"]`
 const apiEnds = chainOrder.flatMap(({ name, ends = [] }) => ends.map((status) => `  ${name} -.-> ${name}-${status}(["${status}"])`))
@@ -115,7 +115,7 @@ const apiParts = Object.entries(PARTS).map(
 )
 const apiChain = `# What a request passes in an API server
 
-Generated from \`src/apiserver/chain/order.ts\` by \`npm run generate\`; do not edit. Every request, an upgrade too, passes these in this order, before the handler of its path; a dotted line is an
+Generated from \`packages/apiserver/src/chain/order.ts\` by \`npm run generate\`; do not edit. Every request, an upgrade too, passes these in this order, before the handler of its path; a dotted line is an
 answer that it may end with there. \`retry-after\` and \`count\` are the engine's ([chain.md](chain.md)). A filter of your own stands directly before or after any of them; without a place, behind the last.
 When the response is closed, those that were asked hear of it in the reverse order.
 
@@ -195,7 +195,7 @@ ${machineSvgs
 const cell = (/** @type {string | undefined} */ text) => (text ?? '').replaceAll('|', '\\|')
 const options = `# Options
 
-<!-- Generated from src/options/lifecycle-options.ts and src/apiserver/config.ts by npm run generate; do not edit. -->
+<!-- Generated from src/options/lifecycle-options.ts and packages/apiserver/src/config.ts by npm run generate; do not edit. -->
 
 An option that cannot be used is refused with ERR_OPTION_INVALID, which lists
 every problem: the option, what was given, what is allowed. Which default holds on which platform: [platforms.md](platforms.md). Each flag has an environment variable, and a key in the config file that has its name without the dashes: \`--request-timeout\`, \`QUIESCE_REQUEST_TIMEOUT\`, \`request-timeout\`. An option that needs another one is refused without it, or warned of when the life begins; the last column says which.

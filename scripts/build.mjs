@@ -3,7 +3,7 @@
 // bundles what is no code. `--clean` starts from nothing, and checks types: that is what gets
 // packed. Else `npm run typecheck` does, and here it would take half of the time.
 //
-//   build/   what tsc makes of src/ and packages/model/src/, file by file: for scripts that look into the machines
+//   build/   what tsc makes of src/ and the packages' src/, file by file: for scripts that look into the machines
 //   dist/    what is published: bundles of code and types (bundles.mjs, entry-types.mjs), the inspector's page
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 /** Its time is when the last build began that succeeded. */
 const STAMP = 'build/stamp'
-const SOURCES = ['src', 'packages/model/src']
+const SOURCES = ['src', 'packages/apiserver/src', 'packages/model/src']
 const PAGE = 'packages/inspector-page'
 const CONFIGS = [
   'package.json',

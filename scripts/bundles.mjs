@@ -18,7 +18,7 @@ const isExternal = (id) =>
 /** What programs import, by the name of the bundle. */
 export const ENTRIES = {
   index: 'src/index.ts',
-  apiserver: 'src/apiserver/index.ts',
+  apiserver: 'packages/apiserver/src/index.ts',
   metrics: 'src/metrics/index.ts',
   testing: 'src/testing/index.ts',
   opentelemetry: 'src/opentelemetry/index.ts',

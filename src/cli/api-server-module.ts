@@ -1,5 +1,5 @@
-import type { ApiServer } from '../apiserver/api-server.ts'
-import type { CompletedConfig } from '../apiserver/config.ts'
+import type { ApiServer } from '../../packages/apiserver/src/api-server.ts'
+import type { CompletedConfig } from '../../packages/apiserver/src/config.ts'
 import { optionError } from '../base/errors.ts'
 import type { Life } from '../lifecycle/life.ts'
 import { isLife } from '../model/life/lifecycle-model.ts'

@@ -1,4 +1,4 @@
-import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../apiserver/config.ts'
+import { API_SERVER_TABLE, type ApiServerConfig, completeConfigFor, engineOptionsOf } from '../../packages/apiserver/src/config.ts'
 import { type AnyOption, composeOptions, defineOptions, type Flag, type OptionTable, option, type ResolvedOf } from '../options/define.ts'
 import { present, writtenNumber } from '../options/kinds.ts'
 import { resolveServerOptions } from '../options/options.ts'

@@ -49,7 +49,7 @@ export async function readLifeModule(label: string, path: string): Promise<LifeM
 
 /** With the config of code: a command that looks has no flags for it. */
 async function madeApiServer(path: string, module: Exports): Promise<unknown> {
-  const { completeConfig } = await import('../apiserver/config.ts')
+  const { completeConfig } = await import('../../packages/apiserver/src/config.ts')
   return apiServerOf(path, module, completeConfig({ logger: false }))
 }
 

@@ -3,7 +3,7 @@
 // is not what is drawn.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type ApiServer, completeConfig, createApiServer, notFoundDelegate } from '#src/apiserver/index.ts'
+import { type ApiServer, completeConfig, createApiServer, notFoundDelegate } from '#apiserver/index.ts'
 import type { Life } from '#src/index.ts'
 import { assertHolds, checkLife, planOf } from '#src/testing/index.ts'
 

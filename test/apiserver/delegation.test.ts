@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { completeConfig } from '#src/apiserver/config.ts'
-import { type ApiHandler, type ApiServer, createApiServer, type Delegate, emptyDelegate } from '#src/apiserver/index.ts'
-import { ApiServerRegistrations } from '#src/apiserver/registrations.ts'
+import { completeConfig } from '#apiserver/config.ts'
+import { type ApiHandler, type ApiServer, createApiServer, type Delegate, emptyDelegate } from '#apiserver/index.ts'
+import { ApiServerRegistrations } from '#apiserver/registrations.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 

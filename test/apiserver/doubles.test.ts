@@ -2,7 +2,7 @@
 // it was asked; or an authorizer that breaks its contract is not found out, or one that keeps it
 // is.
 import { describe, expect, test } from 'vitest'
-import { type Authorizer, allowedPaths, alwaysAllow, alwaysDeny, privilegedGroups, rbac, unionAuthorizer } from '#src/apiserver/index.ts'
+import { type Authorizer, allowedPaths, alwaysAllow, alwaysDeny, privilegedGroups, rbac, unionAuthorizer } from '#apiserver/index.ts'
 import { authorizerFaults, RecordingAuthenticator, RecordingAuthorizer } from '#src/testing/index.ts'
 import { serveApi } from '../support/api-server.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { timeoutOf } from '#src/apiserver/chain/request-deadline.ts'
-import { parseGoDuration } from '#src/apiserver/go-duration.ts'
+import { timeoutOf } from '#apiserver/chain/request-deadline.ts'
+import { parseGoDuration } from '#apiserver/go-duration.ts'
 import { queryValue } from '#src/base/go-query.ts'
 import { row } from '../support/row.ts'
 

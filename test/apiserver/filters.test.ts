@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { cors } from '#src/apiserver/chain/cors.ts'
-import { warningHeader } from '#src/apiserver/chain/warnings.ts'
-import { type ApiExchange, type ApiHandler, apiExchangeOf, completeConfig, type UserFilter, warn } from '#src/apiserver/index.ts'
+import { cors } from '#apiserver/chain/cors.ts'
+import { warningHeader } from '#apiserver/chain/warnings.ts'
+import { type ApiExchange, type ApiHandler, apiExchangeOf, completeConfig, type UserFilter, warn } from '#apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 

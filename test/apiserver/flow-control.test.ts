@@ -2,8 +2,8 @@
 // Fails when: a request is let in without a seat, a seat is not given back or given back twice, one
 // that waits keeps its turn although its client has left or its time is over, a failure lets in.
 import { describe, expect, test } from 'vitest'
-import { completeConfig } from '#src/apiserver/config.ts'
-import type { Admission, ApiExchange, FlowControl, Seat } from '#src/apiserver/index.ts'
+import { completeConfig } from '#apiserver/config.ts'
+import type { Admission, ApiExchange, FlowControl, Seat } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { refusal } from '../support/life.ts'
 

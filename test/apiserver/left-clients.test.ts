@@ -2,8 +2,8 @@
 // process, comes to its handler all the same, or has an audit event for its beginning and none for
 // its end.
 import { expect, onTestFinished, test } from 'vitest'
-import { createApiServerOn } from '#src/apiserver/api-server.ts'
-import { ABORT_HANDLER, completeConfig } from '#src/apiserver/index.ts'
+import { createApiServerOn } from '#apiserver/api-server.ts'
+import { ABORT_HANDLER, completeConfig } from '#apiserver/index.ts'
 import { RecordingAuthorizer, type TestLife, testLife } from '#src/testing/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { Sink } from './audit/sink.ts'

@@ -4,7 +4,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { negotiate } from '#src/apiserver/encoding/negotiate.ts'
+import { negotiate } from '#apiserver/encoding/negotiate.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 
 interface Given {

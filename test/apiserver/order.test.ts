@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { buildChain } from '#src/apiserver/chain/chain.ts'
-import { CHAIN_ORDER, type ChainPlace, type UserFilter } from '#src/apiserver/index.ts'
+import { buildChain } from '#apiserver/chain/chain.ts'
+import { CHAIN_ORDER, type ChainPlace, type UserFilter } from '#apiserver/index.ts'
 
 /**
  * Outermost first, each that a server without alpha features may have. What measures the time of

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ApiExchange, apiExchangeOf } from '#src/apiserver/api-exchange.ts'
-import { ABORT_HANDLER, type ApiHandler } from '#src/apiserver/index.ts'
+import { type ApiExchange, apiExchangeOf } from '#apiserver/api-exchange.ts'
+import { ABORT_HANDLER, type ApiHandler } from '#apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ApiHandler, ApiServer } from '#src/apiserver/index.ts'
+import type { ApiHandler, ApiServer } from '#apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type ApiExchange, type ApiHandler, type ApiServerConfig, apiExchangeOf } from '#src/apiserver/index.ts'
+import { type ApiExchange, type ApiHandler, type ApiServerConfig, apiExchangeOf } from '#apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import type { RawClient } from '../support/raw-client.ts'
 import { row } from '../support/row.ts'

@@ -3,7 +3,7 @@
 // longer than its request may take; or one that reads loses its answer.
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { ApiHandler } from '#src/apiserver/index.ts'
+import type { ApiHandler } from '#apiserver/index.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import { FRAME, frame, RawH2Client } from '../support/h2-frames.ts'
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type CompletedConfig, completeConfig, createApiServer, emptyDelegate, type PreparedApiServer } from '#src/apiserver/index.ts'
+import { type CompletedConfig, completeConfig, createApiServer, emptyDelegate, type PreparedApiServer } from '#apiserver/index.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 
 const CONFIG = { port: 0, host: '127.0.0.1', logger: false, lastCall: 0 } as const

@@ -1,7 +1,7 @@
 // What runs, and since when. Fails when: a client gets it in a form that it did not ask for, the
 // time is another one, a path is named twice, or it is there where it is not wanted.
 import { expect, test } from 'vitest'
-import { statuszPage } from '#src/apiserver/mux/statusz.ts'
+import { statuszPage } from '#apiserver/mux/statusz.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { serveApi } from '../support/api-server.ts'
 

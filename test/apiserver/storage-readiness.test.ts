@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type StorageProbe, StorageReadiness } from '#src/apiserver/storage-readiness.ts'
+import { type StorageProbe, StorageReadiness } from '#apiserver/storage-readiness.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { serveApi } from '../support/api-server.ts'
 import { row } from '../support/row.ts'

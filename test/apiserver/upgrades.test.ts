@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { type ApiServer, apiExchangeOf, completeConfig, createApiServer, type UserFilter } from '#src/apiserver/index.ts'
+import { type ApiServer, apiExchangeOf, completeConfig, createApiServer, type UserFilter } from '#apiserver/index.ts'
 import { respond } from '#src/http/respond.ts'
 import { type ServedApi, serveApi } from '../support/api-server.ts'
 import type { RawClient } from '../support/raw-client.ts'

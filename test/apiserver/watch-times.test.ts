@@ -4,9 +4,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createApiServerOn } from '#src/apiserver/api-server.ts'
-import { API_SERVER_OPTIONS, completeConfig } from '#src/apiserver/config.ts'
-import { addAuditAnnotation, addLatency, warn } from '#src/apiserver/index.ts'
+import { createApiServerOn } from '#apiserver/api-server.ts'
+import { API_SERVER_OPTIONS, completeConfig } from '#apiserver/config.ts'
+import { addAuditAnnotation, addLatency, warn } from '#apiserver/index.ts'
 import { shutdownSignalOf } from '#src/index.ts'
 import { resolvedName } from '#src/options/define.ts'
 import { LIFECYCLE_OPTIONS, LISTEN_OPTIONS } from '#src/options/lifecycle-options.ts'
@@ -64,7 +64,8 @@ test('every option has a reader', () => {
       entry.isDirectory() ? files(join(folder, entry.name)) : entry.name.endsWith('.ts') ? [join(folder, entry.name)] : [],
     )
   // Without comments and texts, which name options and read none; a command only carries them on.
-  const text = files('src')
+  const text = ['src', 'packages/apiserver/src']
+    .flatMap(files)
     .filter((path) => !path.startsWith('src/cli/'))
     .map((path) => readFileSync(path, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, ''))
     .join('\n')

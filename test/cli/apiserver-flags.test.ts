@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completeConfig } from '#src/apiserver/config.ts'
+import { completeConfig } from '#apiserver/config.ts'
 import { API_SERVER_FLAGS, type ApiServerSettings, readApiServerSettings } from '#src/cli/apiserver-flags.ts'
 import { COMMAND_PAGES } from '#src/cli/command-pages.ts'
 import { grouped } from '#src/cli/flag-groups.ts'

@@ -3,7 +3,7 @@
 // when a line runs through a text.
 import { describe, expect, test } from 'vitest'
 import type { AnyStateNode } from 'xstate'
-import { batchesMachine } from '#src/apiserver/audit/batches.ts'
+import { batchesMachine } from '#apiserver/audit/batches.ts'
 import { createServer } from '#src/create-server.ts'
 import { elkLayout } from '#src/diagram/elk-layout.ts'
 import { diagramsOf, lifecycleSvg, machineSvg } from '#src/diagram/index.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** @typedef {import('../../src/apiserver/index.ts').AuditEvent} AuditEvent */
+/** @typedef {import('../../packages/apiserver/src/index.ts').AuditEvent} AuditEvent */
 
 const PROGRAM = fileURLToPath(new URL('server.mjs', import.meta.url))
 /** Longer than the deadline of its end, on a machine that is busy. */

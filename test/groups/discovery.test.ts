@@ -2,8 +2,8 @@
 // would not find a resource by it, a client's own copy is sent again, or a delegate's groups are
 // left out.
 import { expect, test } from 'vitest'
-import { aggregatedList, apiResourceList, storageVersionHash } from '#src/apiserver/groups/discovery/documents.ts'
-import { openApiDocument } from '#src/apiserver/groups/openapi/documents.ts'
+import { aggregatedList, apiResourceList, storageVersionHash } from '#apiserver/groups/discovery/documents.ts'
+import { openApiDocument } from '#apiserver/groups/openapi/documents.ts'
 import {
   type ApiGroup,
   type ApiVersion,
@@ -12,7 +12,7 @@ import {
   createApiServer,
   defineResource,
   memoryStorage,
-} from '#src/apiserver/index.ts'
+} from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { demoGroup } from './widgets.ts'
 

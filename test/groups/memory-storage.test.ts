@@ -3,10 +3,10 @@
 // to be, or something is written after the end.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ApiObject } from '#src/apiserver/groups/api-object.ts'
-import { decodeContinue, encodeContinue } from '#src/apiserver/groups/storage/continue-token.ts'
-import { type MemoryStorageOptions, memoryStorage } from '#src/apiserver/groups/storage/memory-storage.ts'
-import type { ListQuery, StorageEvent } from '#src/apiserver/groups/storage/storage.ts'
+import type { ApiObject } from '#apiserver/groups/api-object.ts'
+import { decodeContinue, encodeContinue } from '#apiserver/groups/storage/continue-token.ts'
+import { type MemoryStorageOptions, memoryStorage } from '#apiserver/groups/storage/memory-storage.ts'
+import type { ListQuery, StorageEvent } from '#apiserver/groups/storage/storage.ts'
 
 const object = (name: string, namespace = 'default', size = 0): ApiObject => ({
   kind: 'Widget',

@@ -3,8 +3,8 @@
 // turn or is cut without its last bookmark, or something is done that was not allowed.
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import type { ApiServer } from '#src/apiserver/api-server.ts'
-import { type Authorizer, apiGroup, defineResource, memoryStorage, type Storage } from '#src/apiserver/index.ts'
+import type { ApiServer } from '#apiserver/api-server.ts'
+import { type Authorizer, apiGroup, defineResource, memoryStorage, type Storage } from '#apiserver/index.ts'
 import { serveApi } from '../support/api-server.ts'
 import { demoGroup, WIDGETS, widget } from './widgets.ts'
 

@@ -1,11 +1,11 @@
 // What a schema makes of an object. Fails when: a field that it does not know is kept, a default is
 // missing, a wrong value passes or is refused with another text, or a keyword is passed over.
 import { describe, expect, test } from 'vitest'
-import { metaErrors, readMeta } from '#src/apiserver/groups/object-meta.ts'
-import { openApiSchema } from '#src/apiserver/groups/openapi/schemas.ts'
-import { defineResource } from '#src/apiserver/groups/resource/define-resource.ts'
-import { type JsonSchema, readSchema } from '#src/apiserver/groups/resource/schema.ts'
-import { walkSchema } from '#src/apiserver/groups/resource/schema-walk.ts'
+import { metaErrors, readMeta } from '#apiserver/groups/object-meta.ts'
+import { openApiSchema } from '#apiserver/groups/openapi/schemas.ts'
+import { defineResource } from '#apiserver/groups/resource/define-resource.ts'
+import { type JsonSchema, readSchema } from '#apiserver/groups/resource/schema.ts'
+import { walkSchema } from '#apiserver/groups/resource/schema-walk.ts'
 
 function walked(schema: JsonSchema, value: unknown) {
   const findings = { unknown: [] as string[], errors: [] as { field: string; reason: string; message: string }[] }

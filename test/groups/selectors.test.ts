@@ -1,9 +1,9 @@
 // Label and field selectors. Fails when: one selects other objects than upstream's, is read though
 // it is none, or is refused with another text.
 import { describe, expect, test } from 'vitest'
-import type { ApiObject } from '#src/apiserver/groups/api-object.ts'
-import { fieldSelector } from '#src/apiserver/groups/field-selector.ts'
-import { labelSelector } from '#src/apiserver/groups/label-selector.ts'
+import type { ApiObject } from '#apiserver/groups/api-object.ts'
+import { fieldSelector } from '#apiserver/groups/field-selector.ts'
+import { labelSelector } from '#apiserver/groups/label-selector.ts'
 
 const LABELS = { app: 'web', tier: 'front', size: '5', 'demo.example/old': '' }
 

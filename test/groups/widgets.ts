@@ -1,4 +1,4 @@
-import { type ApiGroup, apiGroup, defineResource, memoryStorage, type Resource, type Storage } from '#src/apiserver/index.ts'
+import { type ApiGroup, apiGroup, defineResource, memoryStorage, type Resource, type Storage } from '#apiserver/index.ts'
 
 export const WIDGETS = '/apis/demo.example/v1/namespaces/default/widgets'
 

@@ -1,6 +1,6 @@
 // An API server with every filter that it can have, and one handler behind them.
-import { createApiServerOn } from '../../build/src/apiserver/api-server.js'
-import { completeConfig } from '../../build/src/apiserver/config.js'
+import { createApiServerOn } from '../../build/packages/apiserver/src/api-server.js'
+import { completeConfig } from '../../build/packages/apiserver/src/config.js'
 
 const USER = { name: 'crowd', uid: '', groups: ['system:authenticated'], extra: {} }
 

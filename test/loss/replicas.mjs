@@ -107,7 +107,7 @@ export class Replica {
     return text === undefined ? undefined : JSON.parse(text)
   }
 
-  /** What is in its audit log, if it has one. @returns {Promise<readonly import('../../src/apiserver/index.ts').AuditEvent[]>} */
+  /** What is in its audit log, if it has one. @returns {Promise<readonly import('../../packages/apiserver/src/index.ts').AuditEvent[]>} */
   async audited() {
     const text = await readFile(join(this.#folder, 'audit.log'), 'utf8').catch(() => '')
     return text

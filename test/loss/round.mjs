@@ -133,7 +133,7 @@ export async function runRound({ cells, clients = CLIENTS, server, seed, second,
 
 /**
  * What the clients know against what was written down.
- * @param {readonly string[]} answered @param {readonly import('../../src/apiserver/index.ts').AuditEvent[]} events @param {Round['report']} report
+ * @param {readonly string[]} answered @param {readonly import('../../packages/apiserver/src/index.ts').AuditEvent[]} events @param {Round['report']} report
  */
 function misauditedIn(answered, events, report) {
   /** @type {Map<string, string[]>} */

@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { API_SERVER_OPTIONS } from '#src/apiserver/config.ts'
+import { API_SERVER_OPTIONS } from '#apiserver/config.ts'
 import { defaultText, type OptionTable } from '#src/options/define.ts'
 import { HEALTH_OPTIONS, HEALTH_PATH_OPTIONS } from '#src/options/health-options.ts'
 import { INSPECTOR_OPTIONS, RESERVE_OPTIONS, SERVER_OPTIONS } from '#src/options/lifecycle-options.ts'
@@ -18,7 +18,7 @@ const FILES = [
   'src/options/health-options.ts',
   'src/options/stop-options.ts',
   'src/options/tls-options.ts',
-  'src/apiserver/config.ts',
+  'packages/apiserver/src/config.ts',
   'test/options/made-up-package.ts',
 ]
 /** The compiler reads the types of all of node first. */
@@ -56,7 +56,7 @@ test.each<[string, string, OptionTable]>([
   ['src/options/stop-options.ts', 'StopOptions', STOP_OPTIONS],
   ['src/options/tls-options.ts', 'TlsOptions', TLS_OPTIONS],
   ['src/options/tls-options.ts', 'SniOptions', SNI_OPTIONS],
-  ['src/apiserver/config.ts', 'ApiServerConfig', API_SERVER_OPTIONS],
+  ['packages/apiserver/src/config.ts', 'ApiServerConfig', API_SERVER_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreOptions', STORE_OPTIONS],
   ['test/options/made-up-package.ts', 'StoreTlsOptions', STORE_TLS_OPTIONS],
 ])('the comments of %s state the defaults of %s', { timeout: COMPILING_MS }, (file, type, table) => {

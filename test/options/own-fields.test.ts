@@ -1,9 +1,9 @@
 // Fails when: an option, or a field of one, is taken from a prototype, whether it is one of the
 // user's or a polluted `Object.prototype`; or what was checked is read again and may have changed.
 import { afterEach, describe, expect, test } from 'vitest'
-import { checkedResult } from '#src/apiserver/authentication/authenticator.ts'
-import { checkedDecision } from '#src/apiserver/authorization/authorizer.ts'
-import { completeConfig } from '#src/apiserver/config.ts'
+import { checkedResult } from '#apiserver/authentication/authenticator.ts'
+import { checkedDecision } from '#apiserver/authorization/authorizer.ts'
+import { completeConfig } from '#apiserver/config.ts'
 import { resolveLifecycleOptions, resolveServerOptions } from '#src/options/options.ts'
 import { readStopOptions } from '#src/options/stop-options.ts'
 import { newLife } from '../support/life.ts'

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AuditEvent } from '#src/apiserver/audit/event.ts'
+import type { AuditEvent } from '#apiserver/audit/event.ts'
 import { startProgram, temporaryFolder } from '../support/process.ts'
 import { row } from '../support/row.ts'
 

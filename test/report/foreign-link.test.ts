@@ -5,7 +5,7 @@ import { lchownSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { fileWriter } from '#src/apiserver/audit/file-writer.ts'
+import { fileWriter } from '#apiserver/audit/file-writer.ts'
 import type { Report } from '#src/index.ts'
 import { JournalFile } from '#src/inspector/journal-file.ts'
 import { checkReportFile, writeReport, writeReportNow } from '#src/report/report-file.ts'

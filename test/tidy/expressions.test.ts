@@ -14,10 +14,10 @@ const isAnew = process.env['EXPRESSIONS'] === 'all'
 
 /** Why an expression that is not linear harms nothing: where its text comes from. */
 const HARMLESS: readonly { readonly path: string; readonly source: string; readonly why: string }[] = [
-  { path: 'src/apiserver/audit/log-backend.ts', source: String.raw`(\.\d*?)0+Z$`, why: 'the text is a time' },
-  { path: 'src/apiserver/audit/policy.ts', source: String.raw`\*+$`, why: 'the text is of the policy file' },
+  { path: 'packages/apiserver/src/audit/log-backend.ts', source: String.raw`(\.\d*?)0+Z$`, why: 'the text is a time' },
+  { path: 'packages/apiserver/src/audit/policy.ts', source: String.raw`\*+$`, why: 'the text is of the policy file' },
   {
-    path: 'src/apiserver/encoding/read-yaml.ts',
+    path: 'packages/apiserver/src/encoding/read-yaml.ts',
     source: String.raw`, (?:\.\.\.)?".*(?= is not valid JSON)`,
     why: 'the text is a message of V8, which shows a few characters of what it could not read',
   },
@@ -49,16 +49,16 @@ const HARMLESS: readonly { readonly path: string; readonly source: string; reado
 
 /** Files that put expressions together while they are loaded: what comes of that is judged. */
 const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
-  'src/apiserver/authorization/selectors.ts': () => import('#src/apiserver/authorization/selectors.ts'),
+  'packages/apiserver/src/authorization/selectors.ts': () => import('#apiserver/authorization/selectors.ts'),
   'src/base/request-target.ts': () => import('#src/base/request-target.ts'),
 }
 
 /** The others: the texts are not ours. */
 const OF_USERS: Readonly<Record<string, string>> = {
-  'src/apiserver/chain/cors.ts': 'of an option, held against an Origin of no more than the characters of its bound',
+  'packages/apiserver/src/chain/cors.ts': 'of an option, held against an Origin of no more than the characters of its bound',
   'src/cli/schema.ts': 'of a schema of ours, held against flags',
-  'src/apiserver/groups/resource/schema.ts': 'of a kind, made to see whether it is one',
-  'src/apiserver/groups/resource/schema-walk.ts': 'of a kind, held against no more than 4096 characters',
+  'packages/apiserver/src/groups/resource/schema.ts': 'of a kind, made to see whether it is one',
+  'packages/apiserver/src/groups/resource/schema-walk.ts': 'of a kind, held against no more than 4096 characters',
 }
 
 async function judge({ source, flags }: Pick<Expression, 'source' | 'flags'>): Promise<string> {

@@ -21,8 +21,8 @@ export interface Import {
    */
   readonly kind: 'static' | 'dynamic' | 'type'
   /**
-   * For an import of a file of ours, relative or by `#src/`: the path it names, whether or not that
-   * exists.
+   * For an import of a file of ours, relative, by `#src/` or by `#apiserver/`: the path it names,
+   * whether or not that exists.
    */
   readonly target: string | undefined
   readonly line: number
@@ -72,16 +72,24 @@ export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
 
 export const lineOf = (ast: ts.SourceFile, node: ts.Node): number => ast.getLineAndCharacterOfPosition(node.getStart(ast)).line + 1
 
+/** Those of `imports` of package.json that have a folder behind them. */
+const FOLDERS_BY_NAME: readonly (readonly [string, string])[] = [
+  ['#src/', 'src/'],
+  ['#apiserver/', 'packages/apiserver/src/'],
+]
+
+function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return join(dirname(path), specifier).replaceAll('\\', '/')
+  const named = FOLDERS_BY_NAME.find(([name]) => specifier.startsWith(name))
+  return named && named[1] + specifier.slice(named[0].length)
+}
+
 function importsOf(path: string, ast: ts.SourceFile): Import[] {
   const found: Import[] = []
   const add = (node: ts.Node, specifier: ts.Node | undefined, kind: Import['kind']): void => {
     if (!specifier || !ts.isStringLiteralLike(specifier)) return
     const { text } = specifier
-    const target = text.startsWith('.')
-      ? join(dirname(path), text).replaceAll('\\', '/')
-      : text.startsWith('#src/')
-        ? text.slice(1)
-        : undefined
+    const target = targetOf(path, text)
     found.push({ specifier: text, kind, target, line: lineOf(ast, node) })
   }
   walk(ast, (node) => {

@@ -1,8 +1,8 @@
-import { apiserverWording } from '../base/apiserver-wording.ts'
-import { ownFields } from '../base/own-fields.ts'
-import { longRunningRule } from '../http/long-running.ts'
-import type { DefaultLog } from '../lifecycle/output.ts'
-import type { RequestTracing } from '../opentelemetry/request-tracing.ts'
+import { apiserverWording } from '../../../src/base/apiserver-wording.ts'
+import { ownFields } from '../../../src/base/own-fields.ts'
+import { longRunningRule } from '../../../src/http/long-running.ts'
+import type { DefaultLog } from '../../../src/lifecycle/output.ts'
+import type { RequestTracing } from '../../../src/opentelemetry/request-tracing.ts'
 import {
   composeOptions,
   defineOptions,
@@ -11,12 +11,12 @@ import {
   type ResolvedOf,
   resolveOptions,
   type UserOptions,
-} from '../options/define.ts'
-import { duration, integer, isRecord, isText, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../options/kinds.ts'
-import { SERVER_OPTIONS } from '../options/lifecycle-options.ts'
-import type { ServerOptions } from '../options/options.ts'
-import { Problems, type ProblemWording } from '../options/problems.ts'
-import type { TlsOptions } from '../options/tls-options.ts'
+} from '../../../src/options/define.ts'
+import { duration, integer, isRecord, isText, listOf, onOff, setOf, value, withCommas, writtenNumber } from '../../../src/options/kinds.ts'
+import { SERVER_OPTIONS } from '../../../src/options/lifecycle-options.ts'
+import type { ServerOptions } from '../../../src/options/options.ts'
+import { Problems, type ProblemWording } from '../../../src/options/problems.ts'
+import type { TlsOptions } from '../../../src/options/tls-options.ts'
 import { AUDIT_OPTIONS } from './audit/options.ts'
 import { AUTHENTICATION_OPTIONS } from './authentication/options.ts'
 import { AUTHORIZATION_OPTIONS, checkAuthorization, needsAuthorizationOf } from './authorization/options.ts'

@@ -1,4 +1,4 @@
-import type { ServedLife } from '../lifecycle/served-life.ts'
+import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
 import type { ApiGroup } from './groups/api-group.ts'
 import type { Loopback } from './loopback/loopback.ts'
 import { notFoundUntilComplete } from './mux/not-found.ts'

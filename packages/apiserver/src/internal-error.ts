@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { goQuote } from '../base/go-quote.ts'
-import { PLAIN_TEXT, respond } from '../http/respond.ts'
+import { goQuote } from '../../../src/base/go-quote.ts'
+import { PLAIN_TEXT, respond } from '../../../src/http/respond.ts'
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

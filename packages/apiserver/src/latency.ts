@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts'
-import { optionError } from '../base/errors.ts'
+import type { Clock } from '../../../src/base/clock.ts'
+import { optionError } from '../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from './api-exchange.ts'
 import type { Filter } from './chain/filter.ts'
 import { formatGoDuration } from './go-duration.ts'

@@ -1,12 +1,12 @@
-import type { StopCode, UserCode } from '../actors/user-code.ts'
-import { checkFunction } from '../base/checked.ts'
-import { show } from '../base/errors.ts'
-import { Registry } from '../base/registry.ts'
-import { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../http/health/health.ts'
-import type { Check } from '../http/health/health-check.ts'
-import type { Life } from '../lifecycle/life.ts'
-import { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../lifecycle/registrations.ts'
-import type { ServedLife } from '../lifecycle/served-life.ts'
+import type { StopCode, UserCode } from '../../../src/actors/user-code.ts'
+import { checkFunction } from '../../../src/base/checked.ts'
+import { show } from '../../../src/base/errors.ts'
+import { Registry } from '../../../src/base/registry.ts'
+import { HEALTH_ENDPOINTS, type Health, type HealthEndpointName, type LivezCheckOptions } from '../../../src/http/health/health.ts'
+import type { Check } from '../../../src/http/health/health-check.ts'
+import type { Life } from '../../../src/lifecycle/life.ts'
+import { checkedFunction, type DestroyOptions, type PreShutdownHookOptions } from '../../../src/lifecycle/registrations.ts'
+import type { ServedLife } from '../../../src/lifecycle/served-life.ts'
 
 /** Gives one registration to the life of the server that is run. */
 type Give = (life: Life) => void

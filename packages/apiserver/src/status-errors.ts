@@ -1,5 +1,5 @@
-import { QuiesceError } from '../base/errors.ts'
-import { goQuote } from '../base/go-quote.ts'
+import { QuiesceError } from '../../../src/base/errors.ts'
+import { goQuote } from '../../../src/base/go-quote.ts'
 import type { Failure } from './status.ts'
 
 /** One part of a failure, as clients show it. */

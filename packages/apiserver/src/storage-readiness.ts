@@ -1,9 +1,9 @@
-import type { UserCode } from '../actors/user-code.ts'
-import { checkFunction, checkName } from '../base/checked.ts'
-import type { Clock } from '../base/clock.ts'
-import { formatDuration } from '../base/duration.ts'
-import { QuiesceError, show } from '../base/errors.ts'
-import { errorRecord, type LifecycleFact } from '../base/events.ts'
+import type { UserCode } from '../../../src/actors/user-code.ts'
+import { checkFunction, checkName } from '../../../src/base/checked.ts'
+import type { Clock } from '../../../src/base/clock.ts'
+import { formatDuration } from '../../../src/base/duration.ts'
+import { QuiesceError, show } from '../../../src/base/errors.ts'
+import { errorRecord, type LifecycleFact } from '../../../src/base/events.ts'
 
 /** Time between two questions to a storage. */
 const POLL_MS = 100

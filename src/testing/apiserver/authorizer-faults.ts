@@ -1,4 +1,4 @@
-import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../../apiserver/authorization/authorizer.ts'
+import { type AuthorizationAttributes, type Authorizer, checkedDecision } from '../../../packages/apiserver/src/authorization/authorizer.ts'
 import { systemClock } from '../../base/clock.ts'
 import { show, toError } from '../../base/errors.ts'
 import { askedOf } from './asked-of.ts'

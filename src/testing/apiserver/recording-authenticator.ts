@@ -4,7 +4,7 @@ import type {
   AuthenticationContext,
   AuthenticationResult,
   Authenticator,
-} from '../../apiserver/authentication/authenticator.ts'
+} from '../../../packages/apiserver/src/authentication/authenticator.ts'
 import { Hold } from './hold.ts'
 
 /**

@@ -1,4 +1,9 @@
-import type { AuthorizationAttributes, AuthorizationContext, Authorizer, Decision } from '../../apiserver/authorization/authorizer.ts'
+import type {
+  AuthorizationAttributes,
+  AuthorizationContext,
+  Authorizer,
+  Decision,
+} from '../../../packages/apiserver/src/authorization/authorizer.ts'
 import { Hold } from './hold.ts'
 
 /**

@@ -1,6 +1,7 @@
 // Fails when: the machine of the batches can hang, forget a stop, keep events waiting longer than
 // their time, or end while something may still be sent.
 import { describe, expect, test } from 'vitest'
+import { batchesMachine, type Due } from '#apiserver/audit/batches.ts'
 import {
   type ActorView,
   alongEdges,
@@ -17,7 +18,6 @@ import {
   untaken,
   within,
 } from '#model'
-import { batchesMachine, type Due } from '#src/apiserver/audit/batches.ts'
 
 const MAX_WAIT_MS = 1_000
 const queue = (level: 'none' | 'some' | 'whole') => ({ type: 'queue', level }) as const

@@ -1,7 +1,7 @@
 // Fails when: a batch leaves too early, too late, too large or never; the queue blocks, or counts
 // wrong what it drops; an end loses what was accepted, or waits past its signal.
 import { describe, expect, test } from 'vitest'
-import { type BatchSettings, BufferedBackend } from '#src/apiserver/audit/buffered.ts'
+import { type BatchSettings, BufferedBackend } from '#apiserver/audit/buffered.ts'
 import { VirtualClock } from '#src/base/virtual-clock.ts'
 import { row } from '../../support/row.ts'
 import { events, Sink } from './sink.ts'

@@ -1,7 +1,7 @@
 // Fails when: what a refused request has brought is recorded in other words than upstream's.
 import { expect, test } from 'vitest'
-import { recordFailedAuthentication } from '#src/apiserver/audit/failed-authentication.ts'
-import type { ApiExchange } from '#src/apiserver/index.ts'
+import { recordFailedAuthentication } from '#apiserver/audit/failed-authentication.ts'
+import type { ApiExchange } from '#apiserver/index.ts'
 
 test.each<[string, object, object, string]>([
   ['/', {}, {}, 'no credentials provided'],

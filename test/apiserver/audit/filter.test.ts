@@ -1,9 +1,9 @@
 // Fails when: a request is recorded in another way than upstream records it, an event is missing,
 // doubled or has another shape, or a request that cannot be recorded is served in the strict mode.
 import { expect, onTestFinished, test } from 'vitest'
-import { type ApiExchange, apiExchangeOf } from '#src/apiserver/api-exchange.ts'
-import { createApiServerOn } from '#src/apiserver/api-server.ts'
-import type { AuditEvent } from '#src/apiserver/audit/event.ts'
+import { type ApiExchange, apiExchangeOf } from '#apiserver/api-exchange.ts'
+import { createApiServerOn } from '#apiserver/api-server.ts'
+import type { AuditEvent } from '#apiserver/audit/event.ts'
 import {
   type AuditPolicy,
   addAuditAnnotation,
@@ -12,9 +12,9 @@ import {
   auditResponseObject,
   completeConfig,
   type UserFilter,
-} from '#src/apiserver/index.ts'
-import { latencyAnnotations } from '#src/apiserver/latency.ts'
-import { sendStatus } from '#src/apiserver/status.ts'
+} from '#apiserver/index.ts'
+import { latencyAnnotations } from '#apiserver/latency.ts'
+import { sendStatus } from '#apiserver/status.ts'
 import type { Report } from '#src/index.ts'
 import { type TestLife, testLife } from '#src/testing/index.ts'
 import { row } from '../../support/row.ts'

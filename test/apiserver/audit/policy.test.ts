@@ -1,8 +1,8 @@
 // Fails when: another rule than the first that matches decides, a field of a rule is not heeded, or
 // a policy that cannot be used is taken, or refused without the name of what is wrong.
 import { describe, expect, test } from 'vitest'
-import { type AuditPolicy, type PolicyRule, parseAuditPolicy, policyEvaluator, policyProblem } from '#src/apiserver/audit/policy.ts'
-import type { UserInfo } from '#src/apiserver/authentication/user.ts'
+import { type AuditPolicy, type PolicyRule, parseAuditPolicy, policyEvaluator, policyProblem } from '#apiserver/audit/policy.ts'
+import type { UserInfo } from '#apiserver/authentication/user.ts'
 import { requestInfo } from '#src/http/request-info.ts'
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, uid: '', groups, extra: {} })

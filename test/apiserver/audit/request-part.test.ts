@@ -1,9 +1,9 @@
 // Fails when: an event has a target, an address or a program in another form than upstream writes.
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { requestPart } from '#src/apiserver/audit/event.ts'
-import { requestUriOf } from '#src/apiserver/audit/request-uri.ts'
-import type { ApiExchange } from '#src/apiserver/index.ts'
+import { requestPart } from '#apiserver/audit/event.ts'
+import { requestUriOf } from '#apiserver/audit/request-uri.ts'
+import type { ApiExchange } from '#apiserver/index.ts'
 import { requestInfo } from '#src/http/request-info.ts'
 
 // As the real server has recorded them.

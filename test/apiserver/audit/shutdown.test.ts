@@ -3,9 +3,9 @@
 // counted among the requests that were broken off.
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createApiServerOn } from '#src/apiserver/api-server.ts'
-import type { AuditEvent } from '#src/apiserver/audit/event.ts'
-import { addAuditAnnotation, completeConfig, type UserFilter } from '#src/apiserver/index.ts'
+import { createApiServerOn } from '#apiserver/api-server.ts'
+import type { AuditEvent } from '#apiserver/audit/event.ts'
+import { addAuditAnnotation, completeConfig, type UserFilter } from '#apiserver/index.ts'
 import { shutdownSignalOf } from '#src/index.ts'
 import { testLife } from '#src/testing/index.ts'
 import { Gate } from '../../conformance/stage.ts'

@@ -1,5 +1,5 @@
-import { AuditTally, type EventBackend } from '#src/apiserver/audit/backend.ts'
-import type { AuditEvent } from '#src/apiserver/audit/event.ts'
+import { AuditTally, type EventBackend } from '#apiserver/audit/backend.ts'
+import type { AuditEvent } from '#apiserver/audit/event.ts'
 import type { AuditCounts } from '#src/index.ts'
 
 /** An event with as much as a test looks at. */

@@ -3,20 +3,15 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { anonymousAuthenticator } from '#src/apiserver/authentication/anonymous.ts'
-import type {
-  Authenticated,
-  AuthenticationContext,
-  AuthenticationResult,
-  Authenticator,
-} from '#src/apiserver/authentication/authenticator.ts'
-import { bearerTokenAuthenticator, type TokenAuthenticator } from '#src/apiserver/authentication/bearer-token.ts'
-import { takeCredentials } from '#src/apiserver/authentication/credential-headers.ts'
-import { withAuthenticatedGroup } from '#src/apiserver/authentication/group-adder.ts'
-import { loopbackToken } from '#src/apiserver/authentication/loopback-token.ts'
-import { usersIn } from '#src/apiserver/authentication/token-file.ts'
-import { unionAuthenticator, unionTokens } from '#src/apiserver/authentication/union.ts'
-import { webSocketTokenAuthenticator } from '#src/apiserver/authentication/websocket-token.ts'
+import { anonymousAuthenticator } from '#apiserver/authentication/anonymous.ts'
+import type { Authenticated, AuthenticationContext, AuthenticationResult, Authenticator } from '#apiserver/authentication/authenticator.ts'
+import { bearerTokenAuthenticator, type TokenAuthenticator } from '#apiserver/authentication/bearer-token.ts'
+import { takeCredentials } from '#apiserver/authentication/credential-headers.ts'
+import { withAuthenticatedGroup } from '#apiserver/authentication/group-adder.ts'
+import { loopbackToken } from '#apiserver/authentication/loopback-token.ts'
+import { usersIn } from '#apiserver/authentication/token-file.ts'
+import { unionAuthenticator, unionTokens } from '#apiserver/authentication/union.ts'
+import { webSocketTokenAuthenticator } from '#apiserver/authentication/websocket-token.ts'
 import { requestInfo } from '#src/http/request-info.ts'
 
 const ANN: Authenticated = { user: { name: 'ann', groups: [], extra: {} } }

@@ -1,7 +1,7 @@
 // Fails when: an authorizer that comes with the server allows more, or less, than upstream's of the
 // same name, or a union asks in another order or forgets what one of them has said.
 import { describe, expect, test } from 'vitest'
-import { parseFieldSelector, parseLabelSelector } from '#src/apiserver/authorization/selectors.ts'
+import { parseFieldSelector, parseLabelSelector } from '#apiserver/authorization/selectors.ts'
 import {
   type Authorizer,
   allowedPaths,
@@ -11,7 +11,7 @@ import {
   type Decision,
   privilegedGroups,
   unionAuthorizer,
-} from '#src/apiserver/index.ts'
+} from '#apiserver/index.ts'
 import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { RecordingAuthorizer, VirtualClock } from '#src/testing/index.ts'
 import { CONTEXT, userOf } from './users.ts'

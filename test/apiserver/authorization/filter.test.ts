@@ -2,8 +2,8 @@
 // another status, header or text than upstream's; or an authorizer is not asked for what comes.
 import type { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import type { AuditEvent } from '#src/apiserver/audit/event.ts'
-import { type ApiServer, type Authorizer, allowedPaths } from '#src/apiserver/index.ts'
+import type { AuditEvent } from '#apiserver/audit/event.ts'
+import { type ApiServer, type Authorizer, allowedPaths } from '#apiserver/index.ts'
 import { RecordingAuthorizer } from '#src/testing/index.ts'
 import { type ServedApi, serveApi } from '../../support/api-server.ts'
 import { row } from '../../support/row.ts'

@@ -1,5 +1,5 @@
-import type { UserInfo } from '#src/apiserver/authentication/user.ts'
-import type { AuthorizationContext, UserFilter } from '#src/apiserver/index.ts'
+import type { UserInfo } from '#apiserver/authentication/user.ts'
+import type { AuthorizationContext, UserFilter } from '#apiserver/index.ts'
 
 export const userOf = (name: string, ...groups: readonly string[]): UserInfo => ({ name, groups, extra: {} })
 

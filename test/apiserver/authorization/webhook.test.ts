@@ -3,16 +3,16 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { settingsOf, WebhookAuthorizer } from '#src/apiserver/authorization/webhook.ts'
-import { resolveWebhook } from '#src/apiserver/authorization/webhook-options.ts'
+import { settingsOf, WebhookAuthorizer } from '#apiserver/authorization/webhook.ts'
+import { resolveWebhook } from '#apiserver/authorization/webhook-options.ts'
 import {
   type AuthorizationAttributes,
   type AuthorizationWebhookOptions,
   completeConfig,
   type Decision,
   webhookAuthorizer,
-} from '#src/apiserver/index.ts'
-import type { RemoteAnswer } from '#src/apiserver/webhook/client.ts'
+} from '#apiserver/index.ts'
+import type { RemoteAnswer } from '#apiserver/webhook/client.ts'
 import { askedOf } from '#src/testing/apiserver/asked-of.ts'
 import { VirtualClock } from '#src/testing/index.ts'
 import { serveApi } from '../../support/api-server.ts'

@@ -2,14 +2,8 @@
 // headers name another, or leaves the headers to what stands behind; or is refused in other words
 // than upstream's; or is audited as the wrong user.
 import { describe, expect, test } from 'vitest'
-import type { ApiServer } from '#src/apiserver/api-server.ts'
-import {
-  type ApiServerConfig,
-  type AuthorizationAttributes,
-  type Authorizer,
-  bearerTokenAuthenticator,
-  userOf,
-} from '#src/apiserver/index.ts'
+import type { ApiServer } from '#apiserver/api-server.ts'
+import { type ApiServerConfig, type AuthorizationAttributes, type Authorizer, bearerTokenAuthenticator, userOf } from '#apiserver/index.ts'
 import { serveApi } from '../../support/api-server.ts'
 import { Sink } from '../audit/sink.ts'
 

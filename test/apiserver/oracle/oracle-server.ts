@@ -10,7 +10,7 @@ import {
   emptyDelegate,
   notFoundDelegate,
   warn,
-} from '#src/apiserver/index.ts'
+} from '#apiserver/index.ts'
 import { queryTexts } from '#src/base/go-query.ts'
 import type { Lifecycle } from '#src/lifecycle/lifecycle.ts'
 import { Sink } from '../audit/sink.ts'

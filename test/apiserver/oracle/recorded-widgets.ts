@@ -1,4 +1,4 @@
-import { type ApiGroup, apiGroup, defineResource, fieldErrors, memoryStorage } from '#src/apiserver/index.ts'
+import { type ApiGroup, apiGroup, defineResource, fieldErrors, memoryStorage } from '#apiserver/index.ts'
 
 interface WidgetSpec {
   readonly size?: number

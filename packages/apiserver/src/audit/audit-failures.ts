@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import { errorRecord, type LifecycleFact } from '../../base/events.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { errorRecord, type LifecycleFact } from '../../../../src/base/events.ts'
 import { isAfterShutdown, type PluginFailed } from './backend.ts'
 
 const LINE_MS = 1000

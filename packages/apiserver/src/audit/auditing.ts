@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import type { AuditBackend } from '../../actors/audit.ts'
-import type { Clock } from '../../base/clock.ts'
+import type { AuditBackend } from '../../../../src/actors/audit.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { finds } from '../encoding/write-object.ts'
 import { headerText } from '../first-header.ts'

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fchmodSync, fstatSync, mkdirSync, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { toError } from '../../base/errors.ts'
-import { refuseForeignLink } from '../../report/foreign-link.ts'
+import { toError } from '../../../../src/base/errors.ts'
+import { refuseForeignLink } from '../../../../src/report/foreign-link.ts'
 import type { LineWriter } from './log-backend.ts'
 import type { Rotation } from './rotation.ts'
 

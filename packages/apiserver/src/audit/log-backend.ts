@@ -1,5 +1,5 @@
-import { toError } from '../../base/errors.ts'
-import { goQuote } from '../../base/go-quote.ts'
+import { toError } from '../../../../src/base/errors.ts'
+import { goQuote } from '../../../../src/base/go-quote.ts'
 import { AuditTally, after, type EventBackend, type PluginFailed } from './backend.ts'
 import { type AuditEvent, eventJson } from './event.ts'
 

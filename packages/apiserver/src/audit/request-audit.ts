@@ -1,4 +1,4 @@
-import { optionError } from '../../base/errors.ts'
+import { optionError } from '../../../../src/base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import { type AuditedUser, type AuditLevel, type AuditStage, LEVELS, type RequestPart } from './event.ts'
 

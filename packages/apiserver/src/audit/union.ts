@@ -1,4 +1,4 @@
-import { toError } from '../../base/errors.ts'
+import { toError } from '../../../../src/base/errors.ts'
 import { after, type EventBackend, sumOf } from './backend.ts'
 
 /**

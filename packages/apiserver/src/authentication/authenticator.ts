@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Clock } from '../../base/clock.ts'
-import { show } from '../../base/errors.ts'
-import type { RequestInfo } from '../../http/request-info.ts'
-import { isRecord } from '../../options/kinds.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { show } from '../../../../src/base/errors.ts'
+import type { RequestInfo } from '../../../../src/http/request-info.ts'
+import { isRecord } from '../../../../src/options/kinds.ts'
 import { isFixed, type UserInfo } from './user.ts'
 
 /** What credentials have proved. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { goTrimSpace } from '../../base/go-trim-space.ts'
-import { isThenable } from '../../http/emit-gate.ts'
+import { goTrimSpace } from '../../../../src/base/go-trim-space.ts'
+import { isThenable } from '../../../../src/http/emit-gate.ts'
 import { warn } from '../chain/warnings.ts'
 import { headerText } from '../first-header.ts'
 import type { AuthenticationContext, AuthenticationResult, Authenticator } from './authenticator.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { toError } from '../../base/errors.ts'
-import { isThenable } from '../../http/emit-gate.ts'
+import { toError } from '../../../../src/base/errors.ts'
+import { isThenable } from '../../../../src/http/emit-gate.ts'
 import { type AuthenticationContext, type AuthenticationResult, type Authenticator, checkedResult } from './authenticator.ts'
 import type { TokenAuthenticator } from './bearer-token.ts'
 

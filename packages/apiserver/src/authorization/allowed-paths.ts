@@ -1,4 +1,4 @@
-import { optionError } from '../../base/errors.ts'
+import { optionError } from '../../../../src/base/errors.ts'
 import { type Authorizer, type Decision, NO_OPINION } from './authorizer.ts'
 
 /** What {@link allowedPaths} takes. */

@@ -1,5 +1,5 @@
-import { queryValue } from '../../base/go-query.ts'
-import type { RequestInfo } from '../../http/request-info.ts'
+import { queryValue } from '../../../../src/base/go-query.ts'
+import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import { otherReadingsOf, type Targeted } from '../readings.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'

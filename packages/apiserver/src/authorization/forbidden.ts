@@ -1,4 +1,4 @@
-import { goQuote } from '../../base/go-quote.ts'
+import { goQuote } from '../../../../src/base/go-quote.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { sanitized } from '../internal-error.ts'
 import { type Failure, sendStatus } from '../status.ts'

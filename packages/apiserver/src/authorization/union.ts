@@ -1,4 +1,4 @@
-import { isThenable } from '../../http/emit-gate.ts'
+import { isThenable } from '../../../../src/http/emit-gate.ts'
 import {
   type AuthorizationAttributes,
   type AuthorizationContext,

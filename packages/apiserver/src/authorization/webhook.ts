@@ -1,4 +1,4 @@
-import { toError } from '../../base/errors.ts'
+import { toError } from '../../../../src/base/errors.ts'
 import { Asking } from '../webhook/asking.ts'
 import { type Poster, RemoteClient } from '../webhook/client.ts'
 import { remoteOf } from '../webhook/options.ts'

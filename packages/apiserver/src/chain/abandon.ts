@@ -1,5 +1,5 @@
-import type { QuiesceError } from '../../base/errors.ts'
-import { exchangeOf } from '../../http/traffic/exchange.ts'
+import type { QuiesceError } from '../../../../src/base/errors.ts'
+import { exchangeOf } from '../../../../src/http/traffic/exchange.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /** Aborts the context of a request, when there is one that anything can have asked for. */

@@ -1,5 +1,5 @@
-import { toError } from '../../base/errors.ts'
-import type { ExchangeView } from '../../http/chain.ts'
+import { toError } from '../../../../src/base/errors.ts'
+import type { ExchangeView } from '../../../../src/http/chain.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { recordBeforeEnd } from '../audit/answer-end.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import type { EventLog } from '../../../../src/log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import { lineASecond } from './line-a-second.ts'
 

@@ -1,4 +1,4 @@
-import { QuiesceError, show } from '../../base/errors.ts'
+import { QuiesceError, show } from '../../../../src/base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { Filter, FilterFailed, PlacedFilter, UserFilter } from './filter.ts'
 import { CHAIN_ORDER, type ChainPart } from './order.ts'

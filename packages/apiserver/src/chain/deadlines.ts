@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import { ExchangeList } from '../../http/traffic/exchange-list.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { ExchangeList } from '../../../../src/http/traffic/exchange-list.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { isThenable } from '../../http/emit-gate.ts'
-import { PLAIN_TEXT, respond } from '../../http/respond.ts'
+import { isThenable } from '../../../../src/http/emit-gate.ts'
+import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { PlacedFilter } from './filter.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts'
-import { clientSocketOf } from '../../http/client-socket.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { clientSocketOf } from '../../../../src/http/client-socket.ts'
+import type { EventLog } from '../../../../src/log/event-log.ts'
 import { formatGoDuration } from '../go-duration.ts'
 import type { PlacedFilter } from './filter.ts'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import type { MetricFamily } from '../../metrics/family.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import type { MetricFamily } from '../../../../src/metrics/family.ts'
 import type { FlowControl, Seat } from './flow-control.ts'
 
 /** Everything else may change something. */

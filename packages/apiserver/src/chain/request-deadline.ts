@@ -1,4 +1,4 @@
-import { queryValue } from '../../base/go-query.ts'
+import { queryValue } from '../../../../src/base/go-query.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 import type { RecordFailure } from '../audit/auditing.ts'
 import { parseGoDuration } from '../go-duration.ts'

@@ -1,4 +1,4 @@
-import type { RequestInfo } from '../../http/request-info.ts'
+import type { RequestInfo } from '../../../../src/http/request-info.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
 

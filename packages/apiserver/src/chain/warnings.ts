@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { optionError } from '../../base/errors.ts'
+import { optionError } from '../../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { sendBodyAsBytes } from './body-as-bytes.ts'
 

@@ -1,4 +1,4 @@
-import { QuiesceError, toError } from '../../base/errors.ts'
+import { QuiesceError, toError } from '../../../../src/base/errors.ts'
 
 /** What is wrong with a text that is neither. Nothing of it is shown: it may hold secrets. */
 const unreadable = (name: string, why: string): QuiesceError =>

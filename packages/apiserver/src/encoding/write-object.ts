@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { queryValue } from '../../base/go-query.ts'
-import { respond } from '../../http/respond.ts'
+import { queryValue } from '../../../../src/base/go-query.ts'
+import { respond } from '../../../../src/http/respond.ts'
 import { auditResponseObject } from '../audit/request-audit.ts'
 import { firstHeader } from '../first-header.ts'
 import { compactJson, prettyJson } from './json.ts'

@@ -1,4 +1,4 @@
-import { optionError, show } from '../../base/errors.ts'
+import { optionError, show } from '../../../../src/base/errors.ts'
 import type { Resource } from './resource/define-resource.ts'
 import { type Storage, verbsOf } from './storage/storage.ts'
 

@@ -1,4 +1,4 @@
-import { goQuote } from '../../base/go-quote.ts'
+import { goQuote } from '../../../../src/base/go-quote.ts'
 import { safeJson } from '../encoding/json.ts'
 import { type StatusCause, StatusError } from '../status-errors.ts'
 

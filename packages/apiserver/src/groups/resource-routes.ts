@@ -1,4 +1,4 @@
-import { toError } from '../../base/errors.ts'
+import { toError } from '../../../../src/base/errors.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
 import { OBJECT_TYPES } from '../encoding/write-object.ts'
 import type { ApiHandler } from '../mux/path-mux.ts'

@@ -1,4 +1,4 @@
-import { goQuote } from '../../base/go-quote.ts'
+import { goQuote } from '../../../../src/base/go-quote.ts'
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from '../authentication/anonymous.ts'
 import type { UserInfo } from '../authentication/user.ts'
 import type { AuthorizationAttributes, Decision } from '../authorization/authorizer.ts'

@@ -1,4 +1,4 @@
-import type { MetricFamily } from '../../metrics/family.ts'
+import type { MetricFamily } from '../../../../src/metrics/family.ts'
 import { type AuditCounters, auditCounters } from '../audit/auditing.ts'
 
 /**

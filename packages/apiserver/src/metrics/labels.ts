@@ -1,6 +1,6 @@
-import { queryValue } from '../../base/go-query.ts'
-import { asksToWatch, type RequestInfo } from '../../http/request-info.ts'
-import { OTHER } from '../../metrics/series.ts'
+import { queryValue } from '../../../../src/base/go-query.ts'
+import { asksToWatch, type RequestInfo } from '../../../../src/http/request-info.ts'
+import { OTHER } from '../../../../src/metrics/series.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /** Those that are said; a client may send any word as its method. */

@@ -1,5 +1,5 @@
-import type { MetricsEndpoint } from '../../endpoints/metrics-endpoint.ts'
-import { respond } from '../../http/respond.ts'
+import type { MetricsEndpoint } from '../../../../src/endpoints/metrics-endpoint.ts'
+import { respond } from '../../../../src/http/respond.ts'
 import type { ApiHandler } from './path-mux.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { PLAIN_TEXT, respond } from '../../http/respond.ts'
+import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import { sendStatus } from '../status.ts'
 import type { ApiHandler } from './path-mux.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { stackOfCaller } from '../../base/call-site.ts'
-import { optionError } from '../../base/errors.ts'
+import { stackOfCaller } from '../../../../src/base/call-site.ts'
+import { optionError } from '../../../../src/base/errors.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 
 /** A request listener of node; what it returns is waited for by the drain when it is a promise. */

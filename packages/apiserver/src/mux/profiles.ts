@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts'
-import { PROFILES, type ProfileName } from '../../endpoints/profile-names.ts'
-import { PLAIN_TEXT, respond } from '../../http/respond.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { PROFILES, type ProfileName } from '../../../../src/endpoints/profile-names.ts'
+import { PLAIN_TEXT, respond } from '../../../../src/http/respond.ts'
 import { apiExchangeOf } from '../api-exchange.ts'
 import type { ApiHandler } from './path-mux.ts'
 
@@ -27,7 +27,7 @@ export const profilesPage =
     const name = exchange?.info.path.slice(ROOT.length) ?? ''
     if (name === '') return respond(response, INDEX)
     if (!Object.hasOwn(PROFILES, name)) return respond(response, UNKNOWN)
-    const { sendProfile } = await import('../../endpoints/profiles.ts')
+    const { sendProfile } = await import('../../../../src/endpoints/profiles.ts')
     return sendProfile(name as ProfileName, request.url ?? '', response, clock, exchange?.signal)
   }
 

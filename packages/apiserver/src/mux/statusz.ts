@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import { respond } from '../../http/respond.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { respond } from '../../../../src/http/respond.ts'
 import { negotiate } from '../encoding/negotiate.ts'
 import { OBJECT_TYPES, writeObject } from '../encoding/write-object.ts'
 import { firstHeader } from '../first-header.ts'

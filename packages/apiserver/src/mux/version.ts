@@ -1,4 +1,4 @@
-import { respond } from '../../http/respond.ts'
+import { respond } from '../../../../src/http/respond.ts'
 import { prettyJson } from '../encoding/json.ts'
 import type { ApiHandler } from './path-mux.ts'
 import { restRoute } from './rest-route.ts'

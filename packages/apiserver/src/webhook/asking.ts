@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts'
-import { toError } from '../../base/errors.ts'
+import type { Clock } from '../../../../src/base/clock.ts'
+import { toError } from '../../../../src/base/errors.ts'
 import { ATTEMPTS, backoffMs } from './backoff.ts'
 import { BYTES_MAX, isTaken, type Poster } from './client.ts'
 import { type RemoteFailure, statusFailureIn } from './review.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { QuiesceError } from '../../base/errors.ts'
-import { variable } from '../../base/look.ts'
+import { QuiesceError } from '../../../../src/base/errors.ts'
+import { variable } from '../../../../src/base/look.ts'
 import type { Remote } from './remote.ts'
 
 /** Where a pod finds what it is given to ask its API server. */

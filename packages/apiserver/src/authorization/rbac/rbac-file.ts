@@ -1,5 +1,5 @@
-import { QuiesceError } from '../../../base/errors.ts'
-import { Reloader } from '../../../tls/reloader.ts'
+import { QuiesceError } from '../../../../../src/base/errors.ts'
+import { Reloader } from '../../../../../src/tls/reloader.ts'
 import { readDocuments } from '../../encoding/read-yaml.ts'
 import { readNamed } from '../../named-file.ts'
 import type { Authorizer } from '../authorizer.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { queryValue } from '../../../base/go-query.ts'
-import { respond } from '../../../http/respond.ts'
+import { queryValue } from '../../../../../src/base/go-query.ts'
+import { respond } from '../../../../../src/http/respond.ts'
 import { apiExchangeOf } from '../../api-exchange.ts'
 import { safeJson } from '../../encoding/json.ts'
 import { plainNotFound } from '../../mux/not-found.ts'

@@ -1,4 +1,4 @@
-import { optionError, show } from '../../../base/errors.ts'
+import { optionError, show } from '../../../../../src/base/errors.ts'
 import type { ApiObject } from '../api-object.ts'
 import { labelProblems, subdomainProblems } from '../names.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'

@@ -1,5 +1,5 @@
-import { toError } from '../../../base/errors.ts'
-import { goQuote } from '../../../base/go-quote.ts'
+import { toError } from '../../../../../src/base/errors.ts'
+import { goQuote } from '../../../../../src/base/go-quote.ts'
 import { readYamlBody } from '../../encoding/read-yaml.ts'
 import { badRequest } from '../../status-errors.ts'
 import { type ApiObject, type Fields, isFields, setField } from '../api-object.ts'

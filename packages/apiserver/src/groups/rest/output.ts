@@ -1,4 +1,4 @@
-import { respond } from '../../../http/respond.ts'
+import { respond } from '../../../../../src/http/respond.ts'
 import { auditResponseObject } from '../../audit/request-audit.ts'
 import { prettyJson } from '../../encoding/json.ts'
 import { negotiate, type Representation } from '../../encoding/negotiate.ts'

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../../base/clock.ts'
-import { optionError } from '../../../base/errors.ts'
+import { type Clock, systemClock } from '../../../../../src/base/clock.ts'
+import { optionError } from '../../../../../src/base/errors.ts'
 import { expired, serviceUnavailable, tooLargeResourceVersion } from '../../status-errors.ts'
 import { type ApiObject, isFields, keyOf, keyText, type ObjectKey } from '../api-object.ts'
 import { orderedMeta } from '../object-meta.ts'
