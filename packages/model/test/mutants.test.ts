@@ -23,6 +23,12 @@ const MUTANTS: Readonly<Record<string, readonly [file: string, text: string, ins
   'changes in place go unseen': ['engine/canonical.ts', 'return after === before ?', 'return after !== undefined ?'],
   'vacuous is what holds': ['properties/property.ts', 'holds: property.mayBeVacuous === true, vacuous', 'holds: true, vacuous'],
   'nothing is vacuous': ['properties/property.ts', 'property.vacuous?.(exploration)', 'undefined'],
+  'what changes nothing is a way on': [
+    'properties/safety.ts',
+    'if (graph.to(edge) !== state || graph.effects(edge).length > 0) return true',
+    'return true',
+  ],
+  'what is said is no way on': ['properties/safety.ts', '|| graph.effects(edge).length > 0', ''],
   'no step is computed twice': ['engine/step.ts', 'if (haveBothFailed ||', 'if (step ||'],
   'chance is let pass': ['engine/purely.ts', 'if (!current) return', 'if (current || !current) return'],
   'unheard events are taken': [
@@ -38,7 +44,7 @@ const MUTANTS: Readonly<Record<string, readonly [file: string, text: string, ins
 
 /** Each answers with a text, the same for the same checker. */
 const PROGRAM = `import { assign, createMachine, fromCallback, fromPromise, fromTransition, setup } from 'xstate'
-import { always, check, explore, inOrder, noErrors } from '@quiesce/model'
+import { always, check, explore, inOrder, noDeadlock, noErrors } from '@quiesce/model'
 const answer = (ask) => { try { return JSON.stringify(ask()) } catch (error) { return error.code ?? String(error) } }
 const ids = (verdicts) => verdicts.map(({ id, holds, vacuous }) => [id, holds, vacuous !== undefined])
 const said = ({ type }) => type
@@ -48,6 +54,7 @@ const child = (logic) => setup({ actors: { child: logic } }).createMachine({ id:
 const values = (logic) => explore(child(logic)).graph.states.map(({ local }) => local.standing.value)
 const list = createMachine({ id: 'l', context: { l: [] }, on: { go: { actions: assign({ l: ({ context }) => { context.l.push(1); return context.l } }) } } })
 const guarded = (guard) => createMachine({ id: 'g', initial: 'a', states: { a: { on: { go: { guard, target: 'b' } } }, b: {} } })
+const echo = createMachine({ id: 'e', on: { go: { actions: { type: 'answers', params: {} } } } })
 const go = { events: [{ type: 'go' }] }
 let calls = 0
 console.log(JSON.stringify([
@@ -60,6 +67,8 @@ console.log(JSON.stringify([
   () => explore(list, go).graph.stateCount,
   () => explore(guarded(() => Math.random() > 2), go).graph.stateCount,
   () => explore(guarded(() => calls++ % 2 === 0), go).graph.stateCount,
+  () => ids(check(explore(guarded(() => true), go), [noDeadlock()])),
+  () => ids(check(explore(echo, go), [noDeadlock()])),
   () => opened({ events: [{ type: 'opne' }] }).graph.stateCount,
   () => opened({ children: { lod: {} } }).graph.stateCount,
   () => opened({ event: [] }).graph.stateCount,
@@ -77,6 +86,8 @@ const ANSWERS = [
   'ERR_MODEL_MUTATED',
   'ERR_MODEL_IMPURE',
   'ERR_MODEL_INEXACT',
+  '[["no-deadlock",false,false]]',
+  '[["no-deadlock",true,false]]',
   'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_UNKNOWN',
   'ERR_MODEL_OPTION',

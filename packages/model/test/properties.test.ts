@@ -130,9 +130,27 @@ describe('progress', () => {
     expect(verdict(explored(jobs), noDeadlock()).holds).toBe(true)
   })
 
+  test('an event that changes nothing is no way out of one, and is named', () => {
+    const stuck = verdict(explored(waitsForTheWrongThing, { events: events('noise') }), noDeadlock())
+    expect(labels(stuck)).toEqual(['start', 'one rejects: rejected'])
+    expect(stuck.trace?.finding).toBe('nothing can happen here: what still may (noise) changes nothing, and the root is not done')
+  })
+
+  test.each([
+    ['says something', { actions: saying('noise') }, true],
+    ['has a condition that never comes true', { guard: () => false, target: 'over' }, false],
+    ['comes back to the same state', { target: 'idle', reenter: true }, false],
+  ] as const)('an event that %s', (_, noise, holds) => {
+    const machine = setup({ actions: { say } }).createMachine({
+      id: 'm',
+      initial: 'idle',
+      states: { idle: { on: { noise } }, over: { type: 'final' } },
+    })
+    expect(verdict(explored(machine, { events: events('noise') }), noDeadlock()).holds).toBe(holds)
+  })
+
   test('a state that cannot reach the end, though something can happen in it', () => {
     const exploration = explored(waitsForTheWrongThing, { events: events('noise') })
-    expect(verdict(exploration, noDeadlock()).holds).toBe(true)
     expect(verdict(exploration, endReachable('x', 'the end stays reachable'))).toMatchObject({
       holds: false,
       trace: { finding: 'from here no way leads to the end (1 such states of 3)' },

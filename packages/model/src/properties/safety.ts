@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate'
+import type { Graph } from '../engine/graph.ts'
 import type { ActorState } from '../engine/state.ts'
 import { type ActorView, viewOf } from '../engine/view.ts'
 import type { Property, Violation } from './property.ts'
@@ -38,17 +39,32 @@ export function always<M extends AnyStateMachine = AnyStateMachine>(
 export const noErrors = (id = 'no-errors'): Property =>
   always(id, 'the root never ends in an error', ({ status, error }) => status !== 'error' || `the root ends in an error: ${message(error)}`)
 
-/** Whatever is not over can go on. */
+/**
+ * Whatever is not over can go on. What leads back to the same state and says nothing, such as an
+ * event that is ignored there, is no way on.
+ */
 export const noDeadlock = (id = 'no-deadlock'): Property => ({
   id,
   text: 'a state in which nothing can happen is an end',
   violation({ graph }): Violation | undefined {
-    for (let state = 0; state < graph.stateCount; state++) {
-      if (graph.firstEdge(state) === graph.endEdge(state) && (graph.states[state] as ActorState).local.status === 'active')
-        return { finding: 'nothing can happen here, and the root is not done', edges: graph.pathTo(state) }
+    for (const [state, { local }] of graph.states.entries()) {
+      if (local.status === 'active' && !goesOn(graph, state))
+        return { finding: `nothing can happen here${idleEvents(graph, state)}, and the root is not done`, edges: graph.pathTo(state) }
     }
     return undefined
   },
 })
+
+function goesOn(graph: Graph, state: number): boolean {
+  for (let edge = graph.firstEdge(state); edge < graph.endEdge(state); edge++)
+    if (graph.to(edge) !== state || graph.effects(edge).length > 0) return true
+  return false
+}
+
+/** What may happen in a state from which nothing leads on, in words. */
+function idleEvents(graph: Graph, state: number): string {
+  const labels = [...graph.edgesOf(state)].map(({ choice }) => choice.label)
+  return labels.length === 0 ? '' : `: what still may (${labels.join(', ')}) changes nothing`
+}
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error))
