@@ -1,8 +1,7 @@
 // @ts-check
 // `npm run check:package`: what is published, judged from the tarballs and not from the tree.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { brokenLinks } from './document-links.mjs'
 import { pack } from './pack.mjs'
 
@@ -57,29 +56,21 @@ for (const packed of [tarball, model]) {
   for (const field of ['repository', 'homepage', 'bugs']) {
     if (manifest[field] === undefined) complain(`package.json of ${manifest.name} has no ${field}: the registry's page has nothing to link`)
   }
-  // A reader of the tarball has no more than it; of the README's links the registry makes such that lead into the repository.
+  // A reader of the tarball has no more than it.
   const inTarball = {
     /** @param {string} path */
     exists: (path) => files.some((entry) => entry === `./${path}` || entry.startsWith(`./${path.replace(/\/?$/, '/')}`)),
     read,
     hasRepository: false,
   }
-  const folder = manifest.repository?.directory ?? '.'
-  const inRepository = {
-    /** @param {string} path */
-    exists: (path) => existsSync(join(folder, path)),
-    /** @param {string} path */
-    read: (path) => readFileSync(join(folder, path), 'utf8'),
-    hasRepository: false,
-  }
   for (const path of files.map((entry) => entry.slice('./'.length)).filter((name) => name.endsWith('.md'))) {
-    for (const broken of brokenLinks(path, read(path), path === 'README.md' ? inRepository : inTarball))
+    for (const broken of brokenLinks(path, read(path), inTarball))
       complain(`${broken} leads nowhere in the tarball of ${manifest.name}`)
   }
 }
 for (const file of entries.keys()) {
   if (
-    !/^\.\/(dist\/[\w-]+\.(js|d\.ts)|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w-]+\.d\.ts|dist\/cjs\/[\w-]+\.(cjs|d\.cts)|dist\/inspector-page\.cjs|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.md|docs\/examples\/[\w-]+\.mjs|docs\/images\/[\w-]+\.svg)$/.test(
+    !/^\.\/(dist\/[\w-]+\.(js|d\.ts)|dist\/chunks\/[\w-]+\.js|dist\/types\/[\w-]+\.d\.ts|dist\/cjs\/[\w-]+\.(cjs|d\.cts)|dist\/inspector-page\.cjs|schema\/.*\.json|package\.json|LICENSE|NOTICE|README\.md|CHANGELOG\.md|docs\/[\w-]+\.md|docs\/images\/[\w-]+\.svg)$/.test(
       file,
     )
   ) {

@@ -1,5 +1,5 @@
 // The server that the fuzzer attacks, on dist/ and in a process of its own: three API servers in a
-// row, as in docs/examples/api-servers.mjs, with every filter on. On descriptor 3 it says line by
+// row, as in examples/api-servers.mjs, with every filter on. On descriptor 3 it says line by
 // line where it listens, and what must never happen. Argument: { folder, options } as JSON.
 import { once } from 'node:events'
 import { writeFileSync, writeSync } from 'node:fs'

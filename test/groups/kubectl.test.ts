@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { TestProcess } from '../support/process.ts'
 
-const EXAMPLE = fileURLToPath(new URL('../../docs/examples/api-servers.mjs', import.meta.url))
+const EXAMPLE = fileURLToPath(new URL('../../examples/api-servers.mjs', import.meta.url))
 const COMMAND_MS = 30_000
 
 const isThere = spawnSync('kubectl', ['version', '--client'], { timeout: COMMAND_MS }).status === 0

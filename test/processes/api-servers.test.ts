@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { TestProcess } from '../support/process.ts'
 
-const EXAMPLE = fileURLToPath(new URL('../../docs/examples/api-servers.mjs', import.meta.url))
+const EXAMPLE = fileURLToPath(new URL('../../examples/api-servers.mjs', import.meta.url))
 
 test('three API servers in a row are one server, with one life', async () => {
   const program = new TestProcess([process.execPath, EXAMPLE], { env: { PORT: '0' }, speaksOn: 'stdout' }, '')

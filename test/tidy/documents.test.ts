@@ -47,7 +47,7 @@ describe('documents', () => {
   })
 
   test('a command of the repository is seen, unless it is said before or with it where it is run', () => {
-    expect(packed).toContain('docs/examples/api-servers.mjs')
+    expect(packed).toContain('docs/options.md')
     expect(packed).not.toContain('docs/mutation.md')
     expect(
       foreignCommands('Start it by `npm run start:apiserver`.\n\nIn a checkout of the repository, `npm run generate` writes it.'),

@@ -8,7 +8,7 @@ import ts from 'typescript'
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams', 'docs']
+const FOLDERS = ['src', 'packages', 'test', 'scripts', 'bench', 'diagrams', 'docs', 'examples']
 /** Written by builds. */
 const WRITTEN = /^packages\/[^/]+\/(?:dist|node_modules)\//
 

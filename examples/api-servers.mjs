@@ -2,7 +2,7 @@
 // in front of extensions. They are one server to their clients, with one life, and two of them have
 // resources that kubectl knows.
 //
-//   node node_modules/quiesce/docs/examples/api-servers.mjs
+//   node api-servers.mjs
 //   curl localhost:8080/             every path of all three
 //   curl localhost:8080/readyz?verbose
 //   kubectl --server http://localhost:8080 api-resources
