@@ -184,9 +184,9 @@ function conclude(tallies, broken = 0) {
       if (about.length === 0) continue
       const text = markdown(about, command, lateMs)
       console.log(`${text}\n`)
-      if (values.write) writeBetweenMarkers('docs/performance.md', name, text)
+      if (values.write) writeBetweenMarkers('docs/performance.md', name, () => text)
     }
-    if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', summary(tallies))
+    if (values.write && values.peers !== undefined) writeBetweenMarkers('README.md', 'loss summary', (before) => summary(tallies, before))
     const [first, ...others] = lives
     if (first) console.log(lineOf(sumOf([first, ...others])).replace(nameOf(first.cell), 'all cells'))
   }

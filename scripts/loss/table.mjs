@@ -59,21 +59,34 @@ function peersTable(tallies) {
   return table([['server', 'delay', ...linkHeaders, 'blocked at the close'], ...rows])
 }
 
-/** For the README: quiesce with its defaults off Kubernetes beside the peers, each summed up over what was measured of it. @param {readonly Tally[]} tallies */
-export function summary(tallies) {
-  const names = [...new Set(tallies.map(({ who }) => who))].sort((a, b) => Number(b === 'quiesce') - Number(a === 'quiesce'))
-  const rows = names.map((name) => {
-    const of = tallies.filter(
-      ({ cell, who }) => who === name && cell.protocol === 'HTTP/1.1' && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0],
-    )
-    const share = (/** @type {readonly Tally[]} */ some) => {
-      const { clients, lost } = sumOf(/** @type {[Tally, ...Tally[]]} */ (some))
-      return `${lost === 0 ? 0 : ((100 * lost) / clients).toFixed(lost / clients < 0.01 ? 1 : 0)} % (${lost} of ${clients})`
-    }
-    const quiet = DIMENSIONS.link.map((link) => share(of.filter(({ cell }) => cell.load === 'quiet' && cell.link === link)))
-    return [name === 'quiesce' ? `**${name}**` : name, ...quiet, share(of.filter(({ cell }) => cell.load === 'blocked'))]
-  })
-  return table([['', ...linkHeaders.map((link) => `delay of ${link}`), 'event loop blocked'], ...rows])
+/**
+ * For the README: what was measured over HTTP/1.1 of quiesce, with its defaults off Kubernetes, and
+ * of the others from the one that lost least to the one that lost most. Rows of other protocols stay
+ * as they are: they are of `npm run test:clients`.
+ * @param {readonly Tally[]} tallies @param {string} before what stands there now
+ */
+export function summary(tallies, before) {
+  const of = tallies.filter(({ cell }) => cell.protocol === 'HTTP/1.1' && cell.delay === 0 && cell.mode === DIMENSIONS.mode[0])
+  const lostBy = (/** @type {(tally: Tally) => boolean} */ isOf) => {
+    const names = [...new Set(of.filter(isOf).map(({ who }) => who))]
+    const sums = names.map((name) => sumOf(/** @type {[Tally, ...Tally[]]} */ (of.filter((tally) => isOf(tally) && tally.who === name))))
+    const lost = sums.map((sum) => sum.lost)
+    const [least, most] = [Math.min(...lost), Math.max(...lost)]
+    return `${least === most ? least : `${least} to ${most}`} of ${Math.max(...sums.map(({ clients }) => clients))}`
+  }
+  const row = (/** @type {string} */ name, /** @type {(tally: Tally) => boolean} */ isOf) => [
+    `HTTP/1.1, ${name}`,
+    `${lostBy((tally) => isOf(tally) && tally.who === 'quiesce')} clients`,
+    lostBy((tally) => isOf(tally) && tally.who !== 'quiesce'),
+  ]
+  const rows = [
+    ...DIMENSIONS.link.map((link) => row(`${link} ms`, ({ cell }) => cell.load === 'quiet' && cell.link === link)),
+    row('event loop blocked for 300 ms', ({ cell }) => cell.load === 'blocked'),
+  ]
+  const others = before.split('\n').filter((line) => /^\| (HTTPS|HTTP\/2)/.test(line))
+  return [table([['protocol, and network delay each way', 'quiesce', '`server.close()` and other libraries'], ...rows]), ...others].join(
+    '\n',
+  )
 }
 
 /** A line for each version of Node. @param {readonly Tally[]} lives */
@@ -121,14 +134,14 @@ export function markdown(tallies, command, lateMs) {
 
 /**
  * Replaces what stands between `<!-- NAME: written by npm run test:loss -- --write -->` and `<!-- /NAME -->` in a document.
- * @param {string} file @param {string} name @param {string} text
+ * @param {string} file @param {string} name @param {(before: string) => string} textOf of what stands there now
  */
-export function writeBetweenMarkers(file, name, text) {
+export function writeBetweenMarkers(file, name, textOf) {
   const begin = `<!-- ${name}: written by npm run test:loss -- --write -->`
   const end = `<!-- /${name} -->`
   const whole = readFileSync(file, 'utf8')
   const [before, rest] = whole.split(begin)
-  const after = rest?.split(end)[1]
-  if (before === undefined || after === undefined) throw new Error(`${file} has no ${begin} … ${end}`)
-  writeFileSync(file, `${before}${begin}\n\n${text}\n\n${end}${after}`)
+  const [now, after] = rest?.split(end) ?? []
+  if (before === undefined || now === undefined || after === undefined) throw new Error(`${file} has no ${begin} … ${end}`)
+  writeFileSync(file, `${before}${begin}\n\n${textOf(now)}\n\n${end}${after}`)
 }
