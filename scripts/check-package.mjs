@@ -64,8 +64,7 @@ for (const packed of [tarball, model]) {
     hasRepository: false,
   }
   for (const path of files.map((entry) => entry.slice('./'.length)).filter((name) => name.endsWith('.md'))) {
-    for (const broken of brokenLinks(path, read(path), inTarball))
-      complain(`${broken} leads nowhere in the tarball of ${manifest.name}`)
+    for (const broken of brokenLinks(path, read(path), inTarball)) complain(`${broken} leads nowhere in the tarball of ${manifest.name}`)
   }
 }
 for (const file of entries.keys()) {

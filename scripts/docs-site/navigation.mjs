@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 /** Groups that are long, and not for those who use quiesce. */
 export const CLOSED = new Set(['How quiesce is made', 'Pictures', 'Decisions'])
 
-/** Is no document: the site draws it. */
+/** Is no document: the site draws it. @type {Place} */
 const CHART = { group: 'How quiesce is made', document: 'chart.html', title: 'Who waits for whom' }
 
 const table = readFileSync(fileURLToPath(new URL('../../docs/README.md', import.meta.url)), 'utf8')
@@ -21,18 +21,19 @@ const rows = [...table.matchAll(/^\| ([^|[]+) \| (\[.*) \|$/gm)].map(([, group =
   })),
 }))
 
+/** @typedef {{ group: string, document: string, title: string | undefined }} Place */
+
 /**
  * Groups with the documents that are there; a place that ends in a slash is a folder, whose pages
  * have the titles of their documents.
  * @param {(folder: string) => readonly string[]} markdownIn
- * @returns {{ group: string, document: string, title: string | undefined }[]}
+ * @returns {readonly Place[]}
  */
 export const navigated = (markdownIn) =>
   rows.flatMap(({ group, pages }) => [
     ...(group === CHART.group ? [CHART] : []),
-    ...pages.flatMap(({ place, title }) =>
-      place.endsWith('/')
-        ? markdownIn(place).map((document) => ({ group, document, title: undefined }))
-        : [{ group, document: place, title }],
-    ),
+    ...pages.flatMap(({ place, title }) => {
+      const documents = place.endsWith('/') ? markdownIn(place) : [place]
+      return documents.map((document) => ({ group, document, title: place.endsWith('/') ? undefined : title }))
+    }),
   ])
