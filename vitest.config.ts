@@ -14,7 +14,8 @@ const globalSetup = ['test/support/build.ts']
 const BROWSER = 'test/support/browser.ts'
 
 /**
- * Browsers, other frameworks, the packed package, and what clients lose: what `npm run test:e2e` runs, so that `npm test` takes minutes.
+ * Browsers, other frameworks, the packed package, what clients lose, and machines with seeded bugs, each of which is explored anew: what
+ * `npm run test:e2e` runs, so that `npm test` takes minutes.
  * `scripts/test.mjs` says which of both is to run; without that word all of them do, and what is named on the command line is found.
  */
 const endToEnd = [
@@ -23,6 +24,7 @@ const endToEnd = [
   'test/recipes/**/*.test.ts',
   'test/types/**/*.test.ts',
   'packages/model/test/packed.test.ts',
+  'test/model/{broken-phases,edited-table,consequences}.test.ts',
 ]
 const suite = process.env['SUITE']
 

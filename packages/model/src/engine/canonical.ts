@@ -25,11 +25,43 @@ export function canonical(value: unknown, where: string): string {
     case 'symbol':
       throw unsupported(where, 'a symbol', 'keep plain data there')
     default:
-      return value === null ? 'null' : remembered(texts, value as object, () => textOf(value as object, where))
+      return value === null ? 'null' : remembered(texts, value as object, () => knownOf(value as object, where)).text
   }
 }
 
-let texts = new WeakMap<object, string>()
+interface Known {
+  readonly text: string
+  readonly fields: Fields | undefined
+}
+
+let texts = new WeakMap<object, Known>()
+
+const knownOf = (value: object, where: string): Known => ({
+  text: textOf(value, where),
+  // Errors and dates have state that is no field.
+  fields: value instanceof Error || value instanceof Date ? undefined : fieldsOf(value),
+})
+
+/** What an object or a list consists of. Comparing it costs a tenth of making a text again. */
+export interface Fields {
+  readonly keys: readonly string[]
+  readonly values: readonly unknown[]
+}
+
+export const fieldsOf = (value: object): Fields => ({ keys: Object.keys(value), values: Object.values(value) })
+
+/** Whether an object has the fields that it had, each of them untouched, as deep as it goes. */
+export function hasFields(value: Readonly<Record<string, unknown>>, { keys, values }: Fields): boolean {
+  const now = Object.keys(value)
+  return now.length === keys.length && now.every((key, i) => key === keys[i] && isUntouched(value[key], values[i]))
+}
+
+function isUntouched(now: unknown, before: unknown): boolean {
+  if (!Object.is(now, before)) return false
+  if (typeof now !== 'object' || now === null) return true
+  const fields = texts.get(now)?.fields
+  return fields !== undefined && hasFields(now as Readonly<Record<string, unknown>>, fields)
+}
 
 /**
  * What was remembered of objects counts no longer: between two explorations they are the user's.
@@ -43,12 +75,12 @@ export function changeIn(
   value: unknown,
   path: string,
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
+  if (typeof value !== 'object' || value === null || isUntouched(value, value)) return undefined
   for (const [key, inner] of Object.entries(value)) {
     const found = changeIn(inner, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`)
     if (found) return found
   }
-  const before = texts.get(value)
+  const before = texts.get(value)?.text
   if (before === undefined) return undefined
   const after = textOf(value, path)
   return after === before ? undefined : { path, before, after }
@@ -56,16 +88,16 @@ export function changeIn(
 
 function textOf(value: object, where: string): string {
   if (Array.isArray(value)) return `[${value.map((item, i) => canonical(item, `${where}[${i}]`)).join()}]`
-  if (value instanceof Error) return `!${fields({ ...value, name: value.name, message: value.message }, where)}`
+  if (value instanceof Error) return `!${textOfFields({ ...value, name: value.name, message: value.message }, where)}`
   if (value instanceof Date) return `@${value.getTime()}`
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) return fields(value, where)
+  if (prototype === Object.prototype || prototype === null) return textOfFields(value, where)
   if ('sessionId' in value && 'send' in value) throw unsupported(where, 'an actor reference', 'name the child by its id')
   const name = (value as { constructor?: { name?: string } }).constructor?.name ?? 'object'
   throw unsupported(where, `an instance of ${name}`, 'keep plain data there')
 }
 
-const fields = (value: object, where: string): string =>
+const textOfFields = (value: object, where: string): string =>
   `{${Object.entries(value)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field, `${where}.${key}`)}`)

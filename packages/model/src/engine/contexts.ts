@@ -1,5 +1,5 @@
 import { ModelError } from '../errors.ts'
-import { canonical, changeIn } from './canonical.ts'
+import { canonical, changeIn, type Fields, fieldsOf, hasFields } from './canonical.ts'
 import { mutated } from './changes.ts'
 import { Interner } from './interner.ts'
 import { purely, type Where } from './purely.ts'
@@ -14,6 +14,8 @@ export interface ContextState {
   readonly object: Readonly<Record<string, unknown>>
   /** Equal values have equal numbers. */
   readonly values: ReadonlyMap<string, number>
+  /** What `object` consisted of when it was numbered. */
+  readonly fields: Fields
 }
 
 export interface Thrown {
@@ -39,6 +41,7 @@ export class Contexts {
       // Its own object: what is handed in may belong to the caller.
       object: { ...object },
       values: new Map(keys.map((key, i) => [key, values[i] as number])),
+      fields: fieldsOf(object),
     }))
   }
 
@@ -62,7 +65,8 @@ export class Contexts {
    * A context is one object in all states that have it, so nothing may change in it.
    * @throws ModelError ERR_MODEL_MUTATED
    */
-  assertUnchanged({ object, values }: ContextState, where: () => Where): void {
+  assertUnchanged({ object, values, fields }: ContextState, where: () => Where): void {
+    if (hasFields(object, fields)) return
     for (const key of new Set([...values.keys(), ...Object.keys(object)])) {
       const change = changeIn(object[key], `context.${key}`)
       if (change) throw mutated(change.path, change, where())
