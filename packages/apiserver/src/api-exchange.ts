@@ -6,6 +6,7 @@ import type { Level } from '../../../src/metrics/gauge.ts'
 import type { RequestSpan } from '../../../src/opentelemetry/request-tracing.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
 import type { UserInfo } from './authentication/user.ts'
+import type { Authorizer } from './authorization/authorizer.ts'
 import type { OuterHeaders } from './chain/default-headers.ts'
 import type { Seat } from './chain/flow-control.ts'
 import type { Warnings } from './chain/warnings.ts'
@@ -74,6 +75,8 @@ export class ApiExchange {
   isTakenOver = false
   /** authentication; undefined before, and without an authenticator. */
   user: UserInfo | undefined = undefined
+  /** authorization: who decides about it; undefined: everything is allowed. */
+  authorizer: Authorizer | undefined = undefined
   /** impersonation: who acts as {@link user}. */
   impersonator: UserInfo | undefined = undefined
   /** tracing */

@@ -33,7 +33,10 @@ export type {
   Authorizer,
   AuthorizerWorld,
   Decision,
+  NonResourceRule,
+  ResourceRule,
   SelectorRequirement,
+  UserRules,
 } from './authorization/authorizer.ts'
 export type { AuthorizationMode } from './authorization/options.ts'
 export { privilegedGroups } from './authorization/privileged-groups.ts'
@@ -62,6 +65,7 @@ export { type Delegate, emptyDelegate, notFoundDelegate } from './delegate.ts'
 export { type ApiGroup, type ApiGroupDefinition, type ApiVersion, apiGroup, type ResourceStorage } from './groups/api-group.ts'
 export type { ApiObject, ObjectKey, ObjectMeta, OwnerReference } from './groups/api-object.ts'
 export { type FieldError, fieldErrors } from './groups/field-errors.ts'
+export type { FieldShape, MessageShape } from './groups/protobuf/read-message.ts'
 export {
   type Column,
   defineResource,
@@ -72,8 +76,9 @@ export {
 } from './groups/resource/define-resource.ts'
 export type { JsonSchema, StandardJsonSchema } from './groups/resource/schema.ts'
 export type { Strategy } from './groups/resource/strategy.ts'
+export { selfReviews } from './groups/reviews/self-reviews.ts'
 export { type MemoryResource, type MemoryStorage, type MemoryStorageOptions, memoryStorage } from './groups/storage/memory-storage.ts'
-export type { ListQuery, MaybePromise, Page, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
+export type { ListQuery, MaybePromise, Page, ReviewContext, Storage, StorageEvent, StorageWatch } from './groups/storage/storage.ts'
 export { addLatency, type Layer } from './latency.ts'
 export type { LoopbackClient } from './loopback/loopback.ts'
 export type { ApiHandler } from './mux/path-mux.ts'

@@ -40,7 +40,8 @@ const EVE: RbacSubject = { kind: 'User', name: 'eve' }
 
 describe('a rule', () => {
   const allows = (rule: RbacRule, asked: Partial<AuthorizationAttributes>): boolean =>
-    rbacPolicy([clusterRole('r', rule), clusterBinding('b', 'r', EVE)])(askedOf({ user: userOf('eve'), ...asked })).decision === 'allow'
+    rbacPolicy([clusterRole('r', rule), clusterBinding('b', 'r', EVE)]).decide(askedOf({ user: userOf('eve'), ...asked })).decision ===
+    'allow'
   /** `verb group/resource/subresource name`, or `verb /path`. */
   const asked = (text: string): Partial<AuthorizationAttributes> => {
     const [verb = '', what = '', name = ''] = text.split(' ')
@@ -98,7 +99,7 @@ describe('a binding', () => {
     binding('blue', 'no-paths', 'ClusterRole', 'paths', { kind: 'Group', name: 'devs' }),
   ])
   const why = (user: Parameters<typeof userOf>, asked: Partial<AuthorizationAttributes>): string | undefined =>
-    policy(askedOf({ user: userOf(...user), isResourceRequest: true, resource: 'pods', ...asked })).reason
+    policy.decide(askedOf({ user: userOf(...user), isResourceRequest: true, resource: 'pods', ...asked })).reason
 
   test('of a cluster role is for all namespaces and for none', () => {
     const reason = 'RBAC: allowed by ClusterRoleBinding "for-root" of ClusterRole "all" to User "root"'
@@ -126,7 +127,7 @@ describe('a binding', () => {
   })
 
   test('is for no one without a user', () => {
-    expect(policy(askedOf({ isResourceRequest: true }))).toEqual({ decision: 'no-opinion' })
+    expect(policy.decide(askedOf({ isResourceRequest: true }))).toEqual({ decision: 'no-opinion' })
   })
 })
 
@@ -231,7 +232,7 @@ test('what is allowed is what a plain reading of the rules allows', () => {
         const expected = naive(given, question)
         all++
         if (expected) allowed++
-        expect(policy(question).decision).toBe(expected ? 'allow' : 'no-opinion')
+        expect(policy.decide(question).decision).toBe(expected ? 'allow' : 'no-opinion')
       }
     }),
     { numRuns: 300 },

@@ -1,5 +1,5 @@
 import { optionError } from '../../../../src/base/errors.ts'
-import { type Authorizer, type Decision, NO_OPINION } from './authorizer.ts'
+import { type Authorizer, type Decision, NO_OPINION, NO_RULES } from './authorizer.ts'
 
 /** What {@link allowedPaths} takes. */
 export const PATHS_ALLOWED = 'a list of paths; * may stand at the end of one'
@@ -28,6 +28,7 @@ export function allowedPaths(...paths: readonly string[]): Authorizer {
       const asked = withSlash(path)
       return exact.has(asked) || prefixes.some((prefix) => asked.startsWith(prefix)) ? ALLOW : NO_OPINION
     },
+    rulesFor: () => (patterns.length === 0 ? NO_RULES : { ...NO_RULES, nonResourceRules: [{ verbs: ['*'], nonResourceURLs: patterns }] }),
   }
 }
 

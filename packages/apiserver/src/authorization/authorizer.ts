@@ -74,6 +74,32 @@ export interface AuthorizerWorld {
   readonly warn: (message: string) => void
 }
 
+/** Verbs on resources, as {@link UserRules} lists them. */
+export interface ResourceRule {
+  readonly verbs: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  /** None is all. */
+  readonly resourceNames?: readonly string[]
+}
+
+/** Verbs on paths. */
+export interface NonResourceRule {
+  readonly verbs: readonly string[]
+  readonly nonResourceURLs: readonly string[]
+}
+
+/**
+ * What a user may do in a namespace, as far as it can be listed.
+ * @see kubernetes/apiserver pkg/authorization/authorizer/interfaces.go RuleResolver
+ */
+export interface UserRules {
+  readonly resourceRules: readonly ResourceRule[]
+  readonly nonResourceRules: readonly NonResourceRule[]
+  /** Why there may be more; empty when this is all. */
+  readonly incomplete: readonly string[]
+}
+
 /**
  * Decides whether a request may do what it asks for. It is asked once for each request behind all
  * other filters, and by the filter of impersonation, possibly many at a time.
@@ -87,11 +113,32 @@ export interface Authorizer {
   /** Stands in front of its reasons where it is one of several, and none of them has decided. */
   readonly name?: string
   authorize(attributes: AuthorizationAttributes, context: AuthorizationContext): Decision | PromiseLike<Decision>
+  /** What a user may do, for `kubectl auth can-i --list`; left out where it cannot be listed. */
+  rulesFor?(user: UserInfo, namespace: string): UserRules
   /** Called once, before the server listens; a rejection is a failed start. */
   open?(world: AuthorizerWorld): void | PromiseLike<void>
   /** The server has ended; called once. */
   close?(): void
 }
+
+/** Nothing, and that is all. */
+export const NO_RULES: UserRules = { resourceRules: [], nonResourceRules: [], incomplete: [] }
+
+const ALL = ['*']
+
+/** Everything. */
+export const ALL_RULES: UserRules = {
+  resourceRules: [{ verbs: ALL, apiGroups: ALL, resources: ALL }],
+  nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
+  incomplete: [],
+}
+
+/** What an authorizer lists of a user, and that it is not all where it lists nothing. */
+export const rulesOf = (authorizer: Authorizer, user: UserInfo, namespace: string): UserRules =>
+  authorizer.rulesFor?.(user, namespace) ?? {
+    ...NO_RULES,
+    incomplete: [`${authorizer.name ?? 'an authorizer'} does not support user rule resolution`],
+  }
 
 export const NO_OPINION: Decision = { decision: 'no-opinion' }
 

@@ -1,4 +1,5 @@
-import { type Authorizer, type Decision, NO_OPINION } from './authorizer.ts'
+import type { UserInfo } from '../authentication/user.ts'
+import { ALL_RULES, type Authorizer, type Decision, NO_OPINION, NO_RULES } from './authorizer.ts'
 
 const ALLOW: Decision = { decision: 'allow' }
 
@@ -9,7 +10,9 @@ const ALLOW: Decision = { decision: 'allow' }
  * privilegedGroups('system:masters')
  */
 export function privilegedGroups(...groups: readonly string[]): Authorizer {
+  const isPrivileged = (user: UserInfo): boolean => groups.some((group) => user.groups.includes(group))
   return {
-    authorize: ({ user }) => (user !== undefined && groups.some((group) => user.groups.includes(group)) ? ALLOW : NO_OPINION),
+    authorize: ({ user }) => (user !== undefined && isPrivileged(user) ? ALLOW : NO_OPINION),
+    rulesFor: (user) => (isPrivileged(user) ? ALL_RULES : NO_RULES),
   }
 }

@@ -6,6 +6,7 @@ import {
   type AuthorizerWorld,
   askAuthorizer,
   type Decision,
+  rulesOf,
 } from './authorizer.ts'
 
 /**
@@ -41,6 +42,14 @@ export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authoriz
   }
   return {
     authorize: (attributes, context) => ask(attributes, context, 0, NONE),
+    rulesFor: (user, namespace) => {
+      const all = authorizers.map((each) => rulesOf(each, user, namespace))
+      return {
+        resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+        nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+        incomplete: all.flatMap(({ incomplete }) => incomplete),
+      }
+    },
     open: (world) => openAll(authorizers, world),
     close: () => {
       for (const authorizer of authorizers) authorizer.close?.()

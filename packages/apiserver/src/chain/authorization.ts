@@ -50,7 +50,13 @@ export function authorization(
     annotate(exchange, 'allow', decision.reason)
     return true
   }
-  return { name: 'authorization', admit: (exchange) => decide(exchange, attributesOf(exchange)) }
+  return {
+    name: 'authorization',
+    admit: (exchange) => {
+      exchange.authorizer = authorizer
+      return decide(exchange, attributesOf(exchange))
+    },
+  }
 }
 
 /** @see kubernetes/apiserver pkg/endpoints/filters/metrics.go recordAuthorizationMetrics */

@@ -10,6 +10,7 @@ import { deleteCollection, deleteObject } from './rest/delete.ts'
 import { PATCH_TYPES, patchObject } from './rest/patch.ts'
 import { getObject, listObjects } from './rest/read.ts'
 import { RestRequest, type RestWorld, type ServedResource, type Subresource } from './rest/rest-request.ts'
+import { reviewObject } from './rest/review.ts'
 import { updateObject } from './rest/update.ts'
 import { watchObjects } from './rest/watch.ts'
 import { verbsOf } from './storage/storage.ts'
@@ -40,7 +41,11 @@ export function resourceRoutes(base: string, served: ServedResource, world: Rest
   const watched = can('watch', watchObjects)
   const watchInside = inside.replace(base, `${base}/watch`)
   return [
-    ...route(inside, '', { GET: reads, POST: can('create', createObject), DELETE: can('deletecollection', deleteCollection) }),
+    ...route(inside, '', {
+      GET: reads,
+      POST: can('create', storage.create === undefined ? reviewObject : createObject),
+      DELETE: can('deletecollection', deleteCollection),
+    }),
     ...route(`${inside}/:name`, '', {
       GET: can('get', getObject),
       PUT: can('update', updateObject),

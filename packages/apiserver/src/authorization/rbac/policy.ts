@@ -2,17 +2,28 @@ import { QuiesceError, show } from '../../../../../src/base/errors.ts'
 import { goQuote } from '../../../../../src/base/go-quote.ts'
 import { isRecord } from '../../../../../src/options/kinds.ts'
 import { type Wrong, wordsOf } from '../../../../../src/options/wrong.ts'
-import { type AuthorizationAttributes, type Decision, NO_OPINION } from '../authorizer.ts'
-import type { ClusterRole, ClusterRoleBinding, RbacObject, RbacSubject, Role, RoleBinding } from './objects.ts'
+import type { UserInfo } from '../../authentication/user.ts'
+import { type AuthorizationAttributes, type Decision, NO_OPINION, type UserRules } from '../authorizer.ts'
+import type { ClusterRole, ClusterRoleBinding, RbacObject, RbacRule, RbacSubject, Role, RoleBinding } from './objects.ts'
 import { wrongInObject } from './objects.ts'
 import { type Matcher, matcherOf } from './rules.ts'
 
-/** What a policy says of a request. */
-export type RbacPolicy = (asked: AuthorizationAttributes) => Decision
+/** What a policy says. */
+export interface RbacPolicy {
+  /** Of a request. */
+  readonly decide: (asked: AuthorizationAttributes) => Decision
+  /** Of a user, in the whole cluster and in one namespace. */
+  readonly rulesFor: (user: UserInfo, namespace: string) => UserRules
+}
+
+interface RoleRule {
+  readonly allows: Matcher
+  readonly rule: RbacRule
+}
 
 /** What one binding gives to one of its subjects. */
 interface Grant {
-  readonly rules: readonly Matcher[]
+  readonly rules: readonly RoleRule[]
   readonly allow: Decision
 }
 
@@ -37,12 +48,12 @@ export function rbacPolicy(objects: readonly unknown[], nameOf = (index: number)
   const named = objects.flatMap((given, index) => itemsOf(given, nameOf(index)))
   const problems = named.flatMap(({ given, name }) => wrongInObject(given).map((wrong) => problem(name, given, wrong)))
   const sound = named.filter(({ given }) => wrongInObject(given).length === 0) as readonly Named<RbacObject>[]
-  const roles = new Map<string, readonly Matcher[]>()
+  const roles = new Map<string, readonly RoleRule[]>()
   for (const { given, name } of sound) {
     const key = keyOf(given)
     if (roles.has(key))
       problems.push(problem(name, given, { path: '.metadata.name', given: given.metadata.name, allowed: `one ${key} only` }))
-    roles.set(key, 'roleRef' in given ? [] : (given.rules ?? []).map(matcherOf))
+    roles.set(key, 'roleRef' in given ? [] : (given.rules ?? []).map((rule) => ({ allows: matcherOf(rule), rule })))
   }
   const cluster = noGrants()
   const namespaces = new Map<string, Grants>()
@@ -61,11 +72,17 @@ export function rbacPolicy(objects: readonly unknown[], nameOf = (index: number)
     for (const subject of given.subjects ?? []) addGrant(grants, subject, namespace, { rules, allow: allowBy(given, subject, namespace) })
   }
   if (problems.length > 0) throw invalid(problems)
-  return (asked) => {
-    const allowed = askGrants(cluster, asked)
-    if (allowed || asked.namespace === '') return allowed ?? NO_OPINION
-    const grants = namespaces.get(asked.namespace)
-    return (grants && askGrants(grants, asked)) ?? NO_OPINION
+  return {
+    decide: (asked) => {
+      const allowed = askGrants(cluster, asked)
+      if (allowed || asked.namespace === '') return allowed ?? NO_OPINION
+      const grants = namespaces.get(asked.namespace)
+      return (grants && askGrants(grants, asked)) ?? NO_OPINION
+    },
+    rulesFor: (user, namespace) => {
+      const grants = [cluster, namespaces.get(namespace) ?? noGrants()]
+      return listed(grants.flatMap((each) => grantsOf(each, user)).flatMap(({ rules }) => rules.map(({ rule }) => rule)))
+    },
   }
 }
 
@@ -89,9 +106,23 @@ function askGrants({ ofUser, ofGroup }: Grants, asked: AuthorizationAttributes):
 
 function firstAllowed(grants: readonly Grant[] | undefined, asked: AuthorizationAttributes): Decision | undefined {
   if (grants === undefined) return undefined
-  for (const { rules, allow } of grants) if (rules.some((allows) => allows(asked))) return allow
+  for (const { rules, allow } of grants) if (rules.some(({ allows }) => allows(asked))) return allow
   return undefined
 }
+
+const grantsOf = ({ ofUser, ofGroup }: Grants, user: UserInfo): readonly Grant[] => [
+  ...(ofUser.get(user.name) ?? []),
+  ...user.groups.flatMap((group) => ofGroup.get(group) ?? []),
+]
+
+/** @see kubernetes/kubernetes plugin/pkg/auth/authorizer/rbac/rbac.go RulesFor */
+const listed = (rules: readonly RbacRule[]): UserRules => ({
+  resourceRules: rules.flatMap(({ verbs, apiGroups = [], resources = [], resourceNames = [] }) =>
+    resources.length === 0 ? [] : { verbs, apiGroups, resources, ...(resourceNames.length > 0 && { resourceNames }) },
+  ),
+  nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs = [] }) => (nonResourceURLs.length === 0 ? [] : { verbs, nonResourceURLs })),
+  incomplete: [],
+})
 
 function addGrant({ ofUser, ofGroup }: Grants, { kind, name, namespace }: RbacSubject, ofBinding: string, grant: Grant): void {
   const table = kind === 'Group' ? ofGroup : ofUser

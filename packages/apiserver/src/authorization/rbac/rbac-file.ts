@@ -14,25 +14,28 @@ import { bindsSubjects, type RbacPolicy, rbacPolicy } from './policy.ts'
  */
 export function rbacFile(file: string): Authorizer {
   let text: string | undefined
-  let policy: RbacPolicy = () => {
-    throw new QuiesceError('ERR_INTERNAL', `${file} has not been read`)
-  }
+  let policy: RbacPolicy | undefined
   let reloader: Reloader | undefined
+  const current = (): RbacPolicy => {
+    if (policy === undefined) throw new QuiesceError('ERR_INTERNAL', `${file} has not been read`)
+    return policy
+  }
 
-  const read = async (warn: (message: string) => void): Promise<void> => {
-    const current = await readNamed(file)
-    if (current === text) return
-    const documents = await readDocuments(current, file)
+  const refreshFrom = async (warn: (message: string) => void): Promise<void> => {
+    const read = await readNamed(file)
+    if (read === text) return
+    const documents = await readDocuments(read, file)
     policy = rbacPolicy(documents, (index) => (documents.length === 1 ? file : `${file}: document ${index + 1}`))
-    text = current
+    text = read
     if (!bindsSubjects(documents)) warn(`${file}: binds no subject to a role, so it allows nothing`)
   }
   return {
-    authorize: (attributes) => policy(attributes),
+    authorize: (attributes) => current().decide(attributes),
+    rulesFor: (user, namespace) => current().rulesFor(user, namespace),
     open: async ({ clock, failed, warn }) => {
-      await read(warn)
+      await refreshFrom(warn)
       const refresh = (): Promise<QuiesceError[]> =>
-        read(warn).then(
+        refreshFrom(warn).then(
           () => [],
           (thrown: unknown) => [thrown as QuiesceError],
         )

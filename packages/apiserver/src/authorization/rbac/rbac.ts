@@ -23,4 +23,7 @@ import { rbacPolicy } from './policy.ts'
  *   },
  * )
  */
-export const rbac = (...objects: readonly RbacObject[]): Authorizer => ({ authorize: rbacPolicy(objects) })
+export function rbac(...objects: readonly RbacObject[]): Authorizer {
+  const policy = rbacPolicy(objects)
+  return { authorize: policy.decide, rulesFor: policy.rulesFor }
+}

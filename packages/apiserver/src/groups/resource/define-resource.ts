@@ -1,6 +1,7 @@
 import { optionError, show } from '../../../../../src/base/errors.ts'
 import type { ApiObject } from '../api-object.ts'
 import { labelProblems, subdomainProblems } from '../names.ts'
+import type { MessageShape } from '../protobuf/read-message.ts'
 import { type JsonSchema, readSchema, type StandardJsonSchema } from './schema.ts'
 import type { Strategy } from './strategy.ts'
 
@@ -22,6 +23,8 @@ export interface VersionDefinition<S extends JsonSchema | StandardJsonSchema = J
   /** Behind the name. Default: when it was created. */
   readonly columns?: readonly Column[]
   readonly subresources?: { readonly status?: boolean }
+  /** How clients of compiled kinds may send an object, of a kind that is not kept. */
+  readonly protobuf?: MessageShape
 }
 
 export interface ResourceDefinition<S extends JsonSchema | StandardJsonSchema = JsonSchema | StandardJsonSchema> {
@@ -60,6 +63,7 @@ export interface Resource<T extends ApiObject = ApiObject> {
   readonly schema: JsonSchema
   readonly columns: readonly Column[] | undefined
   readonly hasStatus: boolean
+  readonly protobuf: MessageShape | undefined
   readonly strategy: Strategy<T>
 }
 
@@ -112,6 +116,7 @@ export function defineResource<S extends JsonSchema | StandardJsonSchema>(defini
     schema: readSchema(served.schema, `schema of ${of}`),
     columns: checkColumns(served.columns, of),
     hasStatus: served.subresources?.status === true,
+    protobuf: served.protobuf,
     strategy,
   }
 }

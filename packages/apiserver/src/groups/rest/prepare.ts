@@ -92,7 +92,7 @@ function checkVersion(rest: RestRequest, given: ObjectMeta, old: ObjectMeta): vo
   if (given.resourceVersion !== undefined) {
     if (given.resourceVersion !== old.resourceVersion) throw conflict(rest.qualified, old.name)
   } else if (rest.resource.strategy.allowsUnconditionalUpdate === false)
-    refuse(rest, old.name, [fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update')])
+    refuseInvalid(rest, old.name, [fieldErrors.invalid('metadata.resourceVersion', 0, 'must be specified for an update')])
 }
 
 /** Its strategy's last steps, which are the same for both. */
@@ -100,7 +100,7 @@ function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined
   const { resource, world } = rest
   const { strategy } = resource
   object.metadata = orderedMeta(object.metadata)
-  refuse(rest, object.metadata.name, [
+  refuseInvalid(rest, object.metadata.name, [
     ...metaErrors(object.metadata, resource.isNamespaced),
     ...errors,
     ...(errors.length === 0 ? (strategy.validate?.(object, old) ?? []) : []),
@@ -109,6 +109,7 @@ function finish(rest: RestRequest, object: ApiObject, old: ApiObject | undefined
   strategy.canonicalize?.(object)
 }
 
-function refuse(rest: RestRequest, name: string, errors: readonly FieldError[]): void {
+/** @throws StatusError 422 when something is wrong with an object */
+export function refuseInvalid(rest: RestRequest, name: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidObject({ group: rest.resource.group, kind: rest.resource.kind, name }, errors)
 }

@@ -21,13 +21,16 @@ export function isYaml(request: IncomingMessage): boolean {
   return type === YAML_TYPE
 }
 
+/** The body of a request as text. As {@link readBytes}. */
+export const readBody = async (request: IncomingMessage, max: number, ofYaml = false): Promise<string> =>
+  (await readBytes(request, ofYaml ? Math.min(max, YAML_MAX) : max)).toString()
+
 /**
- * The body of a request as text.
- * @param max bytes
+ * The body of a request.
+ * @param allowed bytes
  * @throws StatusError 413 for a longer one, of which no more is read
  */
-export function readBody(request: IncomingMessage, max: number, ofYaml = false): Promise<string> {
-  const allowed = ofYaml ? Math.min(max, YAML_MAX) : max
+export function readBytes(request: IncomingMessage, allowed: number): Promise<Buffer> {
   const tooLarge = () => entityTooLarge(`limit is ${allowed}`)
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > allowed) return reject(tooLarge())
@@ -48,7 +51,7 @@ export function readBody(request: IncomingMessage, max: number, ofYaml = false):
     }
     const finish = (): void => {
       end()
-      resolve(Buffer.concat(chunks).toString())
+      resolve(Buffer.concat(chunks))
     }
     const cut = (): void => {
       end()

@@ -60,7 +60,7 @@ interface Revisions {
 type Listener = (event: StorageEvent) => void
 
 /** The objects of one resource. What it does takes no time. */
-export class MemoryResource implements Required<Storage> {
+export class MemoryResource implements Required<Omit<Storage, 'review'>> {
   readonly #revisions: Revisions
   readonly #objects = new Map<string, ApiObject>()
   /** Sorted. */

@@ -1,3 +1,5 @@
+import type { UserInfo } from '../../authentication/user.ts'
+import type { Authorizer } from '../../authorization/authorizer.ts'
 import type { ApiObject, ObjectKey } from '../api-object.ts'
 
 export type MaybePromise<T> = T | PromiseLike<T>
@@ -32,12 +34,26 @@ export interface Storage {
    */
   watch?(after: string, listener: (event: StorageEvent) => void): MaybePromise<StorageWatch>
   /**
+   * Answers an object that is a question, and is kept nowhere: `create` of a kind that has neither
+   * names nor anything else that can be done with it.
+   */
+  review?(object: ApiObject, context: ReviewContext): MaybePromise<{ readonly status: object }>
+  /**
    * Whether it can be used: it throws or rejects, or says `false`, as long as it cannot. The
    * readiness of the server waits for it.
    */
   ready?(context: { readonly signal: AbortSignal }): unknown
   /** Called when the server ends, once nothing is written any more; a second time is nothing. */
   destroy?(): unknown
+}
+
+/** Of the request that asks. */
+export interface ReviewContext {
+  /** Undefined on a server that does not authenticate. */
+  readonly user: UserInfo | undefined
+  /** What has let the request pass; undefined: everything is allowed. */
+  readonly authorizer: Authorizer | undefined
+  readonly signal: AbortSignal
 }
 
 export interface ListQuery {
@@ -78,7 +94,7 @@ export interface StorageWatch {
   close(): void
 }
 
-const ABILITIES = ['get', 'list', 'create', 'update', 'delete', 'watch'] as const
+const ABILITIES = ['get', 'list', 'create', 'update', 'delete', 'watch', 'review'] as const
 
 /** Verbs of the API that a storage has, sorted, as discovery names them. */
 export function verbsOf(storage: Storage): readonly string[] {
@@ -87,7 +103,7 @@ export function verbsOf(storage: Storage): readonly string[] {
     boolean
   >
   const verbs = [
-    can.create && 'create',
+    (can.create || can.review) && 'create',
     can.delete && can.get && 'delete',
     can.delete && can.list && 'deletecollection',
     can.get && 'get',

@@ -1,0 +1,27 @@
+import { badRequest } from '../../status-errors.ts'
+import { type Fields, isFields } from '../api-object.ts'
+import { type MessageShape, ProtobufError, readMessage } from './read-message.ts'
+
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
+
+const MAGIC = Buffer.from('k8s\0')
+
+/** @see kubernetes/apimachinery pkg/runtime/generated.proto Unknown */
+const ENVELOPE: MessageShape = { 1: ['type', { 1: ['apiVersion', 'text'], 2: ['kind', 'text'] }], 2: ['raw', 'bytes'] }
+
+/**
+ * An object as clients of compiled kinds send it.
+ * @param shape of its fields, but for the metadata, which is left out
+ * @throws StatusError 400
+ */
+export function readProtobufObject(body: Buffer, shape: MessageShape): Fields {
+  if (!body.subarray(0, MAGIC.length).equals(MAGIC))
+    throw badRequest('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]')
+  try {
+    const { type, raw = Buffer.alloc(0) } = readMessage(body.subarray(MAGIC.length), ENVELOPE)
+    return { ...(isFields(type) ? type : {}), ...readMessage(raw as Buffer, shape) }
+  } catch (thrown) {
+    if (thrown instanceof ProtobufError) throw badRequest(`proto: ${thrown.message}`)
+    throw thrown
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What a field of a message holds: a text, each text of a list, or another message, or each message
+ * of a list.
+ */
+export type FieldShape = 'text' | 'texts' | 'bytes' | MessageShape | readonly [MessageShape]
+
+/** The fields of a message that are read, by their numbers; others are passed over. */
+export interface MessageShape {
+  readonly [number: number]: readonly [name: string, shape: FieldShape]
+}
+
+/** What stands in a message, by the names of its fields. */
+export interface Message {
+  [name: string]: unknown
+}
+
+/** Bytes that are no message. */
+export class ProtobufError extends Error {}
+
+/** Messages inside of messages. */
+const DEPTH_MAX = 16
+/** Fields of a message, as many as one of 3 MiB has none of in good faith. */
+const FIELDS_MAX = 10_000
+
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
+
+/**
+ * Reads a message of protocol buffers by a table of its fields.
+ * @throws ProtobufError for what is no message, or is too deep
+ */
+export function readMessage(bytes: Buffer, shape: MessageShape, depth = 0): Message {
+  if (depth > DEPTH_MAX) throw new ProtobufError('exceeded max depth')
+  const message: Message = {}
+  let at = 0
+  let fields = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 0; shift < 10; shift++) {
+      const byte = bytes[at++]
+      if (byte === undefined) throw new ProtobufError('unexpected EOF')
+      // Numbers beyond 2^53 are none that anything here is about.
+      value += (byte & 0x7f) * 2 ** (7 * shift)
+      if (byte < 0x80) return value
+    }
+    throw new ProtobufError('integer overflow')
+  }
+  const skip = (length: number): Buffer => {
+    if (length > bytes.length - at) throw new ProtobufError('unexpected EOF')
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  while (at < bytes.length) {
+    if (++fields > FIELDS_MAX) throw new ProtobufError('too many fields')
+    const key = varint()
+    const wire = key % 8
+    const field = shape[Math.trunc(key / 8)]
+    if (wire === WIRE.varint) varint()
+    else if (wire === WIRE.fixed64 || wire === WIRE.fixed32) skip(wire === WIRE.fixed64 ? 8 : 4)
+    else if (wire !== WIRE.bytes) throw new ProtobufError(`illegal wireType ${wire}`)
+    else {
+      const value = skip(varint())
+      if (field !== undefined) setValue(message, field[0], fieldOf(value, field[1], depth))
+    }
+  }
+  return message
+}
+
+function setValue(message: Message, name: string, value: unknown): void {
+  const known = message[name]
+  if (Array.isArray(value) && Array.isArray(known)) known.push(...(value as unknown[]))
+  else message[name] = value
+}
+
+function fieldOf(value: Buffer, shape: FieldShape, depth: number): unknown {
+  if (shape === 'bytes') return value
+  if (shape === 'text') return value.toString()
+  if (shape === 'texts') return [value.toString()]
+  return Array.isArray(shape)
+    ? [readMessage(value, shape[0] as MessageShape, depth + 1)]
+    : readMessage(value, shape as MessageShape, depth + 1)
+}
