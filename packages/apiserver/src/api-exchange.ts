@@ -83,10 +83,15 @@ export class ApiExchange {
   span: RequestSpan | undefined = undefined
   /** audit, or what is noted for it before: what is recorded of the request. */
   audit: RequestAudit | undefined = undefined
-  /** audit: records the end of it, for what answers in its handler's place. */
-  beforeReplacement: (() => void) | undefined = undefined
-  /** panic-recovery: what a handler, or a filter, has thrown. */
-  panic: { readonly thrown: unknown } | undefined = undefined
+  /**
+   * audit: records the end of it, for what answers in its handler's place; whether it is stored.
+   */
+  beforeReplacement: (() => boolean | Promise<boolean>) | undefined = undefined
+  /**
+   * panic-recovery: what a handler, or a filter, has thrown; and what sends the answer in its place
+   * while that waits for its event.
+   */
+  panic: { readonly thrown: unknown; answerNow?: () => void } | undefined = undefined
   /** sendStatus: what it was answered with. */
   failure: Failure | undefined = undefined
 

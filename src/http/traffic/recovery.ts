@@ -13,10 +13,11 @@ const INTERNAL_ERROR: WireAnswer = {
 }
 
 /**
- * What a failed handler is answered for with, in the words of a server that has its own. Undefined:
- * the answer is broken off and nothing is reported, which the handler has asked for.
+ * What a failed handler is answered for with, in the words of a server that has its own; a promise
+ * where something has to be done before. Undefined: the answer is broken off and nothing is
+ * reported, which the handler has asked for.
  */
-export type FailureAnswer = (exchange: ExchangeView, thrown: unknown) => WireAnswer | undefined
+export type FailureAnswer = (exchange: ExchangeView, thrown: unknown) => WireAnswer | Promise<WireAnswer> | undefined
 
 const plainAnswer: FailureAnswer = () => INTERNAL_ERROR
 
@@ -39,5 +40,9 @@ export function recover(
   const answer = answerFor(exchange, thrown)
   if (answer && !exchange.wasAskedToEndWith(thrown))
     record({ type: 'error', where: `handler ${exchange.name}`, error: errorRecord(thrown) })
-  if (!exchange.isOver) exchange.connection.wire.fail(exchange, answer)
+  const send = (sent: WireAnswer | undefined): void => {
+    if (!exchange.isOver) exchange.connection.wire.fail(exchange, sent)
+  }
+  if (answer instanceof Promise) void answer.then(send)
+  else send(answer)
 }

@@ -15,6 +15,7 @@ import { serveApi } from '../../support/api-server.ts'
 import { Sink } from './sink.ts'
 
 const WATCH = '/apis/a/v1/things?watch=1'
+const PANIC = 'This request caused apiserver to panic. Look in the logs for details.\n'
 const auditPolicy = { rules: [{ level: 'Metadata', omitStages: ['RequestReceived'] }] } as const
 
 /** A backend that stores each end when the test lets it. */
@@ -48,6 +49,7 @@ async function serve(audit: Sink, config: ApiServerConfig = {}) {
     '/fails': () => {
       throw new Error('on purpose')
     },
+    '/rejects': () => Promise.reject(new Error('on purpose')),
     '/never': () => {},
   }
   const served = await serveApi({
@@ -84,6 +86,9 @@ describe.each([false, true])('with HTTP/2: %s', (http2) => {
     ['/text', '200 text', ['ResponseComplete 200']],
     ['/twice', '200 once', ['ResponseComplete 200']],
     ['/pieces', '201 onetwo', ['ResponseComplete 201']],
+    ['/fails', `500 ${PANIC}`, ['Panic 500']],
+    ['/rejects', `500 ${PANIC}`, ['Panic 500']],
+    ['/no-such', /^404 /, ['ResponseComplete 404']],
     [WATCH, '200 watched', ['ResponseStarted 200', 'ResponseComplete 200']],
   ])('the answer of %s is whole when its event is stored, and not before', async (path, expected, recorded) => {
     const sink = new Slow()
@@ -91,13 +96,16 @@ describe.each([false, true])('with HTTP/2: %s', (http2) => {
     let answer: string | undefined
     const asked = ask(served, path).then((text) => (answer = text))
     await expect.poll(() => stages(sink)).toEqual(recorded)
-    expect(responses.map(({ writableEnded }) => writableEnded)).toEqual([true])
+    if (!path.startsWith('/no-such') && !recorded.includes('Panic 500'))
+      expect(responses.map(({ writableEnded }) => writableEnded)).toEqual([true])
     // Another exchange, there and back: time enough for bytes that should not leave.
     await expect.poll(() => ask(served, '/never?timeout=1ms')).toMatch(/^504/)
     expect(answer).toBe(undefined)
     sink.settle()
-    expect(await asked).toBe(expected)
-    expect(stages(sink).filter((stage) => stage.endsWith('200') || stage.endsWith('201'))).toEqual(recorded)
+    const text = await asked
+    if (typeof expected === 'string') expect(text).toBe(expected)
+    else expect(text).toMatch(expected)
+    expect(stages(sink).filter((stage) => !stage.endsWith('504'))).toEqual(recorded)
   })
 
   test.each([
@@ -117,9 +125,12 @@ describe.each([false, true])('with HTTP/2: %s', (http2) => {
     expect(storedWhenSent).toEqual([recorded])
   })
 
-  test('one that is not stored while its request may last is sent then', async () => {
+  test.each([
+    ['/text', '200 text'],
+    ['/fails', `500 ${PANIC}`],
+  ])('that of %s, which is not stored while its request may last, is sent then', async (path, expected) => {
     const { served } = await serve(new Slow(), { http2 })
-    expect(await ask(served, '/text?timeout=400ms')).toBe('200 text')
+    expect(await ask(served, `${path}?timeout=400ms`)).toBe(expected)
   })
 })
 

@@ -1,3 +1,4 @@
+import { toError } from '../../../../src/base/errors.ts'
 import type { ApiExchange } from '../api-exchange.ts'
 
 /** One of the many signatures of a response's `end`. */
@@ -37,4 +38,9 @@ function hold(exchange: ApiExchange, verdict: Promise<boolean>, goOn: () => void
   exchange.waiting.signal.addEventListener('abort', release, { once: true })
   // The backend has counted what it could not store.
   void verdict.then(release, release)
+}
+
+/** Of what nothing waits for; the backend has counted what it could not store. */
+export function forget(verdict: boolean | Promise<boolean>): void {
+  if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
 }

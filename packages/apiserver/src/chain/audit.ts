@@ -1,7 +1,7 @@
 import { toError } from '../../../../src/base/errors.ts'
 import type { ExchangeView } from '../../../../src/http/chain.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
-import { recordBeforeEnd } from '../audit/answer-end.ts'
+import { forget, recordBeforeEnd } from '../audit/answer-end.ts'
 import type { Auditing, RecordedStatus } from '../audit/auditing.ts'
 import { sendInternalError } from '../internal-error.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -21,7 +21,7 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
       if (auditing.begin(exchange) === undefined) return true
       const ended = (): boolean | Promise<boolean> => end(auditing, exchange, true)
       recordBeforeEnd(exchange, ended)
-      exchange.beforeReplacement = () => forget(ended())
+      exchange.beforeReplacement = ended
       const verdict = auditing.record(exchange, 'RequestReceived')
       return typeof verdict === 'boolean'
         ? goOn(auditing, exchange, verdict)
@@ -29,11 +29,6 @@ export function audit(auditing: Auditing | undefined): PlacedFilter | undefined 
     },
     over: (exchange) => forget(end(auditing, exchange, false)),
   }
-}
-
-/** Of what nothing waits for; the backend has counted what it could not store. */
-function forget(verdict: boolean | Promise<boolean>): void {
-  if (typeof verdict !== 'boolean') verdict.catch((thrown: unknown) => void toError(thrown))
 }
 
 /**

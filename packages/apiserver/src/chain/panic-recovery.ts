@@ -3,8 +3,10 @@ import { QuiesceError } from '../../../../src/base/errors.ts'
 import { PLAIN_TEXT_OVER } from '../../../../src/http/respond.ts'
 import { exchangeOf } from '../../../../src/http/traffic/exchange.ts'
 import type { FailureAnswer } from '../../../../src/http/traffic/recovery.ts'
+import type { WireAnswer } from '../../../../src/http/wire.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { type ApiExchange, apiExchangeOf } from '../api-exchange.ts'
+import { forget } from '../audit/answer-end.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import { abandon } from './abandon.ts'
 import { lineASecond } from './line-a-second.ts'
@@ -45,17 +47,26 @@ export function panicRecovery(clock: Clock, log: Pick<EventLog, 'error'>, metric
     // A handler that passes on the reason of its signal has not failed.
     if (exchangeOf(view.request)?.wasAskedToEndWith(thrown)) return answer
     exchange.panic = { thrown }
-    exchange.beforeReplacement?.()
+    const isStored = exchange.beforeReplacement?.() ?? true
     // What hears of it must not answer in its turn.
     queueMicrotask(() => abandon(exchange, 'its handler has failed'))
     if (thrown !== ABORT_HANDLER) {
       log.error(named(exchange), "apiserver panic'd")
-      return answer
+      return typeof isStored === 'boolean' ? answer : whenStored(exchange.panic, isStored, answer)
     }
+    forget(isStored)
     metrics.aborted(exchange)
     sayAborted(exchange)
     return undefined
   }
 }
+
+/** The answer, when its event is stored, or when the time of its request is over. */
+const whenStored = (panic: NonNullable<ApiExchange['panic']>, isStored: Promise<boolean>, answer: WireAnswer): Promise<WireAnswer> =>
+  new Promise((resolve) => {
+    panic.answerNow = () => resolve(answer)
+    // The backend has counted what it could not store.
+    isStored.then(panic.answerNow, panic.answerNow)
+  })
 
 const named = ({ request, auditId }: ApiExchange) => ({ method: request.method, URI: request.url, auditID: auditId })

@@ -2,6 +2,7 @@ import { QuiesceError } from '../../../../src/base/errors.ts'
 import { type Exchange, exchangeOf } from '../../../../src/http/traffic/exchange.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import type { ApiExchange } from '../api-exchange.ts'
+import { forget } from '../audit/answer-end.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { PlacedFilter } from './filter.ts'
@@ -66,8 +67,12 @@ export const timeOut =
     }
     exchange.isLate = exchange.isBounded
     if (exchange.isBounded && !response.writableEnded) {
+      if (exchange.panic?.answerNow) {
+        exchange.panic.answerNow()
+        return DELIVERY_MS
+      }
       exchange.isTimedOut = true
-      exchange.beforeReplacement?.()
+      forget(exchange.beforeReplacement?.() ?? true)
       inBooks.connection.wire.fail(inBooks, replacement(exchange, TIMEOUT, HEADERS))
       metrics.terminated(exchange, TIMEOUT.status)
       hearOfEnd(exchange, error, (status) => {
